@@ -10,12 +10,12 @@
 #include "cli/say.h"
 #include "cli/tui_options.h"
 #include "session/session.h"
-#include "tui/browser.h"
-#include "tui/cells.h"
-#include "tui/manual.h"
-#include "tui/script.h"
-#include "tui/stored_graphs.h"
-#include "tui/terminal.h"
+#include "tui/browser/browser.h"
+#include "tui/screen/cells.h"
+#include "tui/browser/manual.h"
+#include "tui/browser/script.h"
+#include "tui/browser/stored_graphs.h"
+#include "tui/screen/terminal.h"
 
 /* A key waits so long for its data. After that the screen shows that they are missing. */
 enum { WAIT_MS = 40 };

@@ -46,13 +46,20 @@ circles=$(sources 'capture/*.c' 'capture/*.h' | xargs grep -HoE '^#include "capt
     sed -E 's/\.[ch]:#include "/ /; s/\.h"$//' | awk '$1 != $2' | LC_ALL=C tsort 2>&1 >/dev/null)
 [ -z "$circles" ] || complain "no files of capture include each other in a circle" "$circles"
 
+# A view is a file of tui/view/, or a folder.
+crossing=$(sources 'tui/view/*.c' 'tui/view/*.h' | xargs grep -HE '^#include "tui/view/' | awk -F'[:"]' '{
+        split($1, from, "[/.]"); split($3, to, "[/.]")
+        if (from[3] != to[3] && to[3] != "view" && to[3] != "views") print
+    }')
+[ -z "$crossing" ] || complain "views do not include each other" "$crossing"
+
 # only PATTERN WHERE: headers that match PATTERN are included only in files that match WHERE.
 only() {
     local what=$1 pattern=$2 where=$3 found
     found=$(sources '*.c' '*.h' | grep -v '^tests/' | xargs grep -lE "#include <($pattern)" | grep -vE "$where")
     [ -z "$found" ] || complain "$what is used only in $where" "$found"
 }
-only curses 'n?curses|ncursesw/|term\.h' '^tui/terminal_curses\.c$'
+only curses 'n?curses|ncursesw/|term\.h' '^tui/screen/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
 only zstd 'zstd' '^schemas/pack/trace_packed\.c$'

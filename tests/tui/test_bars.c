@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/bars.h"
+#include "tui/screen/bars.h"
 
 #define RED                                                                                        \
     {                                                                                              \

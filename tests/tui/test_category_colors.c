@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "tui/category_colors.h"
+#include "tui/screen/category_colors.h"
 
 #define SLOTS 4
 #define ASSIGN(colors, kind, assigned, ...)                                                        \

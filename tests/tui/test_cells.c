@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/cells.h"
+#include "tui/screen/cells.h"
 
 static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
 static const struct cell_style bold = {CELL_DEFAULT, CELL_DEFAULT, CELL_BOLD};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/format.h"
+#include "tui/screen/format.h"
 
 static void sizes(void **state)
 {

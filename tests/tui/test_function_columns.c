@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/functions.h"
+#include "tui/view/functions/functions.h"
 #include "fixture.h"
 
 static void columns_stand_side_by_side(void **state)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/help.h"
-#include "tui/memory_holes.h"
+#include "tui/browser/help.h"
+#include "tui/view/memory/holes.h"
 #include "fixture.h"
 
 #define PATH "holes.db"

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/keys.h"
+#include "tui/keys/keys.h"
+#include "tui/screen/key_names.h"
 
 static void each_key_means_one_thing(void **state)
 {

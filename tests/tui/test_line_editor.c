@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/line_editor.h"
-#include "tui/keys.h"
+#include "tui/screen/input.h"
+#include "tui/screen/line_editor.h"
 
 static void type(struct line_editor *editor, const char *text)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/memory_grid.h"
+#include "tui/view/memory/grid.h"
 
 /* Two regions: one that begins inside a row, one of exactly two rows. Rows are 0x400 bytes. */
 static struct session_region regions[] = {

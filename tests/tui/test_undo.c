@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tui/browser.h"
-#include "tui/browser_state.h"
-#include "tui/keys.h"
 #include "fixture.h"
+#include "tui/browser/browser.h"
+#include "tui/browser/browser_state.h"
+#include "tui/screen/input.h"
 
 #define PATH "undo.db"
 #define SLOW "all | join stack, size, thread | where bytes > 3 | ungroup"

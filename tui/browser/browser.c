@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/browser/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/browser/browser_state.h"
+#include "tui/browser/help.h"
+#include "tui/keys/keys.h"
+#include "tui/screen/input.h"
+#include "tui/screen/theme.h"
+
+static const struct view_ops *const view_table[VIEWS] = {
+    [VIEW_OVERVIEW] = &overview_view,
+    [VIEW_TIMELINE] = &timeline_view,
+    [VIEW_GRID] = &grid_view,
+    [VIEW_FUNCTIONS] = &functions_view,
+};
+
+const struct view_ops *browser_view(enum view_number number)
+{
+    return view_table[number];
+}
+
+const char *browser_view_name(int number)
+{
+    return number >= 0 && number < VIEWS ? view_table[number]->name : NULL;
+}
+
+bool browser_finished(const struct browser *browser)
+{
+    return browser->finished;
+}
+
+bool browser_takes_redraw(struct browser *browser)
+{
+    bool redraw = browser->redraw;
+    browser->redraw = false;
+    return redraw;
+}
+
+static bool too_small(const struct browser *browser)
+{
+    return browser->width < FRAME_WIDTH_LEAST || browser->height < FRAME_HEIGHT_LEAST;
+}
+
+/* ---- views and the trail ---------------------------------------------------------------- */
+
+static bool send(struct browser *browser, const struct view_input *given)
+{
+    struct view_input input = *given;
+    input.more = browser->more && input.action != ACTION_REFRESH;
+    input.width = browser->width;
+    input.height = browser->height - FRAME_TOP - FRAME_BOTTOM;
+    if (input.height < 1)
+        input.height = 1;
+    return view_table[browser->current]->update(browser->views[browser->current],
+                                                &browser->exploration, &input);
+}
+
+static void refresh(struct browser *browser)
+{
+    if (!too_small(browser))
+        send(browser, &(struct view_input){.action = ACTION_REFRESH});
+}
+
+static void remember(struct browser *browser)
+{
+    char *filter = strdup(browser->exploration.filter);
+    if (!filter)
+        return;
+    if (browser->trail_length == TRAIL_MOST) {
+        free(browser->trail[0].filter);
+        memmove(browser->trail, browser->trail + 1, sizeof(browser->trail[0]) * (TRAIL_MOST - 1));
+        browser->trail_length--;
+    }
+    browser->trail[browser->trail_length].view = browser->current;
+    browser->trail[browser->trail_length].filter = filter;
+    browser->trail_length++;
+}
+
+static void forget_last(struct browser *browser)
+{
+    if (browser->trail_length > 0)
+        free(browser->trail[--browser->trail_length].filter);
+}
+
+/* Asks for a filter, unless it is coming already. The active one only ends what is coming. */
+static bool set_filter(struct exploration *exploration, const char *text,
+                       struct session_error *error)
+{
+    if (strcmp(text, exploration_wanted_filter(exploration)) == 0)
+        return true;
+    if (strcmp(text, exploration->filter) != 0)
+        return exploration_filter(exploration, text, error);
+    exploration_keep_filter(exploration);
+    return true;
+}
+
+static void go_back(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    if (browser->trail_length == 0) {
+        exploration_say(exploration, "nothing to go back to; q quits");
+        return;
+    }
+    struct session_error error = {.message = ""};
+    int last = browser->trail_length - 1;
+    if (!set_filter(exploration, browser->trail[last].filter, &error))
+        exploration_complain(exploration, "%s", error.message);
+    browser->current = browser->trail[last].view;
+    forget_last(browser);
+    refresh(browser);
+}
+
+void browser_go(struct browser *browser, enum view_number number, bool keep)
+{
+    if (keep && number != browser->current)
+        remember(browser);
+    browser->current = number;
+    refresh(browser);
+}
+
+bool browser_filter(struct browser *browser, const char *text, struct session_error *error)
+{
+    if (strcmp(text, exploration_wanted_filter(&browser->exploration)) == 0)
+        return true;
+    remember(browser);
+    if (!set_filter(&browser->exploration, text, error)) {
+        forget_last(browser);
+        return false;
+    }
+    refresh(browser);
+    return true;
+}
+
+bool browser_select_process(struct browser *browser, const char *word, struct session_error *error)
+{
+    struct exploration *exploration = &browser->exploration;
+    uint32_t id;
+    if (!session_find_process(exploration->session, word, &id, error) ||
+        !exploration_select_process(exploration, id, error))
+        return false;
+    refresh(browser);
+    return true;
+}
+
+static void grant_wishes(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    enum view_number view = exploration->wish_view;
+    char *filter = exploration->wish_filter;
+    exploration->wish_view = VIEW_SAME;
+    exploration->wish_filter = NULL;
+    bool remembered = false;
+    if (filter) {
+        struct session_error error = {.message = ""};
+        remembered = strcmp(filter, exploration->filter) != 0;
+        if (!browser_filter(browser, filter, &error)) {
+            exploration_complain(exploration, "%s", error.message);
+            remembered = false;
+        }
+    }
+    free(filter);
+    if (view != VIEW_SAME)
+        browser_go(browser, view, !remembered);
+}
+
+bool browser_act(struct browser *browser, const struct view_input *input)
+{
+    bool used = send(browser, input);
+    grant_wishes(browser);
+    return used;
+}
+
+void browser_search(struct browser *browser, const char *text)
+{
+    browser_go(browser, VIEW_FUNCTIONS, true);
+    browser_act(browser, &(struct view_input){.action = ACTION_SEARCH, .text = text});
+}
+
+/* ---- answers and newer states ----------------------------------------------------------- */
+
+enum {
+    ANSWER_MS = 15,      /* between two looks for answers */
+    RENEWAL_LEAST = 500, /* ms between two looks for a newer state of the session */
+    RENEWAL_SHARE = 4    /* a newer state that takes t ms is looked for again after this times t */
+};
+
+int browser_patience(const struct browser *browser)
+{
+    if (exploration_waits(&browser->exploration))
+        return ANSWER_MS;
+    if (!session_recording(browser->exploration.session))
+        return -1;
+    const int64_t left = browser->renewal_ms - loader_now_ms();
+    return left < 0 ? 0 : (int)left;
+}
+
+/* Takes the answers that have come, and what the view makes of them. */
+static void take_answers(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    struct session_error error = {.message = ""};
+    const uint64_t renewals = exploration->renewals;
+    if (!exploration_update(exploration, &error) && error.column > 0)
+        exploration_complain(exploration, "column %d: %s", error.column, error.message);
+    else if (error.message[0])
+        exploration_complain(exploration, "%s", error.message);
+    if (exploration->renewals != renewals) {
+        const int64_t took = loader_now_ms() - browser->renewal_began_ms;
+        const int64_t pause = took * RENEWAL_SHARE;
+        browser->renewal_ms = loader_now_ms() + (pause > RENEWAL_LEAST ? pause : RENEWAL_LEAST);
+    }
+    refresh(browser);
+}
+
+/* Looks for a newer state of a session that is being recorded. */
+static void renew(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    struct session_error error = {.message = ""};
+    const int64_t now = loader_now_ms();
+    if (!session_recording(exploration->session) ||
+        (browser->wait_ms >= 0 && now < browser->renewal_ms))
+        return;
+    browser->renewal_began_ms = now;
+    browser->renewal_ms = now + RENEWAL_LEAST;
+    if (!exploration_renew(exploration, &error))
+        exploration_complain(exploration, "the newer state is not shown: %s", error.message);
+}
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+static void own_action(struct browser *browser, enum action action)
+{
+    switch (action) {
+    case ACTION_QUIT:
+        browser->finished = true;
+        break;
+    case ACTION_HELP:
+        browser->mode = MODE_HELP;
+        browser->help_scroll = 0;
+        break;
+    case ACTION_FILTER:
+        prompt_open(browser, MODE_FILTER);
+        break;
+    case ACTION_SEARCH:
+        prompt_open(browser, MODE_SEARCH);
+        break;
+    case ACTION_COMMAND:
+        prompt_open(browser, MODE_COMMAND);
+        break;
+    case ACTION_GOTO:
+        prompt_open(browser, MODE_GOTO);
+        break;
+    case ACTION_VIEW_1:
+    case ACTION_VIEW_2:
+    case ACTION_VIEW_3:
+    case ACTION_VIEW_4:
+        browser_go(browser, (enum view_number)(action - ACTION_VIEW_1), false);
+        break;
+    case ACTION_VIEW_NEXT:
+        browser_go(browser, (browser->current + 1) % VIEWS, false);
+        break;
+    case ACTION_VIEW_PREVIOUS:
+        browser_go(browser, (browser->current + VIEWS - 1) % VIEWS, false);
+        break;
+    case ACTION_REDRAW:
+        browser->redraw = true;
+        break;
+    case ACTION_COLOR_BY: {
+        struct exploration *exploration = &browser->exploration;
+        enum session_color_by next = exploration->color_by % SESSION_COLOR_KIND + 1;
+        exploration_color_by(exploration, next);
+        exploration_say(exploration, "coloured by %s", color_by_name(next));
+        refresh(browser);
+        break;
+    }
+    default:
+        if (!browser_act(browser, &(struct view_input){.action = action}) && action == ACTION_BACK)
+            go_back(browser);
+        break;
+    }
+}
+
+static void help_key(struct browser *browser, uint32_t key)
+{
+    /* The keys that move have the same meaning as in a list. */
+    enum action action = key_action(key, IN_FUNCTIONS);
+    int page = browser->height - FRAME_TOP - FRAME_BOTTOM;
+    int last = help_rows(view_table[browser->current]->bit, browser->width) - page;
+    switch (action) {
+    case ACTION_DOWN:
+        browser->help_scroll++;
+        break;
+    case ACTION_UP:
+        browser->help_scroll--;
+        break;
+    case ACTION_PAGE_DOWN:
+        browser->help_scroll += page;
+        break;
+    case ACTION_PAGE_UP:
+        browser->help_scroll -= page;
+        break;
+    case ACTION_HOME:
+        browser->help_scroll = 0;
+        break;
+    case ACTION_END:
+        browser->help_scroll = last;
+        break;
+    default:
+        browser->mode = MODE_VIEW;
+        break;
+    }
+    if (browser->help_scroll > last)
+        browser->help_scroll = last;
+    if (browser->help_scroll < 0)
+        browser->help_scroll = 0;
+}
+
+static void mouse(struct browser *browser, const struct event *event)
+{
+    static const enum action actions[] = {[EVENT_CLICK] = ACTION_CLICK,
+                                          [EVENT_WHEEL_UP] = ACTION_WHEEL_UP,
+                                          [EVENT_WHEEL_DOWN] = ACTION_WHEEL_DOWN};
+    if (browser->mode == MODE_HELP) {
+        help_key(browser, event->kind == EVENT_WHEEL_UP     ? KEYCODE_UP
+                          : event->kind == EVENT_WHEEL_DOWN ? KEYCODE_DOWN
+                                                            : KEYCODE_ESCAPE);
+        return;
+    }
+    if (event->kind == EVENT_CLICK && event->y == 0) {
+        enum view_number tab = frame_tab_at(browser, event->x);
+        if (tab != VIEW_SAME) {
+            browser->mode = MODE_VIEW;
+            browser_go(browser, tab, false);
+        }
+        return;
+    }
+    if (event->kind == EVENT_CLICK && event->y == 1) {
+        if (browser->mode != MODE_FILTER)
+            prompt_open(browser, MODE_FILTER);
+        line_editor_click(browser->editors[MODE_FILTER], browser->width - FRAME_FILTER_COLUMN,
+                          event->x - FRAME_FILTER_COLUMN);
+        return;
+    }
+    int bottom = browser->height - FRAME_BOTTOM;
+    if (browser->mode == MODE_VIEW && event->y >= FRAME_TOP && event->y < bottom)
+        browser_act(browser, &(struct view_input){.action = actions[event->kind],
+                                                  .x = event->x,
+                                                  .y = event->y - FRAME_TOP});
+}
+
+void browser_event(struct browser *browser, const struct event *event)
+{
+    if (event->kind == EVENT_NONE)
+        return;
+    const int64_t wait = event->kind == EVENT_TICK ? 0 : browser->wait_ms;
+    browser->exploration.loader.deadline_ms = browser->wait_ms < 0 ? -1 : loader_now_ms() + wait;
+    if (event->kind == EVENT_TICK) {
+        renew(browser);
+        take_answers(browser);
+        return;
+    }
+    if (event->kind == EVENT_RESIZE) {
+        browser->width = event->width;
+        browser->height = event->height;
+        refresh(browser);
+        return;
+    }
+    browser->exploration.message[0] = 0;
+    browser->more = event->more;
+    if (too_small(browser)) {
+        if (event->kind == EVENT_KEY && key_action(event->key, IN_ALL) == ACTION_QUIT)
+            browser->finished = true;
+    } else if (event->kind != EVENT_KEY) {
+        mouse(browser, event);
+    } else if (browser->mode == MODE_HELP) {
+        help_key(browser, event->key);
+    } else if (browser->mode != MODE_VIEW) {
+        prompt_key(browser, event->key);
+    } else {
+        own_action(browser, key_action(event->key, view_table[browser->current]->bit));
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+static bool choose_view(struct browser *browser, const char *name, struct session_error *error)
+{
+    if (!name)
+        return true;
+    for (int i = 0; i < VIEWS; i++) {
+        if (strcmp(view_table[i]->name, name) == 0) {
+            browser->current = (enum view_number)i;
+            return true;
+        }
+    }
+    snprintf(error->message, sizeof(error->message),
+             "no view is called \"%.60s\"; there are overview, timeline, grid and functions", name);
+    return false;
+}
+
+static bool prepare(struct browser *browser, struct session *session,
+                    const struct browser_options *options, struct session_error *error)
+{
+    if (!exploration_init(&browser->exploration, session, error))
+        return false;
+    *error = (struct session_error){.message = "out of memory"};
+    for (int i = 0; i < VIEWS; i++)
+        if (!(browser->views[i] = view_table[i]->create()))
+            return false;
+    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_GOTO};
+    for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
+        if (!(browser->editors[typing[i]] = line_editor_new()))
+            return false;
+    if (!choose_view(browser, options->view, error))
+        return false;
+    return exploration_filter(&browser->exploration, options->filter ? options->filter : "", error);
+}
+
+struct browser *browser_new(struct session *session, const struct browser_options *options,
+                            struct session_error *error)
+{
+    struct browser *browser = calloc(1, sizeof(*browser));
+    if (!browser) {
+        *error = (struct session_error){.message = "out of memory"};
+        return NULL;
+    }
+    browser->wait_ms = options->wait_ms;
+    browser->width = options->width;
+    browser->height = options->height;
+    if (!prepare(browser, session, options, error)) {
+        browser->exploration.session = NULL; /* the caller still owns it */
+        browser_free(browser);
+        return NULL;
+    }
+    browser->exploration.loader.deadline_ms =
+        browser->wait_ms < 0 ? -1 : loader_now_ms() + browser->wait_ms;
+    refresh(browser);
+    return browser;
+}
+
+void browser_free(struct browser *browser)
+{
+    if (!browser)
+        return;
+    for (int i = 0; i < VIEWS; i++)
+        if (browser->views[i])
+            view_table[i]->destroy(browser->views[i], &browser->exploration);
+    for (int i = 0; i < MODES; i++)
+        line_editor_free(browser->editors[i]);
+    while (browser->trail_length > 0)
+        forget_last(browser);
+    struct session *session = browser->exploration.session;
+    exploration_close(&browser->exploration);
+    session_close(session);
+    free(browser);
+}
+
+void browser_render(const struct browser *browser, struct grid *grid)
+{
+    grid_clear(grid);
+    struct area screen = area_whole(grid);
+    if (too_small(browser)) {
+        area_print(&screen, 0, 0, theme_style(THEME_WARNING), "terminal too small");
+        area_print(&screen, 0, 1, theme_style(THEME_PLAIN), "mprof-tui needs %dx%d",
+                   FRAME_WIDTH_LEAST, FRAME_HEIGHT_LEAST);
+        area_print(&screen, 0, 2, theme_style(THEME_FAINT), "q quits");
+        return;
+    }
+    struct area middle =
+        area_part(&screen, 0, FRAME_TOP, screen.width, screen.height - FRAME_TOP - FRAME_BOTTOM);
+    if (browser->mode == MODE_HELP)
+        help_render(&middle, view_table[browser->current]->bit, view_table[browser->current]->title,
+                    browser->help_scroll);
+    else
+        view_table[browser->current]->render(browser->views[browser->current],
+                                             &browser->exploration, &middle);
+    frame_render(browser, &screen);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The browser without a terminal: events in, cells out.
+ *
+ * Call browser_new(), then browser_event() for each event and browser_render() to show the screen,
+ * until browser_finished(); then browser_free().
+ */
+#ifndef MPROF_TUI_BROWSER_H
+#define MPROF_TUI_BROWSER_H
+
+#include <stdbool.h>
+
+#include "session/session.h"
+#include "tui/screen/cells.h"
+#include "tui/screen/input.h"
+
+struct browser;
+
+struct browser_options {
+    const char *filter; /* the first filter; NULL: none */
+    const char *view;   /* name of the first view; NULL: the overview */
+    int width, height;
+    int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */
+};
+
+/*
+ * Makes a browser on an open session, which it closes at its end. Returns NULL with `error` set on
+ * a bad filter (with its column), an unknown view, or if memory is exhausted. The session then
+ * still belongs to the caller.
+ */
+struct browser *browser_new(struct session *session, const struct browser_options *options,
+                            struct session_error *error);
+void browser_free(struct browser *browser);
+/*
+ * Handles an event. Waits for data at most as long as the options say; later EVENT_TICKs bring the
+ * rest. After an event with `more` set some may be missing until the next event without it.
+ */
+void browser_event(struct browser *browser, const struct event *event);
+void browser_render(const struct browser *browser, struct grid *grid);
+/* Returns the milliseconds without an event after which it wants EVENT_TICK; -1: never. */
+int browser_patience(const struct browser *browser);
+bool browser_finished(const struct browser *browser);
+/* Returns true once after a key that asks to draw the whole screen again. */
+bool browser_takes_redraw(struct browser *browser);
+/* Returns the name of a view, NULL after the last. */
+const char *browser_view_name(int number);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of the browser, shared by its files (browser, frame, prompt). */
+#ifndef MPROF_TUI_BROWSER_STATE_H
+#define MPROF_TUI_BROWSER_STATE_H
+
+#include <stdbool.h>
+
+#include "tui/explore/explore.h"
+#include "tui/screen/line_editor.h"
+#include "tui/view/view.h"
+
+enum browser_mode {
+    MODE_VIEW, /* keys go to the view */
+    MODE_FILTER,
+    MODE_SEARCH,
+    MODE_COMMAND,
+    MODE_GOTO,
+    MODE_HELP,
+    MODES
+};
+
+#define TRAIL_MOST 64
+
+struct browser {
+    struct exploration exploration;
+    void *views[VIEWS];
+    enum view_number current;
+    enum browser_mode mode;
+    int width, height;
+    int help_scroll;
+    bool finished, redraw;
+    bool more;                            /* of the present event */
+    int wait_ms;                          /* for answers, see browser.h */
+    int64_t renewal_ms, renewal_began_ms; /* the next and the last look for a newer session */
+
+    struct line_editor *editors[MODES]; /* of the modes with typing */
+    struct session_error filter_error;  /* of the filter in the editor */
+
+    /* The views and filters that Esc goes back to. */
+    struct {
+        enum view_number view;
+        char *filter;
+    } trail[TRAIL_MOST];
+    int trail_length;
+};
+
+/* Returns the view with a number. */
+const struct view_ops *browser_view(enum view_number number);
+/* Sends an action to the current view and fulfils the view's wishes. */
+bool browser_act(struct browser *browser, const struct view_input *input);
+/* Goes to a view. With `remember` Esc goes back. */
+void browser_go(struct browser *browser, enum view_number number, bool remember);
+/* Applies a filter and remembers the one before. Returns false with `error` set if it is bad. */
+bool browser_filter(struct browser *browser, const char *text, struct session_error *error);
+/* Selects another process by its name or number. Returns false with `error` set if there is none.
+ * Without a name, `error` lists the processes. */
+bool browser_select_process(struct browser *browser, const char *word, struct session_error *error);
+/* Goes to the functions view and finds a function there. */
+void browser_search(struct browser *browser, const char *text);
+
+/* prompt.c: the modes with typing. */
+void prompt_open(struct browser *browser, enum browser_mode mode);
+void prompt_key(struct browser *browser, uint32_t key);
+
+/* frame.c: everything around the view. */
+#define FRAME_TOP 2    /* rows above the view */
+#define FRAME_BOTTOM 1 /* and below */
+#define FRAME_WIDTH_LEAST 40
+#define FRAME_HEIGHT_LEAST 10
+void frame_render(const struct browser *browser, const struct area *screen);
+/* Returns the view whose name in the title line is at column `x`, VIEW_SAME if there is none. */
+enum view_number frame_tab_at(const struct browser *browser, int x);
+/* The first column of the filter's text. */
+#define FRAME_FILTER_COLUMN 3
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/browser/command.h"
+
+#include <string.h>
+
+#include "tui/browser/browser_state.h"
+
+static void run_filter(struct browser *browser, const char *argument)
+{
+    struct session_error error = {.message = ""};
+    if (!browser_filter(browser, argument, &error))
+        exploration_complain(&browser->exploration, "column %d: %s", error.column, error.message);
+}
+
+static void run_view(struct browser *browser, const char *argument)
+{
+    for (int i = 0; i < VIEWS; i++) {
+        if (*argument &&
+            strncmp(browser_view((enum view_number)i)->name, argument, strlen(argument)) == 0) {
+            browser_go(browser, (enum view_number)i, false);
+            return;
+        }
+    }
+    exploration_complain(&browser->exploration,
+                         "views are overview, timeline, grid and functions, not \"%s\"", argument);
+}
+
+static void run_color(struct browser *browser, const char *argument)
+{
+    struct exploration *exploration = &browser->exploration;
+    enum session_color_by color_by;
+    if (!color_by_from_name(argument, &color_by)) {
+        exploration_complain(exploration,
+                             "colours go by function, thread, size, age, type, module, lifetime "
+                             "or kind, not by \"%s\"",
+                             argument);
+        return;
+    }
+    exploration_color_by(exploration, color_by);
+    browser_act(browser, &(struct view_input){.action = ACTION_REFRESH});
+}
+
+static void run_goto(struct browser *browser, const char *argument)
+{
+    if (!browser_view(browser->current)->asks)
+        exploration_complain(
+            &browser->exploration,
+            "goto works in the timeline (a time) and the memory grid (an address)");
+    else
+        browser_act(browser, &(struct view_input){.action = ACTION_GOTO, .text = argument});
+}
+
+static void run_search(struct browser *browser, const char *argument)
+{
+    browser_search(browser, argument);
+}
+
+static void run_help(struct browser *browser, const char *argument)
+{
+    (void)argument;
+    browser->mode = MODE_HELP;
+    browser->help_scroll = 0;
+}
+
+static void run_quit(struct browser *browser, const char *argument)
+{
+    (void)argument;
+    browser->finished = true;
+}
+
+static void run_process(struct browser *browser, const char *argument)
+{
+    struct session_error error = {.message = ""};
+    if (!browser_select_process(browser, argument, &error))
+        exploration_complain(&browser->exploration, "%s", error.message);
+}
+
+static const struct command commands[] = {
+    {.name = "filter",
+     .argument = "TEXT",
+     .description = "use this filter; without TEXT let everything through",
+     .run = run_filter},
+    {.name = "view", .argument = "NAME", .description = "go to a view", .run = run_view},
+    {.name = "color",
+     .argument = "FIELD",
+     .description =
+         "colour by function, thread, size, age, type, module, user, owner, lifetime or kind",
+     .run = run_color},
+    {.name = "goto",
+     .argument = "PLACE",
+     .description = "to a time (timeline) or an address (memory grid)",
+     .run = run_goto},
+    {.name = "process",
+     .argument = "NAME|PID|all",
+     .description = "show another process of the run, or the sum of all",
+     .run = run_process},
+    {.name = "search", .argument = "NAME", .description = "find a function", .run = run_search},
+    {.name = "help", .argument = "", .description = "explain the keys", .run = run_help},
+    {.name = "quit", .argument = "", .description = "quit", .run = run_quit},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const struct command *command_table(size_t *count)
+{
+    *count = COMMANDS;
+    return commands;
+}
+
+void command_run(struct browser *browser, const char *line)
+{
+    line += strspn(line, " ");
+    size_t length = strcspn(line, " ");
+    const char *argument = line + length + strspn(line + length, " ");
+    if (length == 0)
+        return;
+    const struct command *found = NULL;
+    size_t matches = 0;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strncmp(commands[i].name, line, length) == 0) {
+            found = &commands[i];
+            matches++;
+        }
+    }
+    if (matches == 1)
+        found->run(browser, argument);
+    else
+        exploration_complain(&browser->exploration, "no command \"%.*s\"; ? lists them",
+                             (int)(length < 40 ? length : 40), line);
+}

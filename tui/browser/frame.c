@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws title line, filter line and footer, which stay when the view changes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/browser/browser_state.h"
+#include "tui/keys/keys.h"
+#include "tui/screen/format.h"
+#include "tui/screen/key_names.h"
+#include "tui/screen/theme.h"
+
+/* ---- title line ------------------------------------------------------------------------- */
+
+/* Tells whether the names of all views fit beside the program's. If not, only the active view shows
+ * its name. */
+static bool tabs_are_named(const struct browser *browser)
+{
+    int width = 0;
+    for (int i = 0; i < VIEWS; i++)
+        width += text_width(browser_view((enum view_number)i)->title) + 4;
+    return width + 12 <= browser->width;
+}
+
+/* Returns the width of " 1 Title ", or of " 1 ". */
+static int tab_width(const struct browser *browser, enum view_number number)
+{
+    if (number != browser->current && !tabs_are_named(browser))
+        return 3;
+    return text_width(browser_view(number)->title) + 4;
+}
+
+static int tabs_start(const struct browser *browser)
+{
+    int width = 0;
+    for (int i = 0; i < VIEWS; i++)
+        width += tab_width(browser, (enum view_number)i);
+    return browser->width - width;
+}
+
+enum view_number frame_tab_at(const struct browser *browser, int x)
+{
+    int at = tabs_start(browser);
+    for (int i = 0; i < VIEWS; i++) {
+        int width = tab_width(browser, (enum view_number)i);
+        if (x >= at && x < at + width)
+            return (enum view_number)i;
+        at += width;
+    }
+    return VIEW_SAME;
+}
+
+static const char *program_name(const struct session *session)
+{
+    const char *program = session_meta(session, "program");
+    if (!program)
+        return "?";
+    const char *slash = strrchr(program, '/');
+    return slash && slash[1] ? slash + 1 : program;
+}
+
+/* Draws "● recording, 12 s behind". The program may have ended before all of it is loaded. */
+static void render_standing(const struct session *session, const struct area *left, int *x)
+{
+    enum { WORTH_SAYING_NS = 2000000000 };
+    char text[96], time[FORMAT_SIZE];
+    const bool ended = session_program_ended(session);
+    const uint64_t behind = session_lag_ns(session);
+    const char *what = ended ? "● ended, loading" : "● recording";
+    if (behind >= WORTH_SAYING_NS)
+        snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),
+                 ended ? "to go" : "behind");
+    else
+        snprintf(text, sizeof(text), "%s", what);
+    if (*x + 3 + text_width(text) >= left->width)
+        snprintf(text, sizeof(text), "%s", what);
+    if (*x + 3 + text_width(text) >= left->width)
+        return;
+    *x += area_text(left, *x, 0, theme_style(THEME_FAINT), " · ");
+    *x += area_text(left, *x, 0, theme_style(THEME_WARNING), text);
+}
+
+/* Draws the number of processes of a run, and how many are selected. Returns the width. */
+static int render_processes(const struct session *session, const struct area *left, int x)
+{
+    const struct session_process *processes;
+    const size_t count = session_processes(session, &processes);
+    char text[64];
+    if (count < 2 || !session_meta(session, "selected_process"))
+        return 0;
+    if (session_selected_process(session) == 0)
+        snprintf(text, sizeof(text), " · all of %zu", count);
+    else
+        snprintf(text, sizeof(text), " · 1 of %zu", count);
+    return area_text(left, x, 0, theme_style(THEME_FAINT), text);
+}
+
+/* Draws the title. Its parts are in order of importance: those that do not fit are left out. */
+static void render_title(const struct browser *browser, const struct area *screen)
+{
+    const struct session *session = browser->exploration.session;
+    char size[FORMAT_SIZE], time[FORMAT_SIZE], count[FORMAT_SIZE];
+    char parts[5][96];
+    bool sampled = session_sampled(session);
+    const char *about = browser->exploration.about;
+    snprintf(parts[0], sizeof(parts[0]), "sampled, one in %s",
+             format_size(size, (uint64_t)session_meta_number(session, "sample_interval")));
+    snprintf(parts[1], sizeof(parts[1]), "peak %s%s at %s", about,
+             format_size(size, session_peak_bytes(session)),
+             format_duration(time, session_peak_ns(session)));
+    snprintf(parts[2], sizeof(parts[2]), "%s%s allocations", about,
+             format_count(count,
+                          sampled ? (uint64_t)session_meta_number(session, "estimated_allocations")
+                                  : session_allocation_count(session)));
+    snprintf(parts[3], sizeof(parts[3]), "%s%s live %s", about,
+             format_size(size,
+                         (uint64_t)session_meta_number(session, sampled ? "estimated_live_bytes_end"
+                                                                        : "live_bytes_end")),
+             session_recording(session) ? "now" : "at end");
+    snprintf(parts[4], sizeof(parts[4]), "pid %lld",
+             (long long)session_meta_number(session, "pid"));
+    int end = tabs_start(browser);
+    area_fill(screen, 0, 0, screen->width, 1, ' ', theme_style(THEME_TITLE));
+    struct area left = area_part(screen, 0, 0, end < 0 ? 0 : end, 1);
+    int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
+    x += render_processes(session, &left, x);
+    if (session_recording(session))
+        render_standing(session, &left, &x);
+    for (int i = !sampled; i < 5; i++) {
+        if (x + 3 + text_width(parts[i]) >= left.width)
+            continue;
+        x += area_text(&left, x, 0, theme_style(THEME_FAINT), " · ");
+        x += area_text(&left, x, 0, theme_style(THEME_PLAIN), parts[i]);
+    }
+    for (int i = 0; i < VIEWS; i++) {
+        bool active = i == (int)browser->current;
+        struct cell_style style = theme_style(active ? THEME_TAB_ACTIVE : THEME_TAB);
+        int width = tab_width(browser, (enum view_number)i);
+        area_print(screen, end, 0, style, " %d ", i + 1);
+        if (width > 3)
+            area_print(screen, end + 3, 0, style, "%s ", browser_view((enum view_number)i)->title);
+        end += width;
+    }
+}
+
+/* ---- filter line ------------------------------------------------------------------------ */
+
+/* Draws a mark in the row below the error's column, and the message. */
+static void render_filter_error(const struct browser *browser, const struct area *screen, int x)
+{
+    const char *message = browser->filter_error.message;
+    int width = text_width(message);
+    area_fill(screen, 0, 2, screen->width, 1, ' ', theme_style(THEME_PLAIN));
+    if (x < 0)
+        x = 0;
+    area_put(screen, x, 2, 0x25b2, theme_style(THEME_WARNING));
+    if (x + 2 + width <= screen->width) {
+        area_text(screen, x + 2, 2, theme_style(THEME_WARNING), message);
+    } else if (x - 1 - width >= 0) {
+        area_text(screen, x - 1 - width, 2, theme_style(THEME_WARNING), message);
+    } else {
+        /* Neither side has room for it: use the next row. */
+        area_field(screen, 0, 3, screen->width, theme_style(THEME_WARNING), message);
+    }
+}
+
+static void render_filter_editor(const struct browser *browser, const struct area *screen)
+{
+    struct line_editor *editor = browser->editors[MODE_FILTER];
+    int error = -1;
+    if (browser->filter_error.message[0])
+        error = browser->filter_error.column > 0 ? browser->filter_error.column - 1 : 0;
+    struct area line =
+        area_part(screen, FRAME_FILTER_COLUMN, 1, screen->width - FRAME_FILTER_COLUMN, 1);
+    int x = line_editor_render(editor, &line, error, theme_style(THEME_FILTER),
+                               theme_style(THEME_ERROR));
+    if (browser->filter_error.message[0])
+        render_filter_error(browser, screen, x < 0 ? -1 : x + FRAME_FILTER_COLUMN);
+}
+
+/* Says how far the filter is that the engine runs, and what it is likely to select. */
+static void describe_coming(const struct exploration *exploration, char *out, size_t size)
+{
+    char selected[FORMAT_SIZE], bytes[FORMAT_SIZE];
+    struct session_progress progress;
+    const struct session_answer *answer = session_job_answer(exploration->coming.job);
+    session_job_poll(exploration->coming.job, &progress);
+    const unsigned percent =
+        progress.total ? (unsigned)((uint64_t)progress.done * 100 / progress.total) : 0;
+    if (answer)
+        snprintf(out, size, "counting … %u %%, about ~%s, ~%s", percent,
+                 format_count(selected, answer->totals.count),
+                 format_size(bytes, answer->totals.bytes));
+    else
+        snprintf(out, size, "counting … %u %%", percent);
+}
+
+static void render_filter(const struct browser *browser, const struct area *screen)
+{
+    const struct exploration *exploration = &browser->exploration;
+    area_fill(screen, 0, 1, screen->width, 1, ' ', theme_style(THEME_PLAIN));
+    area_put(screen, 1, 1, 0x25b8, theme_style(THEME_KEY));
+    if (browser->mode == MODE_FILTER) {
+        render_filter_editor(browser, screen);
+        return;
+    }
+    char selected[FORMAT_SIZE], all[FORMAT_SIZE], size[FORMAT_SIZE], right[128];
+    const char *what = session_sampled(exploration->session) ? "recorded" : "allocations";
+    const bool counting = exploration->coming.job && !exploration->coming.newer;
+    const char *filter = counting ? exploration->coming.text : exploration->filter;
+    filter = filter[0] ? filter : "all";
+    if (counting) {
+        describe_coming(exploration, right, sizeof(right));
+    } else {
+        format_count(selected, selection_count(exploration->selection));
+        format_count(all, selection_chosen_from(exploration->selection));
+        if (exploration->peak_known)
+            format_size(size, exploration->peak_bytes);
+        else
+            snprintf(size, sizeof(size), "…");
+        snprintf(right, sizeof(right), "%s of %s %s · peak %s%s", selected, all, what,
+                 exploration->about, size);
+        if (FRAME_FILTER_COLUMN + text_width(filter) + 2 + text_width(right) >= screen->width)
+            snprintf(right, sizeof(right), "%s of %s %s", selected, all, what);
+        if (screen->width < 56)
+            snprintf(right, sizeof(right), "%s of %s", selected, all);
+    }
+    int start = screen->width - text_width(right) - 1;
+    area_text(screen, start, 1, theme_style(THEME_PLAIN), right);
+    area_field(screen, FRAME_FILTER_COLUMN, 1, start - FRAME_FILTER_COLUMN - 2,
+               theme_style(THEME_FILTER), filter);
+}
+
+/* ---- footer ----------------------------------------------------------------------------- */
+
+static int put_hint(const struct area *footer, int x, const struct key_binding *binding)
+{
+    char symbol[KEY_NAME_SIZE];
+    x += area_text(footer, x, 0, theme_style(THEME_KEY),
+                   binding->footer_keys ? binding->footer_keys
+                                        : key_symbol(binding->keys[0], symbol));
+    return x + 1 + area_text(footer, x + 1, 0, theme_style(THEME_PLAIN), binding->footer);
+}
+
+static int hint_width(const struct key_binding *binding)
+{
+    char symbol[KEY_NAME_SIZE];
+    return text_width(binding->footer_keys ? binding->footer_keys
+                                           : key_symbol(binding->keys[0], symbol)) +
+           1 + text_width(binding->footer);
+}
+
+static bool is_last_hint(enum action action)
+{
+    return action == ACTION_HELP || action == ACTION_QUIT;
+}
+
+/* Draws the keys of this view as far as there is room, help and quit always. */
+static void render_hints(const struct area *footer, unsigned view)
+{
+    size_t count;
+    const struct key_binding *bindings = key_bindings(&count);
+    int reserved = 0, x = 1;
+    for (size_t i = 0; i < count; i++)
+        if (is_last_hint(bindings[i].action))
+            reserved += hint_width(&bindings[i]) + 2;
+    for (size_t i = 0; i < count; i++) {
+        if (!bindings[i].footer || !(bindings[i].views & view))
+            continue;
+        bool last = is_last_hint(bindings[i].action);
+        if (last)
+            reserved -= hint_width(&bindings[i]) + 2;
+        if (x + hint_width(&bindings[i]) + reserved < footer->width)
+            x = put_hint(footer, x, &bindings[i]) + 2;
+    }
+}
+
+static void render_typing(const struct browser *browser, const struct area *footer)
+{
+    const char *before = browser->mode == MODE_SEARCH    ? "/"
+                         : browser->mode == MODE_COMMAND ? ":"
+                                                         : browser_view(browser->current)->asks;
+    int x = 1 + area_text(footer, 1, 0, theme_style(THEME_KEY), before);
+    if (browser->mode == MODE_GOTO)
+        x++;
+    struct area line = area_part(footer, x, 0, footer->width - x, 1);
+    line_editor_render(browser->editors[browser->mode], &line, -1, theme_style(THEME_PLAIN),
+                       theme_style(THEME_PLAIN));
+}
+
+static void render_footer(const struct browser *browser, const struct area *screen)
+{
+    struct area footer = area_part(screen, 0, screen->height - 1, screen->width, 1);
+    area_fill(&footer, 0, 0, footer.width, 1, ' ', theme_style(THEME_PLAIN));
+    const struct exploration *exploration = &browser->exploration;
+    if (browser->mode == MODE_HELP)
+        area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
+                  "↑↓ PgUp PgDn scroll · any other key closes the help");
+    else if (browser->mode == MODE_FILTER)
+        area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
+                  "Enter apply · Esc leave as it was · ↑↓ earlier filters · Ctrl-U clear");
+    else if (browser->mode != MODE_VIEW)
+        render_typing(browser, &footer);
+    else if (exploration->message[0])
+        area_field(&footer, 1, 0, footer.width - 2,
+                   theme_style(exploration->message_is_error ? THEME_WARNING : THEME_STRONG),
+                   exploration->message);
+    else
+        render_hints(&footer, browser_view(browser->current)->bit);
+}
+
+void frame_render(const struct browser *browser, const struct area *screen)
+{
+    render_title(browser, screen);
+    render_filter(browser, screen);
+    render_footer(browser, screen);
+}

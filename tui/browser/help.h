@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the help screen from the tables of keys and commands. */
+#ifndef MPROF_TUI_HELP_H
+#define MPROF_TUI_HELP_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tui/screen/cells.h"
+
+struct filter_example {
+    const char *text, *meaning;
+};
+/* Returns the filters that help and man page show; each of them parses. */
+const struct filter_example *help_filter_examples(size_t *count);
+
+/* Returns the rows that the help for a view (enum view_bit) takes in a screen of this width. */
+int help_rows(unsigned view, int width);
+void help_render(const struct area *area, unsigned view, const char *view_title, int scroll);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Handles the lines that the user types: filter, search, command, place to go to. */
+#include <string.h>
+
+#include "tui/browser/browser_state.h"
+#include "tui/browser/command.h"
+
+void prompt_open(struct browser *browser, enum browser_mode mode)
+{
+    if (mode == MODE_GOTO && !browser_view(browser->current)->asks)
+        return;
+    browser->mode = mode;
+    browser->filter_error = (struct session_error){.message = ""};
+    line_editor_set(browser->editors[mode], mode == MODE_FILTER ? browser->exploration.filter : "");
+}
+
+static void take_filter(struct browser *browser, const char *text)
+{
+    struct session_error error = {.message = ""};
+    if (!browser_filter(browser, text, &error)) {
+        browser->filter_error = error;
+        return; /* the editor stays open: the user can correct the filter */
+    }
+    browser->mode = MODE_VIEW;
+}
+
+static void take(struct browser *browser, enum browser_mode mode, const char *text)
+{
+    switch (mode) {
+    case MODE_FILTER:
+        take_filter(browser, text);
+        break;
+    case MODE_SEARCH:
+        browser->mode = MODE_VIEW;
+        if (*text)
+            browser_search(browser, text);
+        break;
+    case MODE_GOTO:
+        browser->mode = MODE_VIEW;
+        if (*text)
+            browser_act(browser, &(struct view_input){.action = ACTION_GOTO, .text = text});
+        break;
+    default:
+        browser->mode = MODE_VIEW;
+        command_run(browser, text);
+        break;
+    }
+}
+
+void prompt_key(struct browser *browser, uint32_t key)
+{
+    enum browser_mode mode = browser->mode;
+    struct line_editor *editor = browser->editors[mode];
+    switch (line_editor_key(editor, key)) {
+    case LINE_DONE: {
+        const char *text = line_editor_text(editor);
+        take(browser, mode, text);
+        if (browser->mode != mode)
+            line_editor_remember(editor, text);
+        break;
+    }
+    case LINE_CANCELLED:
+        browser->mode = MODE_VIEW;
+        break;
+    case LINE_CHANGED:
+        if (mode == MODE_FILTER) {
+            struct session_error error = {.message = ""};
+            session_filter_check(browser->exploration.session, line_editor_text(editor), &error);
+            browser->filter_error = error;
+        }
+        break;
+    default:
+        break;
+    }
+}

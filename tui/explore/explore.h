@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state that all views share: the session, the active filter and its selection, the colouring,
+ * the current moment and function. Views also use it to ask the browser for something (another
+ * filter, another view, a message).
+ */
+#ifndef MPROF_TUI_EXPLORE_H
+#define MPROF_TUI_EXPLORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/jobs.h"
+#include "session/session.h"
+#include "tui/screen/category_colors.h"
+#include "tui/screen/cells.h"
+#include "tui/explore/load.h"
+
+enum view_number {
+    VIEW_OVERVIEW,
+    VIEW_TIMELINE,
+    VIEW_GRID,
+    VIEW_FUNCTIONS,
+    VIEWS,
+    VIEW_SAME = VIEWS, /* as a wish: stay */
+};
+
+/* A filter that the engine still runs, on the session or on a newer state of it. */
+struct coming_filter {
+    struct session_job *job;   /* NULL: none */
+    struct session_jobs *jobs; /* of `newer` */
+    struct session *newer;     /* NULL: the filter runs on the session */
+    char *text;
+};
+
+struct exploration {
+    struct session *session;
+    struct loader loader;
+    struct selection *selection;
+    char *filter; /* its text; "" selects everything */
+    struct coming_filter coming;
+    struct session_job *asked_newer; /* whether the session has a newer state; NULL: not asked */
+    uint64_t generation;             /* changes with each change of filter, colouring or session */
+    uint64_t selections;             /* changes with each change of filter or session */
+    uint64_t renewals;               /* changes with each newer state of the session */
+    enum session_color_by color_by;
+    struct load legend_load, peak_load;
+    struct session_legend legend; /* of `color_by`; empty while it is not known */
+    uint64_t legend_generation;   /* the one that it is of */
+    bool peak_known;
+    uint64_t peak_bytes, peak_ns; /* of the selection */
+    struct category_colors colors;
+    uint8_t slots[SESSION_COLORS]; /* colour of each position of the legend */
+    uint64_t moment_ns;            /* timeline's cursor, the grid's time */
+    uint32_t function;             /* the last one that the user selected */
+    bool has_function;
+    const char *about; /* "~" before numbers that are estimates, otherwise "" */
+
+    /* The wishes of a view; the browser fulfils them after update(). */
+    char *wish_filter; /* owned; NULL: none */
+    enum view_number wish_view;
+    char message[320];
+    bool message_is_error;
+};
+
+/*
+ * Takes an open session, which must outlive it, and starts its engine. Runs no filter. Calls wait
+ * for the engine until loader.deadline_ms, which is -1 (without end) at first. Returns false with
+ * `error` set.
+ */
+bool exploration_init(struct exploration *exploration, struct session *session,
+                      struct session_error *error);
+/* Stops the engine and frees everything except the session. */
+void exploration_close(struct exploration *exploration);
+
+/*
+ * Runs a filter. Returns false with `error` set if it is bad; nothing has changed then. The filter
+ * becomes the active one now or, if the deadline comes first, in a later exploration_update().
+ */
+bool exploration_filter(struct exploration *exploration, const char *text,
+                        struct session_error *error);
+/* Gives up the filter that is coming; the active one stays. */
+void exploration_keep_filter(struct exploration *exploration);
+/* Returns the filter that is coming or, if none is, the active one. */
+const char *exploration_wanted_filter(const struct exploration *exploration);
+/*
+ * Takes the answers that have come: filter, legend, peak. Returns false with `error` set if a
+ * filter that was coming has failed; the active one stays.
+ */
+bool exploration_update(struct exploration *exploration, struct session_error *error);
+/* Tells whether something is still being computed. */
+bool exploration_waits(const struct exploration *exploration);
+/* Selects another process and runs the active filter on it. Returns false with `error` set. */
+bool exploration_select_process(struct exploration *exploration, uint32_t id,
+                                struct session_error *error);
+/*
+ * Looks for a newer state of a session that is being recorded. If there is one, it replaces the
+ * session in a later exploration_update(). Filter, moment and function stay. The session of before
+ * is closed then. Returns false with `error` set if the newer state cannot be opened.
+ */
+bool exploration_renew(struct exploration *exploration, struct session_error *error);
+/* Returns the data of a request as load_get() does. Complains if they could not be computed. */
+void *exploration_get(struct exploration *exploration, struct load *load,
+                      const struct load_kind *kind, const void *request);
+/* Moves the moment to the selection's peak. Says so and returns false if it is not known yet. */
+bool exploration_go_to_peak(struct exploration *exploration);
+/* Chooses the colouring and asks for its legend. */
+void exploration_color_by(struct exploration *exploration, enum session_color_by color_by);
+/* Writes the words that take the place of data that have not come yet. Returns `out`. */
+#define PENDING_SIZE 40
+char *exploration_pending(char *out, const struct exploration *exploration);
+/* Returns the name of a colouring, as in `color by NAME`; "filter's own" for SESSION_COLOR_NONE. */
+const char *color_by_name(enum session_color_by color_by);
+/* Finds the colouring with a name. Returns false if there is none. */
+bool color_by_from_name(const char *name, enum session_color_by *color_by);
+/* Returns the style of a legend position. */
+struct cell_style exploration_category(const struct exploration *exploration,
+                                       const struct grid *grid, size_t position);
+/* Returns its glyph on a terminal without colours. */
+uint32_t exploration_pattern(const struct exploration *exploration, size_t position);
+
+/* Wishes for the active filter with one more step; `step` is the text after the bar. */
+void exploration_narrow(struct exploration *exploration, const char *step);
+/* Wishes for a filter that does not build on the active one. */
+void exploration_replace(struct exploration *exploration, const char *filter);
+void exploration_say(struct exploration *exploration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void exploration_complain(struct exploration *exploration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Writes `name` as a string of the filter language, "" if `size` is too small. */
+char *filter_quote(char *out, size_t size, const char *name);
+
+#endif

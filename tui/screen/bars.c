@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/screen/bars.h"
+
+#define FULL_BLOCK 0x2588
+#define LOWER_EIGHTH 0x2581 /* ▁; ▂ … █ follow */
+#define LEFT_EIGHTH 0x258f  /* ▏; ▎ … █ come before */
+
+/* Returns value / scale of `whole`, rounded, without overflow. */
+static uint64_t share(uint64_t value, uint64_t scale, uint64_t whole)
+{
+    if (scale == 0)
+        return 0;
+    if (value >= scale)
+        return whole;
+    return (uint64_t)((double)value / (double)scale * (double)whole + 0.5);
+}
+
+/* The two largest parts of one cell, lower one first. */
+struct split {
+    size_t lower, upper;
+    int lower_eighths, upper_eighths; /* 0: no such part */
+};
+
+/* Splits the cell that begins at `bottom`. edges[i] is the height in eighths at which layer i
+ * ends. */
+static struct split split_cell(const int *edges, size_t count, int bottom)
+{
+    struct split split = {0, 0, 0, 0};
+    int from = 0;
+    for (size_t i = 0; i < count; i++) {
+        int low = from > bottom ? from : bottom;
+        int high = edges[i] < bottom + 8 ? edges[i] : bottom + 8;
+        from = edges[i];
+        int part = high - low;
+        if (part <= 0)
+            continue;
+        if (split.lower_eighths == 0) {
+            split.lower = i;
+            split.lower_eighths = part;
+            continue;
+        }
+        if (split.upper_eighths > 0) {
+            if (split.lower_eighths <= split.upper_eighths && part > split.lower_eighths) {
+                split.lower = split.upper;
+                split.lower_eighths = split.upper_eighths;
+            } else if (part <= split.upper_eighths) {
+                continue;
+            }
+        }
+        split.upper = i;
+        split.upper_eighths = part;
+    }
+    return split;
+}
+
+static void put_pattern(const struct area *area, int x, int y, const struct split *split,
+                        const struct bar_layer *layers)
+{
+    bool lower = split->lower_eighths >= split->upper_eighths;
+    if (split->lower_eighths + split->upper_eighths < 4)
+        return;
+    const struct bar_layer *layer = &layers[lower ? split->lower : split->upper];
+    area_put(area, x, y, layer->pattern, layer->style);
+}
+
+static void put_split(const struct area *area, int x, int y, const struct split *split,
+                      const struct bar_layer *layers, int filled, int16_t background)
+{
+    struct cell_style style = layers[split->lower].style;
+    style.background = background;
+    if (split->upper_eighths == 0) {
+        area_put(area, x, y, (uint32_t)(LOWER_EIGHTH + filled - 1), style);
+        return;
+    }
+    if (filled < 8) {
+        /* Three parts meet and the empty one must be visible: the taller part takes the rest. */
+        if (split->upper_eighths > split->lower_eighths)
+            style.foreground = layers[split->upper].style.foreground;
+        area_put(area, x, y, (uint32_t)(LOWER_EIGHTH + filled - 1), style);
+        return;
+    }
+    int sum = split->lower_eighths + split->upper_eighths;
+    int eighths = (split->lower_eighths * 8 + sum / 2) / sum;
+    eighths = eighths < 1 ? 1 : eighths > 7 ? 7 : eighths;
+    style.background = layers[split->upper].style.foreground;
+    area_put(area, x, y, (uint32_t)(LOWER_EIGHTH + eighths - 1), style);
+}
+
+void bars_column(const struct area *area, int x, const struct bar_layer *layers, size_t count,
+                 uint64_t scale, int16_t background)
+{
+    int edges[BARS_LAYERS];
+    uint64_t sum = 0;
+    if (count > BARS_LAYERS)
+        count = BARS_LAYERS;
+    for (size_t i = 0; i < count; i++) {
+        sum += layers[i].value;
+        edges[i] = (int)share(sum, scale, (uint64_t)area->height * 8);
+    }
+    if (count == 0 || sum == 0)
+        return;
+    int top = edges[count - 1];
+    if (top == 0) { /* show a little for any value above 0 */
+        size_t first = 0;
+        while (layers[first].value == 0)
+            first++;
+        for (size_t i = first; i < count; i++)
+            edges[i] = 1;
+        top = 1;
+    }
+    for (int row = 0; row * 8 < top; row++) {
+        struct split split = split_cell(edges, count, row * 8);
+        int y = area->height - 1 - row;
+        int filled = top - row * 8 < 8 ? top - row * 8 : 8;
+        if (grid_colors(area->grid) == 0 && count > 1)
+            put_pattern(area, x, y, &split, layers);
+        else
+            put_split(area, x, y, &split, layers, filled, background);
+    }
+}
+
+void bars_row(const struct area *area, int x, int y, int width, uint64_t value, uint64_t scale,
+              struct cell_style style)
+{
+    int eighths = (int)share(value, scale, (uint64_t)(width > 0 ? width : 0) * 8);
+    if (eighths == 0 && value > 0)
+        eighths = 1;
+    for (; eighths > 0; eighths -= 8, x++)
+        area_put(area, x, y, eighths >= 8 ? FULL_BLOCK : (uint32_t)(LEFT_EIGHTH - eighths + 1),
+                 style);
+}
+
+static uint64_t nice(uint64_t value, uint64_t base)
+{
+    static const uint64_t steps[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+    for (uint64_t unit = 1;; unit *= base) {
+        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+            if (steps[i] * unit >= value)
+                return steps[i] * unit;
+        if (unit > UINT64_MAX / base / 500)
+            return value;
+    }
+}
+
+uint64_t bars_nice_size(uint64_t value)
+{
+    return nice(value, 1024);
+}
+
+uint64_t bars_nice_count(uint64_t value)
+{
+    return nice(value, 1000);
+}

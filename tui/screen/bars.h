@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Draws numbers as cells: stacked columns, horizontal bars, spark lines. Eighth blocks with
+ * foreground and background give eight levels in each row. If more than two layers meet in a cell,
+ * it shows the two with the largest shares.
+ */
+#ifndef MPROF_TUI_BARS_H
+#define MPROF_TUI_BARS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/screen/cells.h"
+
+#define BARS_LAYERS 16
+
+struct bar_layer {
+    uint64_t value;
+    struct cell_style style; /* foreground: the layer's colour */
+    uint32_t pattern;        /* the glyph on a terminal without colours */
+};
+
+/*
+ * Stacks layers from the bottom of column `x` of the area. The whole height represents `scale`.
+ * Draws at most BARS_LAYERS. `background` shows above them.
+ */
+void bars_column(const struct area *area, int x, const struct bar_layer *layers, size_t count,
+                 uint64_t scale, int16_t background);
+
+/* Draws a horizontal bar of `value` out of `scale` in `width` columns of a row. */
+void bars_row(const struct area *area, int x, int y, int width, uint64_t value, uint64_t scale,
+              struct cell_style style);
+
+/* Return the next number of the form 1, 2, 5 × 10^n (for sizes: × 1024^n) not below `value`. */
+uint64_t bars_nice_size(uint64_t value);
+uint64_t bars_nice_count(uint64_t value);
+
+#endif

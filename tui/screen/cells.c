@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/screen/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct grid {
+    int width, height, colors;
+    bool ascii;
+    struct cell *cells;
+};
+
+static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
+
+struct grid *grid_new(int width, int height, int colors, bool ascii)
+{
+    struct grid *grid = calloc(1, sizeof(*grid));
+    if (!grid)
+        return NULL;
+    grid->colors = colors;
+    grid->ascii = ascii;
+    if (!grid_resize(grid, width, height)) {
+        free(grid);
+        return NULL;
+    }
+    return grid;
+}
+
+void grid_free(struct grid *grid)
+{
+    if (!grid)
+        return;
+    free(grid->cells);
+    free(grid);
+}
+
+bool grid_resize(struct grid *grid, int width, int height)
+{
+    if (width < 1)
+        width = 1;
+    if (height < 1)
+        height = 1;
+    struct cell *cells = calloc((size_t)width * (size_t)height, sizeof(*cells));
+    if (!cells)
+        return false;
+    free(grid->cells);
+    grid->cells = cells;
+    grid->width = width;
+    grid->height = height;
+    grid_clear(grid);
+    return true;
+}
+
+void grid_clear(struct grid *grid)
+{
+    size_t count = (size_t)grid->width * (size_t)grid->height;
+    for (size_t i = 0; i < count; i++)
+        grid->cells[i] = (struct cell){.glyph = ' ', .style = plain, .width = 1};
+}
+
+int grid_width(const struct grid *grid)
+{
+    return grid->width;
+}
+
+int grid_height(const struct grid *grid)
+{
+    return grid->height;
+}
+
+int grid_colors(const struct grid *grid)
+{
+    return grid->colors;
+}
+
+bool grid_ascii(const struct grid *grid)
+{
+    return grid->ascii;
+}
+
+const struct cell *grid_cell(const struct grid *grid, int x, int y)
+{
+    return &grid->cells[(size_t)y * (size_t)grid->width + (size_t)x];
+}
+
+static struct cell *cell_at(const struct grid *grid, int x, int y)
+{
+    return &grid->cells[(size_t)y * (size_t)grid->width + (size_t)x];
+}
+
+/* Returns the ASCII character for a glyph that the views use. */
+static uint32_t ascii_for(uint32_t glyph)
+{
+    static const struct {
+        uint32_t glyph;
+        char ascii;
+    } table[] = {
+        {0x2026, '~'}, /* … */
+        {0x00b7, '.'}, /* · */
+        {0x2212, '-'}, /* − */
+        {0x2013, '-'}, /* – */
+        {0x00d7, 'x'}, /* × */
+        {0x0394, 'd'}, /* Δ */
+        {0x2190, '<'}, /* ← */
+        {0x2192, '>'}, /* → */
+        {0x2191, '^'}, /* ↑ */
+        {0x2193, 'v'}, /* ↓ */
+        {0x25b2, '^'}, /* ▲ */
+        {0x25bc, 'v'}, /* ▼ */
+        {0x25b8, '>'}, /* ▸ */
+        {0x25cf, '*'}, /* ● */
+        {0x2502, '|'}, /* │ */
+        {0x2506, ':'}, /* ┆ */
+        {0x2500, '-'}, /* ─ */
+        {0x25a0, '#'}, /* ■ */
+        {0x25a1, 'o'}, /* □ */
+        {0x2713, '+'}, /* ✓ */
+        {0x2581, '.'}, {0x2582, '.'}, {0x2583, ':'}, {0x2584, '='},
+        {0x2585, '='}, {0x2586, '#'}, {0x2587, '#'}, {0x2588, '#'}, /* ▁ … █ */
+        {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'},                /* ░ ▒ ▓ */
+        {0x258f, '.'}, {0x258e, '.'}, {0x258d, ':'}, {0x258c, '='},
+        {0x258b, '='}, {0x258a, '#'}, {0x2589, '#'}, /* ▏ … ▉ */
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (table[i].glyph == glyph)
+            return (uint32_t)table[i].ascii;
+    return glyph >= 0x2500 && glyph < 0x2580 ? '+' : '?';
+}
+
+/* ---- areas ------------------------------------------------------------------------------ */
+
+struct area area_whole(struct grid *grid)
+{
+    return (struct area){grid, 0, 0, grid->width, grid->height};
+}
+
+struct area area_part(const struct area *area, int x, int y, int width, int height)
+{
+    struct area part = {area->grid, 0, 0, 0, 0};
+    int right = x + width < area->width ? x + width : area->width;
+    int bottom = y + height < area->height ? y + height : area->height;
+    x = x < 0 ? 0 : x;
+    y = y < 0 ? 0 : y;
+    if (x >= right || y >= bottom)
+        return part;
+    part.x = area->x + x;
+    part.y = area->y + y;
+    part.width = right - x;
+    part.height = bottom - y;
+    return part;
+}
+
+/* Clears the other half of a wide glyph before one half is overwritten. */
+static void unwide(const struct grid *grid, int x, int y)
+{
+    struct cell *cell = cell_at(grid, x, y);
+    if (cell->width == 2 && x + 1 < grid->width) {
+        cell_at(grid, x + 1, y)->glyph = ' ';
+        cell_at(grid, x + 1, y)->width = 1;
+    } else if (cell->width == 0 && x > 0) {
+        cell_at(grid, x - 1, y)->glyph = ' ';
+        cell_at(grid, x - 1, y)->width = 1;
+    }
+}
+
+void area_put(const struct area *area, int x, int y, uint32_t glyph, struct cell_style style)
+{
+    if (x < 0 || y < 0 || x >= area->width || y >= area->height)
+        return;
+    struct grid *grid = area->grid;
+    if (grid->ascii && glyph > 126)
+        glyph = ascii_for(glyph);
+    int width = glyph_width(glyph);
+    if (width == 0)
+        return;
+    if (width == 2 && x + 1 >= area->width) {
+        glyph = ' ';
+        width = 1;
+    }
+    int column = area->x + x, row = area->y + y;
+    unwide(grid, column, row);
+    *cell_at(grid, column, row) = (struct cell){glyph, style, (uint8_t)width};
+    if (width == 2) {
+        unwide(grid, column + 1, row);
+        *cell_at(grid, column + 1, row) = (struct cell){' ', style, 0};
+    }
+}
+
+void area_fill(const struct area *area, int x, int y, int width, int height, uint32_t glyph,
+               struct cell_style style)
+{
+    for (int row = y < 0 ? 0 : y; row < y + height && row < area->height; row++)
+        for (int column = x < 0 ? 0 : x; column < x + width && column < area->width; column++)
+            area_put(area, column, row, glyph, style);
+}
+
+void area_restyle(const struct area *area, int x, int y, int width, struct cell_style style)
+{
+    if (y < 0 || y >= area->height)
+        return;
+    for (int column = x < 0 ? 0 : x; column < x + width && column < area->width; column++)
+        cell_at(area->grid, area->x + column, area->y + y)->style = style;
+}
+
+int area_text(const struct area *area, int x, int y, struct cell_style style, const char *text)
+{
+    int start = x;
+    for (uint32_t glyph; (glyph = text_next(&text)) != 0;) {
+        int width = glyph_width(glyph);
+        if (width == 0)
+            continue;
+        area_put(area, x, y, glyph, style);
+        x += width;
+    }
+    return x - start;
+}
+
+int area_print(const struct area *area, int x, int y, struct cell_style style, const char *format,
+               ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    /* clang-tidy 14 misses va_start() in every file of a run except the first. */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return area_text(area, x, y, style, text);
+}
+
+void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
+                const char *text)
+{
+    int column = 0;
+    bool cut = text_width(text) > width;
+    int room = cut ? width - 1 : width;
+    for (const char *rest = text; column < room;) {
+        uint32_t glyph = text_next(&rest);
+        int columns = glyph_width(glyph);
+        if (glyph == 0 || column + columns > room)
+            break;
+        if (columns == 0)
+            continue;
+        area_put(area, x + column, y, glyph, style);
+        column += columns;
+    }
+    for (; column < room; column++)
+        area_put(area, x + column, y, ' ', style);
+    if (cut && width > 0)
+        area_put(area, x + column, y, 0x2026, style);
+}
+
+void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
+               const char *name)
+{
+    const char *offset = strstr(name, "+0x");
+    int tail = offset ? text_width(offset) : 0;
+    area_field(area, x, y, width, style, name);
+    if (offset && text_width(name) > width && tail + 4 <= width) {
+        area_put(area, x + width - tail - 1, y, 0x2026, style);
+        area_text(area, x + width - tail, y, style, offset);
+    }
+}
+
+/* Returns the text after the first "scope::" outside of arguments, or NULL. */
+static const char *behind_scope(const char *name)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    int depth = 0;
+    for (const char *at = name; *at != 0; at++) {
+        if (depth == 0 && strncmp(at, anonymous, sizeof(anonymous) - 1) == 0)
+            at += sizeof(anonymous) - 1;
+        if (depth == 0 && at[0] == ':' && at[1] == ':')
+            return at + 2;
+        if (*at == '(' && depth == 0)
+            return NULL;
+        depth += *at == '<' || *at == '(';
+        depth -= *at == '>' || *at == ')';
+    }
+    return NULL;
+}
+
+int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
+                  const char *name)
+{
+    const char *shorter;
+    while (text_width(name) > width && (shorter = behind_scope(name)))
+        name = shorter;
+    if (text_width(name) < width)
+        width = text_width(name);
+    area_name(area, x, y, width, style, name);
+    return width;
+}
+
+void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,
+                      const char *text)
+{
+    int needed = text_width(text);
+    int gap = needed < width ? width - needed : 0;
+    for (int i = 0; i < gap; i++)
+        area_put(area, x + i, y, ' ', style);
+    area_field(area, x + gap, y, width - gap, style, text);
+}

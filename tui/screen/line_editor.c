@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/screen/line_editor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screen/input.h"
+
+#define HISTORY_MOST 50
+
+struct line_editor {
+    uint32_t text[LINE_MOST + 1];
+    int length, cursor;
+    char utf8[LINE_MOST * 4 + 1];
+    char *history[HISTORY_MOST];
+    int history_count;
+    int history_at; /* == history_count: the text being typed */
+    char *typed;    /* the typed text, kept while the user browses the history */
+};
+
+struct line_editor *line_editor_new(void)
+{
+    return calloc(1, sizeof(struct line_editor));
+}
+
+void line_editor_free(struct line_editor *editor)
+{
+    if (!editor)
+        return;
+    for (int i = 0; i < editor->history_count; i++)
+        free(editor->history[i]);
+    free(editor->typed);
+    free(editor);
+}
+
+static void set_text(struct line_editor *editor, const char *text)
+{
+    editor->length = 0;
+    for (uint32_t glyph; editor->length < LINE_MOST && (glyph = text_next(&text)) != 0;)
+        if (glyph_width(glyph) > 0)
+            editor->text[editor->length++] = glyph;
+    editor->cursor = editor->length;
+}
+
+void line_editor_set(struct line_editor *editor, const char *text)
+{
+    set_text(editor, text);
+    editor->history_at = editor->history_count;
+}
+
+const char *line_editor_text(struct line_editor *editor)
+{
+    char *to = editor->utf8;
+    for (int i = 0; i < editor->length; i++)
+        to += text_encode(editor->text[i], to);
+    *to = 0;
+    return editor->utf8;
+}
+
+void line_editor_remember(struct line_editor *editor, const char *text)
+{
+    int count = editor->history_count;
+    if (!*text || (count > 0 && strcmp(editor->history[count - 1], text) == 0))
+        return;
+    char *copy = strdup(text);
+    if (!copy)
+        return;
+    if (count == HISTORY_MOST) {
+        free(editor->history[0]);
+        memmove(editor->history, editor->history + 1, (HISTORY_MOST - 1) * sizeof(char *));
+        count--;
+    }
+    editor->history[count] = copy;
+    editor->history_count = count + 1;
+    editor->history_at = editor->history_count;
+}
+
+static enum line_result history_move(struct line_editor *editor, int step)
+{
+    int at = editor->history_at + step;
+    if (at < 0 || at > editor->history_count)
+        return LINE_MOVED;
+    if (editor->history_at == editor->history_count) {
+        free(editor->typed);
+        editor->typed = strdup(line_editor_text(editor));
+    }
+    editor->history_at = at;
+    const char *text = at == editor->history_count ? editor->typed : editor->history[at];
+    set_text(editor, text ? text : "");
+    return LINE_CHANGED;
+}
+
+static enum line_result erase(struct line_editor *editor, int from, int to)
+{
+    if (from < 0 || to > editor->length || from >= to)
+        return LINE_MOVED;
+    memmove(editor->text + from, editor->text + to,
+            (size_t)(editor->length - to) * sizeof(editor->text[0]));
+    editor->length -= to - from;
+    editor->cursor = from;
+    return LINE_CHANGED;
+}
+
+static enum line_result insert(struct line_editor *editor, uint32_t glyph)
+{
+    if (editor->length == LINE_MOST || glyph_width(glyph) == 0)
+        return LINE_IGNORED;
+    memmove(editor->text + editor->cursor + 1, editor->text + editor->cursor,
+            (size_t)(editor->length - editor->cursor) * sizeof(editor->text[0]));
+    editor->text[editor->cursor++] = glyph;
+    editor->length++;
+    return LINE_CHANGED;
+}
+
+static int word_start(const struct line_editor *editor)
+{
+    int at = editor->cursor;
+    while (at > 0 && editor->text[at - 1] == ' ')
+        at--;
+    while (at > 0 && editor->text[at - 1] != ' ')
+        at--;
+    return at;
+}
+
+static enum line_result move_to(struct line_editor *editor, int position)
+{
+    if (position >= 0 && position <= editor->length)
+        editor->cursor = position;
+    return LINE_MOVED;
+}
+
+enum line_result line_editor_key(struct line_editor *editor, uint32_t key)
+{
+    switch (key) {
+    case KEYCODE_ENTER:
+        return LINE_DONE;
+    case KEYCODE_ESCAPE:
+        return LINE_CANCELLED;
+    case KEYCODE_LEFT:
+    case KEYCODE_CONTROL('B'):
+        return move_to(editor, editor->cursor - 1);
+    case KEYCODE_RIGHT:
+    case KEYCODE_CONTROL('F'):
+        return move_to(editor, editor->cursor + 1);
+    case KEYCODE_HOME:
+    case KEYCODE_CONTROL('A'):
+        return move_to(editor, 0);
+    case KEYCODE_END:
+    case KEYCODE_CONTROL('E'):
+        return move_to(editor, editor->length);
+    case KEYCODE_UP:
+        return history_move(editor, -1);
+    case KEYCODE_DOWN:
+        return history_move(editor, 1);
+    case KEYCODE_BACKSPACE:
+        return erase(editor, editor->cursor - 1, editor->cursor);
+    case KEYCODE_DELETE:
+    case KEYCODE_CONTROL('D'):
+        return erase(editor, editor->cursor, editor->cursor + 1);
+    case KEYCODE_CONTROL('U'):
+        return erase(editor, 0, editor->cursor);
+    case KEYCODE_CONTROL('K'):
+        return erase(editor, editor->cursor, editor->length);
+    case KEYCODE_CONTROL('W'):
+        return erase(editor, word_start(editor), editor->cursor);
+    default:
+        return key < 32 || key >= KEYCODE_FIRST ? LINE_IGNORED : insert(editor, key);
+    }
+}
+
+/* Returns the first code point to show in `width` columns. The cursor (one more column) is then
+ * visible. */
+static int first_seen(const struct line_editor *editor, int width)
+{
+    int room = width - 1, first = editor->cursor;
+    while (first > 0 && room >= glyph_width(editor->text[first - 1])) {
+        first--;
+        room -= glyph_width(editor->text[first]);
+    }
+    return first;
+}
+
+void line_editor_click(struct line_editor *editor, int width, int x)
+{
+    int position = first_seen(editor, width);
+    while (position < editor->length && x >= glyph_width(editor->text[position])) {
+        x -= glyph_width(editor->text[position]);
+        position++;
+    }
+    editor->cursor = position;
+}
+
+int line_editor_render(const struct line_editor *editor, const struct area *area, int error,
+                       struct cell_style style, struct cell_style error_style)
+{
+    int first = first_seen(editor, area->width);
+    int error_column = -1, x = 0;
+    area_fill(area, 0, 0, area->width, 1, ' ', style);
+    for (int i = first; i <= editor->length && x < area->width; i++) {
+        struct cell_style now = error >= 0 && i >= error ? error_style : style;
+        if (i == error)
+            error_column = x;
+        if (i == editor->cursor)
+            now.attributes |= CELL_REVERSE;
+        if (i < editor->length || i == editor->cursor)
+            area_put(area, x, 0, i < editor->length ? editor->text[i] : ' ', now);
+        x += i < editor->length ? glyph_width(editor->text[i]) : 1;
+    }
+    if (error > editor->length)
+        error_column = x - 1 < area->width ? x - 1 : -1;
+    return error_column;
+}

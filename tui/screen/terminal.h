@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The terminal: cells out, events in. Only one can be open.
+ *
+ * It restores the terminal's modes and screen on terminal_close(), when a signal ends the program,
+ * and around Ctrl-Z.
+ */
+#ifndef MPROF_TUI_TERMINAL_H
+#define MPROF_TUI_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "tui/screen/cells.h"
+#include "tui/screen/input.h"
+
+struct terminal;
+
+/*
+ * Returns NULL with one line for the user in `error` (256 bytes) if standard input or output is not
+ * a terminal, or its type is unknown. `ascii` asks for ASCII; so does a locale without UTF-8.
+ * NO_COLOR in the environment, if not empty, asks for no colours.
+ */
+struct terminal *terminal_open(bool ascii, char *error);
+void terminal_close(struct terminal *terminal);
+int terminal_width(const struct terminal *terminal);
+int terminal_height(const struct terminal *terminal);
+int terminal_colors(const struct terminal *terminal); /* 256, 16 or 0 */
+bool terminal_ascii(const struct terminal *terminal);
+/* Shows a grid. Cuts cells that do not fit the terminal. */
+void terminal_show(struct terminal *terminal, const struct grid *grid);
+/* Makes the next terminal_show() draw every cell again. */
+void terminal_redraw(struct terminal *terminal);
+/* Tells whether an event is waiting. */
+bool terminal_pending(const struct terminal *terminal);
+/*
+ * Waits for an event. If `milliseconds` is not negative, it waits at most that long and then gives
+ * EVENT_TICK. Returns false if there will be no more events (the terminal is gone).
+ */
+bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event);
+
+#endif

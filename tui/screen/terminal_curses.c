@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The terminal, by curses: the only file that uses it. */
+#include <errno.h>
+#include <langinfo.h>
+#include <ncursesw/curses.h>
+#include <ncursesw/term.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "tui/screen/input.h"
+#include "tui/screen/terminal.h"
+
+#define COLOR_SLOTS 257 /* the default and 256 */
+
+struct terminal {
+    int colors;
+    bool ascii;
+    SCREEN *screen;
+    short pairs[COLOR_SLOTS][COLOR_SLOTS]; /* 0: not made yet */
+    short pairs_made;
+};
+
+/* The data for fatal signals, prepared in advance: a handler may only write(). */
+static struct {
+    struct termios modes;
+    bool modes_known;
+    char restore[256];
+    size_t restore_length;
+} emergency;
+
+static const int fatal_signals[] = {SIGHUP, SIGINT,  SIGQUIT, SIGTERM, SIGSEGV,
+                                    SIGBUS, SIGABRT, SIGFPE,  SIGILL};
+
+static void restore_and_die(int number)
+{
+    ssize_t ignored = write(STDOUT_FILENO, emergency.restore, emergency.restore_length);
+    (void)ignored;
+    if (emergency.modes_known)
+        tcsetattr(STDIN_FILENO, TCSANOW, &emergency.modes);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static const char *capability(const char *name)
+{
+    const char *sequence = tigetstr(name);
+    return !sequence || sequence == (const char *)-1 ? NULL : sequence;
+}
+
+/* Appends a sequence without its delays ("$<2>"), which only tputs() understands. */
+static void add_restore(const char *sequence)
+{
+    for (; sequence && *sequence; sequence++) {
+        if (sequence[0] == '$' && sequence[1] == '<' && strchr(sequence, '>'))
+            sequence = strchr(sequence, '>');
+        else if (emergency.restore_length < sizeof(emergency.restore))
+            emergency.restore[emergency.restore_length++] = *sequence;
+    }
+}
+
+static void prepare_emergency(void)
+{
+    emergency.restore_length = 0;
+    add_restore("\033[?1000l\033[?1002l\033[?1006l");
+    static const char *const names[] = {"sgr0", "cnorm", "rmkx", "rmcup"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        add_restore(capability(names[i]));
+    if (!capability("rmcup"))
+        add_restore("\r\n");
+    struct sigaction action = {.sa_handler = restore_and_die, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
+        sigaction(fatal_signals[i], &action, NULL);
+}
+
+static void choose_colors(struct terminal *terminal)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if ((no_color && *no_color) || !has_colors() || start_color() == ERR)
+        return;
+    use_default_colors();
+    terminal->colors = COLORS >= 256 ? 256 : COLORS >= 8 ? 16 : 0;
+}
+
+struct terminal *terminal_open(bool ascii, char *error)
+{
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        snprintf(error, 256,
+                 "standard input and output are not a terminal; --script FILE drives the browser "
+                 "without one");
+        return NULL;
+    }
+    struct terminal *terminal = calloc(1, sizeof(*terminal));
+    if (!terminal) {
+        snprintf(error, 256, "out of memory");
+        return NULL;
+    }
+    emergency.modes_known = tcgetattr(STDIN_FILENO, &emergency.modes) == 0;
+    terminal->screen = newterm(NULL, stdout, stdin);
+    if (!terminal->screen) {
+        const char *kind = getenv("TERM");
+        snprintf(error, 256,
+                 "terminal kind \"%.64s\" is unknown here; try TERM=xterm or TERM=vt100",
+                 kind ? kind : "");
+        free(terminal);
+        return NULL;
+    }
+    terminal->ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    choose_colors(terminal);
+    prepare_emergency();
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    set_escdelay(25);
+    curs_set(0);
+    mouseinterval(0);
+    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    return terminal;
+}
+
+void terminal_close(struct terminal *terminal)
+{
+    if (!terminal)
+        return;
+    for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
+        signal(fatal_signals[i], SIG_DFL);
+    /* Without a second screen to leave, leave the screen empty. */
+    if (!capability("rmcup")) {
+        erase();
+        refresh();
+    }
+    endwin();
+    delscreen(terminal->screen);
+    free(terminal);
+}
+
+int terminal_width(const struct terminal *terminal)
+{
+    (void)terminal;
+    return COLS;
+}
+
+int terminal_height(const struct terminal *terminal)
+{
+    (void)terminal;
+    return LINES;
+}
+
+int terminal_colors(const struct terminal *terminal)
+{
+    return terminal->colors;
+}
+
+bool terminal_ascii(const struct terminal *terminal)
+{
+    return terminal->ascii;
+}
+
+/* ---- out -------------------------------------------------------------------------------- */
+
+/* Stores red, green and blue of one of xterm's 256 colours. */
+static void color_parts(int color, int parts[3])
+{
+    static const unsigned char basic[16][3] = {
+        {0, 0, 0},     {205, 0, 0},     {0, 205, 0},     {205, 205, 0},  {0, 0, 238}, {205, 0, 205},
+        {0, 205, 205}, {229, 229, 229}, {127, 127, 127}, {255, 0, 0},    {0, 255, 0}, {255, 255, 0},
+        {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255}};
+    static const int levels[] = {0, 95, 135, 175, 215, 255};
+    for (int i = 0; i < 3; i++) {
+        static const int divide[] = {36, 6, 1};
+        if (color < 16)
+            parts[i] = basic[color][i];
+        else if (color < 232)
+            parts[i] = levels[(color - 16) / divide[i] % 6];
+        else
+            parts[i] = 8 + (color - 232) * 10;
+    }
+}
+
+/* Returns the nearest of the first `count` colours. */
+static int nearest_color(int color, int count)
+{
+    if (color < count)
+        return color;
+    int wanted[3], best = 7;
+    long best_distance = -1;
+    color_parts(color, wanted);
+    for (int i = 1; i < count; i++) {
+        int parts[3];
+        long distance = 0;
+        color_parts(i, parts);
+        for (int k = 0; k < 3; k++)
+            distance += (long)(parts[k] - wanted[k]) * (parts[k] - wanted[k]);
+        if (best_distance < 0 || distance < best_distance) {
+            best_distance = distance;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static short pair_for(struct terminal *terminal, int foreground, int background)
+{
+    if (terminal->colors == 0)
+        return 0;
+    if (terminal->colors < 256) {
+        int count = COLORS < 16 ? 8 : 16;
+        foreground = foreground < 0 ? -1 : nearest_color(foreground, count);
+        background = background < 0 ? -1 : nearest_color(background, count);
+    }
+    if (foreground < 0 && background < 0)
+        return 0;
+    short *pair = &terminal->pairs[foreground + 1][background + 1];
+    if (*pair == 0) {
+        if (terminal->pairs_made + 1 >= COLOR_PAIRS || terminal->pairs_made >= 32000)
+            return 0;
+        if (init_pair((short)(terminal->pairs_made + 1), (short)foreground, (short)background) ==
+            ERR)
+            return 0;
+        *pair = (short)(terminal->pairs_made + 1);
+        terminal->pairs_made = *pair;
+    }
+    return *pair;
+}
+
+static void show_cell(struct terminal *terminal, int x, int y, const struct cell *cell)
+{
+    static const attr_t attributes[] = {A_BOLD, A_DIM, A_REVERSE, A_UNDERLINE};
+    attr_t attribute = 0;
+    for (int i = 0; i < 4; i++)
+        if (cell->style.attributes & (1 << i))
+            attribute |= attributes[i];
+    wchar_t text[2] = {(wchar_t)cell->glyph, 0};
+    cchar_t out;
+    setcchar(&out, text, attribute,
+             pair_for(terminal, cell->style.foreground, cell->style.background), NULL);
+    mvadd_wch(y, x, &out);
+}
+
+void terminal_show(struct terminal *terminal, const struct grid *grid)
+{
+    int width = grid_width(grid) < COLS ? grid_width(grid) : COLS;
+    int height = grid_height(grid) < LINES ? grid_height(grid) : LINES;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            if (grid_cell(grid, x, y)->width > 0)
+                show_cell(terminal, x, y, grid_cell(grid, x, y));
+    refresh();
+}
+
+void terminal_redraw(struct terminal *terminal)
+{
+    (void)terminal;
+    clearok(curscr, TRUE);
+}
+
+/* ---- in --------------------------------------------------------------------------------- */
+
+static uint32_t translate_key(wint_t code)
+{
+    static const struct {
+        int curses;
+        uint32_t key;
+    } table[] = {
+        {KEY_LEFT, KEYCODE_LEFT},     {KEY_RIGHT, KEYCODE_RIGHT},
+        {KEY_UP, KEYCODE_UP},         {KEY_DOWN, KEYCODE_DOWN},
+        {KEY_PPAGE, KEYCODE_PAGE_UP}, {KEY_NPAGE, KEYCODE_PAGE_DOWN},
+        {KEY_HOME, KEYCODE_HOME},     {KEY_END, KEYCODE_END},
+        {KEY_DC, KEYCODE_DELETE},     {KEY_BTAB, KEYCODE_BACKTAB},
+        {KEY_ENTER, KEYCODE_ENTER},   {KEY_BACKSPACE, KEYCODE_BACKSPACE},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (table[i].curses == (int)code)
+            return table[i].key;
+    return 0;
+}
+
+static void translate_mouse(struct event *event)
+{
+    MEVENT mouse;
+    if (getmouse(&mouse) == ERR)
+        return;
+    event->x = mouse.x;
+    event->y = mouse.y;
+    if (mouse.bstate & BUTTON1_PRESSED)
+        event->kind = EVENT_CLICK;
+    else if (mouse.bstate & BUTTON4_PRESSED)
+        event->kind = EVENT_WHEEL_UP;
+    else if (mouse.bstate & BUTTON5_PRESSED)
+        event->kind = EVENT_WHEEL_DOWN;
+}
+
+bool terminal_pending(const struct terminal *terminal)
+{
+    (void)terminal;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
+}
+
+bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event)
+{
+    (void)terminal;
+    wint_t code;
+    *event = (struct event){.kind = EVENT_NONE};
+    if (milliseconds >= 0) {
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+        int ready = poll(&input, 1, milliseconds);
+        if (ready == 0) {
+            event->kind = EVENT_TICK;
+            return true;
+        }
+        /* The signal may have been a resize, which curses reports as a key. */
+        timeout(ready < 0 ? 0 : -1);
+    }
+    errno = 0;
+    int result = get_wch(&code);
+    timeout(-1);
+    if (result == ERR)
+        return (errno == EINTR || errno == EAGAIN || (milliseconds >= 0 && errno == 0)) &&
+               isatty(STDIN_FILENO);
+    if (result == KEY_CODE_YES && code == KEY_RESIZE) {
+        *event = (struct event){.kind = EVENT_RESIZE, .width = COLS, .height = LINES};
+    } else if (result == KEY_CODE_YES && code == KEY_MOUSE) {
+        translate_mouse(event);
+    } else {
+        uint32_t key = result == KEY_CODE_YES     ? translate_key(code)
+                       : code == '\r'             ? KEYCODE_ENTER
+                       : code == 127 || code == 8 ? KEYCODE_BACKSPACE
+                                                  : (uint32_t)code;
+        if (key)
+            *event = (struct event){.kind = EVENT_KEY, .key = key};
+    }
+    return true;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of the memory grid. view_grid.c changes it, memory_map.c places addresses in it,
+ * memory_load.c loads what it shows, and memory_grid_render.c draws it.
+ *
+ * The regions of the address space lie below each other, each with a heading row, then rows of
+ * `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and the last
+ * row of a region may reach beyond it. Rows are numbered from 0 over all regions ("row");
+ * `first_row` is the one at the top of the screen.
+ */
+#ifndef MPROF_TUI_MEMORY_GRID_H
+#define MPROF_TUI_MEMORY_GRID_H
+
+#include "tui/explore/explore.h"
+
+#define MEMORY_ROWS_MOST 256
+#define MEMORY_COLUMNS_MOST 512
+#define MEMORY_FRAMES_MOST 512
+#define MEMORY_MEMBERS_MOST 64
+#define MEMORY_CELL_LEAST 8 /* bytes */
+
+struct memory_map {
+    const struct session_region *regions; /* ascending */
+    size_t region_count;
+    uint64_t bytes_per_cell; /* a power of two */
+    int columns;
+};
+
+uint64_t memory_row_bytes(const struct memory_map *map);
+/* Returns the address at which a region's first row of cells begins. */
+uint64_t memory_region_base(const struct memory_map *map, size_t region);
+uint64_t memory_region_rows(const struct memory_map *map, size_t region); /* of cells */
+/* Returns the rows of all regions, with headings. */
+uint64_t memory_rows(const struct memory_map *map);
+/* Returns the region that holds an address or is nearest to it, region_count if there is none. */
+size_t memory_region_of(const struct memory_map *map, uint64_t address);
+/* Returns the row of an address in a region. */
+uint64_t memory_row_of(const struct memory_map *map, size_t region, uint64_t address);
+/* The content of a row: its region, and a heading or the address of its first cell. */
+struct memory_row {
+    size_t region; /* region_count: after the last row */
+    bool heading;
+    uint64_t address;
+};
+struct memory_row memory_row_at(const struct memory_map *map, uint64_t row);
+/* Returns the smallest cell size with which everything takes at most `rows` rows. */
+uint64_t memory_fitting_cell(const struct memory_map *map, uint64_t rows);
+
+/* A region's use, counted in cells of `resolution` bytes. */
+struct memory_use {
+    uint64_t resolution;
+    uint64_t selected_bytes, filtered_bytes;
+    uint64_t holes, largest_hole, largest_at; /* runs of completely unused cells */
+};
+
+struct memory_details {
+    uint64_t address, ns; /* of the request */
+    bool found;
+    struct session_allocation allocation;
+    struct session_frame frames[MEMORY_FRAMES_MOST];
+    size_t frame_count;
+    size_t call_site;          /* index of its frame */
+    bool has_below, has_above; /* neighbours, of the allocation or of the hole */
+    struct session_allocation below, above;
+    uint64_t used_before, last_free_ns;
+    struct session_member members[MEMORY_MEMBERS_MOST]; /* of the allocation's type */
+    size_t member_count;
+    uint64_t type_size; /* 0: not known */
+};
+
+/* Returns the rows that the layout of the allocation's type takes, with a heading and one row for
+ * each padding. */
+int memory_members_rows(const struct memory_details *details);
+/* Draws the layout from row `first` on (from 0, without the heading). The last row tells how many
+ * did not fit. */
+void memory_members_render(const struct memory_details *details,
+                           const struct exploration *exploration, const struct area *area,
+                           int first);
+
+struct memory_grid {
+    struct memory_map map;
+    struct load regions_load, cells_load, use_load, details_load, hole_load;
+    bool regions_known;
+    bool zoom_chosen; /* by the user; otherwise everything fits the screen */
+    uint64_t cursor;  /* an address */
+    uint64_t first_row;
+    int rows; /* of the screen */
+    bool alternate;
+
+    const struct session_cell *cells;     /* rows × columns; NULL: not known yet */
+    const struct memory_use *use;         /* of the cursor's region; NULL: not known yet */
+    const struct memory_details *details; /* of the cursor's cell; memory_no_details: none */
+    bool details_known;
+
+    bool seeking; /* the next hole is being looked for */
+    struct {
+        uint64_t serial, generation, ns, bytes_per_cell, address, up;
+    } seek;
+
+    bool members;     /* show them instead of the stack */
+    bool stack_focus; /* keys scroll the stack, or the members */
+    int stack_scroll;
+};
+
+/*
+ * Loads the allocation at an address and its neighbours at `ns`. `id` is its id, 0 if not known.
+ * `details` are all 0 before. Returns false with `error` set; the parts that could be read are
+ * there.
+ */
+bool memory_details_load(struct memory_details *details, struct session *session, uint64_t ns,
+                         uint64_t address, uint64_t id, struct session_error *error);
+
+extern const struct memory_details memory_no_details;
+
+/* Asks for the regions at the moment. The map has none while they are not known. */
+void memory_load_regions(struct memory_grid *grid, struct exploration *exploration);
+/* Asks for the cells of the screen, the use of the cursor's region and the cursor's allocation. */
+void memory_load(struct memory_grid *grid, struct exploration *exploration);
+/* Begins to look for the next hole above or below the cursor. */
+void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up);
+/* Goes to the hole that is looked for, once it is found. */
+void memory_take_hole(struct memory_grid *grid, struct exploration *exploration);
+void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration);
+
+struct memory_layout {
+    int columns, rows;  /* of the grid */
+    int grid_x, grid_y; /* its first cell */
+    int legend_y;
+    int details_x, details_y, details_width, details_height;
+};
+/* Computes the layout. With `members` the details have more room if they lie below the cells. */
+struct memory_layout memory_lay_out(int width, int height, bool members);
+
+void memory_grid_render(const void *view, const struct exploration *exploration,
+                        const struct area *area);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Loads the data of the memory grid in the background. */
+#include <stdlib.h>
+
+#include "tui/view/memory/grid.h"
+#include "tui/view/memory/holes.h"
+
+#define HOLE_LEAST 64 /* bytes; smaller gaps belong to the allocator */
+
+const struct memory_details memory_no_details;
+
+/* ---- regions ---------------------------------------------------------------------------- */
+
+struct regions_data {
+    struct {
+        uint64_t ns, renewals;
+    } request;
+    struct session_region *regions;
+    size_t count;
+};
+
+static bool run_regions(struct session *session, struct selection *selection, void *data,
+                        struct session_error *error)
+{
+    struct regions_data *regions = data;
+    (void)selection;
+    return session_regions(session, regions->request.ns, &regions->regions, &regions->count, error);
+}
+
+static void clear_regions(void *data)
+{
+    free(((struct regions_data *)data)->regions);
+}
+
+void memory_load_regions(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct regions_data *)0)->request),
+                                          sizeof(struct regions_data), run_regions, clear_regions};
+    const struct regions_data wanted = {.request = {exploration->moment_ns, exploration->renewals}};
+    const struct regions_data *regions =
+        exploration_get(exploration, &grid->regions_load, &kind, &wanted.request);
+    grid->regions_known = regions != NULL;
+    grid->map.regions = regions ? regions->regions : NULL;
+    grid->map.region_count = regions ? regions->count : 0;
+}
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+/* A run of cells in rows that follow each other in one region. */
+struct cell_run {
+    uint64_t row, address, count; /* the row of the screen, the first cell, the number of cells */
+};
+
+struct cells_data {
+    struct {
+        uint64_t generation, ns, bytes_per_cell, by, columns, rows, run_count;
+        struct cell_run runs[MEMORY_ROWS_MOST];
+    } request;
+    struct session_cell *cells;
+};
+
+static bool run_cells(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct cells_data *cells = data;
+    (void)session;
+    cells->cells = calloc(cells->request.rows * cells->request.columns, sizeof(*cells->cells));
+    if (!cells->cells) {
+        *error = (struct session_error){.message = "out of memory"};
+        return false;
+    }
+    for (size_t i = 0; i < cells->request.run_count; i++) {
+        const struct cell_run *run = &cells->request.runs[i];
+        if (!selection_grid(selection, cells->request.ns, run->address,
+                            cells->request.bytes_per_cell, run->count,
+                            (enum session_color_by)cells->request.by,
+                            cells->cells + run->row * cells->request.columns, error))
+            return false;
+    }
+    return true;
+}
+
+static void clear_cells(void *data)
+{
+    free(((struct cells_data *)data)->cells);
+}
+
+/* Says which cells the screen needs: each run of rows of one region is one query. */
+static void want_cells(const struct memory_grid *grid, struct cells_data *wanted)
+{
+    const struct memory_map *map = &grid->map;
+    const size_t columns = (size_t)map->columns, rows = (size_t)grid->rows;
+    for (size_t row = 0; row < rows;) {
+        struct memory_row first = memory_row_at(map, grid->first_row + row);
+        size_t count = 1;
+        if (!first.heading && first.region < map->region_count) {
+            uint64_t end = memory_region_base(map, first.region) +
+                           memory_region_rows(map, first.region) * memory_row_bytes(map);
+            count = (size_t)((end - first.address) / memory_row_bytes(map));
+            if (count > rows - row)
+                count = rows - row;
+            wanted->request.runs[wanted->request.run_count++] =
+                (struct cell_run){row, first.address, count * columns};
+        }
+        row += count;
+    }
+}
+
+static void load_cells(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct cells_data *)0)->request),
+                                          sizeof(struct cells_data), run_cells, clear_cells};
+    struct cells_data wanted = {.request = {.generation = exploration->generation,
+                                            .ns = exploration->moment_ns,
+                                            .bytes_per_cell = grid->map.bytes_per_cell,
+                                            .by = (uint64_t)exploration->color_by,
+                                            .columns = (uint64_t)grid->map.columns,
+                                            .rows = (uint64_t)grid->rows}};
+    want_cells(grid, &wanted);
+    const struct cells_data *cells =
+        exploration_get(exploration, &grid->cells_load, &kind, &wanted.request);
+    grid->cells = cells ? cells->cells : NULL;
+}
+
+struct use_data {
+    struct {
+        uint64_t generation, ns, start, end, least;
+    } request;
+    struct memory_use use;
+};
+
+static bool run_use(struct session *session, struct selection *selection, void *data,
+                    struct session_error *error)
+{
+    struct use_data *use = data;
+    const struct session_region region = {.start = use->request.start, .end = use->request.end};
+    (void)session;
+    return memory_use_load(selection, use->request.ns, &region, use->request.least, &use->use,
+                           error);
+}
+
+static void load_use(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct use_data *)0)->request),
+                                          sizeof(struct use_data), run_use, NULL};
+    grid->use = NULL;
+    if (grid->map.region_count == 0)
+        return;
+    const struct session_region *region =
+        &grid->map.regions[memory_region_of(&grid->map, grid->cursor)];
+    const uint64_t cell = grid->map.bytes_per_cell;
+    const struct use_data wanted = {.request = {exploration->generation, exploration->moment_ns,
+                                                region->start, region->end,
+                                                cell < HOLE_LEAST ? HOLE_LEAST : cell}};
+    const struct use_data *use =
+        exploration_get(exploration, &grid->use_load, &kind, &wanted.request);
+    grid->use = use ? &use->use : NULL;
+}
+
+/* Returns the cell under the cursor, NULL if it is not on the screen. */
+static const struct session_cell *cursor_cell(const struct memory_grid *grid)
+{
+    const struct memory_map *map = &grid->map;
+    if (map->region_count == 0 || !grid->cells)
+        return NULL;
+    size_t region = memory_region_of(map, grid->cursor);
+    uint64_t row = memory_row_of(map, region, grid->cursor) - grid->first_row;
+    uint64_t column = (grid->cursor - memory_region_base(map, region)) / map->bytes_per_cell %
+                      (uint64_t)map->columns;
+    return row < (uint64_t)grid->rows ? &grid->cells[row * (uint64_t)map->columns + column] : NULL;
+}
+
+struct details_data {
+    struct {
+        uint64_t renewals, ns, address, id;
+    } request;
+    struct memory_details details;
+};
+
+static bool run_details(struct session *session, struct selection *selection, void *data,
+                        struct session_error *error)
+{
+    struct details_data *details = data;
+    (void)selection;
+    return memory_details_load(&details->details, session, details->request.ns,
+                               details->request.address, details->request.id, error);
+}
+
+void memory_load(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct details_data *)0)->request),
+                                          sizeof(struct details_data), run_details, NULL};
+    load_cells(grid, exploration);
+    load_use(grid, exploration);
+    const struct session_cell *cell = cursor_cell(grid);
+    const struct memory_details *before = grid->details;
+    grid->details = &memory_no_details;
+    grid->details_known = false;
+    if (cell) {
+        const struct details_data wanted = {
+            .request = {exploration->renewals, exploration->moment_ns, grid->cursor, cell->id}};
+        const struct details_data *details =
+            exploration_get(exploration, &grid->details_load, &kind, &wanted.request);
+        grid->details_known = details != NULL;
+        if (details)
+            grid->details = &details->details;
+    }
+    if (grid->details != before)
+        grid->stack_scroll = 0;
+}
+
+/* ---- holes ------------------------------------------------------------------------------ */
+
+struct hole_data {
+    struct {
+        uint64_t serial, generation, ns, bytes_per_cell, address, up;
+    } request;
+    uint64_t at;
+    bool found;
+};
+
+static bool run_hole(struct session *session, struct selection *selection, void *data,
+                     struct session_error *error)
+{
+    struct hole_data *hole = data;
+    struct session_region *regions = NULL;
+    struct memory_map map = {.bytes_per_cell = hole->request.bytes_per_cell, .columns = 1};
+    if (!session_regions(session, hole->request.ns, &regions, &map.region_count, error))
+        return false;
+    map.regions = regions;
+    hole->at = hole->request.address;
+    if (map.region_count > 0)
+        hole->found = (hole->request.up ? memory_hole_above : memory_hole_below)(
+            &map, selection, hole->request.ns, &hole->at, error);
+    free(regions);
+    return error->message[0] == 0;
+}
+
+void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up)
+{
+    grid->seeking = true;
+    grid->seek.serial++;
+    grid->seek.generation = exploration->generation;
+    grid->seek.ns = exploration->moment_ns;
+    grid->seek.bytes_per_cell = grid->map.bytes_per_cell;
+    grid->seek.address = grid->cursor;
+    grid->seek.up = up;
+}
+
+void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct hole_data *)0)->request),
+                                          sizeof(struct hole_data), run_hole, NULL};
+    if (!grid->seeking)
+        return;
+    /* The user has gone on: the answer would take him away. */
+    grid->seeking = grid->seek.generation == exploration->generation &&
+                    grid->seek.ns == exploration->moment_ns && grid->seek.address == grid->cursor &&
+                    grid->seek.bytes_per_cell == grid->map.bytes_per_cell;
+    const struct hole_data *hole =
+        grid->seeking ? exploration_get(exploration, &grid->hole_load, &kind, &grid->seek) : NULL;
+    if (!hole)
+        return;
+    grid->seeking = false;
+    if (hole->found)
+        grid->cursor = hole->at;
+    else if (!exploration->message[0])
+        exploration_say(exploration, "no further hole of a cell or more in this direction");
+}
+
+void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration)
+{
+    load_clear(&exploration->loader, &grid->regions_load);
+    load_clear(&exploration->loader, &grid->cells_load);
+    load_clear(&exploration->loader, &grid->use_load);
+    load_clear(&exploration->loader, &grid->details_load);
+    load_clear(&exploration->loader, &grid->hole_load);
+}

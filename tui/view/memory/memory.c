@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The memory grid view: memory at one moment, its regions and cells, and a cursor that shows the
+ * allocation under it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screen/format.h"
+#include "tui/keys/keys.h"
+#include "tui/view/memory/grid.h"
+#include "tui/view/view.h"
+
+#define TIME_STEPS 200 /* steps of [ and ] through a session */
+
+static void *create(void)
+{
+    struct memory_grid *grid = calloc(1, sizeof(*grid));
+    if (grid) {
+        grid->map.bytes_per_cell = MEMORY_CELL_LEAST;
+        grid->map.columns = 1;
+        grid->details = &memory_no_details;
+    }
+    return grid;
+}
+
+static void destroy(void *view, struct exploration *exploration)
+{
+    struct memory_grid *grid = view;
+    memory_loads_clear(grid, exploration);
+    free(grid);
+}
+
+struct memory_layout memory_lay_out(int width, int height, bool members)
+{
+    struct memory_layout layout = {.grid_x = 14, .grid_y = 2};
+    bool beside = width >= 150;
+    int details_rows = height >= 36 ? 14 : height >= 20 ? 7 : height >= 14 ? 5 : 2;
+    if (members && details_rows < height / 2)
+        details_rows = height / 2;
+    layout.details_width = beside ? width * 2 / 5 : width;
+    layout.details_height = beside ? height - 2 : details_rows;
+    layout.details_x = width - layout.details_width;
+    layout.details_y = height - layout.details_height;
+    layout.legend_y = beside ? height - 1 : layout.details_y - 1;
+    layout.rows = layout.legend_y - layout.grid_y;
+    int room = (beside ? layout.details_x : width) - layout.grid_x - 1;
+    int power = 8;
+    while (power * 2 <= room)
+        power *= 2;
+    /* Rows begin at round addresses if that wastes little room. */
+    layout.columns = power * 4 >= room * 3 ? power : room - room % 16;
+    if (layout.columns < 8)
+        layout.columns = 8;
+    if (layout.columns > MEMORY_COLUMNS_MOST)
+        layout.columns = MEMORY_COLUMNS_MOST;
+    if (layout.rows > MEMORY_ROWS_MOST)
+        layout.rows = MEMORY_ROWS_MOST;
+    if (layout.rows < 1)
+        layout.rows = 1;
+    return layout;
+}
+
+/* Moves the cursor into a region, to the beginning of a cell, and scrolls to it. */
+static void place_cursor(struct memory_grid *grid)
+{
+    const struct memory_map *map = &grid->map;
+    if (map->region_count == 0)
+        return;
+    size_t region = memory_region_of(map, grid->cursor);
+    uint64_t start = map->regions[region].start, end = map->regions[region].end;
+    if (grid->cursor >= end)
+        grid->cursor = end - 1;
+    if (grid->cursor < start)
+        grid->cursor = start;
+    grid->cursor -= grid->cursor % map->bytes_per_cell;
+    uint64_t row = memory_row_of(map, region, grid->cursor), rows = memory_rows(map);
+    uint64_t height = (uint64_t)grid->rows;
+    /* Shows the region's heading together with its first row. */
+    uint64_t top = row > 0 && memory_row_at(map, row - 1).heading && height > 1 ? row - 1 : row;
+    if (top < grid->first_row)
+        grid->first_row = top;
+    if (row >= grid->first_row + height)
+        grid->first_row = row - height + 1;
+    if (grid->first_row + height > rows)
+        grid->first_row = rows > height ? rows - height : 0;
+}
+
+/* ---- moving ----------------------------------------------------------------------------- */
+
+static void move_cells(struct memory_grid *grid, bool up, uint64_t bytes)
+{
+    const struct memory_map *map = &grid->map;
+    size_t region = memory_region_of(map, grid->cursor);
+    uint64_t start = map->regions[region].start, end = map->regions[region].end;
+    if (up && grid->cursor + bytes < end)
+        grid->cursor += bytes;
+    else if (!up && grid->cursor >= bytes && grid->cursor - bytes + map->bytes_per_cell > start)
+        grid->cursor -= bytes;
+    else if (up && region + 1 < map->region_count)
+        grid->cursor = map->regions[region + 1].start;
+    else if (!up && region > 0)
+        grid->cursor = map->regions[region - 1].end - 1;
+    else
+        grid->cursor = up ? end - 1 : start;
+}
+
+static void move_region(struct memory_grid *grid, bool up)
+{
+    const struct memory_map *map = &grid->map;
+    size_t region = memory_region_of(map, grid->cursor);
+    if (up && region + 1 < map->region_count)
+        grid->cursor = map->regions[region + 1].start;
+    else if (!up && grid->cursor > map->regions[region].start + map->bytes_per_cell)
+        grid->cursor = map->regions[region].start;
+    else if (!up && region > 0)
+        grid->cursor = map->regions[region - 1].start;
+}
+
+static void zoom(struct memory_grid *grid, bool in)
+{
+    struct memory_map *map = &grid->map;
+    uint64_t before = memory_row_of(map, memory_region_of(map, grid->cursor), grid->cursor);
+    uint64_t offset = before - grid->first_row;
+    grid->zoom_chosen = true;
+    if (in && map->bytes_per_cell > MEMORY_CELL_LEAST)
+        map->bytes_per_cell /= 2;
+    else if (!in && map->bytes_per_cell < (uint64_t)1 << 40)
+        map->bytes_per_cell *= 2;
+    uint64_t row = memory_row_of(map, memory_region_of(map, grid->cursor), grid->cursor);
+    grid->first_row = row > offset ? row - offset : 0;
+}
+
+static void step_time(struct exploration *exploration, bool later)
+{
+    uint64_t duration = session_duration_ns(exploration->session);
+    uint64_t step = duration / TIME_STEPS ? duration / TIME_STEPS : 1;
+    uint64_t moment = exploration->moment_ns;
+    if (later)
+        exploration->moment_ns = moment + step < duration ? moment + step
+                                 : duration > 0           ? duration - 1
+                                                          : 0;
+    else
+        exploration->moment_ns = moment > step ? moment - step : 0;
+}
+
+static void go_to(struct memory_grid *grid, struct exploration *exploration, const char *text)
+{
+    uint64_t address;
+    if (!parse_address(text, &address)) {
+        exploration_complain(exploration,
+                             "\"%.40s\" is not an address; write 55d0c4a02780 or 0x55d0", text);
+        return;
+    }
+    if (grid->map.region_count == 0)
+        return;
+    const struct session_region *region = &grid->map.regions[memory_region_of(&grid->map, address)];
+    if (address < region->start || address >= region->end)
+        exploration_say(exploration,
+                        "no region holds %" PRIx64 " at this moment; the nearest is shown",
+                        address);
+    grid->cursor = address;
+}
+
+static void narrow(const struct memory_grid *grid, struct exploration *exploration)
+{
+    char name[1100], step[1200];
+    if (!grid->details->found) {
+        exploration_say(exploration, "nothing is allocated here");
+        return;
+    }
+    const char *function =
+        session_function_name(exploration->session, grid->details->allocation.function);
+    snprintf(step, sizeof(step), "where function == %s",
+             filter_quote(name, sizeof(name), function));
+    exploration_narrow(exploration, step);
+}
+
+static void click(struct memory_grid *grid, const struct view_input *input)
+{
+    struct memory_layout layout = memory_lay_out(input->width, input->height, grid->members);
+    int column = input->x - layout.grid_x, row = input->y - layout.grid_y;
+    if (column < 0 || column >= grid->map.columns || row < 0 || row >= grid->rows)
+        return;
+    struct memory_row at = memory_row_at(&grid->map, grid->first_row + (uint64_t)row);
+    if (at.region < grid->map.region_count)
+        grid->cursor =
+            at.heading ? at.address : at.address + (uint64_t)column * grid->map.bytes_per_cell;
+}
+
+/* ---- update ----------------------------------------------------------------------------- */
+
+static bool act_on_stack(struct memory_grid *grid, const struct view_input *input)
+{
+    switch (input->action) {
+    case ACTION_UP:
+    case ACTION_WHEEL_UP:
+        grid->stack_scroll--;
+        break;
+    case ACTION_DOWN:
+    case ACTION_WHEEL_DOWN:
+        grid->stack_scroll++;
+        break;
+    case ACTION_PAGE_UP:
+        grid->stack_scroll -= 10;
+        break;
+    case ACTION_PAGE_DOWN:
+        grid->stack_scroll += 10;
+        break;
+    case ACTION_HOME:
+        grid->stack_scroll = 0;
+        break;
+    case ACTION_END:
+        grid->stack_scroll = MEMORY_FRAMES_MOST;
+        break;
+    case ACTION_FOLLOW:
+    case ACTION_BACK:
+        grid->stack_focus = false;
+        break;
+    default:
+        return false;
+    }
+    int rows =
+        grid->members ? memory_members_rows(grid->details) - 1 : (int)grid->details->frame_count;
+    int last = rows - 1;
+    if (grid->stack_scroll > last)
+        grid->stack_scroll = last;
+    if (grid->stack_scroll < 0)
+        grid->stack_scroll = 0;
+    return true;
+}
+
+static bool act_on_time(struct exploration *exploration, enum action action)
+{
+    switch (action) {
+    case ACTION_STEP_BACK:
+    case ACTION_STEP_FORWARD:
+        step_time(exploration, action == ACTION_STEP_FORWARD);
+        return true;
+    case ACTION_PEAK:
+        exploration_go_to_peak(exploration);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool act(struct memory_grid *grid, struct exploration *exploration,
+                const struct view_input *input)
+{
+    uint64_t row = memory_row_bytes(&grid->map);
+    switch (input->action) {
+    case ACTION_LEFT:
+    case ACTION_RIGHT:
+        move_cells(grid, input->action == ACTION_RIGHT, grid->map.bytes_per_cell);
+        break;
+    case ACTION_UP:
+    case ACTION_DOWN:
+        move_cells(grid, input->action == ACTION_DOWN, row);
+        break;
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        move_cells(grid, input->action == ACTION_WHEEL_DOWN, row * 3);
+        break;
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+        move_cells(grid, input->action == ACTION_PAGE_DOWN, row * (uint64_t)grid->rows);
+        break;
+    case ACTION_HOME:
+        grid->cursor = grid->map.regions[0].start;
+        break;
+    case ACTION_END:
+        grid->cursor = grid->map.regions[grid->map.region_count - 1].end - 1;
+        break;
+    case ACTION_SECTION_BACK:
+    case ACTION_SECTION_FORWARD:
+        move_region(grid, input->action == ACTION_SECTION_FORWARD);
+        break;
+    case ACTION_ZOOM_IN:
+    case ACTION_ZOOM_OUT:
+        zoom(grid, input->action == ACTION_ZOOM_IN);
+        break;
+    case ACTION_ZOOM_ALL:
+        grid->zoom_chosen = false;
+        break;
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+        memory_seek_hole(grid, exploration, input->action == ACTION_NEXT);
+        memory_take_hole(grid, exploration);
+        break;
+    case ACTION_GOTO:
+        go_to(grid, exploration, input->text);
+        break;
+    case ACTION_ALTERNATE:
+        grid->alternate = !grid->alternate;
+        break;
+    case ACTION_MEMBERS:
+        grid->members = !grid->members;
+        grid->stack_scroll = 0;
+        break;
+    case ACTION_NARROW:
+        narrow(grid, exploration);
+        break;
+    case ACTION_CLICK:
+        click(grid, input);
+        break;
+    case ACTION_FOLLOW:
+        grid->stack_focus =
+            grid->members ? grid->details->member_count > 0 : grid->details->frame_count > 0;
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void fit(struct memory_grid *grid, const struct view_input *input)
+{
+    struct memory_layout layout = memory_lay_out(input->width, input->height, grid->members);
+    grid->map.columns = layout.columns;
+    grid->rows = layout.rows;
+    if (!grid->zoom_chosen)
+        grid->map.bytes_per_cell = memory_fitting_cell(&grid->map, (uint64_t)layout.rows);
+}
+
+static bool update(void *view, struct exploration *exploration, const struct view_input *input)
+{
+    struct memory_grid *grid = view;
+    bool used = input->action == ACTION_REFRESH || act_on_time(exploration, input->action);
+    if (used && input->more)
+        return true;
+    memory_load_regions(grid, exploration);
+    fit(grid, input);
+    /* These need the allocation under the cursor, which a burst of keys has not loaded yet. */
+    if (!used &&
+        (grid->stack_focus || input->action == ACTION_FOLLOW || input->action == ACTION_NARROW)) {
+        place_cursor(grid);
+        memory_load(grid, exploration);
+    }
+    if (!used && grid->stack_focus && grid->map.region_count > 0)
+        used = act_on_stack(grid, input);
+    if (!used && grid->map.region_count > 0)
+        used = act(grid, exploration, input);
+    fit(grid, input);
+    memory_take_hole(grid, exploration);
+    place_cursor(grid);
+    if (!input->more)
+        memory_load(grid, exploration);
+    return used;
+}
+
+const struct view_ops grid_view = {
+    .name = "grid",
+    .title = "Memory",
+    .bit = IN_GRID,
+    .asks = "address:",
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .render = memory_grid_render,
+};

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the memory grid. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screen/format.h"
+#include "tui/view/memory/grid.h"
+#include "tui/screen/theme.h"
+
+#define CURSOR_BACKGROUND 15
+#define NEIGHBOUR_NAME 24
+#define MEMBERS_LEAST 4 /* rows; the layout is not shown in fewer */
+#define HIGHLIGHT 238   /* behind the cells of the allocation under the cursor */
+
+/* ---- status ----------------------------------------------------------------------------- */
+
+static void render_status(const struct memory_grid *grid, const struct exploration *exploration,
+                          const struct area *area)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], pending[PENDING_SIZE];
+    const struct memory_map *map = &grid->map;
+    size_t number = memory_region_of(map, grid->cursor);
+    const struct session_region *region = &map->regions[number];
+    const struct memory_use *use = grid->use;
+    int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at ");
+    x +=
+        area_text(area, x, 0, theme_style(THEME_STRONG), format_instant(a, exploration->moment_ns));
+    area_print(
+        area, x, 0, theme_style(THEME_PLAIN), " · %s a cell · by %s · region %zu of %zu, %s in use",
+        format_size(a, map->bytes_per_cell),
+        grid->alternate ? "neighbour" : color_by_name(exploration->color_by), number + 1,
+        map->region_count, format_percent(b, region->used_bytes, region->end - region->start));
+    x = 1;
+    if (!use) {
+        area_text(area, x, 1, theme_style(THEME_FAINT), exploration_pending(pending, exploration));
+        return;
+    }
+    if (use->holes == 0)
+        x += area_print(area, x, 1, theme_style(THEME_PLAIN), "no hole of %s or more",
+                        format_size(a, use->resolution));
+    else
+        x += area_print(
+            area, x, 1, theme_style(THEME_PLAIN), "%s hole%s of %s or more, largest %s at %" PRIx64,
+            format_count(a, use->holes), use->holes == 1 ? "" : "s",
+            format_size(b, use->resolution), format_size(c, use->largest_hole), use->largest_at);
+    if (use->filtered_bytes > 0)
+        area_print(area, x, 1, theme_style(THEME_FAINT), " · filtered out %s",
+                   format_size(a, use->filtered_bytes));
+}
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+/* Returns the glyph of a level. There are only seven levels, so that rows do not touch. */
+static uint32_t level_glyph(uint64_t bytes, uint64_t whole)
+{
+    uint64_t level = bytes >= whole ? 7 : 1 + (uint64_t)((double)bytes / (double)whole * 6);
+    return (uint32_t)(0x2580 + level);
+}
+
+static void render_cell(const struct memory_grid *grid, const struct exploration *exploration,
+                        const struct area *area, int x, int y, const struct session_cell *cell)
+{
+    uint64_t whole = grid->map.bytes_per_cell;
+    size_t color = grid->alternate ? cell->alternate : cell->color;
+    struct cell_style style = theme_style(THEME_FAINT);
+    uint32_t glyph = 0x00b7;
+    if (cell->used > 0) {
+        style = grid->alternate ? theme_category(area->grid, color, SESSION_COLORS - 1, -1)
+                                : exploration_category(exploration, area->grid, color);
+        glyph = grid_colors(area->grid) ? level_glyph(cell->used, whole)
+                                        : exploration_pattern(exploration, color);
+    } else if (cell->filtered > 0) {
+        style = theme_style(THEME_FILTERED);
+        glyph = grid_colors(area->grid) ? level_glyph(cell->filtered, whole) : '-';
+    }
+    const struct memory_details *details = grid->details;
+    if (details->found && cell->id == details->allocation.id && grid_colors(area->grid))
+        style.background = HIGHLIGHT;
+    area_put(area, x, y, glyph, style);
+}
+
+static void render_heading(const struct memory_map *map, const struct area *area, int y,
+                           size_t number)
+{
+    const struct session_region *region = &map->regions[number];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    int x = area_print(area, 1, y, theme_style(THEME_HEADING), "%012" PRIx64 " – %012" PRIx64,
+                       region->start, region->end);
+    area_print(area, x + 3, y, theme_style(THEME_FAINT), "%s, %s in use by %s",
+               format_size(a, region->end - region->start), format_size(b, region->used_bytes),
+               format_count(c, region->count));
+}
+
+/* Draws a dot in the cell's own colour on white, or reverse on a terminal without colours. */
+static void render_cursor(const struct area *area, int x, int y)
+{
+    struct cell_style style = grid_cell(area->grid, area->x + x, area->y + y)->style;
+    if (grid_colors(area->grid) > 0) {
+        style.background = CURSOR_BACKGROUND;
+        style.attributes = CELL_BOLD;
+    } else {
+        style.attributes = CELL_REVERSE | CELL_BOLD;
+    }
+    area_put(area, x, y, 0x25cf, style);
+}
+
+static void render_rows(const struct memory_grid *grid, const struct exploration *exploration,
+                        const struct area *area, const struct memory_layout *layout)
+{
+    const struct memory_map *map = &grid->map;
+    for (int row = 0; row < grid->rows; row++) {
+        struct memory_row at = memory_row_at(map, grid->first_row + (uint64_t)row);
+        int y = layout->grid_y + row;
+        if (at.region >= map->region_count)
+            break;
+        if (at.heading) {
+            struct area heading = area_part(area, 0, y, layout->grid_x + map->columns, 1);
+            render_heading(map, &heading, 0, at.region);
+            continue;
+        }
+        const struct session_region *region = &map->regions[at.region];
+        area_print(area, 1, y, theme_style(THEME_FAINT), "%012" PRIx64, at.address);
+        for (int column = 0; column < map->columns; column++) {
+            uint64_t address = at.address + (uint64_t)column * map->bytes_per_cell;
+            if (address + map->bytes_per_cell <= region->start || address >= region->end)
+                continue;
+            render_cell(grid, exploration, area, layout->grid_x + column, y,
+                        &grid->cells[row * map->columns + column]);
+            if (address <= grid->cursor && grid->cursor < address + map->bytes_per_cell)
+                render_cursor(area, layout->grid_x + column, y);
+        }
+    }
+}
+
+static void render_legend(const struct memory_grid *grid, const struct exploration *exploration,
+                          const struct area *area, int width, int y)
+{
+    struct area line = area_part(area, 0, y, width, 1);
+    int x = 1;
+    if (grid->alternate) {
+        area_text(&line, x, 0, theme_style(THEME_FAINT),
+                  "colours only tell neighbours apart; a goes back");
+        return;
+    }
+    size_t count = exploration->legend.count;
+    int most = count > 0 && width / (int)count > 26 ? width / (int)count - 4 : 22;
+    for (size_t i = 0; i < count; i++) {
+        const char *label = exploration->legend.entry[i].label;
+        int label_width = text_width(label) < most ? text_width(label) : most;
+        if (x + label_width + 3 > width)
+            break;
+        area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : exploration_pattern(exploration, i),
+                 exploration_category(exploration, line.grid, i));
+        area_category(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
+        x += label_width + 4;
+    }
+}
+
+/* ---- details ---------------------------------------------------------------------------- */
+
+/* Writes `thread 3 "main"`, or "thread 3" if it has no name. */
+static const char *thread_name(const struct exploration *exploration, uint32_t thread, char *out,
+                               size_t size)
+{
+    const char *name = session_thread_name(exploration->session, thread);
+    if (!*name || strcmp(name, "?") == 0)
+        snprintf(out, size, "thread %" PRIu32, thread);
+    else
+        snprintf(out, size, "thread %" PRIu32 " \"%.24s\"", thread, name);
+    return out;
+}
+
+/* Draws how often the address was in use before, flush right, if there is room after column `from`.
+ */
+static void render_history(const struct memory_details *details, const struct area *area, int from)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], text[96];
+    if (details->used_before == 0)
+        return;
+    snprintf(text, sizeof(text), "address in use %s× before, until %s",
+             format_count(a, details->used_before), format_instant(b, details->last_free_ns));
+    int x = area->width - text_width(text) - 1;
+    if (x >= from)
+        area_text(area, x, 0, theme_style(THEME_FAINT), text);
+}
+
+static int render_allocation(const struct memory_details *details,
+                             const struct exploration *exploration, const struct area *area)
+{
+    const struct session *session = exploration->session;
+    const struct session_allocation *allocation = &details->allocation;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], name[64];
+    struct cell_style plain = theme_style(THEME_PLAIN);
+    int x = 1 + area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, allocation->address);
+    x += area_print(area, x, 0, plain, "  %s", format_size(a, allocation->size));
+    if (allocation->count > 1)
+        x += area_print(area, x, 0, plain, " ×%" PRIu64, allocation->count);
+    if (allocation->type != 0)
+        x += area_print(area, x, 0, theme_style(THEME_GOOD), "  %s",
+                        session_type_name(session, allocation->type));
+    x += area_print(area, x, 0, theme_style(THEME_FAINT), "  %s by ",
+                    session_kind_name(session, allocation->kind));
+    x += area_text(area, x, 0, plain, session_function_name(session, allocation->function));
+    render_history(details, area, x + 2);
+
+    uint64_t age = details->ns > allocation->alloc_ns ? details->ns - allocation->alloc_ns : 0;
+    x = 1 + area_print(area, 1, 1, plain, "%s old, allocated at %s by %s", format_duration(a, age),
+                       format_instant(b, allocation->alloc_ns),
+                       thread_name(exploration, allocation->thread, name, sizeof(name)));
+    const char *fate = x + 24 > area->width ? "" : ", ";
+    int y = *fate ? 1 : 2;
+    x = *fate ? x : 1;
+    if (allocation->free_ns == SESSION_LIVE)
+        area_print(area, x, y, theme_style(THEME_WARNING), "%s%s", fate,
+                   session_recording(session) ? "not freed so far" : "never freed");
+    else
+        area_print(area, x, y, plain, "%sfreed at %s%s%s", fate,
+                   format_instant(a, allocation->free_ns),
+                   allocation->free_thread != allocation->thread ? " by " : "",
+                   allocation->free_thread != allocation->thread
+                       ? thread_name(exploration, allocation->free_thread, name, sizeof(name))
+                       : "");
+    return y + 1;
+}
+
+static void render_hole(const struct memory_details *details, const struct area *area)
+{
+    char a[FORMAT_SIZE];
+    area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, details->address);
+    if (details->has_below && details->has_above) {
+        uint64_t from = details->below.address + details->below.size;
+        uint64_t to = details->above.address;
+        area_print(area, 1, 1, theme_style(THEME_PLAIN), "a hole of %s, %" PRIx64 " – %" PRIx64,
+                   format_size(a, to > from ? to - from : 0), from, to);
+    } else {
+        area_text(area, 1, 1, theme_style(THEME_PLAIN), "nothing is allocated here");
+    }
+}
+
+static int render_neighbour(const struct exploration *exploration, const struct area *area, int x,
+                            int y, const char *where, uint64_t gap,
+                            const struct session_allocation *neighbour)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    const char *name = neighbour->type
+                           ? session_type_name(exploration->session, neighbour->type)
+                           : session_function_name(exploration->session, neighbour->function);
+    struct cell_style faint = theme_style(THEME_FAINT);
+    x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s %s", format_size(a, gap), where);
+    x += area_print(area, x, y, faint, " (%s ", format_size(b, neighbour->size));
+    x += area_category(area, x, y, NEIGHBOUR_NAME, faint, name);
+    return x + area_text(area, x, y, faint, ")  ");
+}
+
+static void render_around(const struct memory_details *details,
+                          const struct exploration *exploration, const struct area *area, int y)
+{
+    uint64_t start = details->found ? details->allocation.address : details->address;
+    uint64_t end = details->found ? start + details->allocation.size : start;
+    int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "free ");
+    if (details->has_below) {
+        uint64_t below_end = details->below.address + details->below.size;
+        x = render_neighbour(exploration, area, x, y, "below",
+                             start > below_end ? start - below_end : 0, &details->below);
+    }
+    if (details->has_above)
+        render_neighbour(exploration, area, x, y, "above",
+                         details->above.address > end ? details->above.address - end : 0,
+                         &details->above);
+}
+
+static void render_frame(const struct exploration *exploration, const struct area *area, int y,
+                         size_t depth, const struct session_frame *frame, bool call_site)
+{
+    char place[160] = "";
+    int x = 1 + area_print(area, 1, y, theme_style(THEME_FAINT), "#%-3zu", depth);
+    if (frame->file[0] && frame->line > 0)
+        snprintf(place, sizeof(place), "%s:%" PRIu32 "%s%s", basename(frame->file), frame->line,
+                 frame->inlined ? " inlined" : "", frame->guessed ? " by frame pointer" : "");
+    else
+        snprintf(place, sizeof(place), "%s%s",
+                 session_function_module(exploration->session, frame->function),
+                 frame->guessed ? " by frame pointer" : "");
+    int place_width = text_width(place) < area->width / 2 ? text_width(place) : area->width / 2;
+    const char *name = session_function_name(exploration->session, frame->function);
+    int room = area->width - x - place_width - 3;
+    int width = text_width(name) < room ? text_width(name) : room;
+    area_name(area, x, y, width, theme_style(call_site ? THEME_STRONG : THEME_PLAIN), name);
+    area_field(area, x + width + 2, y, place_width, theme_style(THEME_FAINT), place);
+}
+
+static void render_stack(const struct memory_grid *grid, const struct exploration *exploration,
+                         const struct area *area)
+{
+    const struct memory_details *details = grid->details;
+    int count = (int)details->frame_count, first = grid->stack_scroll;
+    if (first > count - area->height)
+        first = count > area->height ? count - area->height : 0;
+    for (int y = 0; y < area->height && first + y < count; y++) {
+        size_t depth = (size_t)first + (size_t)y;
+        render_frame(exploration, area, y, depth, &details->frames[depth],
+                     depth == details->call_site);
+    }
+    const char *state = session_stack_state(exploration->session, details->allocation.stack);
+    bool whole = strcmp(state, "complete") == 0;
+    if (!whole && area->height > count - first)
+        area_print(area, 1, count - first, theme_style(THEME_WARNING), "the stack is cut: %s",
+                   state);
+    if (count > area->height || grid->stack_focus) {
+        char text[64];
+        snprintf(text, sizeof(text), "%s%d–%d of %d%s", grid->stack_focus ? "↑↓ " : "", first + 1,
+                 first + area->height < count ? first + area->height : count, count,
+                 whole ? "" : ", cut");
+        area_text(area, area->width - text_width(text) - 1, area->height - 1,
+                  theme_style(grid->stack_focus ? THEME_KEY : THEME_FAINT), text);
+    }
+}
+
+/* Returns the rows for the layout of the type, 0 if the whole stack leaves too few. */
+static int members_height(const struct memory_details *details, int room)
+{
+    int needed = memory_members_rows(details), left = room - (int)details->frame_count - 1;
+    if (details->member_count == 0 || left < MEMBERS_LEAST)
+        return 0;
+    return needed < left ? needed : left;
+}
+
+/* Draws only the members, as the user asked. */
+static void render_members(const struct memory_grid *grid, const struct exploration *exploration,
+                           const struct area *area)
+{
+    if (grid->details->member_count == 0) {
+        area_text(area, 1, 0, theme_style(THEME_FAINT),
+                  grid->details->allocation.type == 0 ? "its type is not known"
+                                                      : "no members of its type are known");
+        return;
+    }
+    memory_members_render(grid->details, exploration, area, grid->stack_scroll);
+    if (grid->stack_focus)
+        area_text(area, area->width - 3, 0, theme_style(THEME_KEY), "↑↓");
+}
+
+static void render_details(const struct memory_grid *grid, const struct exploration *exploration,
+                           const struct area *area)
+{
+    const struct memory_details *details = grid->details;
+    int y = 2;
+    if (details->found)
+        y = render_allocation(details, exploration, area);
+    else
+        render_hole(details, area);
+    if (area->height >= 5)
+        render_around(details, exploration, area, y++);
+    if (details->found && grid->members && y < area->height) {
+        struct area layout = area_part(area, 0, y, area->width, area->height - y);
+        render_members(grid, exploration, &layout);
+    } else if (details->found && y < area->height) {
+        int room = area->height - y, members = members_height(details, room);
+        struct area stack = area_part(area, 0, y, area->width, room - members);
+        render_stack(grid, exploration, &stack);
+        struct area layout = area_part(area, 0, y + room - members, area->width, members);
+        if (members > 0)
+            memory_members_render(details, exploration, &layout, 0);
+    }
+}
+
+void memory_grid_render(const void *view, const struct exploration *exploration,
+                        const struct area *area)
+{
+    const struct memory_grid *grid = view;
+    struct memory_layout layout = memory_lay_out(area->width, area->height, grid->members);
+    if (!grid->regions_known) {
+        char text[PENDING_SIZE];
+        area_text(area, 2, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
+    if (grid->map.region_count == 0) {
+        char a[FORMAT_SIZE];
+        area_print(area, 2, 1, theme_style(THEME_FAINT),
+                   "nothing is live at %s; [ and ] step in time, p goes to the peak",
+                   format_instant(a, exploration->moment_ns));
+        return;
+    }
+    render_status(grid, exploration, area);
+    if (grid->cells)
+        render_rows(grid, exploration, area, &layout);
+    render_legend(grid, exploration, area, layout.details_x > 0 ? layout.details_x : area->width,
+                  layout.legend_y);
+    struct area details = area_part(area, layout.details_x, layout.details_y, layout.details_width,
+                                    layout.details_height);
+    if (grid->details_known)
+        render_details(grid, exploration, &details);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/view/overview/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screen/format.h"
+
+struct collection {
+    const struct session *session;
+    const struct selection *selection;
+    const char *about; /* before numbers that are estimates */
+    const struct session_function_row *rows;
+    size_t row_count;
+    struct finding *findings;
+    size_t capacity, count;
+};
+
+static void add(struct collection *to, enum finding_gravity gravity, const char *filter,
+                enum view_number view, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static void add(struct collection *to, enum finding_gravity gravity, const char *filter,
+                enum view_number view, const char *format, ...)
+{
+    if (to->count == to->capacity)
+        return;
+    struct finding *finding = &to->findings[to->count++];
+    finding->gravity = gravity;
+    finding->view = view;
+    snprintf(finding->filter, sizeof(finding->filter), "%s", filter);
+    va_list arguments;
+    va_start(arguments, format);
+    /* clang-tidy 14 misses va_start() in every file of a run except the first. */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
+    vsnprintf(finding->text, sizeof(finding->text), format, arguments);
+    va_end(arguments);
+}
+
+static uint64_t number(const struct collection *to, const char *key)
+{
+    int64_t value = session_meta_number(to->session, key);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* Adds a finding about modules, as "/a.so and 2 others". Each line of the value of `key` is one. */
+static void add_modules(struct collection *to, const char *key, const char *format)
+{
+    const char *lines = session_meta(to->session, key);
+    char names[160];
+    unsigned others = 0;
+    if (!lines || !*lines)
+        return;
+    const int length = (int)strcspn(lines, "\n");
+    for (const char *c = lines; (c = strchr(c, '\n')); c++)
+        others++;
+    snprintf(names, sizeof(names),
+             others > 1 ? "%.*s and %u others"
+             : others   ? "%.*s and %u other"
+                        : "%.*s",
+             length < 120 ? length : 120, lines, others);
+    add(to, FINDING_BAD, "", VIEW_SAME, format, names);
+}
+
+/* Adds the losses of recording and trace: they limit the meaning of everything else. */
+static void add_losses(struct collection *to)
+{
+    char a[FORMAT_SIZE];
+    uint64_t dropped = number(to, "dropped_events"), damaged = number(to, "damaged_bytes");
+    uint64_t overlaps = number(to, "overlaps"), ambiguous = number(to, "ambiguous_pairs");
+    if (dropped > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
+            format_count(a, dropped));
+    add_modules(to, "unseen_modules", "allocations of %s were not recorded");
+    add_modules(to, "late_modules", "%s was recorded only after it was loaded");
+    if (damaged > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s of the trace were damaged and left out",
+            format_size(a, damaged));
+    if (overlaps > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "%s times an address was live twice: events are missing or out of order",
+            format_count(a, overlaps));
+    if (ambiguous > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s pairs of events could be read two ways",
+            format_count(a, ambiguous));
+    if (number(to, "lost_suppressions") > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "%s texts or lines of the program's own suppressions are missing or damaged",
+            format_count(a, number(to, "lost_suppressions")));
+    if (number(to, "machines") > 1)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "processes of %s machines: clocks aligned by real time, the peak is that of one",
+            format_count(a, number(to, "machines")));
+    if (number(to, "skipped_allocations") > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "%s freed allocations are counted without details: mprof-ingest could not keep up; "
+            "the finished session has all",
+            format_count(a, number(to, "skipped_allocations")));
+    if (number(to, "sampled") > 0)
+        add(to, FINDING_BAD, "", VIEW_SAME,
+            "recorded by sampling: numbers with ~ are estimates, from %s recorded allocations",
+            format_count(a, session_allocation_count(to->session)));
+}
+
+static void add_stacks(struct collection *to)
+{
+    const struct session *session = to->session;
+    uint64_t stacks = number(to, "stacks"), incomplete = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    for (uint64_t id = 1; id <= stacks && id <= UINT32_MAX; id++) {
+        const char *state = session_stack_state(session, (uint32_t)id);
+        incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0;
+    }
+    if (incomplete > 0)
+        add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
+            "%s of %s stacks are incomplete", format_count(a, incomplete), format_count(b, stacks));
+}
+
+static void add_misuse(struct collection *to)
+{
+    char a[FORMAT_SIZE];
+    uint64_t twice = number(to, "double_frees"), unknown = number(to, "unmatched_frees");
+    if (twice > 0)
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s blocks were freed twice", format_count(a, twice));
+    if (unknown > 0)
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s frees of blocks that were never seen allocated",
+            format_count(a, unknown));
+}
+
+static void add_mismatches(struct collection *to)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    const uint64_t wrong_sizes = number(to, "wrong_sizes");
+    if (wrong_sizes > 0)
+        add(to, FINDING_ODD, "", VIEW_SAME,
+            "%s blocks were deleted with a wrong size: v_wrong_size", format_count(a, wrong_sizes));
+    struct session_mismatch worst;
+    struct session_error error;
+    uint64_t all = number(to, "mismatched_frees");
+    if (!session_worst_mismatch(to->session, &worst, &error) || !worst.allocations)
+        return;
+    add(to, FINDING_ODD, "", VIEW_SAME, "%s mismatched frees, most (%s) %s of what %s gave %.80s",
+        format_count(a, all), format_percent(b, worst.allocations, all), worst.freed_by, worst.kind,
+        worst.function);
+}
+
+/* Returns the live bytes of a function or, once the program has ended, only its leaks. */
+static uint64_t leaked_bytes(const struct session_function_row *row, bool recording)
+{
+    return recording ? row->live_bytes : row->live_bytes - row->kept_bytes;
+}
+
+static void add_leaks(struct collection *to)
+{
+    const struct selection *selection = to->selection;
+    uint64_t bytes = selection_live_bytes(selection), count = selection_live_count(selection);
+    const struct session_function_row *most = NULL;
+    const char *about = to->about;
+    uint64_t kept_bytes = 0, kept = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    /* While the program runs, nobody knows which blocks it will not free. */
+    const bool recording = session_recording(to->session);
+    for (size_t i = 0; i < to->row_count; i++) {
+        const struct session_function_row *row = &to->rows[i];
+        if (!recording) {
+            kept_bytes += row->kept_bytes;
+            kept += row->kept_count;
+        }
+        if (!most || leaked_bytes(row, recording) > leaked_bytes(most, recording))
+            most = row;
+    }
+    bytes -= kept_bytes < bytes ? kept_bytes : bytes;
+    count -= kept < count ? kept : count;
+    if (count == 0 && kept > 0) {
+        add(to, FINDING_GOOD, "", VIEW_SAME,
+            number(to, "suppressions") > 0
+                ? "nothing leaked: suppressions and the runtime account for %s in %s blocks"
+                : "nothing leaked: the runtime alone keeps %s in %s blocks",
+            format_size(a, kept_bytes), format_count(b, kept));
+        return;
+    }
+    if (count == 0) {
+        add(to, FINDING_GOOD, "", VIEW_SAME,
+            recording ? "nothing is live now" : "nothing leaked: everything was freed");
+        return;
+    }
+    add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
+        "%s%s %s in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
+        recording ? "live now" : "never freed", about, format_count(b, count),
+        format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
+        most ? session_function_name(to->session, most->function) : "?");
+}
+
+static void add_short_lived(struct collection *to)
+{
+    uint64_t count = 0, all = selection_allocations(to->selection);
+    const struct session_function_row *most = NULL;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    for (size_t i = 0; i < to->row_count; i++) {
+        count += to->rows[i].short_lived;
+        if (!most || to->rows[i].short_lived > most->short_lived)
+            most = &to->rows[i];
+    }
+    if (!most || count * 10 < all || count < 1000) {
+        add(to, FINDING_GOOD, "", VIEW_SAME, "no storm of short-lived allocations");
+        return;
+    }
+    add(to, FINDING_ODD, "where lifetime < 1ms and freed == true", VIEW_FUNCTIONS,
+        "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %.80s",
+        format_percent(a, count, all), to->about, format_count(b, count),
+        format_percent(c, most->short_lived, count),
+        session_function_name(to->session, most->function));
+}
+
+size_t findings_collect(const struct session *session, const struct selection *selection,
+                        const struct session_function_row *rows, size_t row_count,
+                        const struct session_error *unread, struct finding *findings,
+                        size_t capacity)
+{
+    struct collection to = {.session = session,
+                            .selection = selection,
+                            .about = session_sampled(session) ? "~" : "",
+                            .rows = rows,
+                            .row_count = row_count,
+                            .findings = findings,
+                            .capacity = capacity};
+    add_losses(&to);
+    size_t losses = to.count;
+    if (unread) {
+        add(&to, FINDING_BAD, "", VIEW_SAME, "nothing is known of leaks and lifetimes: %s",
+            unread->message);
+    } else {
+        add_leaks(&to);
+        add_short_lived(&to);
+    }
+    add_misuse(&to);
+    add_mismatches(&to);
+    add_stacks(&to);
+    if (losses == 0)
+        add(&to, FINDING_GOOD, "", VIEW_SAME, "no event dropped, no byte of the trace damaged");
+    /* Stable sort by gravity, by insertion: there are only a few. */
+    for (size_t i = 1; i < to.count; i++) {
+        struct finding moved = findings[i];
+        size_t at = i;
+        for (; at > 0 && findings[at - 1].gravity < moved.gravity; at--)
+            findings[at] = findings[at - 1];
+        findings[at] = moved;
+    }
+    return to.count;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds oddities of a session, as lines for the overview. */
+#ifndef MPROF_TUI_FINDINGS_H
+#define MPROF_TUI_FINDINGS_H
+
+#include <stddef.h>
+
+#include "tui/explore/explore.h"
+
+#define FINDINGS_MOST 8
+
+enum finding_gravity {
+    FINDING_GOOD, /* looked for, and not found */
+    FINDING_ODD,
+    FINDING_BAD, /* the session does not show the whole truth */
+};
+
+struct finding {
+    enum finding_gravity gravity;
+    char text[200];
+    char filter[64];       /* step that selects the blocks that it counts, "" for none */
+    enum view_number view; /* the view that shows it best */
+};
+
+/*
+ * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
+ * least one. `rows` are the selection's functions; `unread` tells why they could not be read, NULL:
+ * they are all there.
+ */
+size_t findings_collect(const struct session *session, const struct selection *selection,
+                        const struct session_function_row *rows, size_t row_count,
+                        const struct session_error *unread, struct finding *findings,
+                        size_t capacity);
+
+#endif
