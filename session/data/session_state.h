@@ -32,6 +32,7 @@ struct session {
     uint64_t duration_ns, peak_ns, peak_bytes;
     struct estimate *estimate; /* NULL: not sampled */
     struct live_list *live;    /* the last list; NULL: none yet */
+    struct live_list *passing; /* the last one of a walk through time; NULL: none yet */
     struct scan *scan;
     struct session *sample; /* the same with the rows of the sample; NULL: not open, or none */
     struct other_session *others;                          /* that filters compare with */

@@ -166,20 +166,21 @@ static struct live_list *live_list_new(const struct session *session, uint64_t n
     return list;
 }
 
-const struct live_list *live_list_at(struct session *session, uint64_t ns,
-                                     struct session_error *error)
+/* Makes the list at `ns` from the one that is kept, and keeps it instead. */
+static const struct live_list *step(struct session *session, struct live_list **kept, uint64_t ns,
+                                    struct session_error *error)
 {
-    if (session->live && session->live->ns == ns)
-        return session->live;
-    if (!session->live)
-        session->live = live_list_new(session, UINT64_MAX);
+    if (*kept && (*kept)->ns == ns)
+        return *kept;
+    if (!*kept)
+        *kept = live_list_new(session, UINT64_MAX);
     struct live_list *after = live_list_new(session, ns);
-    if (!session->live || !after) {
+    if (!*kept || !after) {
         live_list_free(after);
         session_fail_memory(error, "what is live");
         return NULL;
     }
-    struct change change = {.session = session, .before = session->live, .after = after};
+    struct change change = {.session = session, .before = *kept, .after = after};
     bool good = gather(&change, error) && sort_came(&change, error);
     if (good && !merge(&change))
         good = session_fail_memory(error, "what is live");
@@ -190,9 +191,21 @@ const struct live_list *live_list_at(struct session *session, uint64_t ns,
         live_list_free(after);
         return NULL;
     }
-    live_list_free(session->live);
-    session->live = after;
-    return session->live;
+    live_list_free(*kept);
+    *kept = after;
+    return after;
+}
+
+const struct live_list *live_list_at(struct session *session, uint64_t ns,
+                                     struct session_error *error)
+{
+    return step(session, &session->live, ns, error);
+}
+
+const struct live_list *live_list_passing(struct session *session, uint64_t ns,
+                                          struct session_error *error)
+{
+    return step(session, &session->passing, ns, error);
 }
 
 void live_list_free(struct live_list *list)

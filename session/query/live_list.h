@@ -29,6 +29,10 @@ struct live_list {
  * next call. */
 const struct live_list *live_list_at(struct session *session, uint64_t ns,
                                      struct session_error *error);
+/* Returns another such list, valid until its own next call: a walk through many times does not
+ * disturb the first one. */
+const struct live_list *live_list_passing(struct session *session, uint64_t ns,
+                                          struct session_error *error);
 void live_list_free(struct live_list *list);
 
 /* Returns the position of the first block that ends above `address`: no earlier block does. */

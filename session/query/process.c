@@ -111,7 +111,8 @@ bool session_select_process(struct session *session, uint32_t id, struct session
     processes->selected = id;
     processes_forget_meta(processes);
     live_list_free(session->live);
-    session->live = NULL;
+    live_list_free(session->passing);
+    session->live = session->passing = NULL;
     if (process)
         set_meta(session, process);
     session->duration_ns =

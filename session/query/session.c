@@ -133,6 +133,7 @@ void session_close(struct session *session)
     other_sessions_close(session);
     scan_close(session);
     live_list_free(session->live);
+    live_list_free(session->passing);
     estimate_free(session->estimate);
     column_reader_free(session->reader);
     column_store_close(session->columns);
