@@ -16,6 +16,7 @@ struct fixture_options {
     uint64_t seed;
     size_t allocations, stacks, functions, threads;
     uint64_t huge; /* one block in forty is so many bytes larger; 0: none is */
+    uint64_t tick; /* times are multiples of so many ns, except those of `meta`; 0: of 1 */
 };
 
 #define FIXTURE_DEFAULTS                                                                           \

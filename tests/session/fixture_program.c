@@ -288,6 +288,17 @@ static void run_program(struct run *run)
     }
 }
 
+/* Makes all times multiples of the tick. */
+static void round_times(struct fixture_program *program, uint64_t tick)
+{
+    for (size_t i = 0; i < program->count; i++) {
+        struct fixture_allocation *allocation = &program->allocations[i];
+        allocation->alloc_ns -= allocation->alloc_ns % tick;
+        if (allocation->free_ns != FIXTURE_LIVE)
+            allocation->free_ns -= allocation->free_ns % tick;
+    }
+}
+
 bool fixture_program_make(struct fixture_program *program, const struct fixture_options *options)
 {
     *program = (struct fixture_program){.options = *options};
@@ -308,6 +319,8 @@ bool fixture_program_make(struct fixture_program *program, const struct fixture_
         for (size_t i = 0; i < options->stacks; i++)
             make_stack(program, i);
         run_program(&run);
+        if (options->tick > 0)
+            round_times(program, options->tick);
     }
     for (unsigned i = 0; i < CLASSES; i++)
         free(run.addresses.list[i]);
