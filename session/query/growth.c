@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sums up the growth between two moments in one pass: each thread adds to a table with a place for
+ * each code (type or stack). Codes then lead to rows.
+ */
+#include "session/growth.h"
+
+#include <stdlib.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/query/selection_state.h"
+#include "session/scan/kernels.h"
+#include "session/user/user.h"
+
+#define CONTEXTS_MOST ((size_t)128 << 20)
+
+/* The sums of one thread, by code. */
+struct growing {
+    uint64_t from, to;
+    enum column column;
+    struct session_growth sums[];
+};
+
+static void add(struct session_growth_sum *sum, uint64_t bytes, uint64_t count)
+{
+    sum->bytes += bytes;
+    sum->count += count;
+}
+
+static void add_rows(void *context, const struct chunk_rows *rows)
+{
+    struct growing *growing = context;
+    const uint64_t from = growing->from, to = growing->to;
+    struct kernel_rows block;
+    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS], code[KERNEL_ROWS];
+    uint64_t bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
+    KERNEL_EACH_BLOCK(rows->words, &block)
+    {
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, began);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &block, life);
+        kernel_take(&rows->views[growing->column], &block, code);
+        kernel_take(&rows->bytes, &block, bytes);
+        kernel_take(&rows->counts, &block, counts);
+        for (size_t i = 0; i < block.count; i++) {
+            /* Life 0 means never freed: the end is then the largest number. */
+            const uint64_t end = life[i] == 0 ? UINT64_MAX : began[i] + life[i] - 1;
+            struct session_growth *sum = &growing->sums[code[i]];
+            if (began[i] > to || end <= from)
+                continue;
+            if (began[i] <= from)
+                add(&sum->before, bytes[i], counts[i]);
+            else
+                add(&sum->born, bytes[i], counts[i]);
+            if (end <= to)
+                add(&sum->died, bytes[i], counts[i]);
+            else
+                add(&sum->after, bytes[i], counts[i]);
+            if (began[i] > from && end > to)
+                add(&sum->stayed, bytes[i], counts[i]);
+        }
+    }
+}
+
+static bool is_wanted(const void *context, const struct column_store *store, uint32_t chunk)
+{
+    const struct growing *growing = context;
+    return column_store_min(store, chunk, COLUMN_ALLOC_NS) <= growing->to &&
+           column_store_last_free(store, chunk) > growing->from;
+}
+
+static void merge(struct session_growth *to, const struct session_growth *from)
+{
+    add(&to->before, from->before.bytes, from->before.count);
+    add(&to->after, from->after.bytes, from->after.count);
+    add(&to->born, from->born.bytes, from->born.count);
+    add(&to->died, from->died.bytes, from->died.count);
+    add(&to->stayed, from->stayed.bytes, from->stayed.count);
+}
+
+/* Where the sums of a code go: its row. */
+struct mapping {
+    enum session_growth_by by;
+    const struct stacks *stacks;
+    const uint32_t *frames; /* the user's, by stack */
+    uint32_t codes, ids;
+};
+
+static bool open_mapping(struct session *session, enum session_growth_by by,
+                         struct mapping *mapping, struct session_error *error)
+{
+    const bool by_type = by == SESSION_GROWTH_TYPE;
+    *mapping = (struct mapping){.by = by, .stacks = &session->stacks};
+    mapping->codes = by_type ? session->names.type.count : session->stacks.count;
+    mapping->ids =
+        by_type || by == SESSION_GROWTH_STACK ? mapping->codes : session->names.function_count;
+    return by != SESSION_GROWTH_USER || user_frames(session, &mapping->frames, error);
+}
+
+static uint32_t id_of(const struct mapping *mapping, uint32_t code)
+{
+    switch (mapping->by) {
+    case SESSION_GROWTH_FUNCTION:
+        return mapping->stacks->function[code];
+    case SESSION_GROWTH_USER:
+        return mapping->stacks->frame_table[mapping->frames[code]].function;
+    default:
+        return code;
+    }
+}
+
+int64_t session_growth_net(const struct session_growth *row)
+{
+    const uint64_t after = row->after.bytes, before = row->before.bytes;
+    const uint64_t most = INT64_MAX;
+    if (after >= before)
+        return (int64_t)(after - before < most ? after - before : most);
+    return -(int64_t)(before - after < most ? before - after : most);
+}
+
+static int by_net(const void *left, const void *right)
+{
+    const struct session_growth *a = left, *b = right;
+    const int64_t net_a = session_growth_net(a), net_b = session_growth_net(b);
+    if (net_a != net_b)
+        return net_a > net_b ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Merges the threads' sums into rows by id. Returns them, packed and sorted, or NULL. */
+static struct session_growth *make_rows(const struct scan_contexts *contexts,
+                                        const struct mapping *mapping, size_t *count,
+                                        struct session_growth *total)
+{
+    struct session_growth *rows = calloc((size_t)mapping->ids + 1, sizeof(*rows));
+    size_t used = 0;
+    if (!rows)
+        return NULL;
+    for (size_t thread = 0; thread < contexts->threads; thread++) {
+        const struct growing *growing = contexts->each[thread];
+        for (uint32_t code = 0; code < mapping->codes; code++)
+            merge(&rows[id_of(mapping, code)], &growing->sums[code]);
+    }
+    for (uint32_t id = 0; id < mapping->ids; id++) {
+        const struct session_growth row = rows[id];
+        if (row.before.count == 0 && row.born.count == 0)
+            continue;
+        if (total)
+            merge(total, &row);
+        rows[used] = row;
+        rows[used++].id = id;
+    }
+    qsort(rows, used, sizeof(*rows), by_net);
+    *count = used;
+    return rows;
+}
+
+bool selection_growth(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
+                      enum session_growth_by by, struct session_growth **rows, size_t *count,
+                      struct session_growth *total, struct session_error *error)
+{
+    struct session *session = selection->session;
+    struct scan_contexts contexts;
+    struct mapping mapping;
+    *rows = NULL;
+    *count = 0;
+    if (total)
+        *total = (struct session_growth){.id = 0};
+    if (from_ns > to_ns)
+        return session_fail(error, 0, "growth needs a first moment that is not after the second");
+    if (!open_mapping(session, by, &mapping, error))
+        return false;
+    const size_t size =
+        sizeof(struct growing) + (size_t)mapping.codes * sizeof(struct session_growth);
+    if (!scan_contexts_open(session, &contexts, size, CONTEXTS_MOST, error))
+        return false;
+    const enum column column = by == SESSION_GROWTH_TYPE ? COLUMN_TYPE : COLUMN_STACK;
+    for (size_t i = 0; i < contexts.threads; i++) {
+        struct growing *growing = contexts.each[i];
+        growing->from = from_ns;
+        growing->to = to_ns < UINT64_MAX ? to_ns : UINT64_MAX - 1;
+        growing->column = column;
+    }
+    bool good = scan_wanted_chunks(session, &selection->set,
+                                   COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS) |
+                                       COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(column),
+                                   is_wanted, add_rows, contexts.each, contexts.threads, error);
+    if (good)
+        *rows = make_rows(&contexts, &mapping, count, total);
+    if (good && !*rows)
+        good = session_fail_memory(error, "the growth");
+    scan_contexts_close(&contexts);
+    return good;
+}
