@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sorts allocations by a field. A row's key is a number that orders as the field does (names by
- * their rank among the names). Nulls come last in both directions. Equal rows keep the order of
- * their ids.
+ * Sorts allocations by a field, by their keys (sort_key.h). Nulls come last in both directions.
+ * Equal rows keep the order of their ids.
  */
 #ifndef MPROF_SESSION_FILTER_SORT_ORDER_H
 #define MPROF_SESSION_FILTER_SORT_ORDER_H

@@ -150,6 +150,8 @@ void selection_free(struct selection *selection)
     free(selection->warnings);
     free(selection->order);
     free(selection->stack_sums);
+    for (size_t i = 0; i < SELECTION_PARTS; i++)
+        free(selection->parts[i]);
     free(selection);
 }
 
@@ -203,7 +205,7 @@ bool selection_contains(const struct selection *selection, uint64_t id)
 }
 
 /* Finds the n-th set bit: the chunk by the count before it, then the word, then the bit. */
-static uint64_t nth_row(const struct selection *selection, uint64_t n)
+uint64_t selection_nth_row(const struct selection *selection, uint64_t n)
 {
     uint32_t low = 0;
     uint32_t high = selection->set.chunks - 1;
@@ -253,6 +255,6 @@ bool selection_row(struct selection *selection, uint64_t n, struct session_alloc
         return false;
     if (selection->set.sorted && !find_order(selection, n, NULL))
         return false;
-    uint64_t row = selection->set.sorted ? selection->order[n] : nth_row(selection, n);
+    uint64_t row = selection->set.sorted ? selection->order[n] : selection_nth_row(selection, n);
     return session_allocation(selection->session, row + 1, allocation, NULL);
 }

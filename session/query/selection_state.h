@@ -34,6 +34,10 @@ struct color_map {
 
 #define COLOR_BY_TOTAL (SESSION_COLOR_KIND + 1)
 
+/* Parts of the list of allocations that are kept (rows.h). */
+#define SELECTION_PARTS 4
+struct rows_part;
+
 struct selection {
     struct session *session;
     atomic_uint owners;
@@ -49,7 +53,8 @@ struct selection {
     uint64_t peak_bytes, peak_ns;
     uint64_t *order; /* the first `ordered` rows in sort order */
     uint64_t ordered;
-    struct stack_sum *stack_sums; /* by stack */
+    struct stack_sum *stack_sums;             /* by stack */
+    struct rows_part *parts[SELECTION_PARTS]; /* the last ones asked for, free() */
     struct color_map *maps[COLOR_BY_TOTAL];
 };
 
@@ -58,6 +63,9 @@ struct selection {
 struct selection *selection_of_set(struct session *session, struct row_set *set,
                                    const struct filter_colors *colors, bool everything,
                                    struct session_error *error);
+
+/* Returns the n-th selected row by id. There must be so many. */
+uint64_t selection_nth_row(const struct selection *selection, uint64_t n);
 
 /* Computes the measure of a step over the selected allocations: count, sum, avg, min, max, peak or
  * growth. Fills all of *measure but its name. Returns false with `error` set. */
