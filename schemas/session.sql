@@ -28,7 +28,8 @@ CREATE TABLE function(
   module_id INTEGER NOT NULL REFERENCES module(id),  -- 0: no module
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
-  role TEXT                       -- NULL; 'allocator' or 'wrapper': its frames are not call sites
+  role TEXT,                      -- NULL; 'allocator' or 'wrapper': its frames are not call sites
+  start_pc INTEGER                -- where its code begins, as frame.pc; NULL: not known
 );
 CREATE TABLE frame(
   id INTEGER PRIMARY KEY,

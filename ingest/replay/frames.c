@@ -68,6 +68,14 @@ static uint32_t find_function(struct frames *frames, uint32_t module,
     return (uint32_t)frames->function_count++;
 }
 
+/* Notes where the code of the function begins that is not inlined into another one. */
+static void note_start(struct function_row *function, const struct symbols_frame *symbol)
+{
+    const uint64_t start = symbol->inlined ? symbol->alone : symbol->start;
+    if (start != 0 && (function->start == 0 || start < function->start))
+        function->start = start;
+}
+
 static void make_wrapper(struct function_row *function)
 {
     if (function->role == ROLE_NONE && !same_text(function->name, "main"))
@@ -99,7 +107,10 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
         row->inlined = symbols[i].inlined;
         row->source_file = find_source_file(frames, symbols[i].file, &good);
         row->function = find_function(frames, function_module, &symbols[i], &good);
-        if (good && entry == 1 && i == 1)
+        if (!good)
+            break;
+        note_start(&frames->functions[row->function], &symbols[i]);
+        if (entry == 1 && i == 1)
             make_wrapper(&frames->functions[row->function]);
     }
     return good;

@@ -28,6 +28,7 @@ struct function_row {
     const char *name, *linkage_name; /* of the symbolizer; linkage_name may be NULL */
     uint32_t module;                 /* the trace's id of the first module of that file */
     uint32_t source_file, line;
+    uint64_t start; /* address in the file of its code; of several copies the lowest; 0: unknown */
     enum function_role role;
     unsigned operator_new; /* enum operator_new */
 };

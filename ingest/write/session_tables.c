@@ -71,7 +71,8 @@ static bool put_names(const struct table_sink *sink, const struct session_facts 
         good = PUT(sink, WRITER_FUNCTION, value_number(i + 1), value_text(function->name),
                    value_text(function->linkage_name), value_number(function->module),
                    value_index(function->source_file), value_line(function->line),
-                   value_text(call_site_role_name(function->role)));
+                   value_text(call_site_role_name(function->role)),
+                   function->start ? value_number(function->start) : value_null());
     }
     for (size_t i = facts->known.frames; good && i < frames->row_count; i++) {
         const struct frame_row *frame = &frames->rows[i];

@@ -32,11 +32,16 @@ INSERT INTO function_map
   SELECT n.id, k.id FROM named n JOIN function_key k USING (name, linkage, path, build);
 INSERT INTO main.function
   SELECT m.new, f.name, f.linkage_name, iif(f.module_id = 0, 0, f.module_id + base.module), s.new,
-    f.line, f.role
+    f.line, f.role, f.start_pc
   FROM (SELECT min(old) AS old, new FROM function_map
     WHERE new > (SELECT ifnull(max(id), 0) FROM main.function) GROUP BY new) m, base
   JOIN part.function f ON f.id = m.old
   LEFT JOIN file_map s ON s.old = f.source_file_id ORDER BY m.new;
+-- Of several copies of its code the one with the lowest address counts.
+UPDATE main.function AS known SET start_pc = f.start_pc
+  FROM (SELECT m.new AS id, min(p.start_pc) AS start_pc
+    FROM function_map m JOIN part.function p ON p.id = m.old GROUP BY m.new) f
+  WHERE f.id = known.id AND f.start_pc < ifnull(known.start_pc, 9223372036854775807);
 DROP TABLE named;
 
 INSERT OR IGNORE INTO type_key
