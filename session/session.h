@@ -94,7 +94,10 @@ struct session_process {
     uint32_t id, place;             /* place: among the programs of its pid, from 1 */
     uint32_t executed_from, parent; /* ids; 0: none in the session */
     int64_t pid;
+    uint32_t machine; /* from 1: one boot of one host, with its own clock and memory */
     const char *program, *argv, *executable;
+    const char *ending,
+        *host; /* ending: "ended", "exec", "killed or running", …; host "": not known */
     uint64_t start_ns, end_ns, allocations, frees, bytes, live_count, live_bytes;
     uint64_t peak_bytes, peak_ns;
 };
@@ -139,7 +142,7 @@ bool session_type_members(struct session *session, uint32_t type, struct session
                           struct session_error *error);
 
 struct session_thread {
-    uint32_t id;
+    uint32_t id, process; /* process 0: not known */
     int64_t tid;
     const char *name;
     uint64_t start_ns, end_ns, allocations, frees, bytes;

@@ -208,6 +208,8 @@ static bool read_thread(void *context, const struct database_row *row, struct se
     struct session_thread *thread = &names->threads[names->thread_count];
     *thread = (struct session_thread){.id = (uint32_t)database_number(row, 0),
                                       .tid = database_number(row, 1)};
+    if (thread->id < names->thread.count)
+        thread->process = names->thread_process[thread->id];
     uint64_t *const numbers[] = {&thread->start_ns, &thread->end_ns, &thread->allocations,
                                  &thread->frees, &thread->bytes};
     for (int i = 0; i < 5; i++)

@@ -57,6 +57,11 @@ static bool read_process(void *context, const struct database_row *row, struct s
         .place = (uint32_t)database_number(row, 14),
         .executed_from = id_of(row, 15),
         .parent = id_of(row, 16),
+        .machine = processes->count + 1 < session->names.process.count
+                       ? session->names.process_machine[processes->count + 1]
+                       : 1,
+        .ending = names_keep(&session->names, database_text(row, 19), error),
+        .host = names_keep(&session->names, database_text(row, 20), error),
     };
     uint64_t *const numbers[] = {&process->start_ns,   &process->end_ns,     &process->allocations,
                                  &process->frees,      &process->bytes,      &process->live_count,
@@ -72,7 +77,8 @@ static bool read_process(void *context, const struct database_row *row, struct s
         return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
                             database_path(session->database));
     processes->count++;
-    return process->program && process->argv && process->executable;
+    return process->program && process->argv && process->executable && process->ending &&
+           process->host;
 }
 
 bool processes_read(struct session *session, struct session_error *error)
@@ -80,7 +86,8 @@ bool processes_read(struct session *session, struct session_error *error)
     static const char sql[] =
         "SELECT v.process_id, v.pid, v.program, v.argv, v.executable, v.start_ns, v.end_ns,"
         "  v.allocations, v.frees, v.bytes, v.live_count, v.live_bytes, v.peak_bytes, v.peak_ns,"
-        "  v.place, v.executed_from, v.parent_id, p.first_allocation_id, p.last_allocation_id"
+        "  v.place, v.executed_from, v.parent_id, p.first_allocation_id, p.last_allocation_id,"
+        "  p.ending, p.host"
         "  FROM process p JOIN v_process v ON v.process_id = p.id ORDER BY p.id";
     return database_each(session->database, sql, read_process, session, error);
 }

@@ -15,6 +15,7 @@
 #include "session/data/stacks.h"
 #include "session/session.h"
 
+struct code_facts;
 struct estimate;
 struct filter_names;
 struct live_list;
@@ -38,6 +39,7 @@ struct session {
     struct other_session *others;                          /* that filters compare with */
     enum { SUMS_UNKNOWN, SUMS_USABLE, SUMS_MISSING } sums; /* of ingest: summary_answers() */
     struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */
+    struct code_facts *facts;                              /* NULL: not asked for yet */
     struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/data/code_facts.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/graphs.h"
@@ -137,6 +138,7 @@ void session_close(struct session *session)
     estimate_free(session->estimate);
     column_reader_free(session->reader);
     column_store_close(session->columns);
+    code_facts_free(session->facts);
     user_free(session->user);
     stacks_close(&session->stacks);
     processes_free(&session->processes);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The code behind the names of a session: modules, functions and frames with their addresses, and
+ * the arenas. For reports and exports, which name code to other programs.
+ *
+ * The rules of session.h hold: one thread at a time uses a session; text is valid until
+ * session_close(). The first call that needs more than the session has loaded reads it by SQL; so
+ * even a getter may fail. Ids count from 1; an id that does not exist is an error.
+ *
+ * Two kinds of addresses occur. A `pc` or a start of a function is an address in the ELF file of
+ * its module. An address in the process is that plus the module's load_bias. Code that lies in no
+ * module (module 0) has addresses in the process only.
+ */
+#ifndef MPROF_SESSION_CODE_FACTS_H
+#define MPROF_SESSION_CODE_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/* ---- modules ---------------------------------------------------------------------------- */
+
+/* A program or library, each time that it was mapped. */
+struct session_module {
+    uint32_t id;
+    const char *path, *name; /* name: last component of path */
+    const char *build_id;    /* hexadecimal, "" if the file has none */
+    uint64_t load_bias;      /* address in the process minus address in the file, modulo 2^64 */
+    uint64_t start, end;     /* addresses in the process, `end` behind the last one */
+    uint64_t loaded_ns;      /* when it was mapped */
+    uint64_t unloaded_ns;    /* UINT64_MAX: it stayed to the end */
+    const char *symbols;     /* "dwarf", "symtab", "dynsym", "none", or why there are none */
+};
+
+/* Stores all modules, by id. They belong to the session. Returns false with `error` set. */
+bool session_modules(struct session *session, const struct session_module **modules, size_t *count,
+                     struct session_error *error);
+/* Stores one module. Returns false with `error` set. */
+bool session_module(struct session *session, uint32_t id, struct session_module *module,
+                    struct session_error *error);
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+enum session_role {
+    SESSION_ROLE_NONE,
+    SESSION_ROLE_ALLOCATOR, /* its frames are not call sites */
+    SESSION_ROLE_WRAPPER,   /* nor are these, as ingest found */
+};
+
+struct session_function {
+    uint32_t id;
+    const char *name;         /* demangled */
+    const char *linkage_name; /* mangled; the same as `name` where they do not differ */
+    uint32_t module;          /* 0: none */
+    const char *file;         /* where it is declared, the full path; "": not known */
+    uint32_t line;            /* 0: not known */
+    enum session_role role;
+    bool has_start; /* `start` is known */
+    /*
+     * Where its code out of line begins. If stacks show several copies of its code (clones that a
+     * compiler made), the lowest of their addresses. The cold part of a function may lie below it.
+     */
+    uint64_t start;
+};
+
+/* Returns the number of functions. Their ids are 1 to this number. */
+uint32_t session_function_count(const struct session *session);
+/* Stores one function. Returns false with `error` set. */
+bool session_function(struct session *session, uint32_t id, struct session_function *function,
+                      struct session_error *error);
+/* Stores where a function's code begins. Returns false if that is not known, or not readable. */
+bool session_function_start(struct session *session, uint32_t id, uint64_t *address);
+
+/* ---- frames ----------------------------------------------------------------------------- */
+
+/* A place in the code: one or many stacks have it. */
+struct session_code_frame {
+    uint32_t id, function, module; /* module 0: none */
+    uint64_t pc;                   /* of a call: the return address minus 1 */
+    const char *file;              /* full path, "": not known */
+    uint32_t line;                 /* 0: not known */
+    bool inlined;                  /* into the next outer frame */
+    bool bare; /* no unwinding rule covers it: its frame pointer led to its caller */
+};
+
+/* Returns the number of frames. Their ids are 1 to this number. */
+uint32_t session_frame_count(const struct session *session);
+/* Stores one frame. Returns false with `error` set. */
+bool session_code_frame(const struct session *session, uint32_t id,
+                        struct session_code_frame *frame, struct session_error *error);
+
+/*
+ * Loads the frames of all stacks, which takes four bytes of memory for each. From then on stacks
+ * are read without SQL: for whoever asks for many. Returns false with `error` set.
+ */
+bool session_load_stacks(struct session *session, struct session_error *error);
+/* Returns the largest id of a stack. Stack 0 has no frames. */
+uint32_t session_stack_largest(const struct session *session);
+/*
+ * Stores the ids of a stack's frames, innermost first, and their number. They are valid until the
+ * next call about a stack. Returns false with `error` set.
+ */
+bool session_stack_frames(struct session *session, uint32_t stack, const uint32_t **frames,
+                          size_t *count, struct session_error *error);
+
+/* ---- arenas ----------------------------------------------------------------------------- */
+
+/* An allocator of the program's own. The sums are those of its own blocks. */
+struct session_arena {
+    uint32_t id, parent; /* parent 0: its memory is of the heap */
+    const char *name;
+    uint64_t allocations, objects, bytes, live_count, live_bytes; /* live: at the end */
+    uint64_t peak_bytes, peak_ns;                                 /* its largest live bytes */
+};
+
+/* Stores the arenas, by id, without the heap. They belong to the session. Returns false with
+ * `error` set. */
+bool session_arenas(struct session *session, const struct session_arena **arenas, size_t *count,
+                    struct session_error *error);
+
+#endif

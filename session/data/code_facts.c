@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/data/code_facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/code_facts.h"
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+
+/* The facts of a function that few questions need. */
+struct function_facts {
+    const char *linkage_name; /* NULL: as its name */
+    uint64_t start;           /* 0: not known */
+    enum session_role role;
+};
+
+struct code_facts {
+    struct session_module *modules; /* by id - 1 */
+    size_t module_count;
+    struct session_arena *arenas;
+    size_t arena_count;
+    struct function_facts *functions; /* by id; NULL: not read yet */
+    bool has_modules, has_arenas;
+};
+
+void code_facts_free(struct code_facts *facts)
+{
+    if (!facts)
+        return;
+    free(facts->modules);
+    free(facts->arenas);
+    free(facts->functions);
+    free(facts);
+}
+
+static struct code_facts *facts_of(struct session *session, struct session_error *error)
+{
+    if (!session->facts && !(session->facts = calloc(1, sizeof(*session->facts))))
+        session_fail_memory(error, "the facts about code");
+    return session->facts;
+}
+
+static bool fail_id(const struct session *session, const char *what, uint32_t id,
+                    struct session_error *error)
+{
+    return session_fail(error, 0, "%s: there is no %s with the id %" PRIu32,
+                        database_path(session->database), what, id);
+}
+
+/* ---- modules ---- */
+
+/* Stores a copy of a text, "" for NULL. */
+static bool keep(struct session *session, const char *text, const char **kept,
+                 struct session_error *error)
+{
+    *kept = names_keep(&session->names, text, error);
+    return *kept != NULL;
+}
+
+static bool read_module(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct session *session = context;
+    struct code_facts *facts = session->facts;
+    const uint32_t count = session->names.module.count;
+    if (!names_id_check(session->database, "module", database_number(row, 0), count, error))
+        return false;
+    if (facts->module_count == count)
+        return session_fail(error, 0, "%s: table module is damaged: ingest the trace again",
+                            database_path(session->database));
+    struct session_module *module = &facts->modules[facts->module_count++];
+    *module = (struct session_module){
+        .id = (uint32_t)database_number(row, 0),
+        .load_bias = (uint64_t)database_number(row, 4),
+        .start = (uint64_t)database_number(row, 5),
+        .end = (uint64_t)database_number(row, 6),
+        .unloaded_ns = UINT64_MAX,
+    };
+    return keep(session, database_text(row, 1), &module->path, error) &&
+           keep(session, database_text(row, 2), &module->name, error) &&
+           keep(session, database_text(row, 3), &module->build_id, error) &&
+           keep(session, database_text(row, 9), &module->symbols, error) &&
+           database_natural(session->database, row, 7, "table module", &module->loaded_ns, error) &&
+           (database_is_null(row, 8) || database_natural(session->database, row, 8, "table module",
+                                                         &module->unloaded_ns, error));
+}
+
+bool session_modules(struct session *session, const struct session_module **modules, size_t *count,
+                     struct session_error *error)
+{
+    struct code_facts *facts = facts_of(session, error);
+    if (!facts)
+        return false;
+    if (!facts->has_modules) {
+        free(facts->modules);
+        facts->module_count = 0;
+        facts->modules = calloc(session->names.module.count, sizeof(*facts->modules));
+        if (!facts->modules)
+            return session_fail_memory(error, "the modules");
+        if (!database_each(session->database,
+                           "SELECT id, path, name, build_id, load_bias, start_address,"
+                           "  end_address, loaded_ns, unloaded_ns, symbols FROM module ORDER BY id",
+                           read_module, session, error))
+            return false;
+        facts->has_modules = true;
+    }
+    *modules = facts->modules;
+    *count = facts->module_count;
+    return true;
+}
+
+bool session_module(struct session *session, uint32_t id, struct session_module *module,
+                    struct session_error *error)
+{
+    const struct session_module *modules;
+    size_t count, low = 0;
+    if (!session_modules(session, &modules, &count, error))
+        return false;
+    for (size_t high = count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (modules[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == count || modules[low].id != id)
+        return fail_id(session, "module", id, error);
+    *module = modules[low];
+    return true;
+}
+
+/* ---- functions ---- */
+
+static enum session_role role_of(const char *name)
+{
+    return !name                            ? SESSION_ROLE_NONE
+           : strcmp(name, "allocator") == 0 ? SESSION_ROLE_ALLOCATOR
+           : strcmp(name, "wrapper") == 0   ? SESSION_ROLE_WRAPPER
+                                            : SESSION_ROLE_NONE;
+}
+
+static bool read_function(void *context, const struct database_row *row,
+                          struct session_error *error)
+{
+    struct session *session = context;
+    const int64_t id = database_number(row, 0);
+    if (!names_id_check(session->database, "function", id, session->names.function_count, error))
+        return false;
+    struct function_facts *function = &session->facts->functions[id];
+    function->role = role_of(database_text(row, 2));
+    function->start = (uint64_t)database_number(row, 3);
+    if (database_is_null(row, 1))
+        return true;
+    function->linkage_name = names_keep(&session->names, database_text(row, 1), error);
+    return function->linkage_name != NULL;
+}
+
+static bool read_number(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    *(int64_t *)context = database_number(row, 0);
+    return true;
+}
+
+/* Reads what names_load() leaves out. Sessions of earlier builds have no starts. */
+static bool load_functions(struct session *session, struct session_error *error)
+{
+    struct code_facts *facts = facts_of(session, error);
+    int64_t starts = 0;
+    if (!facts || facts->functions)
+        return facts != NULL;
+    facts->functions = calloc(session->names.function_count, sizeof(*facts->functions));
+    if (!facts->functions)
+        return session_fail_memory(error, "the functions");
+    if (database_each(session->database,
+                      "SELECT count(*) FROM pragma_table_info('function') WHERE name = 'start_pc'",
+                      read_number, &starts, error) &&
+        database_each(session->database,
+                      starts ? "SELECT id, linkage_name, role, start_pc FROM function"
+                             : "SELECT id, linkage_name, role, NULL FROM function",
+                      read_function, session, error))
+        return true;
+    free(facts->functions);
+    facts->functions = NULL;
+    return false;
+}
+
+uint32_t session_function_count(const struct session *session)
+{
+    return session->names.function_count - 1;
+}
+
+bool session_function(struct session *session, uint32_t id, struct session_function *function,
+                      struct session_error *error)
+{
+    const struct names *names = &session->names;
+    if (id == 0 || id >= names->function_count)
+        return fail_id(session, "function", id, error);
+    if (!load_functions(session, error))
+        return false;
+    const struct name_function *known = &names->function[id];
+    const struct function_facts *facts = &session->facts->functions[id];
+    *function = (struct session_function){
+        .id = id,
+        .name = known->name,
+        .linkage_name = facts->linkage_name ? facts->linkage_name : known->name,
+        .module = known->module,
+        .file = known->file == 0 ? "" : names->file.name[known->file],
+        .line = known->line,
+        .role = facts->role,
+        .has_start = facts->start != 0,
+        .start = facts->start,
+    };
+    return true;
+}
+
+bool session_function_start(struct session *session, uint32_t id, uint64_t *address)
+{
+    struct session_function function;
+    struct session_error ignored;
+    if (!session_function(session, id, &function, &ignored) || !function.has_start)
+        return false;
+    *address = function.start;
+    return true;
+}
+
+/* ---- frames ---- */
+
+uint32_t session_frame_count(const struct session *session)
+{
+    return session->stacks.frame_count - 1;
+}
+
+bool session_code_frame(const struct session *session, uint32_t id,
+                        struct session_code_frame *frame, struct session_error *error)
+{
+    if (id == 0 || id >= session->stacks.frame_count)
+        return fail_id(session, "frame", id, error);
+    const struct stack_frame *known = &session->stacks.frame_table[id];
+    *frame = (struct session_code_frame){
+        .id = id,
+        .function = known->function,
+        .module = known->module,
+        .pc = known->pc,
+        .file = known->file == 0 ? "" : session->names.file.name[known->file],
+        .line = known->line,
+        .inlined = known->inlined,
+        .bare = known->bare,
+    };
+    return true;
+}
+
+bool session_load_stacks(struct session *session, struct session_error *error)
+{
+    return stacks_frames(&session->stacks, error);
+}
+
+uint32_t session_stack_largest(const struct session *session)
+{
+    return session->stacks.count - 1;
+}
+
+bool session_stack_frames(struct session *session, uint32_t stack, const uint32_t **frames,
+                          size_t *count, struct session_error *error)
+{
+    static const uint32_t none[1];
+    struct session_error failed = {.message = ""};
+    *frames = none;
+    if (stack >= session->stacks.count)
+        return fail_id(session, "stack", stack, error);
+    *count = stacks_frames_of(&session->stacks, stack, frames, &failed);
+    return failed.message[0] == '\0' || session_fail(error, 0, "%s", failed.message);
+}
+
+/* ---- arenas ---- */
+
+static bool read_arena(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct session *session = context;
+    struct code_facts *facts = session->facts;
+    const uint32_t count = session->names.arena.count;
+    if (!names_id_check(session->database, "arena", database_number(row, 0), count, error))
+        return false;
+    if (facts->arena_count == count)
+        return session_fail(error, 0, "%s: table arena is damaged: ingest the trace again",
+                            database_path(session->database));
+    struct session_arena *arena = &facts->arenas[facts->arena_count++];
+    *arena = (struct session_arena){.id = (uint32_t)database_number(row, 0)};
+    const int64_t parent = database_number(row, 1);
+    arena->parent = parent > 0 && parent < count ? (uint32_t)parent : 0;
+    uint64_t *const numbers[] = {&arena->allocations, &arena->objects,    &arena->bytes,
+                                 &arena->live_count,  &arena->live_bytes, &arena->peak_bytes,
+                                 &arena->peak_ns};
+    for (int i = 0; i < 7; i++)
+        if (!database_natural(session->database, row, i + 3, "table arena", numbers[i], error))
+            return false;
+    return keep(session, database_text(row, 2), &arena->name, error);
+}
+
+bool session_arenas(struct session *session, const struct session_arena **arenas, size_t *count,
+                    struct session_error *error)
+{
+    struct code_facts *facts = facts_of(session, error);
+    if (!facts)
+        return false;
+    if (!facts->has_arenas) {
+        free(facts->arenas);
+        facts->arena_count = 0;
+        facts->arenas = calloc(session->names.arena.count, sizeof(*facts->arenas));
+        if (!facts->arenas)
+            return session_fail_memory(error, "the arenas");
+        if (!database_each(session->database,
+                           "SELECT id, parent_id, name, allocations, objects, bytes, live_count,"
+                           "  live_bytes, peak_bytes, peak_ns FROM arena WHERE id > 0 ORDER BY id",
+                           read_arena, session, error))
+            return false;
+        facts->has_arenas = true;
+    }
+    *arenas = facts->arenas;
+    *count = facts->arena_count;
+    return true;
+}
