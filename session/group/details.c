@@ -56,7 +56,7 @@ static bool read_views(struct detailing *detailing, struct scan_worker *worker, 
     return true;
 }
 
-static uint32_t machine_of(const struct session *session, uint64_t thread)
+uint32_t group_machine_of(const struct session *session, uint64_t thread)
 {
     return session->names.process_machine[session->names.thread_process[thread]];
 }
@@ -89,7 +89,7 @@ static bool is_at_peak(const struct detailing *detailing, const struct detail_va
         values->life[i] - 1 <= detailing->peak_ns - values->began[i])
         return false;
     return detailing->peak_machine == 0 ||
-           machine_of(detailing->set->session, values->thread[i]) == detailing->peak_machine;
+           group_machine_of(detailing->set->session, values->thread[i]) == detailing->peak_machine;
 }
 
 static void add_row(struct detailing *detailing, const struct detail_values *values, size_t i)
@@ -187,18 +187,14 @@ static bool weigh_chunk(void *context, struct scan_worker *worker, uint32_t chun
         const uint64_t from = column_view_at(&began, row);
         if (from <= session->peak_ns && column_view_at(&life, row) - 1 > session->peak_ns - from &&
             column_view_at(&arena, row) == 0)
-            weighing->live[machine_of(session, column_view_at(&thread, row))] +=
+            weighing->live[group_machine_of(session, column_view_at(&thread, row))] +=
                 column_view_at(&bytes, row);
     }
     return true;
 }
 
-/*
- * Finds the machine that had the program's peak: the one with most live bytes then, the first of
- * equals. 0 if there is only one machine. If a process is selected, the peak is its own.
- */
-static bool find_peak_machine(const struct session_group_set *set, uint32_t *machine,
-                              struct session_error *error)
+bool group_peak_machine(const struct session_group_set *set, uint32_t *machine,
+                        struct session_error *error)
 {
     struct session *session = set->session;
     const struct names *names = &session->names;
@@ -300,7 +296,7 @@ bool group_find_details(struct session_group_set *set, struct session_error *err
     uint32_t machine = 0;
     if (set->details)
         return true;
-    bool good = find_peak_machine(set, &machine, error);
+    bool good = group_peak_machine(set, &machine, error);
     for (size_t i = 0; good && i < threads; i++) {
         contexts[i] = detailing_new(set, machine);
         good = contexts[i] || session_fail_memory(error, "the measures of groups");

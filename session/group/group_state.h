@@ -91,13 +91,40 @@ bool group_of_rows(const struct session_group_set *set, struct scan_worker *work
 /* Returns how many threads may each have `bytes` of their own. */
 size_t group_threads(const struct session_group_set *set, size_t bytes);
 
-/* ---- details.c, peak.c ---- */
+/* ---- details.c, peak.c, moments.c ---- */
 
 bool group_find_details(struct session_group_set *set, struct session_error *error);
 /* The search for peaks keeps at most about so many events in memory. Tests make it small. */
 extern size_t group_window_events;
 /* Finds the peaks of the groups that are left. */
 bool group_find_peaks(struct session_group_set *set, struct session_error *error);
+
+/* A group's largest bytes, and the number of its blocks at the first moment that had them. */
+struct group_own_peak {
+    uint64_t bytes, count;
+};
+/* Finds them for all groups that were made; free() them. Returns false with `error` set. */
+bool group_find_own_peaks(struct session_group_set *set, struct group_own_peak **peaks,
+                          struct session_error *error);
+
+/* Sums of one group over the blocks that were live at a moment, or did not live long. */
+struct group_moments {
+    uint64_t live_count, live_bytes, at_peak_count, at_peak_bytes, short_count, at_count, at_bytes;
+    uint64_t lifetime_ns; /* UINT64_MAX: so much or more */
+};
+/* Finds them for all groups that were made, in one pass; free() them. `at_ns` is the moment asked
+ * for. Returns false with `error` set. */
+bool group_find_moments(struct session_group_set *set, uint64_t at_ns,
+                        struct group_moments **moments, struct session_error *error);
+
+/*
+ * Finds the machine that had the program's peak: the one with most live bytes then, the first of
+ * equals. 0 if there is only one machine. If a process is selected, the peak is its own.
+ */
+bool group_peak_machine(const struct session_group_set *set, uint32_t *machine,
+                        struct session_error *error);
+/* Returns the machine of a thread, from 1. */
+uint32_t group_machine_of(const struct session *session, uint64_t thread);
 
 /* Returns a measure that has been computed. */
 uint64_t group_measure(const struct session_group_set *set, uint32_t group,

@@ -158,6 +158,19 @@ static bool wait_for_turn(struct search *search, uint32_t window)
     return !search->failed;
 }
 
+/* Joins the counts of a place, whose bytes are `best` at most. */
+static void join_counts(struct sweeper *sweeper, uint32_t place, int64_t best)
+{
+    struct search *search = sweeper->search;
+    const struct count_change *counts = &sweeper->counts_of[place];
+    const bool larger = best > 0 && (uint64_t)best > search->peaks[place];
+    /* Blocks without bytes have a peak of 0 bytes, too. */
+    if (larger ||
+        (best >= 0 && (uint64_t)best == search->peaks[place] && search->peak_counts[place] == 0))
+        search->peak_counts[place] = (uint64_t)(search->live_counts[place] + counts->best);
+    search->live_counts[place] += counts->net;
+}
+
 static void join(struct sweeper *sweeper)
 {
     struct search *search = sweeper->search;
@@ -165,6 +178,8 @@ static void join(struct sweeper *sweeper)
         const uint32_t place = sweeper->touched[i];
         struct change *change = &sweeper->changes[place];
         const int64_t best = search->live[place] + change->best - 1;
+        if (sweeper->counts_of)
+            join_counts(sweeper, place, best);
         if (best > 0 && (uint64_t)best > search->peaks[place])
             search->peaks[place] = (uint64_t)best;
         search->live[place] += change->net;
@@ -210,6 +225,7 @@ static void sweeper_free(struct sweeper *sweeper)
     free(sweeper->spare);
     free(sweeper->large);
     free(sweeper->changes);
+    free(sweeper->counts_of);
     free(sweeper->touched);
     free(sweeper->estimated);
     free(sweeper);
@@ -226,8 +242,10 @@ static struct sweeper *sweeper_new(struct search *search)
     sweeper->changes = calloc(search->places + 1, sizeof(*sweeper->changes));
     sweeper->touched = malloc((search->places + 1) * sizeof(*sweeper->touched));
     sweeper->estimated = sampled ? malloc(sizeof(*sweeper->estimated)) : NULL;
+    if (search->live_counts)
+        sweeper->counts_of = calloc(search->places + 1, sizeof(*sweeper->counts_of));
     if (!sweeper->counts || !sweeper->changes || !sweeper->touched ||
-        (sampled && !sweeper->estimated)) {
+        (search->live_counts && !sweeper->counts_of) || (sampled && !sweeper->estimated)) {
         sweeper_free(sweeper);
         return NULL;
     }
@@ -271,8 +289,9 @@ static bool search_windows(struct search *search, uint64_t last, struct session_
 {
     struct session_group_set *set = search->set;
     struct sweeper *sweepers[SCAN_THREADS_MAX] = {NULL};
-    const size_t threads =
-        group_threads(set, search->places * (sizeof(struct change) + sizeof(uint32_t)) + (1 << 20));
+    const size_t each = sizeof(struct change) + sizeof(uint32_t) +
+                        (search->live_counts ? sizeof(struct count_change) : 0);
+    const size_t threads = group_threads(set, search->places * each + (1 << 20));
     bool good = true;
     search->window_events = group_window_events / threads;
     for (size_t i = 0; good && i < threads; i++) {
@@ -291,10 +310,13 @@ static bool run_search(struct search *search, struct session_error *error)
 {
     const uint64_t last = last_time(search->set->session);
     bool found;
-    if (!peak_search_bounds(search, last, &found, error))
-        return false;
-    if (found)
-        return true;
+    /* Its sums of parts count no blocks. */
+    if (!search->live_counts) {
+        if (!peak_search_bounds(search, last, &found, error))
+            return false;
+        if (found)
+            return true;
+    }
     memset(search->live, 0, search->places * sizeof(*search->live));
     return search_windows(search, last, error);
 }
@@ -313,37 +335,77 @@ static void take_peaks(const struct search *search)
     }
 }
 
+/* Makes the places of a search. Returns false with `error` set; search_close() in any case. */
+static bool search_open(struct search *search, struct session_group_set *set,
+                        struct session_error *error)
+{
+    *search = (struct search){.set = set, .machines = set->session->names.machines};
+    search->places = set->made * search->machines;
+    search->free = malloc(((size_t)set->rows.chunks + 1) * sizeof(*search->free));
+    search->live = calloc(search->places + 1, sizeof(*search->live));
+    search->peaks = calloc(search->places + 1, sizeof(*search->peaks));
+    pthread_mutex_init(&search->lock, NULL);
+    pthread_cond_init(&search->joined, NULL);
+    if (!search->free || !search->live || !search->peaks)
+        return session_fail_memory(error, "the peaks of groups");
+    return search->places < EVENT_LARGE ||
+           session_fail(error, 0, "too many groups and machines for the peaks of groups");
+}
+
+static void search_close(struct search *search)
+{
+    pthread_cond_destroy(&search->joined);
+    pthread_mutex_destroy(&search->lock);
+    free(search->wanted);
+    free(search->free);
+    free(search->windows);
+    free(search->live);
+    free(search->peaks);
+    free(search->live_counts);
+    free(search->peak_counts);
+}
+
 bool group_find_peaks(struct session_group_set *set, struct session_error *error)
 {
-    struct search search = {.set = set, .machines = set->session->names.machines};
+    struct search search;
     bool any = false;
-    if (!set->peaks) {
+    bool good = search_open(&search, set, error);
+    if (good && !set->peaks) {
         set->peaks = malloc((set->made + 1) * sizeof(*set->peaks));
-        for (size_t i = 0; set->peaks && i < set->made; i++)
+        good = set->peaks || session_fail_memory(error, "the peaks of groups");
+        for (size_t i = 0; good && i < set->made; i++)
             set->peaks[i] = PEAK_UNKNOWN;
     }
-    search.places = set->made * search.machines;
-    search.free = malloc(((size_t)set->rows.chunks + 1) * sizeof(*search.free));
-    search.live = calloc(search.places + 1, sizeof(*search.live));
-    search.peaks = calloc(search.places + 1, sizeof(*search.peaks));
-    bool good = (set->peaks && search.free && search.live && search.peaks) ||
-                session_fail_memory(error, "the peaks of groups");
-    if (good && search.places >= EVENT_LARGE)
-        good = session_fail(error, 0, "too many groups and machines for the peaks of groups");
-    pthread_mutex_init(&search.lock, NULL);
-    pthread_cond_init(&search.joined, NULL);
     good = good && choose(&search, &any, error);
     if (good && any) {
         good = run_search(&search, error);
         if (good)
             take_peaks(&search);
     }
-    pthread_cond_destroy(&search.joined);
-    pthread_mutex_destroy(&search.lock);
-    free(search.wanted);
-    free(search.free);
-    free(search.windows);
-    free(search.live);
-    free(search.peaks);
+    search_close(&search);
+    return good;
+}
+
+bool group_find_own_peaks(struct session_group_set *set, struct group_own_peak **peaks,
+                          struct session_error *error)
+{
+    struct search search;
+    bool good = search_open(&search, set, error);
+    *peaks = calloc(set->made + 1, sizeof(**peaks));
+    search.live_counts = calloc(search.places + 1, sizeof(*search.live_counts));
+    search.peak_counts = calloc(search.places + 1, sizeof(*search.peak_counts));
+    if (good && (!*peaks || !search.live_counts || !search.peak_counts))
+        good = session_fail_memory(error, "the peaks of groups");
+    good = good && run_search(&search, error);
+    for (size_t place = 0; good && place < search.places; place++) {
+        struct group_own_peak *peak = &(*peaks)[place / search.machines];
+        if (search.peaks[place] > peak->bytes || peak->count == 0)
+            *peak = (struct group_own_peak){search.peaks[place], search.peak_counts[place]};
+    }
+    search_close(&search);
+    if (!good) {
+        free(*peaks);
+        *peaks = NULL;
+    }
     return good;
 }

@@ -12,6 +12,11 @@
 /* Set in `place` if `bytes` is a position in `large`: there are fewer places. */
 #define EVENT_LARGE (UINT32_C(1) << 31)
 
+/* An event with more bytes than fit, or in a search with counts one of more than one block. */
+struct large_event {
+    uint64_t bytes, count;
+};
+
 struct event {
     uint64_t key; /* ns since the window's start, times 2, plus 1 for an allocation */
     uint32_t place, bytes;
@@ -26,6 +31,14 @@ struct window {
 struct change {
     int64_t net, best;
 };
+
+/* The same for the number of blocks, at the end and at the moment of the largest change in bytes.
+ * `key` is that moment's event. */
+struct count_change {
+    int64_t net, best;
+    uint64_t key; /* EVENT_NONE: no allocation has reached the largest change yet */
+};
+#define EVENT_NONE UINT64_MAX
 
 /* Times between which the blocks of one chunk were freed. */
 struct freed {
@@ -49,6 +62,9 @@ struct search {
     bool failed;
     int64_t *live;   /* by place */
     uint64_t *peaks; /* by place */
+    /* Also the number of blocks at the peaks: NULL if nobody asks. By place. */
+    int64_t *live_counts;
+    uint64_t *peak_counts;
 };
 
 /* One thread's state. */
@@ -61,9 +77,10 @@ struct sweeper {
     /* The window that is swept now. */
     struct event *events, *spare;
     size_t count, capacity;
-    uint64_t *large;
+    struct large_event *large;
     size_t large_count, large_capacity;
-    struct change *changes; /* by place */
+    struct change *changes;         /* by place */
+    struct count_change *counts_of; /* the same; NULL: nobody asks */
     uint32_t *touched;
     size_t touched_count;
     uint32_t groups[COLUMN_CHUNK_ROWS];

@@ -70,7 +70,7 @@ static bool room_for_events(struct sweeper *sweeper, struct session_error *error
     }
     const size_t more = sweeper->large_count + COLUMN_CHUNK_ROWS;
     if (more > sweeper->large_capacity) {
-        uint64_t *large = realloc(sweeper->large, more * 2 * sizeof(*large));
+        struct large_event *large = realloc(sweeper->large, more * 2 * sizeof(*large));
         if (!large)
             return session_fail_memory(error, "the peaks of groups");
         sweeper->large = large;
@@ -103,11 +103,12 @@ static void add_events(struct sweeper *sweeper, const struct window *window,
     const uint64_t from = column_view_at(&views->began, row);
     const uint64_t lived = column_view_at(&views->life, row);
     const uint64_t bytes = column_view_at(&views->bytes, row);
+    const uint64_t count = search->live_counts ? column_view_at(&views->counts, row) : 1;
     struct event event = {.place = sweeper->groups[row], .bytes = (uint32_t)bytes};
     if (search->machines > 1)
         event.place = peak_place(search, event.place, column_view_at(&views->thread, row));
-    if (bytes > UINT32_MAX) {
-        sweeper->large[sweeper->large_count] = bytes;
+    if (bytes > UINT32_MAX || count != 1) {
+        sweeper->large[sweeper->large_count] = (struct large_event){bytes, count};
         event.bytes = (uint32_t)sweeper->large_count++;
         event.place |= EVENT_LARGE;
     }
@@ -220,7 +221,7 @@ static void sweep(struct sweeper *sweeper)
             __builtin_prefetch(&sweeper->changes[event[16].place & ~EVENT_LARGE], 1);
         const uint32_t place = event->place & ~EVENT_LARGE;
         const uint64_t bytes =
-            (event->place & EVENT_LARGE) != 0 ? sweeper->large[event->bytes] : event->bytes;
+            (event->place & EVENT_LARGE) != 0 ? sweeper->large[event->bytes].bytes : event->bytes;
         struct change *change = &sweeper->changes[place];
         if (change->best == 0) {
             change->best = 1;
@@ -235,6 +236,38 @@ static void sweep(struct sweeper *sweeper)
     }
 }
 
+/* Does the same and counts the blocks, at the first moment that had the largest change. */
+static void sweep_counts(struct sweeper *sweeper)
+{
+    for (size_t i = 0; i < sweeper->count; i++) {
+        const struct event *event = &sweeper->events[i];
+        const uint32_t place = event->place & ~EVENT_LARGE;
+        struct large_event of = {event->bytes, 1};
+        if ((event->place & EVENT_LARGE) != 0)
+            of = sweeper->large[event->bytes];
+        struct change *change = &sweeper->changes[place];
+        struct count_change *counts = &sweeper->counts_of[place];
+        if (change->best == 0) {
+            change->best = 1;
+            *counts = (struct count_change){.key = EVENT_NONE};
+            sweeper->touched[sweeper->touched_count++] = place;
+        }
+        if ((event->key & 1) == 0) {
+            change->net -= (int64_t)of.bytes;
+            counts->net -= (int64_t)of.count;
+            continue;
+        }
+        change->net += (int64_t)of.bytes;
+        counts->net += (int64_t)of.count;
+        const bool again = counts->key == EVENT_NONE || counts->key == event->key;
+        if (change->net >= change->best || (again && change->net + 1 == change->best)) {
+            change->best = change->net + 1;
+            counts->best = counts->net;
+            counts->key = event->key;
+        }
+    }
+}
+
 bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
                        const struct window *window, struct session_error *error)
 {
@@ -245,6 +278,9 @@ bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
     }
     if (!sort_events(sweeper, error))
         return false;
-    sweep(sweeper);
+    if (sweeper->counts_of)
+        sweep_counts(sweeper);
+    else
+        sweep(sweeper);
     return true;
 }

@@ -17,7 +17,7 @@
 
 /* Sums over the selected allocations of one stack. */
 struct stack_sum {
-    uint64_t bytes, count, live_bytes, live_count, at_peak_bytes, short_lived;
+    uint64_t bytes, count, live_bytes, live_count, at_peak_bytes, at_peak_count, short_lived;
 };
 
 /* The way from a row to its position in a legend: the row has a code, the code a position. */

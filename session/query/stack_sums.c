@@ -33,7 +33,7 @@ struct summing {
 struct tables {
     struct summing *summing;
     uint64_t rows, bytes;
-    uint64_t *all, *live, *at_peak; /* by stack: packed, packed, bytes */
+    uint64_t *all, *live, *at_peak; /* by stack: packed */
     uint32_t *short_lived;
 };
 
@@ -63,7 +63,8 @@ static void empty(struct tables *tables)
         sum->count += COUNT_OF(tables->all[stack]);
         sum->live_bytes += BYTES_OF(tables->live[stack]);
         sum->live_count += COUNT_OF(tables->live[stack]);
-        sum->at_peak_bytes += tables->at_peak[stack];
+        sum->at_peak_bytes += BYTES_OF(tables->at_peak[stack]);
+        sum->at_peak_count += COUNT_OF(tables->at_peak[stack]);
         sum->short_lived += tables->short_lived[stack];
         tables->all[stack] = tables->live[stack] = tables->at_peak[stack] = 0;
         tables->short_lived[stack] = 0;
@@ -94,7 +95,7 @@ static void add_packed(struct tables *tables, const struct taken *taken)
     }
     for (size_t i = 0; taken->peak && i < count; i++) {
         if (is_at_peak(taken, i, peak_ns))
-            tables->at_peak[taken->stack[i]] += taken->bytes[i];
+            tables->at_peak[taken->stack[i]] += PACKED(taken->bytes[i]);
     }
 }
 
@@ -105,11 +106,13 @@ static void add_plain(struct summing *summing, const struct taken *taken)
     for (size_t i = 0; i < taken->rows.count; i++) {
         struct stack_sum *sum = &summing->sums[taken->stack[i]];
         const bool live = taken->lives[i] == 0;
+        const bool at_peak = is_at_peak(taken, i, summing->peak_ns);
         sum->bytes += taken->bytes[i];
         sum->count += taken->counts[i];
         sum->live_bytes += live ? taken->bytes[i] : 0;
         sum->live_count += live ? taken->counts[i] : 0;
-        sum->at_peak_bytes += is_at_peak(taken, i, summing->peak_ns) ? taken->bytes[i] : 0;
+        sum->at_peak_bytes += at_peak ? taken->bytes[i] : 0;
+        sum->at_peak_count += at_peak ? taken->counts[i] : 0;
         sum->short_lived += taken->lives[i] - 1 < SHORT_LIVED_NS ? taken->counts[i] : 0;
     }
     pthread_mutex_unlock(&summing->lock);

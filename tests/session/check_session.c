@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "session/session.h"
+#include "stacks_sql.h"
 
 static struct session *session;
 static sqlite3 *database;
@@ -148,6 +149,24 @@ static void check_leaks(void)
     selection_free(kept);
 }
 
+/* Compares the sums by stack with SQL, and those that need no pass with those that do. */
+static void check_stacks(void)
+{
+    const struct session_stacks_options all[] = {
+        {.at_peak = true, .without_short = true},
+        {.at_peak = true},
+        {.own_peaks = true, .lifetimes = true, .at_peak = true},
+        {.split = STACKS_BY_TYPE | STACKS_BY_THREAD | STACKS_BY_SIZE,
+         .own_peaks = true,
+         .at = true,
+         .at_ns = session_duration_ns(session) / 3},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        size_t rows;
+        differences += (int)stacks_differences(session, "all", "arena_id = 0", &all[i], &rows);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct session_error error;
@@ -166,6 +185,7 @@ int main(int argc, char **argv)
     check_totals(all);
     check_functions(all);
     check_timeline(all);
+    check_stacks();
     printf("%" PRIu64 " allocations, %d differences\n", session_allocation_count(session),
            differences);
     selection_free(all);

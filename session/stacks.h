@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sums of a selection by stack, which calling context trees, reports and exports begin with.
+ *
+ * The rules of session.h hold: it blocks (jobs.h asks without waiting), bytes and nanoseconds since
+ * the trace began, sums are estimates if the session is sampled. All cores take part, and memory is
+ * bounded by the number of rows.
+ */
+#ifndef MPROF_SESSION_STACKS_H
+#define MPROF_SESSION_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/* What parts the blocks of a stack into several rows, beside the stack. */
+enum session_stack_split {
+    STACKS_BY_TYPE = 1, /* types of one name share a row */
+    STACKS_BY_THREAD = 2,
+    STACKS_BY_ARENA = 4,
+    STACKS_BY_SIZE = 8, /* as recorded */
+    STACKS_BY_PROCESS = 16,
+};
+
+struct session_stack_sums {
+    uint32_t stack, type, thread, arena, process; /* ids; 0 where not split */
+    uint64_t size;                                /* 0 where not split */
+    uint64_t allocations, bytes;
+    uint64_t live_count, live_bytes;         /* never freed */
+    uint64_t at_peak_count, at_peak_bytes;   /* live at the program's peak */
+    uint64_t short_count;                    /* freed within 1 ms */
+    uint64_t at_count, at_bytes;             /* live at the asked time: alloc <= at_ns < free */
+    uint64_t own_peak_bytes, own_peak_count; /* the row's own largest bytes, and its blocks at the
+                                                first moment that had them */
+    uint64_t lifetime_ns; /* sum, of live blocks to the end of the session; UINT64_MAX: so much or
+                             more */
+};
+
+/* What is asked for. Values that are not are 0. */
+struct session_stacks_options {
+    unsigned split; /* bits of enum session_stack_split */
+    bool at;        /* at_count and at_bytes */
+    uint64_t at_ns;
+    bool own_peaks; /* takes some passes over the allocations */
+    bool at_peak;
+    bool lifetimes;
+    /*
+     * short_count is not needed. For all allocations without a split the rest may then come from
+     * the sums that ingest stored, without a pass.
+     */
+    bool without_short;
+};
+
+/*
+ * Stores a row for each stack (and part of it) that has selected allocations: the caller free()s
+ * them. They are sorted by stack, then by type, thread, arena, process and size. Returns false with
+ * `error` set: a damaged chunk, no memory, cancelled, or too many rows (4 Mi).
+ */
+bool selection_stacks(struct selection *selection, const struct session_stacks_options *options,
+                      struct session_stack_sums **rows, size_t *count, struct session_error *error);
+
+#endif
