@@ -6,6 +6,7 @@
 #include "session/data/session_state.h"
 #include "session/filter/program.h"
 #include "session/filter/suggest.h"
+#include "session/moment.h"
 
 static bool mark_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
                     struct session_error *error)
@@ -88,4 +89,18 @@ struct filter_program filter_live_program(const struct filter_live *live)
         return (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_CONSTANT};
     return (struct filter_program){
         .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = live->time.ns};
+}
+
+bool session_moment(const struct session *session, const char *text, uint64_t *ns,
+                    struct session_error *error)
+{
+    struct filter_value value;
+    struct filter_ns time = {.ns = 0};
+    struct filter_graph *graph = filter_parse_time(text, &value, error);
+    bool good = graph && filter_moment_ns(session, &value, &time, error);
+    if (good && time.before)
+        good = session_fail(error, 1, "this time lies before the start");
+    filter_graph_free(graph);
+    *ns = time.ns;
+    return good;
 }

@@ -435,6 +435,27 @@ struct filter_graph *filter_parse(const char *text, struct session_error *error)
     return filter_parse_named(text, NULL, error);
 }
 
+struct filter_graph *filter_parse_time(const char *text, struct filter_value *value,
+                                       struct session_error *error)
+{
+    struct session_error kept = {.column = 0};
+    struct filter_scope scope = {.definitions = NULL};
+    struct filter_graph *graph = calloc(1, sizeof(*graph));
+    struct filter_parser parser = {.scope = &scope, .graph = graph, .error = error ? error : &kept};
+    if (!graph) {
+        session_fail_memory(error, "a time");
+        return NULL;
+    }
+    *value = (struct filter_value){.column = 0};
+    lexer_start(&scope.lexer, text);
+    filter_advance(&parser);
+    if (filter_parse_moment(&parser, value) &&
+        (parser.token.kind == TOKEN_END || filter_expected(&parser, "the end of the time")))
+        return graph;
+    filter_graph_free(graph);
+    return NULL;
+}
+
 bool filter_check_stored(const char *name, const char *text, const struct filter_names *names,
                          struct session_error *error)
 {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "session/moment.h"
 #include "session/session.h"
 
 #define PATH "filters.db"
@@ -492,12 +493,50 @@ static void test_run_errors(void **state)
     close_fixture();
 }
 
+/* Compares each text with what SQL gives. */
+static void test_moments(void **state)
+{
+    struct session_error error;
+    static const struct {
+        const char *text, *sql;
+    } moments[] = {
+        {"start", "SELECT 0"},
+        {"end", "SELECT value FROM meta WHERE key = 'duration_ns'"},
+        {"peak - 1us", "SELECT value - 1000 FROM meta WHERE key = 'peak_ns'"},
+        {"2.5us", "SELECT 2500"},
+        {"load + 3ns", "SELECT ns + 3 FROM mark WHERE name = 'load'"},
+    };
+    static const struct {
+        const char *text;
+        int column;
+    } wrong[] = {
+        {"", 1}, {"yesterday", 1}, {"5us where", 5}, {"\"nowhere\"", 1}, {"start - 1s", 1}};
+    uint64_t ns;
+    (void)state;
+    open_fixture(1, 3000);
+    for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
+        sqlite3_stmt *statement;
+        assert_int_equal(sqlite3_prepare_v2(database, moments[i].sql, -1, &statement, NULL), 0);
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        assert_true(session_moment(session, moments[i].text, &ns, &error));
+        assert_int_equal(ns, sqlite3_column_int64(statement, 0));
+        sqlite3_finalize(statement);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_false(session_moment(session, wrong[i].text, &ns, &error));
+        assert_int_equal(error.column, wrong[i].column);
+        assert_string_not_equal(error.message, "");
+        assert_false(session_moment(session, wrong[i].text, &ns, NULL));
+    }
+    close_fixture();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_sql), cmocka_unit_test(test_chunks_against_sql),
         cmocka_unit_test(test_order),       cmocka_unit_test(test_complements),
-        cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_run_errors),  cmocka_unit_test(test_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads a time as the filter language writes it: for options and keys that ask for one. */
+#ifndef MPROF_SESSION_MOMENT_H
+#define MPROF_SESSION_MOMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/*
+ * Stores the time that `text` means in this session, in ns since the trace began: "2.5s", "peak",
+ * "end - 10ms", "loaded" if a mark has that name (schemas/filter-language.md). Returns false with
+ * `error` set and its column, from 1: not a time, no such mark, or a time before the start.
+ */
+bool session_moment(const struct session *session, const char *text, uint64_t *ns,
+                    struct session_error *error);
+
+#endif
