@@ -118,6 +118,7 @@ static void test_growth(void **state)
             check(selection, end / 4, end / 2, (enum session_growth_by)by);
             check(selection, end / 3, end / 3, (enum session_growth_by)by);
             check(selection, 0, end, (enum session_growth_by)by);
+            check(selection, rows[3].free_ns, rows[4].free_ns, (enum session_growth_by)by);
             check(selection, rows[row_count / 2].alloc_ns, rows[row_count / 2].free_ns,
                   (enum session_growth_by)by);
         }
