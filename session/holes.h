@@ -52,10 +52,11 @@ struct session_hole {
 
 /*
  * Stores the holes of `least` bytes and more at `ns` that begin in [from, to), the largest first,
- * equal ones by address. The caller frees them. Takes a pass over all allocations for since_ns.
- * Returns false with `error` set.
+ * equal ones by address. The caller frees them. `since`: find since_ns, too, by a pass over all
+ * allocations; otherwise it is SESSION_NEVER. Returns false with `error` set.
  */
 bool session_holes(struct session *session, uint64_t ns, uint64_t from, uint64_t to, uint64_t least,
-                   struct session_hole **holes, size_t *count, struct session_error *error);
+                   bool since, struct session_hole **holes, size_t *count,
+                   struct session_error *error);
 
 #endif

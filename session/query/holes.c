@@ -233,14 +233,15 @@ static int by_size(const void *left, const void *right)
 }
 
 bool session_holes(struct session *session, uint64_t ns, uint64_t from, uint64_t to, uint64_t least,
-                   struct session_hole **holes, size_t *count, struct session_error *error)
+                   bool since, struct session_hole **holes, size_t *count,
+                   struct session_error *error)
 {
     const struct live_list *list = live_list_at(session, ns, error);
     *holes = NULL;
     *count = 0;
     if (!list || !gather_holes(list, from, to, least, holes, count, error))
         return false;
-    if (!find_since(session, ns, *holes, *count, error)) {
+    if (since && !find_since(session, ns, *holes, *count, error)) {
         free(*holes);
         *holes = NULL;
         *count = 0;

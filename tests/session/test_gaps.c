@@ -93,7 +93,7 @@ static void check(struct selection *selection, uint64_t ns, uint64_t from, uint6
     size_t count, live_count, hole_count = 0;
     struct row *live = live_rows(ns, &live_count);
     uint64_t reach = 0;
-    assert_true(session_holes(session, ns, from, to, least, &holes, &count, &error));
+    assert_true(session_holes(session, ns, from, to, least, true, &holes, &count, &error));
     for (size_t i = 0; i < live_count; i++) {
         const uint64_t bytes = i > 0 && live[i].address > reach ? live[i].address - reach : 0;
         if (bytes >= least && bytes < REGION_GAP && reach >= from && reach < to) {
@@ -191,8 +191,8 @@ static void test_against_sql(void **state)
     size_t count;
     open_session(11, 30000);
     assert_int_equal(sqlite3_open(PATH, &database), SQLITE_OK);
-    assert_true(session_holes(session, session_duration_ns(session), 0, UINT64_MAX, 1024, &holes,
-                              &count, &error));
+    assert_true(session_holes(session, session_duration_ns(session), 0, UINT64_MAX, 1024, false,
+                              &holes, &count, &error));
     assert_true(count > 10);
     snprintf(sql, sizeof(sql),
              "%sSELECT count(*) FROM beside WHERE address - reach BETWEEN 1024 AND 16777215", gaps);

@@ -49,6 +49,7 @@ static bool too_small(const struct browser *browser)
 static bool send(struct browser *browser, const struct view_input *given)
 {
     struct view_input input = *given;
+    browser->exploration.wake_ms = 0;
     input.more = browser->more && input.action != ACTION_REFRESH;
     input.width = browser->width;
     input.height = browser->height - FRAME_TOP - FRAME_BOTTOM;
@@ -189,11 +190,15 @@ enum {
 
 int browser_patience(const struct browser *browser)
 {
-    if (exploration_waits(&browser->exploration))
+    const struct exploration *exploration = &browser->exploration;
+    if (exploration_waits(exploration))
         return ANSWER_MS;
-    if (!session_recording(browser->exploration.session))
+    int64_t next = session_recording(exploration->session) ? browser->renewal_ms : INT64_MAX;
+    if (exploration->wake_ms > 0 && exploration->wake_ms < next)
+        next = exploration->wake_ms;
+    if (next == INT64_MAX)
         return -1;
-    const int64_t left = browser->renewal_ms - loader_now_ms();
+    const int64_t left = next - loader_now_ms();
     return left < 0 ? 0 : (int)left;
 }
 

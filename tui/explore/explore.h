@@ -54,6 +54,7 @@ struct exploration {
     uint64_t moment_ns;            /* timeline's cursor, the grid's time */
     uint32_t function;             /* the last one that the user selected */
     bool has_function;
+    int64_t wake_ms;   /* the view wants an update at this time of the clock; 0: no */
     const char *about; /* "~" before numbers that are estimates, otherwise "" */
 
     /* The wishes of a view; the browser fulfils them after update(). */

@@ -32,6 +32,9 @@ enum action {
     ACTION_SECTION_BACK, /* region */
     ACTION_SECTION_FORWARD,
     ACTION_PEAK,
+    ACTION_HOLES,     /* the list of holes, and back */
+    ACTION_OVER_TIME, /* the use of memory over time, and back */
+    ACTION_PLAY,      /* through time, and stop */
 
     ACTION_COLOR_BY,
     ACTION_ALTERNATE,

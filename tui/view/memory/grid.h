@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the memory grid. view_grid.c changes it, memory_map.c places addresses in it,
- * memory_load.c loads what it shows, and memory_grid_render.c draws it.
+ * The state of the memory view. memory.c changes it, map.c places addresses in it, load.c loads
+ * what it shows, and render.c draws it. Beside the cells there is a pane: the allocation under the
+ * cursor, the list of holes (holes.c), or the use of memory over time (over_time.c).
  *
  * The regions of the address space lie below each other, each with a heading row, then rows of
  * `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and the last
@@ -11,7 +12,9 @@
 #ifndef MPROF_TUI_MEMORY_GRID_H
 #define MPROF_TUI_MEMORY_GRID_H
 
+#include "session/holes.h"
 #include "tui/explore/explore.h"
+#include "tui/view/view.h"
 
 #define MEMORY_ROWS_MOST 256
 #define MEMORY_COLUMNS_MOST 512
@@ -46,12 +49,19 @@ struct memory_row memory_row_at(const struct memory_map *map, uint64_t row);
 /* Returns the smallest cell size with which everything takes at most `rows` rows. */
 uint64_t memory_fitting_cell(const struct memory_map *map, uint64_t rows);
 
-/* A region's use, counted in cells of `resolution` bytes. */
-struct memory_use {
-    uint64_t resolution;
-    uint64_t selected_bytes, filtered_bytes;
-    uint64_t holes, largest_hole, largest_at; /* runs of completely unused cells */
+/* From this size on, a gap between blocks is a hole, at any zoom. */
+#define MEMORY_HOLE_LEAST 1024
+#define MEMORY_HOLES_NAMED 500 /* of the largest holes the blocks on both sides are loaded */
+#define MEMORY_MOMENTS 64      /* columns of the use over time */
+
+/* A hole with the blocks that pin it, if they have been loaded. */
+struct memory_hole {
+    struct session_hole hole;
+    struct session_allocation below, above; /* id 0: not loaded */
 };
+
+/* What stands beside the cells. */
+enum memory_pane { MEMORY_DETAILS, MEMORY_HOLES, MEMORY_OVER_TIME };
 
 struct memory_details {
     uint64_t address, ns; /* of the request */
@@ -79,23 +89,36 @@ void memory_members_render(const struct memory_details *details,
 
 struct memory_grid {
     struct memory_map map;
-    struct load regions_load, cells_load, use_load, details_load, hole_load;
+    struct load regions_load, cells_load, use_load, details_load, gaps_load, holes_load,
+        moment_load;
     bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
+    bool exact;       /* the cursor means this very address, not its whole cell */
     uint64_t first_row;
     int rows; /* of the screen */
     bool alternate;
 
     const struct session_cell *cells;     /* rows × columns; NULL: not known yet */
-    const struct memory_use *use;         /* of the cursor's region; NULL: not known yet */
+    const struct session_use *use;        /* of the cursor's region; NULL: not known yet */
     const struct memory_details *details; /* of the cursor's cell; memory_no_details: none */
     bool details_known;
 
     bool seeking; /* the next hole is being looked for */
     struct {
-        uint64_t serial, generation, ns, bytes_per_cell, address, up;
+        uint64_t generation, ns, address, up;
     } seek;
+
+    enum memory_pane pane;
+    const struct memory_hole *holes;     /* the largest first; NULL: not known yet */
+    size_t hole_count, hole, first_hole; /* the selected one, the one at the top */
+
+    struct session_use moments[MEMORY_MOMENTS]; /* of the whole memory, at equal steps of time */
+    bool moment_known[MEMORY_MOMENTS];
+    uint64_t moments_generation, moments_from, moments_to;
+
+    bool playing;
+    int64_t next_ms; /* of the clock: the next step of a play */
 
     bool members;     /* show them instead of the stack */
     bool stack_focus; /* keys scroll the stack, or the members */
@@ -116,10 +139,23 @@ extern const struct memory_details memory_no_details;
 void memory_load_regions(struct memory_grid *grid, struct exploration *exploration);
 /* Asks for the cells of the screen, the use of the cursor's region and the cursor's allocation. */
 void memory_load(struct memory_grid *grid, struct exploration *exploration);
-/* Begins to look for the next hole above or below the cursor. */
+
+/* holes.c: begins to look for the next hole above or below the cursor. */
 void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up);
 /* Goes to the hole that is looked for, once it is found. */
 void memory_take_hole(struct memory_grid *grid, struct exploration *exploration);
+/* Loads the list of holes, and moves the cursor to the selected one once it is known. */
+void memory_load_holes(struct memory_grid *grid, struct exploration *exploration);
+/* Acts on the list. Returns false if the action means nothing there. */
+bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input);
+void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
+                         const struct area *area);
+
+/* over_time.c: loads the use at one more moment after the other, coarse steps first. */
+void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration);
+void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
+                             const struct area *area);
+
 void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration);
 
 struct memory_layout {
@@ -128,8 +164,10 @@ struct memory_layout {
     int legend_y;
     int details_x, details_y, details_width, details_height;
 };
-/* Computes the layout. With `members` the details have more room if they lie below the cells. */
-struct memory_layout memory_lay_out(int width, int height, bool members);
+/* Computes the layout. If the pane lies below the cells, `tall` gives it more room. */
+struct memory_layout memory_lay_out(int width, int height, bool tall);
+/* Tells whether the pane needs more room. */
+bool memory_is_tall(const struct memory_grid *grid);
 
 void memory_grid_render(const void *view, const struct exploration *exploration,
                         const struct area *area);

@@ -1,168 +1,266 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/view/memory/holes.h"
-
+/* The holes of memory at the moment: the next one from the cursor, and the list of all. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define BLOCK_CELLS 16384 /* cells read at a time in a search */
-#define USE_CELLS 65536   /* cells of a region to count its use */
+#include "tui/screen/format.h"
+#include "tui/screen/theme.h"
+#include "tui/view/memory/grid.h"
 
-static bool is_hole(const struct session_cell *cell)
-{
-    return cell->used == 0 && cell->filtered == 0;
-}
+/* ---- the next hole ---------------------------------------------------------------------- */
 
-/* ---- search ----------------------------------------------------------------------------- */
-
-struct search {
-    const struct memory_map *map;
-    struct selection *selection;
-    uint64_t ns;
-    struct session_error *error;
-    struct session_cell *cells; /* BLOCK_CELLS */
-    bool inside;                /* the cell before this one belongs to a hole */
-    bool found, failed;
-    uint64_t at;
+struct gaps_data {
+    struct {
+        uint64_t renewals, ns;
+    } request;
+    struct session_hole *holes; /* by address */
+    size_t count;
 };
 
-static bool read_cells(struct search *search, uint64_t address, size_t count)
+static int by_address(const void *left, const void *right)
 {
-    return selection_grid(search->selection, search->ns, address, search->map->bytes_per_cell,
-                          count, SESSION_COLOR_NONE, search->cells, search->error);
+    const struct session_hole *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static uint64_t region_floor(const struct memory_map *map, size_t region)
+static bool run_gaps(struct session *session, struct selection *selection, void *data,
+                     struct session_error *error)
 {
-    return map->regions[region].start - map->regions[region].start % map->bytes_per_cell;
-}
-
-/* Searches from `address` to the region's end for the first cell of a hole. */
-static void search_up(struct search *search, size_t region, uint64_t address)
-{
-    uint64_t cell = search->map->bytes_per_cell, end = search->map->regions[region].end;
-    while (!search->found && !search->failed && address < end) {
-        uint64_t left = (end - address + cell - 1) / cell;
-        size_t count = left < BLOCK_CELLS ? (size_t)left : BLOCK_CELLS;
-        search->failed = !read_cells(search, address, count);
-        for (size_t i = 0; i < count && !search->found && !search->failed; i++) {
-            bool hole = is_hole(&search->cells[i]);
-            search->found = hole && !search->inside;
-            search->at = address + i * cell;
-            search->inside = hole;
-        }
-        address += count * cell;
-    }
-}
-
-/* Searches from `high` down to the region's start for the next hole, and finds its lowest cell. */
-static void search_down(struct search *search, size_t region, uint64_t high)
-{
-    uint64_t cell = search->map->bytes_per_cell, start = region_floor(search->map, region);
-    while (!search->found && !search->failed && high > start) {
-        uint64_t left = (high - start) / cell;
-        size_t count = left < BLOCK_CELLS ? (size_t)left : BLOCK_CELLS;
-        high -= count * cell;
-        search->failed = !read_cells(search, high, count);
-        for (size_t i = count; i-- > 0 && !search->found && !search->failed;) {
-            bool hole = is_hole(&search->cells[i]);
-            search->found = search->inside && !hole;
-            if (hole)
-                search->at = high + i * cell;
-            search->inside = hole;
-        }
-    }
-}
-
-static bool search_open(struct search *search)
-{
-    search->cells = calloc(BLOCK_CELLS, sizeof(*search->cells));
-    if (!search->cells)
-        *search->error = (struct session_error){.message = "out of memory"};
-    return search->cells != NULL;
-}
-
-static bool search_close(struct search *search, uint64_t *address)
-{
-    free(search->cells);
-    if (search->found)
-        *address = search->at;
-    return search->found;
-}
-
-bool memory_hole_above(const struct memory_map *map, struct selection *selection, uint64_t ns,
-                       uint64_t *address, struct session_error *error)
-{
-    struct search search = {.map = map, .selection = selection, .ns = ns, .error = error};
-    if (!search_open(&search))
+    struct gaps_data *gaps = data;
+    (void)selection;
+    if (!session_holes(session, gaps->request.ns, 0, UINT64_MAX, MEMORY_HOLE_LEAST, false,
+                       &gaps->holes, &gaps->count, error))
         return false;
-    size_t region = memory_region_of(map, *address);
-    /* The hole that the address lies in is not the next hole. */
-    search.inside = true;
-    search_up(&search, region, *address - *address % map->bytes_per_cell);
-    while (!search.found && !search.failed && ++region < map->region_count) {
-        search.inside = false;
-        search_up(&search, region, region_floor(map, region));
-    }
-    return search_close(&search, address);
+    if (gaps->count > 0)
+        qsort(gaps->holes, gaps->count, sizeof(*gaps->holes), by_address);
+    return true;
 }
 
-bool memory_hole_below(const struct memory_map *map, struct selection *selection, uint64_t ns,
-                       uint64_t *address, struct session_error *error)
+static void clear_gaps(void *data)
 {
-    struct search search = {.map = map, .selection = selection, .ns = ns, .error = error};
-    if (!search_open(&search))
+    free(((struct gaps_data *)data)->holes);
+}
+
+void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up)
+{
+    grid->seeking = true;
+    grid->seek.generation = exploration->generation;
+    grid->seek.ns = exploration->moment_ns;
+    grid->seek.address = grid->cursor;
+    grid->seek.up = up;
+}
+
+/* Returns the hole next to an address in a direction, NULL if there is none. The hole that holds
+ * the address is not next to it. */
+static const struct session_hole *next_hole(const struct gaps_data *gaps, uint64_t address, bool up)
+{
+    const struct session_hole *below = NULL;
+    for (size_t i = 0; i < gaps->count; i++) {
+        if (up && gaps->holes[i].start > address)
+            return &gaps->holes[i];
+        if (gaps->holes[i].end <= address)
+            below = &gaps->holes[i];
+    }
+    return up ? NULL : below;
+}
+
+void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct gaps_data *)0)->request),
+                                          sizeof(struct gaps_data), run_gaps, clear_gaps};
+    const struct gaps_data wanted = {.request = {exploration->renewals, exploration->moment_ns}};
+    if (!grid->seeking)
+        return;
+    /* The user has gone on: the answer would take him away. */
+    grid->seeking = grid->seek.generation == exploration->generation &&
+                    grid->seek.ns == exploration->moment_ns && grid->seek.address == grid->cursor;
+    const struct gaps_data *gaps =
+        grid->seeking ? exploration_get(exploration, &grid->gaps_load, &kind, &wanted.request)
+                      : NULL;
+    if (!gaps)
+        return;
+    grid->seeking = false;
+    const struct session_hole *hole = next_hole(gaps, grid->cursor, grid->seek.up);
+    char size[FORMAT_SIZE];
+    if (hole) {
+        grid->cursor = hole->start;
+        grid->exact = true;
+    } else if (!exploration->message[0]) {
+        exploration_say(exploration, "no further hole of %s or more in this direction",
+                        format_size(size, MEMORY_HOLE_LEAST));
+    }
+}
+
+/* ---- the list --------------------------------------------------------------------------- */
+
+struct holes_data {
+    struct {
+        uint64_t renewals, ns;
+    } request;
+    struct memory_hole *holes;
+    size_t count;
+};
+
+static bool run_holes(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct holes_data *holes = data;
+    struct session_hole *found = NULL;
+    (void)selection;
+    if (!session_holes(session, holes->request.ns, 0, UINT64_MAX, MEMORY_HOLE_LEAST, true, &found,
+                       &holes->count, error))
         return false;
-    size_t region = memory_region_of(map, *address);
-    search_down(&search, region, *address - *address % map->bytes_per_cell);
-    while (!search.found && !search.failed && region-- > 0) {
-        uint64_t end = map->regions[region].end + map->bytes_per_cell - 1;
-        search.inside = false;
-        search_down(&search, region, end - end % map->bytes_per_cell);
-    }
-    return search_close(&search, address);
-}
-
-/* ---- use -------------------------------------------------------------------------------- */
-
-static void count_use(struct memory_use *use, const struct session_cell *cells, size_t count,
-                      uint64_t start)
-{
-    uint64_t run = 0;
-    for (size_t i = 0; i <= count; i++) {
-        if (i < count && is_hole(&cells[i])) {
-            run += use->resolution;
-            continue;
-        }
-        if (run > 0)
-            use->holes++;
-        if (run > use->largest_hole) {
-            use->largest_hole = run;
-            use->largest_at = start + i * use->resolution - run;
-        }
-        run = 0;
-        if (i < count) {
-            use->selected_bytes += cells[i].used;
-            use->filtered_bytes += cells[i].filtered;
-        }
-    }
-}
-
-bool memory_use_load(struct selection *selection, uint64_t ns, const struct session_region *region,
-                     uint64_t least, struct memory_use *use, struct session_error *error)
-{
-    *use = (struct memory_use){.resolution = least};
-    while ((region->end - region->start) / use->resolution >= USE_CELLS)
-        use->resolution *= 2;
-    uint64_t start = region->start - region->start % use->resolution;
-    size_t count = (size_t)((region->end - start + use->resolution - 1) / use->resolution);
-    struct session_cell *cells = calloc(count, sizeof(*cells));
-    bool good = cells != NULL;
-    if (!cells)
+    holes->holes = calloc(holes->count + 1, sizeof(*holes->holes));
+    bool good = holes->holes != NULL;
+    if (!good) {
+        holes->count = 0;
         *error = (struct session_error){.message = "out of memory"};
-    else
-        good = selection_grid(selection, ns, start, use->resolution, count, SESSION_COLOR_NONE,
-                              cells, error);
-    if (good)
-        count_use(use, cells, count, start);
-    free(cells);
+    }
+    for (size_t i = 0; i < holes->count; i++)
+        holes->holes[i].hole = found[i];
+    for (size_t i = 0; good && i < holes->count && i < MEMORY_HOLES_NAMED; i++)
+        good = session_allocation(session, found[i].below, &holes->holes[i].below, error) &&
+               session_allocation(session, found[i].above, &holes->holes[i].above, error);
+    free(found);
     return good;
+}
+
+static void clear_holes(void *data)
+{
+    free(((struct holes_data *)data)->holes);
+}
+
+void memory_load_holes(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct holes_data *)0)->request),
+                                          sizeof(struct holes_data), run_holes, clear_holes};
+    const struct holes_data wanted = {.request = {exploration->renewals, exploration->moment_ns}};
+    const struct memory_hole *before = grid->holes;
+    const struct holes_data *holes =
+        exploration_get(exploration, &grid->holes_load, &kind, &wanted.request);
+    grid->holes = holes ? holes->holes : NULL;
+    grid->hole_count = holes ? holes->count : 0;
+    if (grid->hole >= grid->hole_count)
+        grid->hole = grid->hole_count > 0 ? grid->hole_count - 1 : 0;
+    if (grid->holes && grid->holes != before && grid->hole_count > 0) {
+        grid->cursor = grid->holes[grid->hole].hole.start;
+        grid->exact = true;
+    }
+}
+
+static size_t moved(size_t at, size_t count, bool down, size_t by)
+{
+    if (!down)
+        return at > by ? at - by : 0;
+    return count - at > by ? at + by : count - 1;
+}
+
+bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input)
+{
+    const enum action action = input->action;
+    if (action == ACTION_BACK || action == ACTION_FOLLOW) {
+        grid->pane = MEMORY_DETAILS;
+        return true;
+    }
+    if (grid->hole_count == 0)
+        return false;
+    switch (action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+        grid->hole = moved(grid->hole, grid->hole_count, action == ACTION_DOWN, 1);
+        break;
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        grid->hole = moved(grid->hole, grid->hole_count, action == ACTION_WHEEL_DOWN, 3);
+        break;
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+        grid->hole = moved(grid->hole, grid->hole_count, action == ACTION_PAGE_DOWN, 10);
+        break;
+    case ACTION_HOME:
+        grid->hole = 0;
+        break;
+    case ACTION_END:
+        grid->hole = grid->hole_count - 1;
+        break;
+    default:
+        return false;
+    }
+    grid->cursor = grid->holes[grid->hole].hole.start;
+    grid->exact = true;
+    return true;
+}
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+/* Returns the rows that each hole takes: what pins it needs rows of its own where the pane is
+ * narrow. */
+static int rows_of_hole(const struct area *area)
+{
+    return area->width >= 110 ? 1 : 3;
+}
+
+/* Draws "below Node, 48 B, since 1.2 s": the block on one side. */
+static void render_pin(const struct exploration *exploration, const struct area *area, int x, int y,
+                       int width, const char *side, const struct session_allocation *pin)
+{
+    char size[FORMAT_SIZE], time[FORMAT_SIZE], rest[2 * FORMAT_SIZE + 16];
+    struct area part = area_part(area, x, y, width, 1);
+    const struct cell_style faint = theme_style(THEME_FAINT);
+    if (pin->id == 0)
+        return;
+    const char *name = pin->type ? session_type_name(exploration->session, pin->type)
+                                 : session_function_name(exploration->session, pin->function);
+    snprintf(rest, sizeof(rest), ", %s, since %s", format_size(size, pin->size),
+             format_instant(time, pin->alloc_ns));
+    int at = area_print(&part, 0, 0, faint, "%s ", side);
+    at +=
+        area_category(&part, at, 0, width - at - text_width(rest), theme_style(THEME_PLAIN), name);
+    area_text(&part, at, 0, faint, rest);
+}
+
+static void render_hole(const struct exploration *exploration, const struct area *area, int y,
+                        const struct memory_hole *row, bool selected)
+{
+    char text[FORMAT_SIZE], since[FORMAT_SIZE + 16];
+    const struct cell_style plain = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
+    area_field_right(area, 1, y, 9, plain, format_size(text, row->hole.end - row->hole.start));
+    area_print(area, 12, y, theme_style(THEME_FAINT), "%012" PRIx64, row->hole.start);
+    if (row->hole.since_ns == SESSION_NEVER)
+        snprintf(since, sizeof(since), "never used");
+    else
+        snprintf(since, sizeof(since), "since %s", format_instant(text, row->hole.since_ns));
+    area_field(area, 26, y, 17, plain, since);
+    if (rows_of_hole(area) > 1) {
+        render_pin(exploration, area, 4, y + 1, area->width - 5, "below", &row->below);
+        render_pin(exploration, area, 4, y + 2, area->width - 5, "above", &row->above);
+        return;
+    }
+    const int half = (area->width - 45) / 2;
+    render_pin(exploration, area, 44, y, half - 2, "below", &row->below);
+    render_pin(exploration, area, 44 + half, y, half - 1, "above", &row->above);
+}
+
+void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
+                         const struct area *area)
+{
+    char text[PENDING_SIZE], size[FORMAT_SIZE], bytes[FORMAT_SIZE];
+    const struct cell_style faint = theme_style(THEME_FAINT);
+    if (!grid->holes) {
+        area_text(area, 1, 0, faint, exploration_pending(text, exploration));
+        return;
+    }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < grid->hole_count; i++)
+        sum += grid->holes[i].hole.end - grid->holes[i].hole.start;
+    area_print(area, 1, 0, theme_style(THEME_HEADING),
+               "%s hole%s of %s or more, %s: empty since when, and what pins it",
+               format_count(text, grid->hole_count), grid->hole_count == 1 ? "" : "s",
+               format_size(size, MEMORY_HOLE_LEAST), format_size(bytes, sum));
+    const int step = rows_of_hole(area), rows = (area->height - 1) / step;
+    size_t first = grid->hole >= (size_t)rows ? grid->hole - (size_t)rows + 1 : 0;
+    for (int i = 0; i < rows && first + (size_t)i < grid->hole_count; i++)
+        render_hole(exploration, area, 1 + i * step, &grid->holes[first + (size_t)i],
+                    first + (size_t)i == grid->hole);
 }

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 
 #include "tui/view/memory/grid.h"
-#include "tui/view/memory/holes.h"
-
-#define HOLE_LEAST 64 /* bytes; smaller gaps belong to the allocator */
 
 const struct memory_details memory_no_details;
 
@@ -124,19 +121,18 @@ static void load_cells(struct memory_grid *grid, struct exploration *exploration
 
 struct use_data {
     struct {
-        uint64_t generation, ns, start, end, least;
+        uint64_t selections, ns, start, end;
     } request;
-    struct memory_use use;
+    struct session_use use;
 };
 
 static bool run_use(struct session *session, struct selection *selection, void *data,
                     struct session_error *error)
 {
     struct use_data *use = data;
-    const struct session_region region = {.start = use->request.start, .end = use->request.end};
     (void)session;
-    return memory_use_load(selection, use->request.ns, &region, use->request.least, &use->use,
-                           error);
+    return selection_use(selection, use->request.ns, use->request.start, use->request.end,
+                         MEMORY_HOLE_LEAST, &use->use, error);
 }
 
 static void load_use(struct memory_grid *grid, struct exploration *exploration)
@@ -148,10 +144,8 @@ static void load_use(struct memory_grid *grid, struct exploration *exploration)
         return;
     const struct session_region *region =
         &grid->map.regions[memory_region_of(&grid->map, grid->cursor)];
-    const uint64_t cell = grid->map.bytes_per_cell;
-    const struct use_data wanted = {.request = {exploration->generation, exploration->moment_ns,
-                                                region->start, region->end,
-                                                cell < HOLE_LEAST ? HOLE_LEAST : cell}};
+    const struct use_data wanted = {
+        .request = {exploration->selections, exploration->moment_ns, region->start, region->end}};
     const struct use_data *use =
         exploration_get(exploration, &grid->use_load, &kind, &wanted.request);
     grid->use = use ? &use->use : NULL;
@@ -197,8 +191,9 @@ void memory_load(struct memory_grid *grid, struct exploration *exploration)
     grid->details = &memory_no_details;
     grid->details_known = false;
     if (cell) {
-        const struct details_data wanted = {
-            .request = {exploration->renewals, exploration->moment_ns, grid->cursor, cell->id}};
+        const struct details_data wanted = {.request = {exploration->renewals,
+                                                        exploration->moment_ns, grid->cursor,
+                                                        grid->exact ? 0 : cell->id}};
         const struct details_data *details =
             exploration_get(exploration, &grid->details_load, &kind, &wanted.request);
         grid->details_known = details != NULL;
@@ -209,70 +204,13 @@ void memory_load(struct memory_grid *grid, struct exploration *exploration)
         grid->stack_scroll = 0;
 }
 
-/* ---- holes ------------------------------------------------------------------------------ */
-
-struct hole_data {
-    struct {
-        uint64_t serial, generation, ns, bytes_per_cell, address, up;
-    } request;
-    uint64_t at;
-    bool found;
-};
-
-static bool run_hole(struct session *session, struct selection *selection, void *data,
-                     struct session_error *error)
-{
-    struct hole_data *hole = data;
-    struct session_region *regions = NULL;
-    struct memory_map map = {.bytes_per_cell = hole->request.bytes_per_cell, .columns = 1};
-    if (!session_regions(session, hole->request.ns, &regions, &map.region_count, error))
-        return false;
-    map.regions = regions;
-    hole->at = hole->request.address;
-    if (map.region_count > 0)
-        hole->found = (hole->request.up ? memory_hole_above : memory_hole_below)(
-            &map, selection, hole->request.ns, &hole->at, error);
-    free(regions);
-    return error->message[0] == 0;
-}
-
-void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up)
-{
-    grid->seeking = true;
-    grid->seek.serial++;
-    grid->seek.generation = exploration->generation;
-    grid->seek.ns = exploration->moment_ns;
-    grid->seek.bytes_per_cell = grid->map.bytes_per_cell;
-    grid->seek.address = grid->cursor;
-    grid->seek.up = up;
-}
-
-void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
-{
-    static const struct load_kind kind = {sizeof(((struct hole_data *)0)->request),
-                                          sizeof(struct hole_data), run_hole, NULL};
-    if (!grid->seeking)
-        return;
-    /* The user has gone on: the answer would take him away. */
-    grid->seeking = grid->seek.generation == exploration->generation &&
-                    grid->seek.ns == exploration->moment_ns && grid->seek.address == grid->cursor &&
-                    grid->seek.bytes_per_cell == grid->map.bytes_per_cell;
-    const struct hole_data *hole =
-        grid->seeking ? exploration_get(exploration, &grid->hole_load, &kind, &grid->seek) : NULL;
-    if (!hole)
-        return;
-    grid->seeking = false;
-    if (hole->found)
-        grid->cursor = hole->at;
-    else if (!exploration->message[0])
-        exploration_say(exploration, "no further hole of a cell or more in this direction");
-}
-
 void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration)
 {
     load_clear(&exploration->loader, &grid->regions_load);
     load_clear(&exploration->loader, &grid->cells_load);
     load_clear(&exploration->loader, &grid->use_load);
     load_clear(&exploration->loader, &grid->details_load);
-    load_clear(&exploration->loader, &grid->hole_load);
+    load_clear(&exploration->loader, &grid->gaps_load);
+    load_clear(&exploration->loader, &grid->holes_load);
+    load_clear(&exploration->loader, &grid->moment_load);
 }

@@ -11,6 +11,7 @@
 #include "tui/view/view.h"
 
 #define TIME_STEPS 200 /* steps of [ and ] through a session */
+#define PLAY_MS 100    /* between two steps of a play */
 
 static void *create(void)
 {
@@ -30,12 +31,17 @@ static void destroy(void *view, struct exploration *exploration)
     free(grid);
 }
 
-struct memory_layout memory_lay_out(int width, int height, bool members)
+bool memory_is_tall(const struct memory_grid *grid)
+{
+    return grid->members || grid->pane != MEMORY_DETAILS;
+}
+
+struct memory_layout memory_lay_out(int width, int height, bool tall)
 {
     struct memory_layout layout = {.grid_x = 14, .grid_y = 2};
     bool beside = width >= 150;
     int details_rows = height >= 36 ? 14 : height >= 20 ? 7 : height >= 14 ? 5 : 2;
-    if (members && details_rows < height / 2)
+    if (tall && details_rows < height / 2)
         details_rows = height / 2;
     layout.details_width = beside ? width * 2 / 5 : width;
     layout.details_height = beside ? height - 2 : details_rows;
@@ -60,7 +66,7 @@ struct memory_layout memory_lay_out(int width, int height, bool members)
     return layout;
 }
 
-/* Moves the cursor into a region, to the beginning of a cell, and scrolls to it. */
+/* Moves the cursor into a region, and scrolls to it. */
 static void place_cursor(struct memory_grid *grid)
 {
     const struct memory_map *map = &grid->map;
@@ -72,7 +78,6 @@ static void place_cursor(struct memory_grid *grid)
         grid->cursor = end - 1;
     if (grid->cursor < start)
         grid->cursor = start;
-    grid->cursor -= grid->cursor % map->bytes_per_cell;
     uint64_t row = memory_row_of(map, region, grid->cursor), rows = memory_rows(map);
     uint64_t height = (uint64_t)grid->rows;
     /* Shows the region's heading together with its first row. */
@@ -92,6 +97,8 @@ static void move_cells(struct memory_grid *grid, bool up, uint64_t bytes)
     const struct memory_map *map = &grid->map;
     size_t region = memory_region_of(map, grid->cursor);
     uint64_t start = map->regions[region].start, end = map->regions[region].end;
+    grid->exact = false;
+    grid->cursor -= grid->cursor % map->bytes_per_cell;
     if (up && grid->cursor + bytes < end)
         grid->cursor += bytes;
     else if (!up && grid->cursor >= bytes && grid->cursor - bytes + map->bytes_per_cell > start)
@@ -108,6 +115,7 @@ static void move_region(struct memory_grid *grid, bool up)
 {
     const struct memory_map *map = &grid->map;
     size_t region = memory_region_of(map, grid->cursor);
+    grid->exact = false;
     if (up && region + 1 < map->region_count)
         grid->cursor = map->regions[region + 1].start;
     else if (!up && grid->cursor > map->regions[region].start + map->bytes_per_cell)
@@ -159,6 +167,20 @@ static void go_to(struct memory_grid *grid, struct exploration *exploration, con
                         "no region holds %" PRIx64 " at this moment; the nearest is shown",
                         address);
     grid->cursor = address;
+    grid->exact = true;
+}
+
+/* Makes the next step of a play once the screen shows the one before. */
+static void play(struct memory_grid *grid, struct exploration *exploration)
+{
+    const int64_t now = loader_now_ms();
+    if (grid->playing && grid->cells && now >= grid->next_ms) {
+        const uint64_t before = exploration->moment_ns;
+        step_time(exploration, true);
+        grid->playing = exploration->moment_ns != before;
+        grid->next_ms = now + PLAY_MS;
+    }
+    exploration->wake_ms = grid->playing ? grid->next_ms : 0;
 }
 
 static void narrow(const struct memory_grid *grid, struct exploration *exploration)
@@ -177,11 +199,12 @@ static void narrow(const struct memory_grid *grid, struct exploration *explorati
 
 static void click(struct memory_grid *grid, const struct view_input *input)
 {
-    struct memory_layout layout = memory_lay_out(input->width, input->height, grid->members);
+    struct memory_layout layout = memory_lay_out(input->width, input->height, memory_is_tall(grid));
     int column = input->x - layout.grid_x, row = input->y - layout.grid_y;
     if (column < 0 || column >= grid->map.columns || row < 0 || row >= grid->rows)
         return;
     struct memory_row at = memory_row_at(&grid->map, grid->first_row + (uint64_t)row);
+    grid->exact = false;
     if (at.region < grid->map.region_count)
         grid->cursor =
             at.heading ? at.address : at.address + (uint64_t)column * grid->map.bytes_per_cell;
@@ -229,19 +252,34 @@ static bool act_on_stack(struct memory_grid *grid, const struct view_input *inpu
     return true;
 }
 
-static bool act_on_time(struct exploration *exploration, enum action action)
+static bool act_on_time(struct memory_grid *grid, struct exploration *exploration,
+                        enum action action)
 {
     switch (action) {
+    case ACTION_PLAY:
+        grid->playing = !grid->playing;
+        grid->next_ms = loader_now_ms();
+        exploration_say(exploration, grid->playing ? "playing; space stops" : "stopped");
+        return true;
     case ACTION_STEP_BACK:
     case ACTION_STEP_FORWARD:
+        grid->playing = false;
         step_time(exploration, action == ACTION_STEP_FORWARD);
         return true;
     case ACTION_PEAK:
+        grid->playing = false;
         exploration_go_to_peak(exploration);
         return true;
     default:
         return false;
     }
+}
+
+static void change_pane(struct memory_grid *grid, enum memory_pane pane)
+{
+    grid->pane = grid->pane == pane ? MEMORY_DETAILS : pane;
+    grid->stack_focus = false;
+    grid->hole = 0;
 }
 
 static bool act(struct memory_grid *grid, struct exploration *exploration,
@@ -266,9 +304,11 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         move_cells(grid, input->action == ACTION_PAGE_DOWN, row * (uint64_t)grid->rows);
         break;
     case ACTION_HOME:
+        grid->exact = false;
         grid->cursor = grid->map.regions[0].start;
         break;
     case ACTION_END:
+        grid->exact = false;
         grid->cursor = grid->map.regions[grid->map.region_count - 1].end - 1;
         break;
     case ACTION_SECTION_BACK:
@@ -290,10 +330,22 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
     case ACTION_GOTO:
         go_to(grid, exploration, input->text);
         break;
+    case ACTION_HOLES:
+        change_pane(grid, MEMORY_HOLES);
+        break;
+    case ACTION_OVER_TIME:
+        change_pane(grid, MEMORY_OVER_TIME);
+        break;
+    case ACTION_BACK:
+        if (grid->pane == MEMORY_DETAILS)
+            return false;
+        grid->pane = MEMORY_DETAILS;
+        break;
     case ACTION_ALTERNATE:
         grid->alternate = !grid->alternate;
         break;
     case ACTION_MEMBERS:
+        grid->pane = MEMORY_DETAILS;
         grid->members = !grid->members;
         grid->stack_scroll = 0;
         break;
@@ -315,17 +367,27 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
 
 static void fit(struct memory_grid *grid, const struct view_input *input)
 {
-    struct memory_layout layout = memory_lay_out(input->width, input->height, grid->members);
+    struct memory_layout layout = memory_lay_out(input->width, input->height, memory_is_tall(grid));
     grid->map.columns = layout.columns;
     grid->rows = layout.rows;
     if (!grid->zoom_chosen)
         grid->map.bytes_per_cell = memory_fitting_cell(&grid->map, (uint64_t)layout.rows);
 }
 
+/* Loads what the pane shows. */
+static void load(struct memory_grid *grid, struct exploration *exploration)
+{
+    memory_load(grid, exploration);
+    if (grid->pane == MEMORY_HOLES)
+        memory_load_holes(grid, exploration);
+    if (grid->pane == MEMORY_OVER_TIME)
+        memory_load_over_time(grid, exploration);
+}
+
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct memory_grid *grid = view;
-    bool used = input->action == ACTION_REFRESH || act_on_time(exploration, input->action);
+    bool used = input->action == ACTION_REFRESH || act_on_time(grid, exploration, input->action);
     if (used && input->more)
         return true;
     memory_load_regions(grid, exploration);
@@ -338,13 +400,20 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     }
     if (!used && grid->stack_focus && grid->map.region_count > 0)
         used = act_on_stack(grid, input);
+    if (!used && grid->pane == MEMORY_HOLES) {
+        memory_load_holes(grid, exploration);
+        used = memory_act_on_holes(grid, input);
+    }
     if (!used && grid->map.region_count > 0)
         used = act(grid, exploration, input);
+    play(grid, exploration);
     fit(grid, input);
     memory_take_hole(grid, exploration);
+    if (!input->more && grid->pane == MEMORY_HOLES)
+        memory_load_holes(grid, exploration);
     place_cursor(grid);
     if (!input->more)
-        memory_load(grid, exploration);
+        load(grid, exploration);
     return used;
 }
 

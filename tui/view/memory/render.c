@@ -15,14 +15,55 @@
 
 /* ---- status ----------------------------------------------------------------------------- */
 
+/* Draws a part of a line if it fits whole. Returns the column behind it. */
+static int part(const struct area *area, int x, int y, enum theme_role role, const char *text)
+{
+    if (x + text_width(text) > area->width)
+        return area->width;
+    return x + area_text(area, x, y, theme_style(role), text);
+}
+
+/* Draws what is not in use in the cursor's region. */
+static void render_use(const struct session_use *use, const struct exploration *exploration,
+                       const struct area *area)
+{
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], text[160];
+    if (!use) {
+        area_text(area, 1, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
+    format_size(a, MEMORY_HOLE_LEAST);
+    if (use->hole_count == 0)
+        snprintf(text, sizeof(text), "no hole of %s or more", a);
+    else
+        snprintf(text, sizeof(text), "%s hole%s of %s or more: %s",
+                 format_count(b, use->hole_count), use->hole_count == 1 ? "" : "s", a,
+                 format_size((char[FORMAT_SIZE]){0}, use->hole_bytes));
+    int x = part(area, 1, 1, THEME_PLAIN, text);
+    if (use->hole_count > 0) {
+        snprintf(text, sizeof(text), ", largest %s at %" PRIx64, format_size(a, use->largest),
+                 use->largest_at);
+        x = part(area, x, 1, THEME_PLAIN, text);
+    }
+    if (use->filtered_bytes > 0) {
+        snprintf(text, sizeof(text), " · filtered out %s", format_size(a, use->filtered_bytes));
+        x = part(area, x, 1, THEME_FAINT, text);
+    }
+    snprintf(text, sizeof(text), " · small gaps %s", format_size(a, use->small_bytes));
+    x = part(area, x, 1, THEME_FAINT, text);
+    snprintf(text, sizeof(text), " · gaps to %d B %s", SESSION_OVERHEAD_MOST,
+             format_size(a, use->overhead_bytes));
+    part(area, x, 1, THEME_FAINT, text);
+}
+
 static void render_status(const struct memory_grid *grid, const struct exploration *exploration,
                           const struct area *area)
 {
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], pending[PENDING_SIZE];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
     const struct memory_map *map = &grid->map;
     size_t number = memory_region_of(map, grid->cursor);
     const struct session_region *region = &map->regions[number];
-    const struct memory_use *use = grid->use;
+    const struct session_use *use = grid->use;
     int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at ");
     x +=
         area_text(area, x, 0, theme_style(THEME_STRONG), format_instant(a, exploration->moment_ns));
@@ -31,22 +72,7 @@ static void render_status(const struct memory_grid *grid, const struct explorati
         format_size(a, map->bytes_per_cell),
         grid->alternate ? "neighbour" : color_by_name(exploration->color_by), number + 1,
         map->region_count, format_percent(b, region->used_bytes, region->end - region->start));
-    x = 1;
-    if (!use) {
-        area_text(area, x, 1, theme_style(THEME_FAINT), exploration_pending(pending, exploration));
-        return;
-    }
-    if (use->holes == 0)
-        x += area_print(area, x, 1, theme_style(THEME_PLAIN), "no hole of %s or more",
-                        format_size(a, use->resolution));
-    else
-        x += area_print(
-            area, x, 1, theme_style(THEME_PLAIN), "%s hole%s of %s or more, largest %s at %" PRIx64,
-            format_count(a, use->holes), use->holes == 1 ? "" : "s",
-            format_size(b, use->resolution), format_size(c, use->largest_hole), use->largest_at);
-    if (use->filtered_bytes > 0)
-        area_print(area, x, 1, theme_style(THEME_FAINT), " · filtered out %s",
-                   format_size(a, use->filtered_bytes));
+    render_use(use, exploration, area);
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -369,7 +395,7 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
                         const struct area *area)
 {
     const struct memory_grid *grid = view;
-    struct memory_layout layout = memory_lay_out(area->width, area->height, grid->members);
+    struct memory_layout layout = memory_lay_out(area->width, area->height, memory_is_tall(grid));
     if (!grid->regions_known) {
         char text[PENDING_SIZE];
         area_text(area, 2, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
@@ -389,6 +415,10 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
                   layout.legend_y);
     struct area details = area_part(area, layout.details_x, layout.details_y, layout.details_width,
                                     layout.details_height);
-    if (grid->details_known)
+    if (grid->pane == MEMORY_HOLES)
+        memory_holes_render(grid, exploration, &details);
+    else if (grid->pane == MEMORY_OVER_TIME)
+        memory_over_time_render(grid, exploration, &details);
+    else if (grid->details_known)
         render_details(grid, exploration, &details);
 }

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The use of memory over time: blocks, the allocator's own bytes, small gaps and holes. */
+#include <string.h>
+
+#include "tui/screen/bars.h"
+#include "tui/screen/format.h"
+#include "tui/screen/theme.h"
+#include "tui/view/memory/grid.h"
+
+/* The parts of memory, from the bottom of the chart. */
+enum part { PART_SELECTED, PART_FILTERED, PART_OVERHEAD, PART_SMALL, PART_HOLES, PARTS };
+
+static const char *const part_names[PARTS] = {
+    [PART_SELECTED] = "in use",        [PART_FILTERED] = "filtered out",
+    [PART_OVERHEAD] = "gaps to 32 B",  [PART_SMALL] = "small gaps",
+    [PART_HOLES] = "holes from 1 KiB",
+};
+static const uint32_t part_patterns[PARTS] = {'#', '-', '+', ':', '.'};
+
+static uint64_t part_of(const struct session_use *use, enum part part)
+{
+    switch (part) {
+    case PART_SELECTED:
+        return use->selected_bytes;
+    case PART_FILTERED:
+        return use->filtered_bytes;
+    case PART_OVERHEAD:
+        return use->overhead_bytes;
+    case PART_SMALL:
+        return use->small_bytes;
+    default:
+        return use->hole_bytes;
+    }
+}
+
+/* ---- loading ---------------------------------------------------------------------------- */
+
+struct moment_data {
+    struct {
+        uint64_t selections, ns;
+    } request;
+    struct session_use use;
+};
+
+static bool run_moment(struct session *session, struct selection *selection, void *data,
+                       struct session_error *error)
+{
+    struct moment_data *moment = data;
+    (void)session;
+    return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, MEMORY_HOLE_LEAST,
+                                   &moment->use, error);
+}
+
+/* Returns the next column to load, coarse steps first; MEMORY_MOMENTS if all are known. */
+static size_t next_column(const struct memory_grid *grid)
+{
+    for (size_t step = MEMORY_MOMENTS / 8; step > 0; step /= 2)
+        for (size_t i = 0; i < MEMORY_MOMENTS; i += step)
+            if (!grid->moment_known[i])
+                return i;
+    return MEMORY_MOMENTS;
+}
+
+static uint64_t moment_of(const struct memory_grid *grid, size_t column)
+{
+    const uint64_t span = grid->moments_to - grid->moments_from;
+    return grid->moments_from + span / MEMORY_MOMENTS * column +
+           span % MEMORY_MOMENTS * column / MEMORY_MOMENTS;
+}
+
+void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct moment_data *)0)->request),
+                                          sizeof(struct moment_data), run_moment, NULL};
+    const uint64_t from = session_start_ns(exploration->session);
+    const uint64_t to = session_duration_ns(exploration->session);
+    if (grid->moments_generation != exploration->selections || grid->moments_from != from ||
+        grid->moments_to != to) {
+        memset(grid->moment_known, 0, sizeof(grid->moment_known));
+        grid->moments_generation = exploration->selections;
+        grid->moments_from = from;
+        grid->moments_to = to > from ? to : from + 1;
+    }
+    for (size_t column; (column = next_column(grid)) < MEMORY_MOMENTS;) {
+        const struct moment_data wanted = {
+            .request = {exploration->selections, moment_of(grid, column)}};
+        const struct moment_data *moment =
+            exploration_get(exploration, &grid->moment_load, &kind, &wanted.request);
+        if (!moment)
+            return;
+        grid->moments[column] = moment->use;
+        grid->moment_known[column] = true;
+    }
+}
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+static struct cell_style part_style(const struct area *area, enum part part)
+{
+    if (part == PART_FILTERED)
+        return theme_style(THEME_FILTERED);
+    if (part == PART_SELECTED)
+        return theme_category(area->grid, 0, SESSION_COLORS - 1, -1);
+    return theme_category(area->grid, (size_t)part, SESSION_COLORS - 1, -1);
+}
+
+static uint64_t sum_of(const struct session_use *use)
+{
+    uint64_t sum = 0;
+    for (int part = 0; part < PARTS; part++)
+        sum += part_of(use, (enum part)part);
+    return sum;
+}
+
+/* Returns the known column that is nearest before `column`, MEMORY_MOMENTS if there is none. */
+static size_t known_column(const struct memory_grid *grid, size_t column)
+{
+    for (size_t i = column + 1; i-- > 0;)
+        if (grid->moment_known[i])
+            return i;
+    return MEMORY_MOMENTS;
+}
+
+static void render_legend(const struct area *area, const struct session_use *use)
+{
+    int x = 1;
+    for (int part = 0; part < PARTS; part++) {
+        char size[FORMAT_SIZE];
+        const uint64_t bytes = part_of(use, (enum part)part);
+        if (part == PART_FILTERED && bytes == 0)
+            continue;
+        format_size(size, bytes);
+        if (x + 3 + text_width(part_names[part]) + text_width(size) > area->width)
+            break;
+        area_put(area, x, 0, grid_colors(area->grid) ? 0x2588 : part_patterns[part],
+                 part_style(area, (enum part)part));
+        x += 2 + area_text(area, x + 2, 0, theme_style(THEME_FAINT), part_names[part]);
+        x += 3 + area_text(area, x + 1, 0, theme_style(THEME_PLAIN), size);
+    }
+}
+
+void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
+                             const struct area *area)
+{
+    char text[FORMAT_SIZE];
+    uint64_t scale = 1;
+    for (size_t i = 0; i < MEMORY_MOMENTS; i++)
+        if (grid->moment_known[i] && sum_of(&grid->moments[i]) > scale)
+            scale = sum_of(&grid->moments[i]);
+    const int height = area->height - 3, columns = area->width - 2;
+    struct area chart = area_part(area, 1, 1, columns, height);
+    int cursor = 0;
+    size_t at_cursor = MEMORY_MOMENTS;
+    for (int x = 0; x < columns && height > 0; x++) {
+        const size_t wanted = (size_t)x * MEMORY_MOMENTS / (size_t)columns;
+        const size_t column = known_column(grid, wanted);
+        struct bar_layer layers[PARTS];
+        if (column == MEMORY_MOMENTS)
+            continue;
+        for (int part = 0; part < PARTS; part++)
+            layers[part] =
+                (struct bar_layer){part_of(&grid->moments[column], (enum part)part),
+                                   part_style(area, (enum part)part), part_patterns[part]};
+        bars_column(&chart, x, layers, PARTS, scale, CELL_DEFAULT);
+        if (moment_of(grid, wanted) <= exploration->moment_ns) {
+            cursor = x;
+            at_cursor = column;
+        }
+    }
+    if (at_cursor < MEMORY_MOMENTS)
+        render_legend(area, &grid->moments[at_cursor]);
+    area_put(area, 1 + cursor, area->height - 2, 0x25b2, theme_style(THEME_STRONG));
+    area_print(area, 1, area->height - 1, theme_style(THEME_FAINT), "%s",
+               format_duration(text, grid->moments_from));
+    format_duration(text, grid->moments_to);
+    area_text(area, area->width - 1 - text_width(text), area->height - 1, theme_style(THEME_FAINT),
+              text);
+    if (next_column(grid) < MEMORY_MOMENTS) {
+        char pending[PENDING_SIZE];
+        exploration_pending(pending, exploration);
+        area_text(area, (area->width - text_width(pending)) / 2, area->height - 1,
+                  theme_style(THEME_FAINT), pending);
+    }
+}
