@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks that were never freed, grouped by their common path: the functions of the stack from the
+ * call site outwards. A function that a recursion enters again counts once, at its innermost place,
+ * so all depths of a recursion are one group. Blocks of one path but of two types are two groups.
+ *
+ * The session is open while these functions run, and one thread at a time uses it (session.h).
+ */
+#ifndef MPROF_SESSION_LEAKS_H
+#define MPROF_SESSION_LEAKS_H
+
+#include "session/session.h"
+
+struct suppressions; /* schemas/code/suppressions.h */
+
+/* Why a group of blocks is alive at the end. Only LEAKED are leaks. */
+enum session_leak_kind {
+    /* While the program is still being recorded all groups are of this kind, except for those of
+     * the runtime and the suppressed ones: nothing is known of leaks then. */
+    SESSION_LEAKED,
+    SESSION_LEAK_START_UP,   /* the last of them was allocated in the first tenth of the run */
+    SESSION_LEAK_RUNTIME,    /* the language's runtime keeps them on purpose */
+    SESSION_LEAK_SUPPRESSED, /* a suppression names them */
+    SESSION_LEAK_KINDS,
+};
+
+#define SESSION_LEAK_TENTHS 10
+
+struct session_leak {
+    enum session_leak_kind kind;
+    const char *why; /* RUNTIME: its kind, as "stdio"; SUPPRESSED: the pattern; otherwise "" */
+    uint32_t type;   /* 0: unknown */
+    uint32_t stack;  /* that of most bytes */
+    size_t first_stack, stack_count; /* in the list of stacks */
+    uint64_t blocks, bytes;          /* estimates if the session is sampled */
+    uint64_t least_size, most_size, first_ns, last_ns;
+    uint64_t born[SESSION_LEAK_TENTHS]; /* blocks by the tenth of the run that allocated them */
+    unsigned tenths;                    /* of the run in which some were allocated: 1 to 10 */
+};
+
+/* One stack of a group, with the blocks of the group's type. */
+struct session_leak_stack {
+    uint32_t stack;
+    uint64_t blocks, bytes;
+};
+
+struct session_leaks {
+    struct session_leak *leaks; /* by kind, then the most bytes first */
+    size_t count;
+    struct session_leak_stack *stacks; /* of a group: the most bytes first */
+    size_t stack_count;
+    uint64_t from_ns, to_ns; /* the run that the tenths divide */
+    struct {
+        uint64_t groups, blocks, bytes;
+    } of_kind[SESSION_LEAK_KINDS];
+    char *texts; /* that `why` points to */
+};
+
+/*
+ * Groups the never freed blocks of the selection. `suppressions` names further stacks that are not
+ * leaks, beside those of ingest; NULL: none. It must outlive the result. Returns false with `error`
+ * set; otherwise the caller calls session_leaks_free().
+ */
+bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,
+                     struct session_leaks *leaks, struct session_error *error);
+void session_leaks_free(struct session_leaks *leaks);
+
+/*
+ * Writes the pattern of a suppression that names the group and as little else as possible: the
+ * function of the user's frame, or else that of the call site, or else the file of a module. False
+ * if no frame has a name: then no pattern can.
+ */
+bool session_leak_pattern(struct session *session, const struct session_leak *leak, char *pattern,
+                          size_t size);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One pass sums up the never freed blocks by stack and type. Then each stack becomes a path in a
+ * tree of functions, which begins at the call sites: stacks of one path end at the same node.
+ */
+#include "session/leaks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/group/group_set.h"
+#include "session/query/selection_state.h"
+#include "session/tables/suppressed.h"
+#include "session/tables/sums.h"
+#include "session/user_code.h"
+
+/* The reasons of the stacks that are no leaks. */
+struct reasons {
+    uint32_t *of_stack; /* place in the lists + 1, 0: none */
+    enum session_leak_kind *kinds;
+    size_t *texts; /* offset in `text` */
+    size_t count, capacity;
+    char *text;
+    size_t length, room;
+};
+
+struct grouping {
+    struct session *session;
+    struct table_sums sums;  /* by stack and type, then by stack */
+    struct code_map paths;   /* parent's number + 1 and function; the number is that of the node */
+    struct code_map groups;  /* node and type; reason */
+    uint32_t *group_of_code; /* of each sum */
+    uint32_t *seen;          /* by function: the last sum + 1 whose path has it */
+    struct reasons reasons;
+    struct session_leaks *leaks;
+};
+
+void session_leaks_free(struct session_leaks *leaks)
+{
+    free(leaks->leaks);
+    free(leaks->stacks);
+    free(leaks->texts);
+    *leaks = (struct session_leaks){.count = 0};
+}
+
+/* ---- the pass --------------------------------------------------------------------------- */
+
+static void by_stack_and_type(const void *context, const struct table_rows *rows,
+                              struct code *codes)
+{
+    (void)context;
+    for (size_t i = 0; i < rows->count; i++)
+        codes[i] = (struct code){rows->value[COLUMN_STACK][i], rows->value[COLUMN_TYPE][i]};
+}
+
+static unsigned tenth_of(const struct session_leaks *leaks, uint64_t ns)
+{
+    const uint64_t length = leaks->to_ns - leaks->from_ns;
+    if (ns <= leaks->from_ns || length == 0)
+        return 0;
+    const unsigned __int128 tenth =
+        (unsigned __int128)(ns - leaks->from_ns) * SESSION_LEAK_TENTHS / length;
+    return tenth < SESSION_LEAK_TENTHS ? (unsigned)tenth : SESSION_LEAK_TENTHS - 1;
+}
+
+static void add_born(const void *context, const struct table_rows *rows, size_t row,
+                     uint64_t *extra)
+{
+    extra[tenth_of(context, rows->value[COLUMN_ALLOC_NS][row])] += rows->counts[row];
+}
+
+/* ---- reasons ---------------------------------------------------------------------------- */
+
+static bool grow_reasons(struct reasons *reasons)
+{
+    if (reasons->count < reasons->capacity)
+        return true;
+    const size_t capacity = reasons->capacity ? 2 * reasons->capacity : 16;
+    enum session_leak_kind *kinds = realloc(reasons->kinds, capacity * sizeof(*kinds));
+    if (kinds)
+        reasons->kinds = kinds;
+    size_t *texts = kinds ? realloc(reasons->texts, capacity * sizeof(*texts)) : NULL;
+    if (!texts)
+        return false;
+    reasons->texts = texts;
+    reasons->capacity = capacity;
+    return true;
+}
+
+static bool add_text(struct reasons *reasons, const char *text)
+{
+    const size_t length = strlen(text) + 1;
+    if (reasons->length + length > reasons->room) {
+        const size_t room = 2 * (reasons->room + length);
+        char *more = realloc(reasons->text, room);
+        if (!more)
+            return false;
+        reasons->text = more;
+        reasons->room = room;
+    }
+    memcpy(reasons->text + reasons->length, text, length);
+    reasons->length += length;
+    return true;
+}
+
+/* Gives a stack a reason, which is stored if it is new. They are few: one for each kind of runtime
+ * and each pattern. */
+static bool add_reason(struct reasons *reasons, uint32_t stack, enum session_leak_kind kind,
+                       const char *text, struct session_error *error)
+{
+    size_t i = 0;
+    while (i < reasons->count &&
+           (reasons->kinds[i] != kind || strcmp(reasons->text + reasons->texts[i], text) != 0))
+        i++;
+    if (i == reasons->count) {
+        if (!grow_reasons(reasons))
+            return session_fail_memory(error, "the leaks");
+        reasons->kinds[i] = kind;
+        reasons->texts[i] = reasons->length;
+        if (!add_text(reasons, text))
+            return session_fail_memory(error, "the leaks");
+        reasons->count++;
+    }
+    reasons->of_stack[stack] = (uint32_t)i + 1;
+    return true;
+}
+
+static bool read_reason(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct grouping *grouping = context;
+    const int64_t stack = database_number(row, 0);
+    const char *kind = database_text(row, 1), *pattern = database_text(row, 2);
+    if (stack < 0 || stack >= grouping->session->stacks.count || !kind)
+        return true;
+    const bool suppressed = strcmp(kind, "suppressed") == 0;
+    return add_reason(&grouping->reasons, (uint32_t)stack,
+                      suppressed ? SESSION_LEAK_SUPPRESSED : SESSION_LEAK_RUNTIME,
+                      suppressed ? pattern ? pattern : "" : kind, error);
+}
+
+/* Looks up the stacks of the sums in the caller's suppressions. */
+static bool suppress(struct grouping *grouping, const struct suppressions *suppressions,
+                     struct session_error *error)
+{
+    struct reasons *reasons = &grouping->reasons;
+    if (!suppressions || suppressions_count(suppressions) == 0)
+        return true;
+    struct suppressed *suppressed = suppressed_new(grouping->session, suppressions, error);
+    bool good = suppressed != NULL;
+    for (size_t i = 0; good && i < grouping->sums.codes.count; i++) {
+        const uint32_t stack = (uint32_t)grouping->sums.codes.codes[i].low;
+        const char *pattern =
+            reasons->of_stack[stack] == 0 ? suppressed_by(suppressed, stack) : NULL;
+        good = !pattern || add_reason(reasons, stack, SESSION_LEAK_SUPPRESSED, pattern, error);
+    }
+    suppressed_free(suppressed);
+    return good;
+}
+
+static bool find_reasons(struct grouping *grouping, const struct suppressions *suppressions,
+                         struct session_error *error)
+{
+    struct session *session = grouping->session;
+    grouping->reasons.of_stack = calloc(session->stacks.count, sizeof(*grouping->reasons.of_stack));
+    if (!grouping->reasons.of_stack)
+        return session_fail_memory(error, "the leaks");
+    return database_each(session->database,
+                         "SELECT stack_id, kind, pattern FROM runtime_stack ORDER BY stack_id",
+                         read_reason, grouping, error) &&
+           suppress(grouping, suppressions, error);
+}
+
+/* ---- paths ------------------------------------------------------------------------------ */
+
+/* Stores the node of a stack's path. `number` is that of the sum. */
+static bool find_path(struct grouping *grouping, uint32_t stack, uint32_t number, uint32_t *node,
+                      struct session_error *error)
+{
+    const struct stacks *stacks = &grouping->session->stacks;
+    const uint32_t site = stacks->call_site[stack];
+    uint64_t i = stacks->first[stack];
+    const uint64_t last = stacks->first[stack + 1];
+    *node = 0; /* the number + 1; 0: the empty path */
+    while (site != 0 && i < last && stacks->frames[i] != site)
+        i++;
+    if (i == last)
+        i = stacks->first[stack];
+    for (; i < last; i++) {
+        const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+        if (grouping->seen[function] == number + 1)
+            continue;
+        grouping->seen[function] = number + 1;
+        if (!code_map_add(&grouping->paths, (struct code){*node, function}, UINT32_MAX - 1, node))
+            return session_fail_memory(error, "the leaks");
+        ++*node;
+    }
+    return true;
+}
+
+static bool find_groups(struct grouping *grouping, struct session_error *error)
+{
+    const struct table_sums *sums = &grouping->sums;
+    for (uint32_t i = 0; i < sums->codes.count; i++) {
+        const uint32_t stack = (uint32_t)sums->codes.codes[i].low;
+        const uint64_t type = sums->codes.codes[i].high;
+        uint32_t node;
+        if ((i % 4096 == 0 && !scan_go_on(grouping->session, error)) ||
+            !find_path(grouping, stack, i, &node, error))
+            return false;
+        const struct code code = {(uint64_t)node << 32 | type, grouping->reasons.of_stack[stack]};
+        if (!code_map_add(&grouping->groups, code, GROUPS_MAX, &grouping->group_of_code[i]))
+            return session_fail_memory(error, "the leaks");
+    }
+    return true;
+}
+
+/* ---- the result ------------------------------------------------------------------------- */
+
+static int compare_leaks(const void *left, const void *right)
+{
+    const struct session_leak *a = left;
+    const struct session_leak *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
+    return a->type < b->type ? -1 : a->type > b->type;
+}
+
+static int compare_stacks(const void *left, const void *right)
+{
+    const struct session_leak_stack *a = left;
+    const struct session_leak_stack *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+static void add_sum(const struct grouping *grouping, size_t number, struct session_leak *leak)
+{
+    const struct table_sum *sum = &grouping->sums.sums[number];
+    const uint64_t *born = &grouping->sums.extra[number * SESSION_LEAK_TENTHS];
+    const bool first = leak->stack_count == 0;
+    leak->type = (uint32_t)grouping->sums.codes.codes[number].high;
+    leak->stack_count++;
+    leak->blocks += sum->allocations;
+    leak->bytes += sum->bytes;
+    leak->least_size =
+        first || sum->least_size < leak->least_size ? sum->least_size : leak->least_size;
+    leak->most_size = sum->most_size > leak->most_size ? sum->most_size : leak->most_size;
+    leak->first_ns = first || sum->first_ns < leak->first_ns ? sum->first_ns : leak->first_ns;
+    leak->last_ns = sum->last_ns > leak->last_ns ? sum->last_ns : leak->last_ns;
+    for (int i = 0; i < SESSION_LEAK_TENTHS; i++)
+        leak->born[i] += born[i];
+}
+
+/* Puts the stacks of each group one after another. */
+static void list_stacks(const struct grouping *grouping)
+{
+    struct session_leaks *leaks = grouping->leaks;
+    size_t next = 0;
+    for (size_t i = 0; i < leaks->count; i++) {
+        leaks->leaks[i].first_stack = next;
+        next += leaks->leaks[i].stack_count;
+        leaks->leaks[i].stack_count = 0;
+    }
+    for (size_t i = 0; i < leaks->stack_count; i++) {
+        struct session_leak *leak = &leaks->leaks[grouping->group_of_code[i]];
+        const struct table_sum *sum = &grouping->sums.sums[i];
+        leaks->stacks[leak->first_stack + leak->stack_count++] = (struct session_leak_stack){
+            (uint32_t)grouping->sums.codes.codes[i].low, sum->allocations, sum->bytes};
+    }
+}
+
+static void finish_leak(const struct grouping *grouping, size_t group)
+{
+    struct session_leaks *leaks = grouping->leaks;
+    struct session_leak *leak = &leaks->leaks[group];
+    struct session_leak_stack *stacks = leaks->stacks + leak->first_stack;
+    const uint64_t reason = grouping->groups.codes[group].high;
+    const uint64_t tenth = (leaks->to_ns - leaks->from_ns) / SESSION_LEAK_TENTHS;
+    qsort(stacks, leak->stack_count, sizeof(*stacks), compare_stacks);
+    leak->stack = stacks[0].stack;
+    for (int i = 0; i < SESSION_LEAK_TENTHS; i++)
+        leak->tenths += leak->born[i] > 0;
+    leak->why = "";
+    if (reason != 0) {
+        leak->kind = grouping->reasons.kinds[reason - 1];
+        leak->why = leaks->texts + grouping->reasons.texts[reason - 1];
+    } else if (!session_recording(grouping->session) && leak->last_ns <= leaks->from_ns + tenth) {
+        leak->kind = SESSION_LEAK_START_UP;
+    }
+    leaks->of_kind[leak->kind].groups++;
+    leaks->of_kind[leak->kind].blocks += leak->blocks;
+    leaks->of_kind[leak->kind].bytes += leak->bytes;
+}
+
+static bool make_result(struct grouping *grouping, struct session_error *error)
+{
+    struct session_leaks *leaks = grouping->leaks;
+    leaks->count = grouping->groups.count;
+    leaks->stack_count = grouping->sums.codes.count;
+    leaks->leaks = calloc(leaks->count + 1, sizeof(*leaks->leaks));
+    leaks->stacks = calloc(leaks->stack_count + 1, sizeof(*leaks->stacks));
+    if (!leaks->leaks || !leaks->stacks)
+        return session_fail_memory(error, "the leaks");
+    for (size_t i = 0; i < leaks->stack_count; i++)
+        add_sum(grouping, i, &leaks->leaks[grouping->group_of_code[i]]);
+    list_stacks(grouping);
+    leaks->texts = grouping->reasons.text;
+    grouping->reasons.text = NULL;
+    for (size_t i = 0; i < leaks->count; i++)
+        finish_leak(grouping, i);
+    qsort(leaks->leaks, leaks->count, sizeof(*leaks->leaks), compare_leaks);
+    return true;
+}
+
+static void grouping_free(struct grouping *grouping)
+{
+    table_sums_free(&grouping->sums);
+    code_map_free(&grouping->paths);
+    code_map_free(&grouping->groups);
+    free(grouping->group_of_code);
+    free(grouping->seen);
+    free(grouping->reasons.of_stack);
+    free(grouping->reasons.kinds);
+    free(grouping->reasons.texts);
+    free(grouping->reasons.text);
+}
+
+static bool group(struct grouping *grouping, const struct suppressions *suppressions,
+                  struct session_error *error)
+{
+    struct session *session = grouping->session;
+    if (!stacks_frames(&session->stacks, error))
+        return false;
+    grouping->group_of_code =
+        calloc(grouping->sums.codes.count + 1, sizeof(*grouping->group_of_code));
+    grouping->seen = calloc(session->names.function_count, sizeof(*grouping->seen));
+    if (!grouping->group_of_code || !grouping->seen)
+        return session_fail_memory(error, "the leaks");
+    return find_reasons(grouping, suppressions, error) && find_groups(grouping, error) &&
+           make_result(grouping, error);
+}
+
+bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,
+                     struct session_leaks *leaks, struct session_error *error)
+{
+    struct session *session = selection->session;
+    struct grouping grouping = {.session = session, .leaks = leaks};
+    *leaks = (struct session_leaks){.from_ns = session_start_ns(session),
+                                    .to_ns = session_duration_ns(session)};
+    if (leaks->to_ns < leaks->from_ns)
+        leaks->to_ns = leaks->from_ns;
+    const struct table_spec spec = {.columns = COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE),
+                                    .live_only = true,
+                                    .extras = SESSION_LEAK_TENTHS,
+                                    .key = by_stack_and_type,
+                                    .extra = add_born,
+                                    .context = leaks};
+    const bool good = table_sums(selection, &spec, &grouping.sums, error) &&
+                      group(&grouping, suppressions, error);
+    grouping_free(&grouping);
+    if (!good)
+        session_leaks_free(leaks);
+    return good;
+}
+
+/* ---- patterns --------------------------------------------------------------------------- */
+
+/* Writes a pattern that matches the whole name. What could break the line becomes '*'. */
+static void whole_name(char *pattern, size_t size, const char *name)
+{
+    size_t length = 0;
+    pattern[length++] = '^';
+    for (; *name != '\0' && length + 2 < size; name++) {
+        const unsigned char letter = (unsigned char)*name;
+        pattern[length++] = (char)(letter < ' ' || letter == 0x7f ? '*' : letter);
+    }
+    pattern[length++] = *name == '\0' ? '$' : '*';
+    pattern[length] = '\0';
+}
+
+bool session_leak_pattern(struct session *session, const struct session_leak *leak, char *pattern,
+                          size_t size)
+{
+    struct session_frame frames[64];
+    size_t count = session_stack(session, leak->stack, frames, sizeof(frames) / sizeof(*frames));
+    const size_t user = session_stack_user(session, leak->stack);
+    const size_t site = session_stack_call_site(session, leak->stack);
+    count = count < sizeof(frames) / sizeof(*frames) ? count : sizeof(frames) / sizeof(*frames);
+    for (size_t i = user < count ? user : site; size > 3 && i < count; i++) {
+        const char *name = session_function_name(session, frames[i].function);
+        /* A name without a symbol is the module's and an offset: LeakSanitizer knows the module. */
+        if (frames[i].function == 0 || strcmp(name, "?") == 0)
+            continue;
+        const char *offset = strstr(name, "+0x");
+        if (offset) {
+            snprintf(pattern, size, "%s", session_function_module(session, frames[i].function));
+            return true;
+        }
+        whole_name(pattern, size, name);
+        return true;
+    }
+    return false;
+}

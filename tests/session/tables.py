@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""tables.py PRINT_TABLES SESSION [SUPPRESSIONS]: compares the tables of the session library with tables
+that are computed here from the rows, in a plain way. The two share no code. Prints each difference;
+exit status 1 if there is one."""
+import collections
+import math
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+
+program, path = sys.argv[1:3]
+suppressions = sys.argv[3] if len(sys.argv) > 3 else None
+database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+database.row_factory = sqlite3.Row
+meta = dict(database.execute("SELECT key, value FROM meta"))
+interval = int(meta.get("sample_interval") or 0)
+selected = int(meta.get("selected_process") or 0)
+start, end, peak_ns = 0, int(meta["duration_ns"]), int(meta["peak_ns"])
+if selected:
+    start, end, peak_ns = database.execute("SELECT start_ns, end_ns, peak_ns FROM process WHERE id = ?",
+                                           (selected,)).fetchone()
+differences = 0
+
+
+def weights(row):
+    """The blocks and bytes that a recorded block represents (filter-language.md, "Measures")."""
+    if not interval:
+        return 1, row["size"]
+    w = 1 / (1 - math.exp(-max(row["size"], 1) / interval))
+    r = ((row["id"] - 1) * 0x9e3779b97f4a7c15 % 2**64) >> 11
+    return int(w + r / 2**53), round(w * row["size"])
+
+
+ROWS = [dict(row) for row in database.execute(
+    """SELECT a.*, p.id AS process_id FROM allocation a LEFT JOIN thread t ON t.id = a.thread_id
+    LEFT JOIN process p ON p.id = t.process_id""")]
+for row in ROWS:
+    row["blocks"], row["bytes"] = weights(row)
+HEAP = [row for row in ROWS if row["arena_id"] == 0 and (not selected or row["process_id"] == selected)]
+FILTERS = {
+    "": lambda row: True,
+    "all | where size > 40": lambda row: row["size"] > 40,
+}
+
+
+def compare(what, got, wanted):
+    """Compares two collections of lines, in any order."""
+    global differences
+    got, wanted = collections.Counter(got), collections.Counter(wanted)
+    for sign, lines in (("-", wanted - got), ("+", got - wanted)):
+        for line in list(lines)[:5]:
+            print(f"{what}: {sign} {line}")
+            differences += 1
+
+
+def ask(table, filter, *arguments):
+    run = subprocess.run([program, table, path, filter, *arguments], capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"{table} of {filter!r}: {run.stderr}")
+    return run.stdout.splitlines()
+
+
+# ---- leaks ----
+
+frame_rows = {row["id"]: row for row in database.execute(
+    """SELECT f.*, fu.name AS function, s.path AS file, m.path AS module FROM frame f
+    LEFT JOIN function fu ON fu.id = f.function_id LEFT JOIN source_file s ON s.id = f.source_file_id
+    LEFT JOIN module m ON m.id = f.module_id""")}
+frames = collections.defaultdict(list)  # by stack, innermost first
+for row in database.execute("SELECT * FROM stack_frame ORDER BY stack_id, depth"):
+    frames[row["stack_id"]].append(row["frame_id"])
+stacks = {row["id"]: row for row in database.execute("SELECT * FROM stack")}
+runtime = {row["stack_id"]: row for row in database.execute("SELECT * FROM runtime_stack")}
+
+
+def pattern_of(stack):
+    """The pattern that LeakSanitizer would choose, by regular expressions."""
+    lines = open(suppressions).read().splitlines() if suppressions else []
+    patterns = [line[5:] for line in lines if line.startswith("leak:")]
+    for frame in frames[stack]:
+        for field in (("module",), ("function", "file")):
+            for pattern in patterns:
+                begin, finish = pattern.startswith("^"), pattern.endswith("$")
+                body = pattern[begin:len(pattern) - finish]
+                expression = ("^" if begin else "") + ".*".join(map(re.escape, body.split("*"))) + \
+                    ("$" if finish else "")
+                if any(frame_rows[frame][name] and re.search(expression, frame_rows[frame][name])
+                       for name in field):
+                    return pattern
+    return None
+
+
+def path_of(stack):
+    own = frames[stack]
+    site = stacks[stack]["call_site_frame_id"] if stack in stacks else None
+    own = own[own.index(site):] if site in own else own
+    return tuple(dict.fromkeys(frame_rows[frame]["function_id"] for frame in own))
+
+
+def leaks(rows):
+    groups, reasons = collections.defaultdict(list), {}
+    for row in rows:
+        stack = row["stack_id"]
+        if row["free_ns"] is not None:
+            continue
+        if stack not in reasons:
+            kept = runtime.get(stack)
+            reasons[stack] = ("", "") if not kept else \
+                ("suppressed", kept["pattern"]) if kept["kind"] == "suppressed" else ("runtime", kept["kind"])
+            if not kept and pattern_of(stack):
+                reasons[stack] = ("suppressed", pattern_of(stack))
+        groups[path_of(stack), row["type_id"], reasons[stack]].append(row)
+    lines, totals = [], collections.Counter()
+    for (_, type, (kind, why)), members in groups.items():
+        first, last = min(row["alloc_ns"] for row in members), max(row["alloc_ns"] for row in members)
+        kind = kind or ("start-up" if last <= start + (end - start) // 10 else "leaked")
+        born, of_stack = [0] * 10, collections.defaultdict(lambda: [0, 0])
+        for row in members:
+            born[min(9, max(0, (row["alloc_ns"] - start) * 10 // (end - start)))] += row["blocks"]
+            of_stack[row["stack_id"]][0] += row["blocks"]
+            of_stack[row["stack_id"]][1] += row["bytes"]
+        blocks, bytes = sum(row["blocks"] for row in members), sum(row["bytes"] for row in members)
+        order = sorted(of_stack, key=lambda stack: (-of_stack[stack][1], stack))
+        lines.append("\t".join(map(str, (
+            kind, why, type, blocks, bytes, min(row["size"] for row in members),
+            max(row["size"] for row in members), first, last, sum(number > 0 for number in born),
+            " ".join(map(str, born)),
+            " ".join(f"{stack}:{of_stack[stack][0]}:{of_stack[stack][1]}" for stack in order)))))
+        totals[kind, "groups"] += 1
+        totals[kind, "blocks"] += blocks
+        totals[kind, "bytes"] += bytes
+    for kind in ("leaked", "start-up", "runtime", "suppressed"):
+        lines.append("\t".join([kind] + [str(totals[kind, number]) for number in ("groups", "blocks", "bytes")]))
+    return lines
+
+
+def without_pattern(lines):
+    return [line.rsplit("\t", 1)[0] if line.count("\t") > 4 else line for line in lines]
+
+
+counted = 0
+for filter, holds in FILTERS.items():
+    rows = [row for row in HEAP if holds(row)]
+    wanted = leaks(rows)
+    compare(f"leaks of {filter!r}", without_pattern(ask("leaks", filter, *([suppressions] if suppressions else []))),
+            wanted)
+    counted += len(wanted)
+
+if not suppressions and not differences:
+    # The pattern of each group removes this group, and what else it names.
+    for line in ask("leaks", ""):
+        if line.count("\t") < 5 or line.endswith("\t-"):
+            continue
+        file = path + ".supp"
+        open(file, "w").write(f"# of one group\nleak:{line.rsplit(chr(9), 1)[1]}\n")
+        left = without_pattern(ask("leaks", "", file))
+        if line.startswith("leaked\t") and without_pattern([line])[0] in left:
+            print(f"not suppressed by its own pattern: {line}")
+            differences += 1
+        os.unlink(file)
+
+print(f"{len(HEAP)} rows, {counted} lines compared")
+sys.exit(differences > 0)
