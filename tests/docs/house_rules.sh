@@ -17,7 +17,7 @@ crossed=$(sources '*.c' '*.h' '*.hpp' | grep -v '^tests/' | xargs grep -HnE '^ *
         return best
     }
     FNR == NR {
-        if ($0 !~ /^\| `[a-z\/]+` \|/) next
+        if ($0 !~ /^\| `[a-z0-9\/]+` \|/) next
         n = split($0, cells, "|"); gsub(/[` ]/, "", cells[2])
         gsub(/[` ]/, "", cells[n - 1])
         allowed[cells[2]] = cells[2] == "tests/" ? "" : "," cells[n - 1] ","
@@ -63,6 +63,7 @@ only curses 'n?curses|ncursesw/|term\.h' '^tui/screen/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
 only zstd 'zstd' '^schemas/pack/trace_packed\.c$'
+only yajl 'yajl' '^report/json\.c$'
 only sqlite3 'sqlite3' '^(ingest/write|session/data|session/sqlite)/'
 
 inner=$(sources '*.c' '*.h' | grep -v '^schemas/pack/' |
@@ -75,7 +76,7 @@ inner=$(sources '*.c' '*.h' | grep -vE '^(capture/os/seccomp|tests)/' |
 long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
 [ -z "$long" ] || complain "no file is longer than 600 lines" "$long"
 
-exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui --include='*.c' | grep -vE '/(main|mprof[-_][a-z]+)\.c:')
+exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui report --include='*.c' | grep -vE '/(main|mprof[-_][a-z]+)\.c:')
 [ -z "$exits" ] || complain "no exit() below main" "$exits"
 
 # The dialect: `!p` and `p` test a pointer, `p != NULL` makes a bool value, sizeof has parentheses. The
@@ -119,7 +120,7 @@ words=$(sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
 # Only paths that end like a source, so that names of programs and of what a build makes are left out.
 # The scripts of tests/ name files relative to it, too.
 gone=$(sources "${texts[@]}" |
-    xargs grep -noE '\b(capture|cli|cmake|docs|ingest|schemas|session|tests|tui)/[A-Za-z0-9_/.-]+\.(c|h|hpp|cpp|sh|py|md|sql|map|cmake)\b' |
+    xargs grep -noE '\b(capture|cli|cmake|docs|ingest|report|schemas|session|tests|tui)/[A-Za-z0-9_/.-]+\.(c|h|hpp|cpp|sh|py|md|sql|map|cmake)\b' |
     while IFS=: read -r file line path; do
         [ -e "$path" ] || [ -e "tests/$path" ] || echo "$file:$line: $path"
     done)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/report_options.h"
+
+static const struct command_option options[] = {
+    [REPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
+                              .help = "write to FILE, which appears when it is whole; default: "
+                                      "standard output"},
+    [REPORT_OPTION_FORMAT] = {0, "format", "FORMAT", .choices = "text csv json markdown",
+                              .help = "text (default), csv, json or markdown"},
+    [REPORT_OPTION_BY] = {0, "by", "WHAT", .choices = "user function type line module thread stack",
+                          .help =
+                              "group by user (the innermost function of your own code), function "
+                              "(the call site), type, line, module, thread or stack"},
+    [REPORT_OPTION_TOP] = {0, "top", "N", .choices = "all",
+                           .help = "the largest N rows of a table, or all (default: 20)"},
+    [REPORT_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
+                              .help = "only these allocations: a text of the filter language, or "
+                                      "the name of a stored graph"},
+    [REPORT_OPTION_AT] = {0, "at", "TIME", .choices = "start peak end",
+                          .help = "only blocks that were live at TIME: 2.5s, peak, a mark, or a "
+                                  "sum of these"},
+    [REPORT_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
+                               .help =
+                                   "which process of a run to report: its name, PID, PID.N for the "
+                                   "Nth program that it executed, or all for their sum (default: "
+                                   "the one that allocated most)"},
+    [REPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
+    [REPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
+};
+
+const struct command_line report_command_line = {
+    .program = "mprof-report",
+    .synopsis = "[REPORT] [OPTIONS] SESSION",
+    .about = "Prints a report about a session that mprof-ingest made.\n\n"
+             "  summary               the program, its sums, and who holds most (default)\n"
+             "  peak                  who held the memory at the program's peak\n"
+             "  leaks                 blocks that were never freed\n"
+             "  functions             what each function allocated, itself and below it\n"
+             "  types, lines, sizes   the same by type, source line or size\n"
+             "  short-lived           blocks that lived under 1 ms\n",
+    .after = "Exit status: 0 done, 1 the session cannot be read or the output cannot be written,\n"
+             "2 wrong options or a filter that does not parse.\n",
+    .options = options,
+    .count = sizeof(options) / sizeof(*options),
+    .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived' -- "
+                "\"$word\"; compgen -f -- \"$word\"; }",
+};

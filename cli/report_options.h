@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of mprof-report. */
+#ifndef MPROF_CLI_REPORT_OPTIONS_H
+#define MPROF_CLI_REPORT_OPTIONS_H
+
+#include "cli/command_line.h"
+
+/* Positions in the table. */
+enum report_option {
+    REPORT_OPTION_OUTPUT,
+    REPORT_OPTION_FORMAT,
+    REPORT_OPTION_BY,
+    REPORT_OPTION_TOP,
+    REPORT_OPTION_FILTER,
+    REPORT_OPTION_AT,
+    REPORT_OPTION_PROCESS,
+    REPORT_OPTION_HELP,
+    REPORT_OPTION_VERSION,
+};
+
+extern const struct command_line report_command_line;
+
+#endif

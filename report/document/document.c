@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/document/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/document/formats.h"
+
+bool document_format(const char *name, enum document_format *format)
+{
+    static const char *const names[] = {"text", "csv", "json", "markdown"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0) {
+            *format = (enum document_format)i;
+            return true;
+        }
+    return false;
+}
+
+struct document *document_new(const char *report, bool estimated)
+{
+    struct document *document = calloc(1, sizeof(*document));
+    if (document) {
+        document->report = report;
+        document->estimated = estimated;
+    }
+    return document;
+}
+
+void document_frames_free(struct document_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(frames[i].function);
+        free(frames[i].file);
+    }
+    free(frames);
+}
+
+static void clear_value(struct document_value *value)
+{
+    free(value->text);
+    document_frames_free(value->frames, value->frame_count);
+}
+
+void document_free(struct document *document)
+{
+    if (!document)
+        return;
+    for (size_t i = 0; i < document->fact_count; i++)
+        clear_value(&document->facts[i].value);
+    for (size_t i = 0; i < document->table_count; i++) {
+        for (size_t j = 0; j < document->tables[i].count; j++)
+            clear_value(&document->tables[i].values[j]);
+        free(document->tables[i].values);
+        free(document->tables[i].columns);
+    }
+    free(document->facts);
+    free(document->tables);
+    free(document);
+}
+
+/* Makes room for one more item of `size` bytes. Returns the array, or NULL. */
+static void *grown(struct document *document, void *items, size_t count, size_t *capacity,
+                   size_t size)
+{
+    if (document->failed)
+        return NULL;
+    if (count < *capacity)
+        return items;
+    const size_t wanted = *capacity ? 2 * *capacity : 16;
+    void *more = realloc(items, wanted * size);
+    if (!more)
+        document->failed = true;
+    else
+        *capacity = wanted;
+    return more;
+}
+
+static char *copied(struct document *document, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy)
+        document->failed = true;
+    return copy;
+}
+
+/* ---- facts ------------------------------------------------------------------------------ */
+
+/* Takes the value. */
+static void add_fact(struct document *document, const char *name, const char *title,
+                     struct document_value value)
+{
+    struct document_fact *facts = grown(document, document->facts, document->fact_count,
+                                        &document->fact_capacity, sizeof(*facts));
+    if (!facts) {
+        clear_value(&value);
+        return;
+    }
+    document->facts = facts;
+    facts[document->fact_count++] = (struct document_fact){name, title, value};
+}
+
+void document_fact_text(struct document *document, const char *name, const char *title,
+                        const char *text)
+{
+    add_fact(document, name, title,
+             (struct document_value){
+                 .kind = VALUE_TEXT, .is_null = !text, .text = copied(document, text)});
+}
+
+void document_fact_number(struct document *document, const char *name, const char *title,
+                          enum value_kind kind, uint64_t number)
+{
+    add_fact(document, name, title, (struct document_value){.kind = kind, .number = number});
+}
+
+void document_fact_sum(struct document *document, const char *name, const char *title,
+                       enum value_kind kind, uint64_t number, double standard_error)
+{
+    add_fact(document, name, title,
+             (struct document_value){.kind = kind,
+                                     .number = number,
+                                     .estimated = document->estimated,
+                                     .standard_error = standard_error});
+}
+
+void document_fact_null(struct document *document, const char *name, const char *title,
+                        enum value_kind kind)
+{
+    add_fact(document, name, title, (struct document_value){.kind = kind, .is_null = true});
+}
+
+/* ---- tables ----------------------------------------------------------------------------- */
+
+void document_table(struct document *document, const char *name, const char *title,
+                    const struct document_column *columns, size_t column_count)
+{
+    struct document_table *tables = grown(document, document->tables, document->table_count,
+                                          &document->table_capacity, sizeof(*tables));
+    if (!tables)
+        return;
+    document->tables = tables;
+    struct document_column *copy = malloc(column_count * sizeof(*copy));
+    if (!copy) {
+        document->failed = true;
+        return;
+    }
+    memcpy(copy, columns, column_count * sizeof(*copy));
+    tables[document->table_count++] = (struct document_table){
+        .name = name, .title = title, .columns = copy, .column_count = column_count};
+}
+
+size_t document_row_count(const struct document_table *table)
+{
+    return table->column_count ? table->count / table->column_count : 0;
+}
+
+void document_rows(struct document *document, uint64_t all_rows)
+{
+    if (!document->failed)
+        document->tables[document->table_count - 1].all_rows = all_rows;
+}
+
+/* Takes the value. */
+static void add_value(struct document *document, struct document_value value)
+{
+    struct document_table *table =
+        document->failed ? NULL : &document->tables[document->table_count - 1];
+    struct document_value *values =
+        table ? grown(document, table->values, table->count, &table->capacity, sizeof(*values))
+              : NULL;
+    if (!values) {
+        clear_value(&value);
+        return;
+    }
+    table->values = values;
+    value.kind = table->columns[table->count % table->column_count].kind;
+    values[table->count++] = value;
+    const uint64_t rows = document_row_count(table);
+    if (table->all_rows < rows)
+        table->all_rows = rows;
+}
+
+void document_text(struct document *document, const char *text)
+{
+    add_value(document, (struct document_value){.is_null = !text, .text = copied(document, text)});
+}
+
+void document_number(struct document *document, uint64_t number)
+{
+    add_value(document, (struct document_value){.number = number});
+}
+
+void document_sum(struct document *document, uint64_t sum, double standard_error)
+{
+    add_value(document, (struct document_value){.number = sum,
+                                                .estimated = document->estimated,
+                                                .standard_error = standard_error});
+}
+
+void document_sum_change(struct document *document, uint64_t before, uint64_t now,
+                         double standard_error)
+{
+    add_value(document,
+              (struct document_value){.number = now < before ? before - now : now - before,
+                                      .negative = now < before,
+                                      .estimated = document->estimated,
+                                      .standard_error = standard_error});
+}
+
+void document_change(struct document *document, uint64_t before, uint64_t now)
+{
+    add_value(document,
+              (struct document_value){.number = now < before ? before - now : now - before,
+                                      .negative = now < before});
+}
+
+void document_share(struct document *document, uint64_t part, uint64_t whole)
+{
+    add_value(document, (struct document_value){.is_null = whole == 0,
+                                                .share = whole ? (double)part / (double)whole : 0});
+}
+
+void document_truth(struct document *document, bool truth)
+{
+    add_value(document, (struct document_value){.number = truth});
+}
+
+void document_null(struct document *document)
+{
+    add_value(document, (struct document_value){.is_null = true});
+}
+
+void document_frames(struct document *document, struct document_frame *frames, size_t count)
+{
+    add_value(document, (struct document_value){.frames = frames, .frame_count = count});
+}
+
+bool document_write(const struct document *document, enum document_format format,
+                    const struct document_about *about, struct output *output,
+                    struct session_error *error)
+{
+    FILE *out = output_stream(output);
+    if (document->failed)
+        return report_fail(error, "out of memory for the report");
+    switch (format) {
+    case FORMAT_TEXT:
+        document_write_text(document, out);
+        return true;
+    case FORMAT_CSV:
+        document_write_csv(document, out);
+        return true;
+    case FORMAT_MARKDOWN:
+        document_write_markdown(document, out);
+        return true;
+    case FORMAT_JSON:
+        break;
+    }
+    return document_write_json(document, about, out) ||
+           report_fail(error, "out of memory for the report");
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a report says, before it has a format: facts, and tables with typed columns.
+ *
+ * Order of calls: document_new(), facts and tables in any order, document_write(), document_free().
+ * A row is written value by value; the last column ends it. Names are copied. If memory is
+ * exhausted, document_write() says so.
+ */
+#ifndef MPROF_REPORT_DOCUMENT_DOCUMENT_H
+#define MPROF_REPORT_DOCUMENT_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/output.h"
+
+#define DOCUMENT_COLUMNS_MOST 32
+
+enum document_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
+/* Finds a format by its name. */
+bool document_format(const char *name, enum document_format *format);
+
+/* A kind tells the unit and the look of a value. Moments are ns since the trace began. */
+enum value_kind {
+    VALUE_TEXT,
+    VALUE_LINE,   /* of a source file: a number that stands with the names */
+    VALUE_FRAMES, /* functions of a stack */
+    VALUE_NUMBER,
+    VALUE_BYTES,
+    VALUE_DURATION, /* ns */
+    VALUE_MOMENT,   /* ns */
+    VALUE_SHARE,    /* a part of a whole, as a fraction */
+    VALUE_ADDRESS,
+    VALUE_TRUTH,
+};
+
+struct document_frame {
+    char *function, *file; /* "": not known */
+    uint32_t line;         /* 0: not known */
+};
+
+struct document_value {
+    enum value_kind kind;
+    bool is_null, negative, estimated;
+    uint64_t number;
+    double standard_error; /* if estimated; below 0: not known */
+    double share;
+    char *text;                    /* of a TEXT */
+    struct document_frame *frames; /* of FRAMES, the innermost first */
+    size_t frame_count;
+};
+
+struct document_column {
+    const char *name;  /* for programs: "live_bytes"; as long as the document */
+    const char *title; /* for people; NULL: the name with blanks */
+    enum value_kind kind;
+};
+
+struct document_table {
+    const char *name, *title; /* as long as the document */
+    struct document_column *columns;
+    size_t column_count;
+    uint64_t all_rows; /* the table shows the first of so many */
+    struct document_value *values;
+    size_t count, capacity; /* values */
+};
+
+struct document_fact {
+    const char *name, *title;
+    struct document_value value;
+};
+
+struct document {
+    const char *report;
+    bool estimated;   /* the session is sampled: sums are estimates */
+    bool failed;      /* memory was exhausted */
+    bool facts_first; /* the facts are what the report is about: CSV has them */
+    struct document_fact *facts;
+    size_t fact_count, fact_capacity;
+    struct document_table *tables;
+    size_t table_count, table_capacity;
+};
+
+/* `report` lives as long as the document. Returns NULL if memory is exhausted. */
+struct document *document_new(const char *report, bool estimated);
+void document_free(struct document *document);
+
+/* Add a fact. `name` and `title` live as long as the document. */
+void document_fact_text(struct document *document, const char *name, const char *title,
+                        const char *text);
+void document_fact_number(struct document *document, const char *name, const char *title,
+                          enum value_kind kind, uint64_t number);
+/* Adds a fact that is an estimate if the session is sampled. */
+void document_fact_sum(struct document *document, const char *name, const char *title,
+                       enum value_kind kind, uint64_t number, double standard_error);
+/* Adds a fact that has no value. */
+void document_fact_null(struct document *document, const char *name, const char *title,
+                        enum value_kind kind);
+
+/* Returns the number of whole rows of a table. */
+size_t document_row_count(const struct document_table *table);
+
+/* Begins a table. The names and titles live as long as the document. At most
+ * DOCUMENT_COLUMNS_MOST columns. */
+void document_table(struct document *document, const char *name, const char *title,
+                    const struct document_column *columns, size_t column_count);
+/* States how many rows there are, if the table has only the first ones. */
+void document_rows(struct document *document, uint64_t all_rows);
+
+/* Add the next value of the table's row. Each has the kind of its column. */
+void document_text(struct document *document, const char *text); /* NULL is null */
+void document_number(struct document *document, uint64_t number);
+void document_change(struct document *document, uint64_t before, uint64_t now);
+/* An estimate if the session is sampled; its error is below 0 if it is not known. */
+void document_sum(struct document *document, uint64_t sum, double standard_error);
+void document_sum_change(struct document *document, uint64_t before, uint64_t now,
+                         double standard_error);
+void document_share(struct document *document, uint64_t part, uint64_t whole);
+void document_truth(struct document *document, bool truth);
+void document_null(struct document *document);
+/* Takes the frames, which it frees by document_frames_free(). */
+void document_frames(struct document *document, struct document_frame *frames, size_t count);
+void document_frames_free(struct document_frame *frames, size_t count);
+
+/* The state of things that every report names in JSON. */
+struct document_about {
+    const char *session, *filter, *at, *base; /* NULL: none */
+};
+
+/* Writes the document. Errors of writing stay in the output. Returns false with `error` set if
+ * memory was exhausted. */
+bool document_write(const struct document *document, enum document_format format,
+                    const struct document_about *about, struct output *output,
+                    struct session_error *error);
+
+#endif

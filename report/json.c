@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_gen.h>
+
+#include "report/names.h"
+
+struct json {
+    FILE *out;
+    yajl_gen generator;
+    bool pretty; /* yajl ends the last line itself */
+    bool failed;
+};
+
+static void print(void *out, const char *text, size_t length)
+{
+    fwrite(text, 1, length, out);
+}
+
+struct json *json_begin(FILE *out, bool pretty)
+{
+    struct json *json = calloc(1, sizeof(*json));
+    if (!json)
+        return NULL;
+    json->out = out;
+    json->pretty = pretty;
+    json->generator = yajl_gen_alloc(NULL);
+    if (!json->generator) {
+        free(json);
+        return NULL;
+    }
+    yajl_gen_config(json->generator, yajl_gen_beautify, (int)pretty);
+    yajl_gen_config(json->generator, yajl_gen_indent_string, " ");
+    yajl_gen_config(json->generator, yajl_gen_print_callback, print, out);
+    return json;
+}
+
+static void check(struct json *json, yajl_gen_status status)
+{
+    if (status != yajl_gen_status_ok)
+        json->failed = true;
+}
+
+bool json_end(struct json *json)
+{
+    if (!json)
+        return false;
+    /* A whole document takes no more values. */
+    const bool whole = yajl_gen_null(json->generator) == yajl_gen_generation_complete;
+    const bool good = whole && !json->failed;
+    if (!json->pretty)
+        fputc('\n', json->out);
+    yajl_gen_free(json->generator);
+    free(json);
+    return good;
+}
+
+void json_object(struct json *json)
+{
+    check(json, yajl_gen_map_open(json->generator));
+}
+
+void json_object_end(struct json *json)
+{
+    check(json, yajl_gen_map_close(json->generator));
+}
+
+void json_array(struct json *json)
+{
+    check(json, yajl_gen_array_open(json->generator));
+}
+
+void json_array_end(struct json *json)
+{
+    check(json, yajl_gen_array_close(json->generator));
+}
+
+void json_key(struct json *json, const char *key)
+{
+    json_text(json, key);
+}
+
+void json_text(struct json *json, const char *text)
+{
+    char room[1024], *copy = NULL;
+    size_t length;
+    if (!text) {
+        json_null(json);
+        return;
+    }
+    if (strlen(text) < sizeof(room) / 4)
+        length = name_utf8(room, sizeof(room), text);
+    else if (!(copy = name_utf8_copy(text, &length))) {
+        json->failed = true;
+        return;
+    }
+    const char *valid = copy ? copy : room;
+    check(json, yajl_gen_string(json->generator, (const unsigned char *)valid, length));
+    free(copy);
+}
+
+/* Writes the digits as they are: yajl's own integers end at 2^63. */
+static void put_digits(struct json *json, const char *digits)
+{
+    check(json, yajl_gen_number(json->generator, digits, strlen(digits)));
+}
+
+void json_number(struct json *json, uint64_t number)
+{
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%" PRIu64, number);
+    put_digits(json, digits);
+}
+
+void json_signed(struct json *json, int64_t number)
+{
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%" PRId64, number);
+    put_digits(json, digits);
+}
+
+void json_real(struct json *json, double number)
+{
+    char digits[40];
+    if (!isfinite(number)) {
+        json_null(json);
+        return;
+    }
+    snprintf(digits, sizeof(digits), "%.10g", number);
+    put_digits(json, digits);
+}
+
+void json_truth(struct json *json, bool truth)
+{
+    check(json, yajl_gen_bool(json->generator, (int)truth));
+}
+
+void json_null(struct json *json)
+{
+    check(json, yajl_gen_null(json->generator));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes JSON (RFC 8259) to a stream, piece by piece. The only door to yajl. Order of calls:
+ * json_begin(), values, json_end(). Errors of writing stay in the stream.
+ */
+#ifndef MPROF_REPORT_JSON_H
+#define MPROF_REPORT_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json;
+
+/* Begins a document, indented for people if `pretty`. Returns NULL if memory is exhausted. */
+struct json *json_begin(FILE *out, bool pretty);
+/* Ends the document with a line end and frees `json`. Returns false if memory was exhausted or the
+ * values did not form one document. NULL is ignored and gives false. */
+bool json_end(struct json *json);
+
+void json_object(struct json *json);
+void json_object_end(struct json *json);
+void json_array(struct json *json);
+void json_array_end(struct json *json);
+
+/* Writes the name of a member. Also takes names from outside. */
+void json_key(struct json *json, const char *key);
+
+/* Write a value. Text may hold any bytes: what is not UTF-8 becomes U+FFFD. NULL is null. */
+void json_text(struct json *json, const char *text);
+void json_number(struct json *json, uint64_t number);
+void json_signed(struct json *json, int64_t number);
+/* A number that JSON does not have becomes null. */
+void json_real(struct json *json, double number);
+void json_truth(struct json *json, bool truth);
+void json_null(struct json *json);
+
+#endif

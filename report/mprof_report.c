@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mprof-report: reads the command line, opens the session and writes one report. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report_options.h"
+#include "cli/say.h"
+#include "report/names.h"
+#include "report/output.h"
+#include "report/tables/reports.h"
+
+enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
+
+struct arguments {
+    const struct report_kind *report;
+    const char *session, *process, *output;
+    enum document_format format;
+    struct report_request request;
+};
+
+static int complain(const struct session_error *error)
+{
+    say("mprof-report", "%s", error->message);
+    return EXIT_BAD_INPUT;
+}
+
+/* Says what is wrong in the text of an option, and shows its line with a mark below the place.
+ * Columns of errors count the characters of the whole text. */
+static int complain_of_text(const char *option, const char *text, const struct session_error *error)
+{
+    const char *line = text, *place = text;
+    int number = 1, column = 1;
+    for (int left = error->column - 1; left > 0 && *place; place++) {
+        if (*place == '\n') {
+            number++;
+            column = 0;
+            line = place + 1;
+        }
+        /* The bytes that continue a character count with it. */
+        if (((unsigned char)place[1] & 0xC0) != 0x80) {
+            left--;
+            column++;
+        }
+    }
+    const int before = (int)(place - line), whole = (int)strcspn(line, "\n");
+    char *shown = strndup(line, (size_t)whole), *ahead = strndup(line, (size_t)before);
+    say("mprof-report", "%s, line %d, column %d: %s", option, number, column, error->message);
+    if (shown && ahead) {
+        fputs("  ", stderr);
+        name_put_text(stderr, shown);
+        fprintf(stderr, "\n  %*s^\n", (int)name_text_columns(ahead), "");
+    }
+    free(shown);
+    free(ahead);
+    return EXIT_BAD_USAGE;
+}
+
+static bool take_top(const char *value, uint64_t *top)
+{
+    char *end;
+    if (strcmp(value, "all") == 0) {
+        *top = 0;
+        return true;
+    }
+    errno = 0;
+    *top = strtoull(value, &end, 10);
+    return *value >= '1' && *value <= '9' && *end == '\0' && errno == 0;
+}
+
+/* Handles one option. Returns -1 to go on, or an exit status. */
+static int take_option(struct arguments *arguments, enum report_option option, const char *value)
+{
+    const struct command_line *line = &report_command_line;
+    switch (option) {
+    case REPORT_OPTION_OUTPUT:
+        arguments->output = value;
+        break;
+    case REPORT_OPTION_FORMAT:
+        if (!document_format(value, &arguments->format))
+            return command_line_wrong(line, "--format is text, csv, json or markdown, not %s",
+                                      value);
+        break;
+    case REPORT_OPTION_BY:
+        if (!report_by(value, &arguments->request.by))
+            return command_line_wrong(
+                line, "--by is user, function, type, line, module, thread or stack, not %s", value);
+        break;
+    case REPORT_OPTION_TOP:
+        if (!take_top(value, &arguments->request.top))
+            return command_line_wrong(line, "--top needs a number from 1, or all");
+        break;
+    case REPORT_OPTION_FILTER:
+        arguments->request.filter = value;
+        break;
+    case REPORT_OPTION_AT:
+        arguments->request.at = value;
+        break;
+    case REPORT_OPTION_PROCESS:
+        arguments->process = value;
+        break;
+    case REPORT_OPTION_HELP:
+        command_line_help(line, stdout);
+        return EXIT_GOOD;
+    case REPORT_OPTION_VERSION:
+        command_line_version(line, stdout);
+        return EXIT_GOOD;
+    }
+    return -1;
+}
+
+/* Takes the report, if one is named, and the session. */
+static int take_operands(struct arguments *arguments, int count, char **values)
+{
+    const struct command_line *line = &report_command_line;
+    arguments->report = report_find("summary");
+    if (count == 2) {
+        arguments->report = report_find(values[0]);
+        if (!arguments->report && report_find(values[1])) {
+            arguments->report = report_find(values[1]);
+            arguments->session = values[0];
+            return -1;
+        }
+        if (!arguments->report)
+            return command_line_wrong(line, "there is no report \"%s\"", values[0]);
+    }
+    if (count > 2)
+        return command_line_wrong(line, "more than one report and one session named");
+    if (count == 0 || (count == 1 && report_find(values[0])))
+        return command_line_wrong(line, "no session named");
+    arguments->session = values[count - 1];
+    return -1;
+}
+
+/* Reads the arguments. Returns -1 to go on, or an exit status. */
+static int read_arguments(int count, char **values, struct arguments *arguments)
+{
+    const struct command_line *line = &report_command_line;
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? EXIT_BAD_USAGE
+                     : take_option(arguments, (enum report_option)option, value);
+    if (status < 0)
+        status = take_operands(arguments, count - optind, values + optind);
+    if (status >= 0)
+        return status;
+    struct report_request *request = &arguments->request;
+    if (request->by != BY_DEFAULT && arguments->report->by == BY_DEFAULT)
+        return command_line_wrong(line, "%s has its own way to group, and takes no --by",
+                                  arguments->report->name);
+    if (request->by == BY_DEFAULT)
+        request->by = arguments->report->by;
+    return -1;
+}
+
+static bool select_process(struct session *session, const char *process,
+                           struct session_error *error)
+{
+    uint32_t id;
+    return !process || (session_find_process(session, process, &id, error) &&
+                        session_select_process(session, id, error));
+}
+
+/* Writes the report to the output. Returns an exit status. */
+static int write_report(const struct arguments *arguments)
+{
+    const struct report_request *request = &arguments->request;
+    const struct document_about about = {arguments->session, request->filter, request->at, NULL};
+    struct session_error error = {.message = ""};
+    struct document *document =
+        document_new(arguments->report->name, session_sampled(request->session));
+    if (!document)
+        return complain(&(struct session_error){.message = "out of memory for the report"});
+    bool good = arguments->report->write(request, document, &error);
+    /* The output is opened last: a report that fails leaves what was there. */
+    struct output *output = good ? output_open(arguments->output, &error) : NULL;
+    good = output && document_write(document, arguments->format, &about, output, &error);
+    if (good)
+        good = output_close(output, &error);
+    else
+        output_discard(output);
+    document_free(document);
+    return good ? EXIT_GOOD : complain(&error);
+}
+
+/* Opens the session and checks the texts. Returns -1 to go on, or an exit status. */
+static int begin(struct arguments *arguments)
+{
+    struct session_error error = {.message = ""};
+    struct report_request *request = &arguments->request;
+    const char *wrong = NULL;
+    request->session = session_open(arguments->session, &error);
+    if (!request->session || !select_process(request->session, arguments->process, &error))
+        return complain(&error);
+    if (request_check(request, request->session, &wrong, &error))
+        return -1;
+    if (error.column == 0)
+        return complain(&error);
+    return complain_of_text(wrong, strcmp(wrong, "--at") == 0 ? request->at : request->filter,
+                            &error);
+}
+
+static int run(struct arguments *arguments)
+{
+    int status = begin(arguments);
+    if (status < 0)
+        status = write_report(arguments);
+    session_close(arguments->request.session);
+    return status;
+}
+
+int main(int count, char **values)
+{
+    struct arguments arguments = {.request = {.top = 20}};
+    output_prepare();
+    const int status = read_arguments(count, values, &arguments);
+    return status >= 0 ? status : run(&arguments);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/printable.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+enum { REPLACEMENT_LENGTH = 3 };
+
+/* Decodes the character at the start of `text`. Returns its length, 0 if the byte begins none. */
+static unsigned decode(const char *text, uint32_t *character)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (byte[0] < 0x80) {
+        *character = byte[0];
+        return byte[0] != 0;
+    }
+    const unsigned length = byte[0] >= 0xf0 ? 4 : byte[0] >= 0xe0 ? 3 : byte[0] >= 0xc0 ? 2 : 0;
+    if (length == 0)
+        return 0;
+    *character = byte[0] & (0x7fU >> length);
+    for (unsigned i = 1; i < length; i++) {
+        if ((byte[i] & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (byte[i] & 0x3fU);
+    }
+    const bool surrogate = *character >= 0xd800 && *character < 0xe000;
+    return *character < least[length] || *character > 0x10ffff || surrogate ? 0 : length;
+}
+
+size_t name_utf8(char *out, size_t size, const char *text)
+{
+    size_t used = 0;
+    while (*text) {
+        uint32_t character;
+        const unsigned length = decode(text, &character);
+        const size_t wanted = length ? length : REPLACEMENT_LENGTH;
+        if (used + wanted >= size)
+            break;
+        memcpy(out + used, length ? text : REPLACEMENT, wanted);
+        used += wanted;
+        text += length ? length : 1;
+    }
+    out[used] = '\0';
+    return used;
+}
+
+char *name_utf8_copy(const char *text, size_t *length)
+{
+    const size_t size = REPLACEMENT_LENGTH * strlen(text) + 1;
+    char *copy = malloc(size);
+    const size_t used = copy ? name_utf8(copy, size, text) : 0;
+    if (length)
+        *length = used;
+    return copy;
+}
+
+size_t name_text_columns(const char *text)
+{
+    size_t columns = 0;
+    while (*text) {
+        const unsigned length = printable_glyph(text);
+        columns += length ? 1 : PRINTABLE_BYTE_MAX;
+        text += length ? length : 1;
+    }
+    return columns;
+}
+
+size_t name_put_text(FILE *out, const char *text)
+{
+    size_t columns = 0;
+    while (*text) {
+        const unsigned length = printable_glyph(text);
+        if (length)
+            fwrite(text, 1, length, out);
+        else
+            fprintf(out, "\\x%02x", (unsigned char)*text);
+        columns += length ? 1 : PRINTABLE_BYTE_MAX;
+        text += length ? length : 1;
+    }
+    return columns;
+}
+
+/* Writes one character, or U+FFFD, and returns the bytes of `text` that it took. */
+static size_t put_character(FILE *out, const char *text, bool allowed)
+{
+    uint32_t character;
+    const unsigned length = decode(text, &character);
+    if (length && allowed)
+        fwrite(text, 1, length, out);
+    else
+        fputs(REPLACEMENT, out);
+    return length ? length : 1;
+}
+
+void name_put_csv(FILE *out, const char *text)
+{
+    const bool quoted = *text == '\0' || strpbrk(text, "\",\r\n");
+    if (quoted)
+        fputc('"', out);
+    while (*text) {
+        if (*text == '"')
+            fputc('"', out);
+        text += put_character(out, text, true);
+    }
+    if (quoted)
+        fputc('"', out);
+}
+
+void name_put_markdown(FILE *out, const char *text)
+{
+    while (*text) {
+        const unsigned length = printable_glyph(text);
+        if (length == 1 && strchr("\\`*_{}[]<>|~&#", *text))
+            fputc('\\', out);
+        if (length)
+            fwrite(text, 1, length, out);
+        else
+            fprintf(out, "\\\\x%02x", (unsigned char)*text);
+        text += length ? length : 1;
+    }
+}
+
+/* Tells whether XML 1.0 allows the character that begins here. */
+static bool is_xml(const char *text)
+{
+    uint32_t character;
+    if (decode(text, &character) == 0)
+        return false;
+    return character >= 0x20 ? character != 0xfffe && character != 0xffff
+                             : character == '\t' || character == '\n' || character == '\r';
+}
+
+void name_put_xml(FILE *out, const char *text)
+{
+    while (*text) {
+        const char *entity = *text == '&'    ? "&amp;"
+                             : *text == '<'  ? "&lt;"
+                             : *text == '>'  ? "&gt;"
+                             : *text == '"'  ? "&quot;"
+                             : *text == '\t' ? "&#9;"
+                             : *text == '\n' ? "&#10;"
+                             : *text == '\r' ? "&#13;"
+                                             : NULL;
+        if (entity)
+            fputs(entity, out);
+        text += entity ? 1 : put_character(out, text, is_xml(text));
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes names from outside (functions, types, files, threads, arguments), which may hold any
+ * bytes, in the form of a format. The formats for programs get valid UTF-8: each byte that is none
+ * becomes U+FFFD.
+ */
+#ifndef MPROF_REPORT_NAMES_H
+#define MPROF_REPORT_NAMES_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Writes valid UTF-8 without NUL to `out`, with U+FFFD for each byte that is none. Control
+ * characters stay. Cuts text that does not fit into `size` bytes (at least 1) before a character.
+ * Returns the length without the NUL.
+ */
+size_t name_utf8(char *out, size_t size, const char *text);
+/* Returns the same as new memory that the caller frees, NULL if there is none. */
+char *name_utf8_copy(const char *text, size_t *length);
+
+/* Writes the printable form of messages and terminals (schemas/printable.h). Returns the columns
+ * that it takes: one for each character. */
+size_t name_put_text(FILE *out, const char *text);
+size_t name_text_columns(const char *text);
+/* Writes a field of RFC 4180: valid UTF-8, quoted if it is empty or needs quotes. */
+void name_put_csv(FILE *out, const char *text);
+/* Writes a cell of a Markdown table: printable, with a backslash before what Markdown reads. */
+void name_put_markdown(FILE *out, const char *text);
+/* Writes the text of an XML 1.0 element or attribute. Characters that XML forbids become U+FFFD. */
+void name_put_xml(FILE *out, const char *text);
+
+#endif

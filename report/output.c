@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Outputs that are open at one time and removed by a signal. */
+enum { PARTS_MOST = 64 };
+enum { BUFFER_SIZE = 256 * 1024 };
+
+struct output {
+    FILE *stream;
+    int descriptor;
+    int reason;          /* errno of the first write that failed, or 0 */
+    char *target, *part; /* NULL: standard output */
+    bool made;           /* there is a file `part` */
+    size_t place;        /* in `parts`, or PARTS_MOST */
+};
+
+static char *volatile parts[PARTS_MOST];
+
+bool report_fail(struct session_error *error, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(error->message, sizeof(error->message), format, values);
+    va_end(values);
+    error->column = 0;
+    return false;
+}
+
+/* Removes the files that are not whole, and ends the program by the signal. */
+static void remove_parts(int signal_number)
+{
+    for (size_t i = 0; i < PARTS_MOST; i++) {
+        const char *part = parts[i];
+        if (part)
+            unlink(part);
+    }
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void output_prepare(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    int descriptor;
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+        if (signal(signals[i], remove_parts) == SIG_IGN)
+            signal(signals[i], SIG_IGN);
+    /* Opened for reading: a write to it fails. */
+    while ((descriptor = open("/dev/null", O_RDONLY)) >= 0 && descriptor <= STDERR_FILENO)
+        ;
+    if (descriptor > STDERR_FILENO)
+        close(descriptor);
+}
+
+/* Allows a target that does not exist, or is a regular file. A link is not followed: renaming would
+ * replace the link. */
+static bool check_target(const char *target, struct session_error *error)
+{
+    struct stat about;
+    if (lstat(target, &about) != 0)
+        return errno == ENOENT ||
+               report_fail(error, "%.300s: cannot be written: %s", target, strerror(errno));
+    if (S_ISREG(about.st_mode))
+        return true;
+    return report_fail(error,
+                       "%.300s: is %s, and only regular files are replaced; name another with -o, "
+                       "or leave it out to write to standard output",
+                       target,
+                       S_ISDIR(about.st_mode)   ? "a directory"
+                       : S_ISLNK(about.st_mode) ? "a symbolic link"
+                                                : "not a regular file");
+}
+
+/* Notes the file for remove_parts(). */
+static void note_part(struct output *output)
+{
+    while (output->place < PARTS_MOST && parts[output->place])
+        output->place++;
+    if (output->place < PARTS_MOST)
+        parts[output->place] = output->part;
+}
+
+/* Writes for the stream, and keeps the reason of a failure, which the stream forgets. */
+static ssize_t write_all(void *cookie, const char *text, size_t size)
+{
+    struct output *output = cookie;
+    size_t done = 0;
+    while (output->reason == 0 && done < size) {
+        const ssize_t now = write(output->descriptor, text + done, size - done);
+        if (now > 0)
+            done += (size_t)now;
+        else if (now == 0 || errno != EINTR)
+            output->reason = now == 0 ? EIO : errno;
+    }
+    return (ssize_t)done;
+}
+
+static bool open_stream(struct output *output, struct session_error *error)
+{
+    output->stream = fopencookie(output, "w", (cookie_io_functions_t){.write = write_all});
+    if (!output->stream)
+        return report_fail(error, "out of memory for a file");
+    setvbuf(output->stream, NULL, _IOFBF, BUFFER_SIZE);
+    return true;
+}
+
+static bool make_part(struct output *output, struct session_error *error)
+{
+    for (unsigned attempt = 0; output->descriptor < 0 && attempt < 100; attempt++) {
+        free(output->part);
+        if (asprintf(&output->part, "%s.part.%ld.%u", output->target, (long)getpid(), attempt) <
+            0) {
+            output->part = NULL;
+            return report_fail(error, "out of memory for a name");
+        }
+        output->descriptor =
+            open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (output->descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    if (output->descriptor < 0)
+        return report_fail(error, "%.300s: cannot be created: %s; name another place with -o",
+                           output->target, strerror(errno));
+    output->made = true;
+    note_part(output);
+    return true;
+}
+
+/* Ends the output's files. Keeps a file that has got its name. */
+static void free_output(struct output *output, bool keep)
+{
+    if (output->stream)
+        fclose(output->stream);
+    if (output->part && output->descriptor >= 0)
+        close(output->descriptor);
+    if (output->part && output->made && !keep)
+        unlink(output->part);
+    if (output->place < PARTS_MOST)
+        parts[output->place] = NULL;
+    free(output->target);
+    free(output->part);
+    free(output);
+}
+
+struct output *output_open(const char *path, struct session_error *error)
+{
+    struct output *output = calloc(1, sizeof(*output));
+    if (!output || (path && !(output->target = strdup(path)))) {
+        free(output);
+        report_fail(error, "out of memory for a file");
+        return NULL;
+    }
+    output->descriptor = path ? -1 : STDOUT_FILENO;
+    if (!path)
+        output->place = PARTS_MOST;
+    if ((path && (!check_target(path, error) || !make_part(output, error))) ||
+        !open_stream(output, error)) {
+        free_output(output, false);
+        return NULL;
+    }
+    return output;
+}
+
+FILE *output_stream(struct output *output)
+{
+    return output->stream;
+}
+
+bool output_failed(const struct output *output)
+{
+    return output->reason != 0;
+}
+
+/* Writes what is left. Returns false with `error` set. */
+static bool finish(struct output *output, struct session_error *error)
+{
+    fflush(output->stream);
+    /* Some file systems report a full disk only now. */
+    if (output->reason == 0 && output->part && close(output->descriptor) != 0)
+        output->reason = errno;
+    else if (output->reason == 0 && output->part)
+        output->descriptor = -1;
+    if (output->reason == 0)
+        return true;
+    return report_fail(error, "%.300s: cannot be written: %s",
+                       output->target ? output->target : "standard output",
+                       strerror(output->reason));
+}
+
+bool output_close(struct output *output, struct session_error *error)
+{
+    bool good = finish(output, error) && (!output->target || check_target(output->target, error));
+    if (good && output->part && rename(output->part, output->target) != 0)
+        good =
+            report_fail(error, "%.300s: cannot be replaced: %s", output->target, strerror(errno));
+    free_output(output, good);
+    return good;
+}
+
+void output_discard(struct output *output)
+{
+    if (output)
+        free_output(output, false);
+}

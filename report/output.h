@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The output of a report or an export: standard output, or a file that gets its name when it is
+ * whole.
+ *
+ * Order of calls: output_prepare() once at the start of main(); for each output output_open(),
+ * writing to output_stream(), then output_close() or output_discard(). Writers need not check each
+ * write: output_close() reports the first failure. A loop that writes much may ask output_failed()
+ * now and then.
+ *
+ * The file is made beside its target, as TARGET.part.PID.N, and replaces the target in one step. A
+ * signal that ends the program removes it.
+ */
+#ifndef MPROF_REPORT_OUTPUT_H
+#define MPROF_REPORT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "session/session.h"
+
+struct output;
+
+/*
+ * Makes writing to a closed pipe an error instead of a signal, and gives descriptors 0 to 2 that
+ * are closed a place that cannot be written, so that no file takes their numbers.
+ */
+void output_prepare(void);
+
+/*
+ * Opens an output. `path` NULL is standard output. Only regular files are replaced. Returns NULL
+ * with `error` set: one line that says what, where and what to do.
+ */
+struct output *output_open(const char *path, struct session_error *error);
+
+FILE *output_stream(struct output *output);
+/* Tells whether a write has failed. */
+bool output_failed(const struct output *output);
+
+/*
+ * Ends the output, and gives the file its name. Frees `output`. Returns false with `error` set if
+ * anything could not be written; the file is then removed, and what was there before stays.
+ */
+bool output_close(struct output *output, struct session_error *error);
+/* Removes the file and frees `output`. NULL is ignored. */
+void output_discard(struct output *output);
+
+/* Formats a message into `error` and returns false. */
+__attribute__((format(printf, 2, 3))) bool report_fail(struct session_error *error,
+                                                       const char *format, ...);
+
+#endif

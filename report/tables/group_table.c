@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/tables/group_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *group_join_step(enum report_by by)
+{
+    switch (by) {
+    case BY_FUNCTION:
+        return "| join function, module";
+    case BY_TYPE:
+        return "| join type";
+    case BY_LINE:
+        return "| join function, file, line";
+    case BY_MODULE:
+        return "| join module";
+    case BY_THREAD:
+        return "| join thread";
+    case BY_STACK:
+        return "| join stack";
+    case BY_SIZE:
+        return "| join size";
+    default:
+        return "| join user";
+    }
+}
+
+size_t group_key_columns(enum report_by by, struct document_column *columns)
+{
+    static const struct document_column user[] = {{"user", NULL, VALUE_TEXT}},
+                                        function[] = {{"function", NULL, VALUE_TEXT},
+                                                      {"module", NULL, VALUE_TEXT}},
+                                        type[] = {{"type", NULL, VALUE_TEXT}},
+                                        line[] = {{"function", NULL, VALUE_TEXT},
+                                                  {"file", NULL, VALUE_TEXT},
+                                                  {"line", NULL, VALUE_LINE}},
+                                        module[] = {{"module", NULL, VALUE_TEXT}},
+                                        thread[] = {{"thread", NULL, VALUE_TEXT}},
+                                        stack[] = {{"stack_id", "stack", VALUE_LINE},
+                                                   {"function", NULL, VALUE_TEXT},
+                                                   {"frames", NULL, VALUE_FRAMES}},
+                                        size[] = {{"size", NULL, VALUE_BYTES}};
+#define COPY(from)                                                                                 \
+    do {                                                                                           \
+        memcpy(columns, (from), sizeof(from));                                                     \
+        return sizeof(from) / sizeof(*(from));                                                     \
+    } while (0)
+    switch (by) {
+    case BY_FUNCTION:
+        COPY(function);
+    case BY_TYPE:
+        COPY(type);
+    case BY_LINE:
+        COPY(line);
+    case BY_MODULE:
+        COPY(module);
+    case BY_THREAD:
+        COPY(thread);
+    case BY_STACK:
+        COPY(stack);
+    case BY_SIZE:
+        COPY(size);
+    default:
+        COPY(user);
+    }
+#undef COPY
+}
+
+struct document_column group_measure_column(enum session_group_measure measure)
+{
+    static const enum value_kind kinds[] = {[UNIT_NUMBER] = VALUE_NUMBER,
+                                            [UNIT_BYTES] = VALUE_BYTES,
+                                            [UNIT_DURATION] = VALUE_DURATION,
+                                            [UNIT_MOMENT] = VALUE_MOMENT};
+    return (struct document_column){.name = session_group_measure_name(measure),
+                                    .kind = kinds[session_group_measure_unit(measure)]};
+}
+
+/* Copies the frames of a stack from the call site outward. NULL if there are none. */
+static struct document_frame *copy_frames(struct session *session, uint32_t stack, size_t *count)
+{
+    const size_t all = session_stack(session, stack, NULL, 0);
+    const size_t first = session_stack_call_site(session, stack);
+    struct session_frame *frames = all ? calloc(all, sizeof(*frames)) : NULL;
+    struct document_frame *copies = frames ? calloc(all, sizeof(*copies)) : NULL;
+    *count = 0;
+    if (copies)
+        session_stack(session, stack, frames, all);
+    for (size_t i = first; copies && i < all; i++) {
+        struct document_frame *copy = &copies[*count];
+        copy->function = strdup(session_function_name(session, frames[i].function));
+        copy->file = strdup(frames[i].file);
+        copy->line = frames[i].line;
+        ++*count;
+        if (!copy->function || !copy->file) {
+            document_frames_free(copies, *count);
+            copies = NULL;
+            *count = 0;
+        }
+    }
+    free(frames);
+    return copies;
+}
+
+void group_stack_values(struct document *document, struct session *session, uint32_t stack)
+{
+    size_t count;
+    struct document_frame *frames = copy_frames(session, stack, &count);
+    document_number(document, stack);
+    document_text(document, count > 0 ? frames[0].function : NULL);
+    document_frames(document, frames, count);
+}
+
+void group_key_values(struct document *document, struct session *session, enum report_by by,
+                      const struct session_group_set *set, size_t row, size_t first)
+{
+    struct document_column columns[DOCUMENT_COLUMNS_MOST];
+    char text[32];
+    if (by == BY_STACK) {
+        const struct session_group_key key = session_group_key(set, row, first);
+        group_stack_values(document, session, key.is_null ? 0 : (uint32_t)key.id);
+        return;
+    }
+    const size_t count = group_key_columns(by, columns);
+    for (size_t i = 0; i < count; i++) {
+        const struct session_group_key key = session_group_key(set, row, first + i);
+        if (key.is_null)
+            document_null(document);
+        else if (columns[i].kind != VALUE_TEXT)
+            document_number(document, key.id);
+        else if (key.text)
+            document_text(document, key.text);
+        else {
+            session_group_key_text(set, row, first + i, text, sizeof(text));
+            document_text(document, text);
+        }
+    }
+}
+
+/* Adds one measure of a row. */
+static bool add_measure(struct document *document, struct session_group_set *set, size_t row,
+                        enum session_group_measure measure, struct session_error *error)
+{
+    uint64_t value;
+    double standard_error;
+    if (!session_group_value(set, row, measure, &value, error) ||
+        !session_group_error(set, row, measure, &standard_error, error))
+        return false;
+    const bool recorded = measure == MEASURE_MIN_SIZE || measure == MEASURE_MAX_SIZE ||
+                          measure == MEASURE_MIN_LIFETIME || measure == MEASURE_MAX_LIFETIME;
+    if (recorded)
+        document_number(document, value);
+    else
+        document_sum(document, value, standard_error);
+    return true;
+}
+
+static bool add_row(const struct report_request *request, const struct group_plan *plan,
+                    struct session_group_set *set, size_t row, uint64_t whole,
+                    struct document *document, struct session_error *error)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        if (!add_measure(document, set, row, plan->measures[i], error))
+            return false;
+        if (i > 0 || !plan->share)
+            continue;
+        if (!session_group_value(set, row, plan->measures[0], &value, error))
+            return false;
+        document_share(document, value, whole);
+    }
+    group_key_values(document, request->session, plan->by, set, row, 0);
+    return true;
+}
+
+static void begin_table(const struct group_plan *plan, struct document *document)
+{
+    struct document_column columns[DOCUMENT_COLUMNS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        columns[count++] = group_measure_column(plan->measures[i]);
+        if (i == 0 && plan->share)
+            columns[count++] = (struct document_column){"share", NULL, VALUE_SHARE};
+    }
+    count += group_key_columns(plan->by, columns + count);
+    document_table(document, plan->name, plan->title, columns, count);
+}
+
+bool group_table(const struct report_request *request, const struct group_plan *plan,
+                 struct document *document, struct session_error *error)
+{
+    char steps[512];
+    unsigned measures = 0;
+    uint64_t whole = 0;
+    snprintf(steps, sizeof(steps), "%s %s", plan->steps ? plan->steps : "",
+             group_join_step(plan->by));
+    struct graph_result *result = request_run(request, request->session, plan->set, steps, error);
+    struct session_group_set *set = result ? graph_result_groups(result) : NULL;
+    for (size_t i = 0; i < plan->measure_count; i++)
+        measures |= 1u << plan->measures[i];
+    bool good = set && session_groups_prepare(set, measures, error) &&
+                session_groups_sort(set, plan->measures[0], true, error) &&
+                (!plan->share || session_groups_sum(set, plan->measures[0], &whole, error));
+    begin_table(plan, document);
+    const size_t rows = good ? session_groups_count(set) : 0;
+    for (size_t row = 0; good && row < rows && (request->top == 0 || row < request->top); row++)
+        good = add_row(request, plan, set, row, whole, document, error);
+    document_rows(document, rows);
+    graph_result_free(result);
+    return good;
+}

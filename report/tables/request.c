@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/tables/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/say.h"
+
+bool report_by(const char *name, enum report_by *by)
+{
+    static const char *const names[] = {"user",   "function", "type", "line",
+                                        "module", "thread",   "stack"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0) {
+            *by = (enum report_by)(BY_USER + i);
+            return true;
+        }
+    return false;
+}
+
+/* Returns the place behind the last definition: its `;` is no part of a string. */
+static const char *behind_definitions(const char *text)
+{
+    const char *behind = text;
+    bool quoted = false;
+    for (const char *at = text; *at; at++) {
+        if (quoted && *at == '\\' && (at[1] == '"' || at[1] == '\\'))
+            at++;
+        else if (*at == '"')
+            quoted = !quoted;
+        else if (*at == ';' && !quoted)
+            behind = at + 1;
+    }
+    return behind;
+}
+
+static bool is_blank(const char *text)
+{
+    return !text || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+/* Returns the sentence as new memory: the filter in parentheses, with the limits and steps. Groups
+ * become their allocations. NULL if memory is exhausted. */
+static char *compose(const struct report_request *request, bool groups, const char *set,
+                     const char *steps)
+{
+    const char *filter = is_blank(request->filter) ? "all" : request->filter;
+    const char *pipeline = behind_definitions(filter);
+    char *sentence = NULL;
+    if (asprintf(&sentence, "%.*s (%s%s)%s%s%s%s%s %s", (int)(pipeline - filter), filter,
+                 is_blank(pipeline) ? "all" : pipeline, groups ? " | ungroup" : "",
+                 request->at ? " & (live at (" : "", request->at ? request->at : "",
+                 request->at ? "))" : "", set ? " & " : "", set ? set : "", steps ? steps : "") < 0)
+        return NULL;
+    return sentence;
+}
+
+struct graph_result *request_run(const struct report_request *request, struct session *session,
+                                 const char *set, const char *steps, struct session_error *error)
+{
+    char *sentence = compose(request, request->groups, set, steps);
+    if (!sentence) {
+        report_fail(error, "out of memory for a sentence");
+        return NULL;
+    }
+    struct graph_result *result = graph_run(session, sentence, error);
+    free(sentence);
+    return result;
+}
+
+bool request_measure(const struct report_request *request, struct session *session, const char *set,
+                     const char *steps, struct session_measure *measure,
+                     struct session_error *error)
+{
+    struct graph_result *result = request_run(request, session, set, steps, error);
+    const struct session_measure *found = result ? graph_result_measure(result) : NULL;
+    if (found)
+        *measure = *found;
+    else if (result)
+        report_fail(error, "the sentence gives no measure");
+    graph_result_free(result);
+    return found != NULL;
+}
+
+static void say_warnings(const struct graph_result *result)
+{
+    const struct session_warning *warnings;
+    const size_t count = graph_result_warnings(result, &warnings);
+    for (size_t i = 0; i < count; i++)
+        if (warnings[i].column > 0)
+            say("mprof-report", "--filter, column %d: %s", warnings[i].column, warnings[i].message);
+        else
+            say("mprof-report", "--filter: %s", warnings[i].message);
+}
+
+static bool check_filter(struct report_request *request, struct session *session,
+                         struct session_error *error)
+{
+    struct graph_result *result = graph_run(session, request->filter, error);
+    const struct graph_side *sides;
+    if (!result)
+        return false;
+    bool good = true;
+    if (graph_result_kind(result) == RESULT_MEASURE)
+        good = report_fail(error, "the filter gives a measure, and a report needs allocations: "
+                                  "leave out the last step");
+    else if (graph_result_sides(result, &sides) > 0)
+        good = report_fail(error, "the filter gives allocations of other sessions, and a report is "
+                                  "about one: leave them out, or use diff");
+    if (!good)
+        error->column = 1;
+    request->groups = graph_result_kind(result) == RESULT_GROUPS;
+    say_warnings(result);
+    graph_result_free(result);
+    return good;
+}
+
+bool request_check(struct report_request *request, struct session *session, const char **wrong,
+                   struct session_error *error)
+{
+    char *live = NULL;
+    *wrong = "--filter";
+    if (!is_blank(request->filter) && !check_filter(request, session, error))
+        return false;
+    if (!request->at)
+        return true;
+    *wrong = "--at";
+    if (asprintf(&live, "live at (%s)", request->at) < 0)
+        return report_fail(error, "out of memory for a sentence");
+    static const int before = sizeof("live at (") - 1;
+    struct graph_result *result = graph_run(session, live, error);
+    free(live);
+    if (!result && error->column > 0)
+        error->column = error->column > before ? error->column - before : 1;
+    graph_result_free(result);
+    return result != NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a report is asked for, and the sentences of the filter language that answer it. */
+#ifndef MPROF_REPORT_TABLES_REQUEST_H
+#define MPROF_REPORT_TABLES_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/document/document.h"
+#include "session/groups.h"
+
+/* The ways to group. DEFAULT is the report's own. */
+enum report_by {
+    BY_DEFAULT,
+    BY_USER,
+    BY_FUNCTION,
+    BY_TYPE,
+    BY_LINE,
+    BY_MODULE,
+    BY_THREAD,
+    BY_STACK,
+    BY_SIZE, /* not for users */
+};
+/* Finds a way by its name. */
+bool report_by(const char *name, enum report_by *by);
+
+struct report_request {
+    struct session *session, *base; /* base NULL: none is named */
+    const char *filter;             /* NULL: all */
+    const char *at;                 /* only blocks live at this time; NULL: all */
+    const char *suppressions;       /* a file, or NULL */
+    enum report_by by;
+    uint64_t top; /* rows of a table; 0: all */
+    bool groups;  /* the filter gives groups: request_check() notes it */
+};
+
+/*
+ * Runs the texts of --filter and --at alone, so that an error has its column in the user's text
+ * (`error->column`, 0 if no text is to blame). Prints warnings on standard error. Returns false
+ * with `error` set; `*wrong` then names the option. Call it before the other functions.
+ */
+bool request_check(struct report_request *request, struct session *session, const char **wrong,
+                   struct session_error *error);
+
+/*
+ * Runs the request's sentence on a session: the blocks of the filter and of --at that are also in
+ * `set` (NULL: no more limits), then the steps (NULL: none; else "| where …"). Returns NULL with
+ * `error` set.
+ */
+struct graph_result *request_run(const struct report_request *request, struct session *session,
+                                 const char *set, const char *steps, struct session_error *error);
+
+/* Runs a sentence that ends in a measure. */
+bool request_measure(const struct report_request *request, struct session *session, const char *set,
+                     const char *steps, struct session_measure *measure,
+                     struct session_error *error);
+
+#endif
