@@ -95,7 +95,7 @@ cp old.db kill/session.db
 for part in 1 5 20 40 60 80 90 97; do
     mprof-ingest --quiet --force -o kill/session.db large.bin &
     pid=$!
-    while kill -0 $pid 2>/dev/null && [ "$(stat -c %s kill/session.db.part.* 2>/dev/null | sort -n | tail -1 | grep . || echo 0)" -lt $((size * part / 100)) ]; do :; done
+    while kill -0 $pid 2>/dev/null && [ "$(stat -c %s kill/session.db.part.* 2>/dev/null | sort -n | tail -1 | grep . || echo 0)" -lt $((size * part / 100)) ]; do sleep 0.005; done
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ $? -eq 137 ] || { echo "it was done before $part %"; break; }
