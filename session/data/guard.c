@@ -20,7 +20,7 @@ static int look(void *context)
     return steps >= guard->steps_max || (guard->stop && guard->stop(guard->context));
 }
 
-static bool is_virtual(const struct guard *guard, const char *table)
+bool guard_is_virtual(const struct guard *guard, const char *table)
 {
     char name[80];
     if (guard->virtual_names[0] == '*')
@@ -38,7 +38,7 @@ static int authorize(void *context, int action, const char *table, const char *c
     if (action != SQLITE_READ || !table)
         return SQLITE_OK;
     const char *refused = view && strncmp(view, "v_", 2) != 0 ? view
-                          : is_virtual(guard, table)          ? table
+                          : guard_is_virtual(guard, table)    ? table
                                                               : NULL;
     if (!refused)
         return SQLITE_OK;

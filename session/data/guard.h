@@ -27,6 +27,8 @@ struct guard {
 /* Begins, for a file of so many bytes. `guard` must live as long as the connection. Returns
  * SQLite's code. */
 int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size);
+/* Tells whether a table of the file is virtual, or has computed columns. */
+bool guard_is_virtual(const struct guard *guard, const char *table);
 /* Begins a statement. */
 void guard_begin(struct guard *guard);
 /* Returns why SQLite refused or interrupted the statement, NULL if the guard did not cause it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/sqlite/graph_table.h"
 
+#include <sqlite3ext.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ SQLITE_EXTENSION_INIT3
 /* What a connection has. The tables graph and graph_warning share it. */
 struct connection {
     sqlite3 *database;
+    struct session *session; /* that the program has opened; NULL: `opened` */
     struct opened *opened;
     unsigned modules;
 };
@@ -151,6 +153,19 @@ static void log_warnings(const struct graph_result *result)
                     warnings[i].message);
 }
 
+static bool find_session(struct connection *connection, struct cursor *cursor,
+                         struct session_error *error)
+{
+    cursor->row.session = connection->session;
+    if (connection->session)
+        return true;
+    cursor->opened =
+        opened_take(&connection->opened, sqlite3_db_filename(connection->database, "main"), error);
+    if (cursor->opened)
+        cursor->row.session = cursor->opened->session;
+    return cursor->opened != NULL;
+}
+
 static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
                   sqlite3_value **values)
 {
@@ -169,11 +184,8 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     cursor->text = strdup((const char *)text);
     if (!cursor->text)
         return SQLITE_NOMEM;
-    cursor->opened = opened_take(&table->connection->opened,
-                                 sqlite3_db_filename(table->connection->database, "main"), &error);
-    if (!cursor->opened)
+    if (!find_session(table->connection, cursor, &error))
         return fail(base->pVtab, &error);
-    cursor->row.session = cursor->opened->session;
     cursor->row.result = graph_run(cursor->row.session, cursor->text, &error);
     if (!cursor->row.result)
         return fail(base->pVtab, &error);
@@ -252,12 +264,17 @@ static void release(void *context)
 
 int graph_table_register(sqlite3 *database)
 {
+    return graph_table_register_on(database, NULL);
+}
+
+int graph_table_register_on(sqlite3 *database, struct session *session)
+{
     static const sqlite3_module graph = GRAPH_MODULE(connect_graph);
     static const sqlite3_module warning = GRAPH_MODULE(connect_warning);
     struct connection *connection = calloc(1, sizeof(*connection));
     if (!connection)
         return SQLITE_NOMEM;
-    *connection = (struct connection){.database = database, .modules = 2};
+    *connection = (struct connection){.database = database, .session = session, .modules = 2};
     /* A call that fails calls release(). */
     const int status = sqlite3_create_module_v2(database, "graph", &graph, connection, release);
     if (status != SQLITE_OK) {

@@ -6,9 +6,13 @@
 #ifndef MPROF_SESSION_SQLITE_GRAPH_TABLE_H
 #define MPROF_SESSION_SQLITE_GRAPH_TABLE_H
 
-#include <sqlite3ext.h>
+struct session;
+struct sqlite3; /* a connection */
 
 /* Adds both functions to a connection. Returns SQLite's code. */
-int graph_table_register(sqlite3 *database);
+int graph_table_register(struct sqlite3 *database);
+/* Does the same for a program that has opened the session already: the functions ask `session`,
+ * which outlives the connection. */
+int graph_table_register_on(struct sqlite3 *database, struct session *session);
 
 #endif

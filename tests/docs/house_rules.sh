@@ -64,7 +64,7 @@ only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
 only zstd 'zstd' '^schemas/pack/trace_packed\.c$'
 only yajl 'yajl' '^report/json\.c$'
-only sqlite3 'sqlite3' '^(ingest/write|session/data|session/sqlite)/'
+only sqlite3 'sqlite3' '^(ingest/write|session/data|session/sql|session/sqlite)/'
 
 inner=$(sources '*.c' '*.h' | grep -v '^schemas/pack/' |
     xargs grep -HnE '#include "schemas/pack/|\b(TRACE|trace)_(COLUMN|MODEL|model|predicted|walk)_' | grep -v '/trace_packed\.h"$')

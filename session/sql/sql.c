@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/sql.h"
+
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "session/data/error.h"
+#include "session/scan/scan.h"
+#include "session/sql/rights.h"
+#include "session/sql/table.h"
+#include "session/sqlite/graph_table.h"
+
+struct running {
+    struct session *session;
+    const char *text;
+    sqlite3 *database;
+    struct rights rights;
+};
+
+/* Returns the column of a byte of the text: its characters before that byte, and one. */
+static int column_of(const char *text, size_t offset)
+{
+    int column = 1;
+    for (size_t i = 0; i < offset && text[i] && column < INT_MAX; i++)
+        column += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return column;
+}
+
+/* Says what SQLite found wrong with the part of the text that begins at `part`. */
+static bool fail(struct running *running, const char *part, struct session_error *error)
+{
+    const int offset = sqlite3_error_offset(running->database);
+    const int column =
+        offset < 0 ? 0 : column_of(running->text, (size_t)(part - running->text) + (size_t)offset);
+    if (scan_cancelled(running->session))
+        return session_fail(error, 0, "the question was cancelled");
+    if (running->rights.refused[0])
+        return session_fail(error, column, "%s is refused: the prompt only reads",
+                            running->rights.refused);
+    return session_fail(error, column, "%s", sqlite3_errmsg(running->database));
+}
+
+/* Tells whether a text has nothing but blanks, semicolons and comments from `text` on. */
+static bool is_empty(struct running *running, const char *text)
+{
+    while (*text) {
+        sqlite3_stmt *statement = NULL;
+        const char *rest = NULL;
+        if (sqlite3_prepare_v2(running->database, text, -1, &statement, &rest) != SQLITE_OK ||
+            statement) {
+            sqlite3_finalize(statement);
+            return false;
+        }
+        if (rest == text)
+            return true;
+        text = rest;
+    }
+    return true;
+}
+
+static bool open_database(struct running *running, struct session_error *error)
+{
+    struct stat about;
+    const char *path = session_path(running->session);
+    if (sqlite3_open_v2(path, &running->database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        return session_fail(error, 0, "%s: %s", path,
+                            running->database ? sqlite3_errmsg(running->database)
+                                              : "out of memory");
+    sqlite3_busy_timeout(running->database, 3000);
+    sqlite3_extended_result_codes(running->database, 0);
+    if (graph_table_register_on(running->database, running->session) != SQLITE_OK ||
+        rights_open(&running->rights, running->database, running->session,
+                    stat(path, &about) == 0 ? (uint64_t)about.st_size : 0) != SQLITE_OK)
+        return session_fail(error, 0, "%s: %s", path, sqlite3_errmsg(running->database));
+    return true;
+}
+
+/* Prepares the one statement of the text. */
+static bool prepare(struct running *running, sqlite3_stmt **statement, struct session_error *error)
+{
+    const char *text = running->text, *rest = text;
+    *statement = NULL;
+    while (*text && !*statement) {
+        if (sqlite3_prepare_v2(running->database, text, -1, statement, &rest) != SQLITE_OK)
+            return fail(running, text, error);
+        if (rest == text)
+            break;
+        text = rest;
+    }
+    if (!*statement)
+        return session_fail(error, 0, "there is no statement: write SELECT … FROM …");
+    if (!is_empty(running, rest))
+        return session_fail(error, column_of(running->text, (size_t)(rest - running->text)),
+                            "one statement at a time: a second one begins here");
+    /* The rights have refused what would write. This is the second lock on the same door. */
+    if (!sqlite3_stmt_readonly(*statement))
+        return session_fail(error, 0, "the statement would write: the prompt only reads");
+    return true;
+}
+
+static struct session_table *read_rows(struct running *running, sqlite3_stmt *statement,
+                                       size_t rows_most, struct session_error *error)
+{
+    struct session_table *table = table_new(statement);
+    bool good = table, full = false;
+    int status = SQLITE_ROW;
+    if (!good)
+        session_fail_memory(error, "the table");
+    while (good && !full && (status = sqlite3_step(statement)) == SQLITE_ROW) {
+        good = table_add(table, statement, rows_most, &full) ||
+               session_fail_memory(error, "the table");
+        if (good && scan_cancelled(running->session))
+            good = fail(running, running->text, error);
+    }
+    if (good && status != SQLITE_ROW && status != SQLITE_DONE)
+        good = fail(running, running->text, error);
+    if (good)
+        return table;
+    session_table_free(table);
+    return NULL;
+}
+
+struct session_table *session_sql(struct session *session, const char *text, size_t rows_most,
+                                  struct session_error *error)
+{
+    struct running running = {.session = session, .text = text};
+    struct session_table *table = NULL;
+    sqlite3_stmt *statement = NULL;
+    if (open_database(&running, error) && prepare(&running, &statement, error))
+        table = read_rows(&running, statement, rows_most, error);
+    sqlite3_finalize(statement);
+    sqlite3_close(running.database);
+    return table;
+}
