@@ -53,6 +53,12 @@ struct graph_options {
 struct graph_result *graph_run_with(struct session *session, const char *text,
                                     const struct graph_options *options,
                                     struct session_error *error);
+/*
+ * Runs steps ("where size > 1K | join type") on the allocations of a selection, whatever filter
+ * made it. A set at the beginning of the text is not used. Otherwise as graph_run().
+ */
+struct graph_result *selection_graph(struct selection *selection, const char *steps,
+                                     struct session_error *error);
 void graph_result_free(struct graph_result *result);
 
 enum graph_result_kind graph_result_kind(const struct graph_result *result);

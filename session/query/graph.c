@@ -33,14 +33,19 @@ struct running {
     struct run_result rows;
 };
 
+/* `begin`: the steps of the text begin with its rows; NULL: with those of the text's set. */
 static bool running_start(struct running *running, struct session *session, const char *text,
-                          const struct graph_options *rights, struct session_error *error)
+                          const struct graph_options *rights, const struct selection *begin,
+                          struct session_error *error)
 {
     const struct run_options options = {.open = other_session_open,
                                         .context = session,
                                         .write = rights->write,
-                                        .stored_write = rights->stored_write};
+                                        .stored_write = rights->stored_write,
+                                        .begin = begin ? &begin->set : NULL};
     *running = (struct running){.session = session};
+    if (begin)
+        running->colors = begin->colors;
     running->graph = filter_parse_named(text, session->graph_names, error);
     return running->graph &&
            run_graph(session, running->graph, &options, &running->colors, &running->rows, error);
@@ -207,7 +212,7 @@ struct selection *selection_new(struct session *session, const char *text,
         session_fail_memory(error, "a selection");
         return NULL;
     }
-    if (running_start(running, session, text, &(struct graph_options){.write = false}, error))
+    if (running_start(running, session, text, &(struct graph_options){.write = false}, NULL, error))
         selection = select_rows(running, error);
     if (selection && !note_result(running, selection, error)) {
         selection_free(selection);
@@ -284,9 +289,9 @@ struct graph_result *graph_run(struct session *session, const char *text,
     return graph_run_with(session, text, &(struct graph_options){.write = false}, error);
 }
 
-struct graph_result *graph_run_with(struct session *session, const char *text,
-                                    const struct graph_options *options,
-                                    struct session_error *error)
+static struct graph_result *run_text(struct session *session, const char *text,
+                                     const struct graph_options *options,
+                                     const struct selection *begin, struct session_error *error)
 {
     struct graph_result *result = calloc(1, sizeof(*result));
     struct running *running = malloc(sizeof(*running));
@@ -296,7 +301,7 @@ struct graph_result *graph_run_with(struct session *session, const char *text,
         session_fail_memory(error, "a filter graph");
         return NULL;
     }
-    bool good = running_start(running, session, text, options, error) &&
+    bool good = running_start(running, session, text, options, begin, error) &&
                 find_result(result, running, error);
     result->warnings = running->rows.warnings;
     running_end(running);
@@ -306,6 +311,20 @@ struct graph_result *graph_run_with(struct session *session, const char *text,
         return NULL;
     }
     return result;
+}
+
+struct graph_result *graph_run_with(struct session *session, const char *text,
+                                    const struct graph_options *options,
+                                    struct session_error *error)
+{
+    return run_text(session, text, options, NULL, error);
+}
+
+struct graph_result *selection_graph(struct selection *selection, const char *steps,
+                                     struct session_error *error)
+{
+    return run_text(selection->session, steps, &(struct graph_options){.write = false}, selection,
+                    error);
 }
 
 void graph_result_free(struct graph_result *result)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/run/run.h"
 
+#include <string.h>
+
 #include "session/data/error.h"
+#include "session/data/session_state.h"
 #include "session/run/run_state.h"
 
 void run_rows_free(struct run_rows *rows)
@@ -12,18 +15,36 @@ void run_rows_free(struct run_rows *rows)
     *rows = (struct run_rows){.kind = KIND_ALLOCATIONS};
 }
 
-bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows)
+/* Copies the rows that take the place of the graph's set. */
+static bool copy_begin(struct run *run, struct run_rows *rows)
 {
-    if (++run->pipelines > RUN_PIPELINES_MAX)
-        return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
-                            RUN_PIPELINES_MAX);
-    if (!run_set(run, pipeline->set, rows))
+    const struct row_set *begin = run->options->begin;
+    struct row_set *set = &rows->set;
+    if (!row_set_start(set, run->session->columns, false, run->error) ||
+        (begin->colors && !row_set_color(set, run->error)))
         return false;
+    memcpy(set->words, begin->words, (size_t)set->chunks * ROW_SET_WORDS * sizeof(*set->words));
+    if (begin->colors)
+        memcpy(set->colors, begin->colors, (size_t)set->chunks * COLUMN_CHUNK_ROWS);
+    return true;
+}
+
+static bool run_steps(struct run *run, const struct filter_pipeline *pipeline,
+                      struct run_rows *rows)
+{
     for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
         if (!run_step(run, step, rows))
             return false;
     }
     return true;
+}
+
+bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows)
+{
+    if (++run->pipelines > RUN_PIPELINES_MAX)
+        return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
+                            RUN_PIPELINES_MAX);
+    return run_set(run, pipeline->set, rows) && run_steps(run, pipeline, rows);
 }
 
 bool run_graph(struct session *session, const struct filter_graph *graph,
@@ -38,7 +59,8 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
     *result = (struct run_result){.kind = KIND_ALLOCATIONS};
     run.arenas = run_speaks_of(pipeline, FIELD_ARENA);
     run.processes = run_speaks_of(pipeline, FIELD_PROCESS);
-    if (!run_pipeline(&run, pipeline, &rows)) {
+    if (!(options->begin ? copy_begin(&run, &rows) && run_steps(&run, pipeline, &rows)
+                         : run_pipeline(&run, pipeline, &rows))) {
         run_rows_free(&rows);
         filter_place_error(NULL, run.error);
         return false;

@@ -23,6 +23,8 @@ struct run_options {
     void *context;
     bool write;        /* the step write may make files */
     bool stored_write; /* in stored graphs, too */
+    /* The rows that take the place of the graph's set; NULL: the graph makes its own. */
+    const struct row_set *begin;
 };
 
 /* The rows that a graph gives. */
