@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print_tables leaks SESSION FILTER [SUPPRESSIONS]: prints a table of a selection as lines of
- * fields with tabs between them. Exit status 1 if it cannot be computed.
+ * print_tables TABLE SESSION FILTER [ARGUMENT]: prints a table of a selection as lines of fields
+ * with tabs between them: leaks (the argument is a file of suppressions), types, courses,
+ * candidates, sizes, lifetimes, between, handovers. Exit status 1 if it cannot be computed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 
 #include "schemas/code/suppressions.h"
 #include "session/leaks.h"
+#include "session/spread.h"
+#include "session/types.h"
 
 static struct session_error error;
 
@@ -53,6 +56,123 @@ static bool print_leaks(struct session *session, struct selection *selection, co
     return true;
 }
 
+static bool print_types(struct selection *selection)
+{
+    struct session_type_sums *rows;
+    size_t count;
+    if (!selection_types(selection, &rows, &count, &error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        printf("%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+               "\t%" PRIu64 "\t%" PRIu64 "\n",
+               rows[i].type, rows[i].allocations, rows[i].bytes, rows[i].exact_bytes,
+               rows[i].live_count, rows[i].live_bytes, rows[i].at_peak_count,
+               rows[i].at_peak_bytes);
+    free(rows);
+    return true;
+}
+
+/* The growth is that from a quarter to three quarters of the run. */
+static bool print_courses(struct session *session, struct selection *selection)
+{
+    struct session_type_course *rows;
+    size_t count;
+    const uint64_t end = session_duration_ns(session);
+    if (!selection_type_courses(selection, end / 4, end / 4 * 3, true, &rows, &count, &error))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        printf("%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
+               rows[i].type, rows[i].objects, rows[i].wasted, rows[i].at_from, rows[i].at_to,
+               rows[i].peak_bytes);
+        for (int k = 0; k < SESSION_TYPE_POINTS; k++)
+            printf("\t%" PRIu64, rows[i].live[k]);
+        printf("\n");
+    }
+    free(rows);
+    return true;
+}
+
+static bool print_candidates(struct selection *selection)
+{
+    struct session_type_candidates *rows;
+    size_t count;
+    if (!selection_candidates(selection, &rows, &count, &error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        printf("%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+               "\t%zu\n",
+               rows[i].stack, rows[i].size, rows[i].allocations, rows[i].bytes, rows[i].live_bytes,
+               rows[i].at_peak_bytes, rows[i].name_count);
+    free(rows);
+    return true;
+}
+
+static bool print_sizes(struct selection *selection)
+{
+    struct session_size_sums *rows;
+    size_t count;
+    if (!selection_sizes(selection, &rows, &count, &error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        printf("%" PRIu64 "\t%c\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+               "\t%" PRIu64 "\n",
+               rows[i].size, "smlx"[session_size_class(rows[i].size)], rows[i].allocations,
+               rows[i].bytes, rows[i].live_count, rows[i].live_bytes, rows[i].at_peak_count,
+               rows[i].at_peak_bytes);
+    free(rows);
+    return true;
+}
+
+static bool print_lifetimes(struct selection *selection, bool in_allocations)
+{
+    struct session_lifetimes lifetimes;
+    if (in_allocations ? !selection_lifetimes_in_allocations(selection, &lifetimes, &error)
+                       : !selection_lifetimes(selection, &lifetimes, &error))
+        return false;
+    for (size_t i = 0; i < lifetimes.count; i++)
+        printf("%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", lifetimes.bins[i].from,
+               lifetimes.bins[i].allocations, lifetimes.bins[i].bytes);
+    printf("freed\t%" PRIu64 "\t%" PRIu64 "\nlive\t%" PRIu64 "\t%" PRIu64 "\n", lifetimes.freed,
+           lifetimes.freed_bytes, lifetimes.live, lifetimes.live_bytes);
+    return true;
+}
+
+static bool print_handovers(const struct session *session, struct selection *selection)
+{
+    struct session_handover *rows;
+    size_t count;
+    if (!selection_handovers(selection, &rows, &count, &error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        printf("%" PRIu32 "\t%" PRIu32 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+               session_thread_process(session, rows[i].thread), rows[i].thread,
+               rows[i].free_thread == SESSION_NO_THREAD ? -1 : (int64_t)rows[i].free_thread,
+               rows[i].allocations, rows[i].bytes, rows[i].at_peak_bytes);
+    free(rows);
+    return true;
+}
+
+static bool print_table(const char *table, struct session *session, struct selection *selection,
+                        const char *argument)
+{
+    if (strcmp(table, "leaks") == 0)
+        return print_leaks(session, selection, argument);
+    if (strcmp(table, "types") == 0)
+        return print_types(selection);
+    if (strcmp(table, "courses") == 0)
+        return print_courses(session, selection);
+    if (strcmp(table, "candidates") == 0)
+        return print_candidates(selection);
+    if (strcmp(table, "sizes") == 0)
+        return print_sizes(selection);
+    if (strcmp(table, "lifetimes") == 0 || strcmp(table, "between") == 0)
+        return print_lifetimes(selection, strcmp(table, "between") == 0);
+    if (strcmp(table, "handovers") == 0)
+        return print_handovers(session, selection);
+    snprintf(error.message, sizeof(error.message), "no table %s", table);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4) {
@@ -62,9 +182,7 @@ int main(int argc, char **argv)
     struct session *session = session_open(argv[2], &error);
     struct selection *selection = session ? selection_new(session, argv[3], &error) : NULL;
     const char *argument = argc > 4 ? argv[4] : NULL;
-    bool good = selection != NULL;
-    if (good && strcmp(argv[1], "leaks") == 0)
-        good = print_leaks(session, selection, argument);
+    const bool good = selection && print_table(argv[1], session, selection, argument);
     selection_free(selection);
     session_close(session);
     if (!good)

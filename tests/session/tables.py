@@ -3,6 +3,7 @@
 """tables.py PRINT_TABLES SESSION [SUPPRESSIONS]: compares the tables of the session library with tables
 that are computed here from the rows, in a plain way. The two share no code. Prints each difference;
 exit status 1 if there is one."""
+import bisect
 import collections
 import math
 import os
@@ -141,6 +142,122 @@ def without_pattern(lines):
     return [line.rsplit("\t", 1)[0] if line.count("\t") > 4 else line for line in lines]
 
 
+# ---- types, sizes, lifetimes, threads ----
+
+types = {row["id"]: row for row in database.execute("SELECT * FROM type")}
+same = {0: 0}
+for number in sorted(types):
+    same[number] = min(other for other in types if types[other]["name"] == types[number]["name"])
+
+
+def live_at(row, ns):
+    return row["alloc_ns"] <= ns and (row["free_ns"] is None or row["free_ns"] > ns)
+
+
+def total(rows, number):
+    return sum(row[number] for row in rows)
+
+
+def by(rows, key):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups
+
+
+def sums(rows):
+    live, peak = [row for row in rows if row["free_ns"] is None], [row for row in rows if live_at(row, peak_ns)]
+    return [total(live, "blocks"), total(live, "bytes"), total(peak, "blocks"), total(peak, "bytes")]
+
+
+def lines_of(rows):
+    return ["\t".join(map(str, row)) for row in rows]
+
+
+def type_rows(rows):
+    for type, members in by(rows, lambda row: same[row["type_id"]]).items():
+        exact = [row for row in members if row["type_id"] and types[row["type_id"]]["confidence"] == "exact"]
+        yield [type, total(members, "blocks"), total(members, "bytes"), total(exact, "bytes"), *sums(members)]
+
+
+padding = collections.Counter()
+for number, row in types.items():
+    covered = set()
+    for member in database.execute("SELECT * FROM type_member WHERE type_id = ?", (number,)):
+        covered |= set(range(member["offset"], member["offset"] + member["size"]))
+    padding[number] = (row["size"] or 0) - len(covered) if covered else 0
+
+
+def course_rows(rows):
+    points = [start + (end - start) * (2 * i + 1) // 20 for i in range(10)]
+    for type, members in by(rows, lambda row: same[row["type_id"]]).items():
+        changes = collections.Counter()
+        for row in members:
+            changes[row["alloc_ns"]] += row["bytes"]
+            if row["free_ns"] is not None:
+                changes[row["free_ns"]] -= row["bytes"]
+        live = largest = 0
+        for ns in sorted(changes):
+            live += changes[ns]
+            largest = max(largest, live)
+        yield [type, sum(row["count"] * row["blocks"] for row in members),
+               sum(padding[row["type_id"]] * row["count"] * row["blocks"] for row in members),
+               *(sum(row["bytes"] for row in members if live_at(row, ns)) for ns in (end // 4, end // 4 * 3)),
+               largest,
+               *(sum(row["bytes"] for row in members if live_at(row, ns)) for ns in points)]
+
+
+def candidate_rows(rows):
+    names = collections.Counter()
+    for row in database.execute("SELECT * FROM type_candidate"):
+        names[row["stack_id"], row["size"]] += 1
+    for place, members in by(rows, lambda row: (row["stack_id"], row["size"])).items():
+        members = [row for row in members if row["type_id"] == 0]
+        if place in names and members:
+            _, live, _, peak = sums(members)
+            yield [*place, total(members, "blocks"), total(members, "bytes"), live, peak, names[place]]
+
+
+def size_rows(rows):
+    for size, members in by(rows, lambda row: row["size"]).items():
+        letter = "s" if size <= 32 else "m" if size <= 256 else "l" if size <= 2048 else "x"
+        yield [size, letter, total(members, "blocks"), total(members, "bytes"), *sums(members)]
+
+
+def bins(rows, lifetime, bounds):
+    groups = by([row for row in rows if row["free_ns"] is not None],
+                lambda row: bisect.bisect_right(bounds, lifetime(row)) - 1)
+    for place in range(min(groups, default=0), max(groups, default=-1) + 1):
+        yield [bounds[place], total(groups[place], "blocks"), total(groups[place], "bytes")]
+    for name, freed in (("freed", True), ("live", False)):
+        part = [row for row in rows if (row["free_ns"] is not None) == freed]
+        yield [name, total(part, "blocks"), total(part, "bytes")]
+
+
+def lifetime_rows(rows):
+    return bins(rows, lambda row: row["free_ns"] - row["alloc_ns"],
+                [0] + sorted(step * 10**power for step in (1, 2, 5) for power in range(18)))
+
+
+moments = sorted(row["alloc_ns"] for row in HEAP)
+
+
+def between_rows(rows):
+    return bins(rows, lambda row: sum(row["alloc_ns"] < ns <= row["free_ns"] for ns in
+                                      moments[bisect.bisect_left(moments, row["alloc_ns"]):
+                                              bisect.bisect_right(moments, row["free_ns"])]),
+                [0] + [2**power for power in range(60)])
+
+
+def handover_rows(rows):
+    for pair, members in by(rows, lambda row: (row["process_id"] or 0, row["thread_id"],
+                                               -1 if row["free_ns"] is None else row["free_thread_id"])).items():
+        yield [*pair, total(members, "blocks"), total(members, "bytes"), sums(members)[3]]
+
+
+TABLES = {"types": type_rows, "courses": course_rows, "candidates": candidate_rows, "sizes": size_rows,
+          "lifetimes": lifetime_rows, "between": between_rows, "handovers": handover_rows}
+
 counted = 0
 for filter, holds in FILTERS.items():
     rows = [row for row in HEAP if holds(row)]
@@ -148,6 +265,10 @@ for filter, holds in FILTERS.items():
     compare(f"leaks of {filter!r}", without_pattern(ask("leaks", filter, *([suppressions] if suppressions else []))),
             wanted)
     counted += len(wanted)
+    for table, make in TABLES.items() if not suppressions else ():
+        wanted = lines_of(make(rows))
+        compare(f"{table} of {filter!r}", ask(table, filter), wanted)
+        counted += len(wanted)
 
 if not suppressions and not differences:
     # The pattern of each group removes this group, and what else it names.
