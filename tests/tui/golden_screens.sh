@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs every script of tests/tui/screens at two sizes on a generated session, and compares the
-# screens with tests/golden/screens. MPROF_REFRESH=1 writes them instead.
+# Runs every script of tests/tui/screens on a generated session, at the sizes that its first line
+# names, and compares the screens with tests/golden/screens. MPROF_REFRESH=1 writes them instead. The
+# title line, which names all views, is compared only by the script "frame", and only the frame.
 set -eu
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR
@@ -13,6 +14,17 @@ trap 'rm -rf "$work"' EXIT
 [ -n "${MPROF_REFRESH:-}" ] && mkdir -p "$golden"
 failed=0
 
+# Drops the title line of each dump. Of the script "frame" only that line, the next and the last stay.
+only_view() {
+    awk -v frame="$([ "$2" = frame ] && echo 1)" '
+        function end() { if (frame && row > 2) print last }
+        /^== .* ==$/ { end(); print; row = 0; next }
+        { row++; last = $0 }
+        frame ? row <= 2 : row > 1 { print }
+        END { end() }' "$1" >"$1.part"
+    mv "$1.part" "$1"
+}
+
 # play NAME SCRIPT SIZE [options]: compares one dump of $session with one golden file.
 session=$work/session.db
 play() {
@@ -20,6 +32,7 @@ play() {
     shift 3
     "$MPROF_BUILD/bin/mprof-tui" --script "$scripts/$script.script" --size "$size" "$@" \
         "$session" >"$work/$name.txt" || { echo "$name: the browser failed"; failed=1; return; }
+    only_view "$work/$name.txt" "$script"
     if [ -n "${MPROF_REFRESH:-}" ]; then
         cp "$work/$name.txt" "$golden/$name.txt"
     elif ! diff -u "$golden/$name.txt" "$work/$name.txt"; then
@@ -28,15 +41,12 @@ play() {
     fi
 }
 
-for script in overview timeline grid functions; do
-    play "$script.80x24" "$script" 80x24
-    play "$script.120x40" "$script" 120x40
+for file in "$scripts"/*.script; do
+    script=$(basename "$file" .script)
+    for size in $(sed -n '1s/^# sizes: //p' "$file"); do
+        play "$script.$size" "$script" "$size"
+    done
 done
-for script in filter resize help mouse members; do
-    play "$script.80x24" "$script" 80x24
-done
-play plain.200x60 plain 200x60
-play layout.200x60 layout 200x60
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
 
 # The same allocations as if they were a sample.
@@ -58,7 +68,7 @@ session=$work/session.db
 
 # Keys that come together end in the same screen as keys that come one by one.
 for keys in '3 ] ] ] Right Down Down + + [ [ n' '2 Left Left + Right L Left - v Right Right' \
-    '4 Down Down > Down r PgDn Up Enter' '3 p } Down + Enter Down Down'; do
+    '5 Down Down > Down r PgDn Up Enter' '3 p } Down + Enter Down Down'; do
     printf 'key %s\n' "$keys" >"$work/single"
     printf 'burst %s\n' "$keys" >"$work/burst"
     for way in single burst; do

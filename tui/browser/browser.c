@@ -10,23 +10,6 @@
 #include "tui/screen/input.h"
 #include "tui/screen/theme.h"
 
-static const struct view_ops *const view_table[VIEWS] = {
-    [VIEW_OVERVIEW] = &overview_view,
-    [VIEW_TIMELINE] = &timeline_view,
-    [VIEW_GRID] = &grid_view,
-    [VIEW_FUNCTIONS] = &functions_view,
-};
-
-const struct view_ops *browser_view(enum view_number number)
-{
-    return view_table[number];
-}
-
-const char *browser_view_name(int number)
-{
-    return number >= 0 && number < VIEWS ? view_table[number]->name : NULL;
-}
-
 bool browser_finished(const struct browser *browser)
 {
     return browser->finished;
@@ -55,8 +38,8 @@ static bool send(struct browser *browser, const struct view_input *given)
     input.height = browser->height - FRAME_TOP - FRAME_BOTTOM;
     if (input.height < 1)
         input.height = 1;
-    return view_table[browser->current]->update(browser->views[browser->current],
-                                                &browser->exploration, &input);
+    return browser_view(browser->current)
+        ->update(browser->views[browser->current], &browser->exploration, &input);
 }
 
 static void refresh(struct browser *browser)
@@ -116,6 +99,10 @@ static void go_back(struct browser *browser)
 
 void browser_go(struct browser *browser, enum view_number number, bool keep)
 {
+    if (!browser_view(number)) {
+        exploration_complain(&browser->exploration, "there is no such view yet");
+        return;
+    }
     if (keep && number != browser->current)
         remember(browser);
     browser->current = number;
@@ -237,6 +224,20 @@ static void renew(struct browser *browser)
 
 /* ---- events ----------------------------------------------------------------------------- */
 
+/* Returns the view that is `step` places behind another, without those that do not exist. */
+static enum view_number view_beside(enum view_number view, int step)
+{
+    do
+        view = (enum view_number)(((int)view + step) % VIEWS);
+    while (!browser_view(view));
+    return view;
+}
+
+static enum action action_of(const struct browser *browser, uint32_t key)
+{
+    return key_action(&browser_view(browser->current)->keys, browser->current, key);
+}
+
 static void own_action(struct browser *browser, enum action action)
 {
     switch (action) {
@@ -259,17 +260,11 @@ static void own_action(struct browser *browser, enum action action)
     case ACTION_GOTO:
         prompt_open(browser, MODE_GOTO);
         break;
-    case ACTION_VIEW_1:
-    case ACTION_VIEW_2:
-    case ACTION_VIEW_3:
-    case ACTION_VIEW_4:
-        browser_go(browser, (enum view_number)(action - ACTION_VIEW_1), false);
-        break;
     case ACTION_VIEW_NEXT:
-        browser_go(browser, (browser->current + 1) % VIEWS, false);
+        browser_go(browser, view_beside(browser->current, 1), false);
         break;
     case ACTION_VIEW_PREVIOUS:
-        browser_go(browser, (browser->current + VIEWS - 1) % VIEWS, false);
+        browser_go(browser, view_beside(browser->current, VIEWS - 1), false);
         break;
     case ACTION_REDRAW:
         browser->redraw = true;
@@ -283,7 +278,10 @@ static void own_action(struct browser *browser, enum action action)
         break;
     }
     default:
-        if (!browser_act(browser, &(struct view_input){.action = action}) && action == ACTION_BACK)
+        if (action >= ACTION_VIEW_1 && action <= ACTION_VIEW_9)
+            browser_go(browser, (enum view_number)(action - ACTION_VIEW_1), false);
+        else if (!browser_act(browser, &(struct view_input){.action = action}) &&
+                 action == ACTION_BACK)
             go_back(browser);
         break;
     }
@@ -292,9 +290,10 @@ static void own_action(struct browser *browser, enum action action)
 static void help_key(struct browser *browser, uint32_t key)
 {
     /* The keys that move have the same meaning as in a list. */
-    enum action action = key_action(key, IN_FUNCTIONS);
+    static const struct key_table none = {NULL, 0};
+    enum action action = key_action(&none, VIEW_FUNCTIONS, key);
     int page = browser->height - FRAME_TOP - FRAME_BOTTOM;
-    int last = help_rows(view_table[browser->current]->bit, browser->width) - page;
+    int last = help_rows(browser->current, browser->width) - page;
     switch (action) {
     case ACTION_DOWN:
         browser->help_scroll++;
@@ -377,7 +376,7 @@ void browser_event(struct browser *browser, const struct event *event)
     browser->exploration.message[0] = 0;
     browser->more = event->more;
     if (too_small(browser)) {
-        if (event->kind == EVENT_KEY && key_action(event->key, IN_ALL) == ACTION_QUIT)
+        if (event->kind == EVENT_KEY && action_of(browser, event->key) == ACTION_QUIT)
             browser->finished = true;
     } else if (event->kind != EVENT_KEY) {
         mouse(browser, event);
@@ -386,7 +385,7 @@ void browser_event(struct browser *browser, const struct event *event)
     } else if (browser->mode != MODE_VIEW) {
         prompt_key(browser, event->key);
     } else {
-        own_action(browser, key_action(event->key, view_table[browser->current]->bit));
+        own_action(browser, action_of(browser, event->key));
     }
 }
 
@@ -396,14 +395,14 @@ static bool choose_view(struct browser *browser, const char *name, struct sessio
 {
     if (!name)
         return true;
-    for (int i = 0; i < VIEWS; i++) {
-        if (strcmp(view_table[i]->name, name) == 0) {
-            browser->current = (enum view_number)i;
-            return true;
-        }
+    enum view_number found = browser_find_view(name, true);
+    if (found != VIEW_SAME) {
+        browser->current = found;
+        return true;
     }
-    snprintf(error->message, sizeof(error->message),
-             "no view is called \"%.60s\"; there are overview, timeline, grid and functions", name);
+    char names[200];
+    snprintf(error->message, sizeof(error->message), "no view is called \"%.60s\"; there are %s",
+             name, browser_view_names(names, sizeof(names)));
     return false;
 }
 
@@ -414,7 +413,8 @@ static bool prepare(struct browser *browser, struct session *session,
         return false;
     *error = (struct session_error){.message = "out of memory"};
     for (int i = 0; i < VIEWS; i++)
-        if (!(browser->views[i] = view_table[i]->create()))
+        if (browser_view((enum view_number)i) &&
+            !(browser->views[i] = browser_view((enum view_number)i)->create()))
             return false;
     static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_GOTO};
     for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
@@ -453,7 +453,7 @@ void browser_free(struct browser *browser)
         return;
     for (int i = 0; i < VIEWS; i++)
         if (browser->views[i])
-            view_table[i]->destroy(browser->views[i], &browser->exploration);
+            browser_view((enum view_number)i)->destroy(browser->views[i], &browser->exploration);
     for (int i = 0; i < MODES; i++)
         line_editor_free(browser->editors[i]);
     while (browser->trail_length > 0)
@@ -478,10 +478,9 @@ void browser_render(const struct browser *browser, struct grid *grid)
     struct area middle =
         area_part(&screen, 0, FRAME_TOP, screen.width, screen.height - FRAME_TOP - FRAME_BOTTOM);
     if (browser->mode == MODE_HELP)
-        help_render(&middle, view_table[browser->current]->bit, view_table[browser->current]->title,
-                    browser->help_scroll);
+        help_render(&middle, browser->current, browser->help_scroll);
     else
-        view_table[browser->current]->render(browser->views[browser->current],
-                                             &browser->exploration, &middle);
+        browser_view(browser->current)
+            ->render(browser->views[browser->current], &browser->exploration, &middle);
     frame_render(browser, &screen);
 }

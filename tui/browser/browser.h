@@ -42,7 +42,7 @@ int browser_patience(const struct browser *browser);
 bool browser_finished(const struct browser *browser);
 /* Returns true once after a key that asks to draw the whole screen again. */
 bool browser_takes_redraw(struct browser *browser);
-/* Returns the name of a view, NULL after the last. */
-const char *browser_view_name(int number);
+/* Returns the name of the n-th view that exists, NULL after the last. */
+const char *browser_view_name(int n);
 
 #endif

@@ -44,8 +44,12 @@ struct browser {
     int trail_length;
 };
 
-/* Returns the view with a number. */
+/* Returns the view with a number, NULL if it does not exist. */
 const struct view_ops *browser_view(enum view_number number);
+/* Finds a view by its name or alias, or unless `whole` by the beginning of one. VIEW_SAME: none. */
+enum view_number browser_find_view(const char *name, bool whole);
+/* Writes "overview, timeline and memory". Returns `out`. */
+char *browser_view_names(char *out, size_t size);
 /* Sends an action to the current view and fulfils the view's wishes. */
 bool browser_act(struct browser *browser, const struct view_input *input);
 /* Goes to a view. With `remember` Esc goes back. */

@@ -14,15 +14,13 @@ static void run_filter(struct browser *browser, const char *argument)
 
 static void run_view(struct browser *browser, const char *argument)
 {
-    for (int i = 0; i < VIEWS; i++) {
-        if (*argument &&
-            strncmp(browser_view((enum view_number)i)->name, argument, strlen(argument)) == 0) {
-            browser_go(browser, (enum view_number)i, false);
-            return;
-        }
-    }
-    exploration_complain(&browser->exploration,
-                         "views are overview, timeline, grid and functions, not \"%s\"", argument);
+    char names[200];
+    enum view_number found = browser_find_view(argument, false);
+    if (found != VIEW_SAME)
+        browser_go(browser, found, false);
+    else
+        exploration_complain(&browser->exploration, "views are %s, not \"%s\"",
+                             browser_view_names(names, sizeof(names)), argument);
 }
 
 static void run_color(struct browser *browser, const char *argument)

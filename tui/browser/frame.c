@@ -11,29 +11,58 @@
 
 /* ---- title line ------------------------------------------------------------------------- */
 
-/* Tells whether the names of all views fit beside the program's. If not, only the active view shows
- * its name. */
-static bool tabs_are_named(const struct browser *browser)
+/* Tells whether a view has a tab: those with a digit have one, and the current one. */
+static bool has_tab(const struct browser *browser, int number)
 {
-    int width = 0;
-    for (int i = 0; i < VIEWS; i++)
-        width += text_width(browser_view((enum view_number)i)->title) + 4;
-    return width + 12 <= browser->width;
+    return browser_view((enum view_number)number) &&
+           (number < VIEW_DIGITS || number == (int)browser->current);
 }
 
-/* Returns the width of " 1 Title ", or of " 1 ". */
-static int tab_width(const struct browser *browser, enum view_number number)
+/* Returns the columns of " 1 ", or of the blank before a name without a digit. */
+static int digit_width(int number)
 {
-    if (number != browser->current && !tabs_are_named(browser))
-        return 3;
-    return text_width(browser_view(number)->title) + 4;
+    return number < VIEW_DIGITS ? 3 : 1;
+}
+
+static int named_width(int number)
+{
+    return digit_width(number) + text_width(browser_view((enum view_number)number)->title) + 1;
+}
+
+/* How much of the tabs fits beside the program's name. */
+enum tabs { TABS_NAMED, TABS_DIGITS, TABS_CURRENT };
+
+static enum tabs tabs_fitting(const struct browser *browser)
+{
+    enum { PROGRAM = 12 };
+    int named = 0, digits = 0;
+    for (int i = 0; i < VIEWS; i++) {
+        if (!has_tab(browser, i))
+            continue;
+        named += named_width(i);
+        digits += i == (int)browser->current ? named_width(i) : digit_width(i);
+    }
+    return named + PROGRAM <= browser->width    ? TABS_NAMED
+           : digits + PROGRAM <= browser->width ? TABS_DIGITS
+                                                : TABS_CURRENT;
+}
+
+/* Returns the width of " 1 Title " or " 1 ", 0 if there is no room for the tab. */
+static int tab_width(const struct browser *browser, int number)
+{
+    if (!has_tab(browser, number))
+        return 0;
+    const enum tabs tabs = tabs_fitting(browser);
+    if (number == (int)browser->current || tabs == TABS_NAMED)
+        return named_width(number);
+    return tabs == TABS_DIGITS ? digit_width(number) : 0;
 }
 
 static int tabs_start(const struct browser *browser)
 {
     int width = 0;
     for (int i = 0; i < VIEWS; i++)
-        width += tab_width(browser, (enum view_number)i);
+        width += tab_width(browser, i);
     return browser->width - width;
 }
 
@@ -41,12 +70,32 @@ enum view_number frame_tab_at(const struct browser *browser, int x)
 {
     int at = tabs_start(browser);
     for (int i = 0; i < VIEWS; i++) {
-        int width = tab_width(browser, (enum view_number)i);
+        int width = tab_width(browser, i);
         if (x >= at && x < at + width)
             return (enum view_number)i;
         at += width;
     }
     return VIEW_SAME;
+}
+
+static void render_tabs(const struct browser *browser, const struct area *screen)
+{
+    int x = tabs_start(browser);
+    for (int i = 0; i < VIEWS; i++) {
+        const int width = tab_width(browser, i), digit = digit_width(i);
+        const struct cell_style style =
+            theme_style(i == (int)browser->current ? THEME_TAB_ACTIVE : THEME_TAB);
+        if (width == 0)
+            continue;
+        if (i < VIEW_DIGITS)
+            area_print(screen, x, 0, style, " %d ", i + 1);
+        else
+            area_text(screen, x, 0, style, " ");
+        if (width > digit)
+            area_print(screen, x + digit, 0, style, "%s ",
+                       browser_view((enum view_number)i)->title);
+        x += width;
+    }
 }
 
 static const char *program_name(const struct session *session)
@@ -131,15 +180,7 @@ static void render_title(const struct browser *browser, const struct area *scree
         x += area_text(&left, x, 0, theme_style(THEME_FAINT), " · ");
         x += area_text(&left, x, 0, theme_style(THEME_PLAIN), parts[i]);
     }
-    for (int i = 0; i < VIEWS; i++) {
-        bool active = i == (int)browser->current;
-        struct cell_style style = theme_style(active ? THEME_TAB_ACTIVE : THEME_TAB);
-        int width = tab_width(browser, (enum view_number)i);
-        area_print(screen, end, 0, style, " %d ", i + 1);
-        if (width > 3)
-            area_print(screen, end + 3, 0, style, "%s ", browser_view((enum view_number)i)->title);
-        end += width;
-    }
+    render_tabs(browser, screen);
 }
 
 /* ---- filter line ------------------------------------------------------------------------ */
@@ -255,22 +296,21 @@ static bool is_last_hint(enum action action)
 }
 
 /* Draws the keys of this view as far as there is room, help and quit always. */
-static void render_hints(const struct area *footer, unsigned view)
+static void render_hints(const struct area *footer, enum view_number view)
 {
-    size_t count;
-    const struct key_binding *bindings = key_bindings(&count);
+    const struct key_table *own = &browser_view(view)->keys;
+    const struct key_binding *binding;
     int reserved = 0, x = 1;
-    for (size_t i = 0; i < count; i++)
-        if (is_last_hint(bindings[i].action))
-            reserved += hint_width(&bindings[i]) + 2;
-    for (size_t i = 0; i < count; i++) {
-        if (!bindings[i].footer || !(bindings[i].views & view))
+    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
+        if (is_last_hint(binding->action))
+            reserved += hint_width(binding) + 2;
+    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++) {
+        if (!binding->footer)
             continue;
-        bool last = is_last_hint(bindings[i].action);
-        if (last)
-            reserved -= hint_width(&bindings[i]) + 2;
-        if (x + hint_width(&bindings[i]) + reserved < footer->width)
-            x = put_hint(footer, x, &bindings[i]) + 2;
+        if (is_last_hint(binding->action))
+            reserved -= hint_width(binding) + 2;
+        if (x + hint_width(binding) + reserved < footer->width)
+            x = put_hint(footer, x, binding) + 2;
     }
 }
 
@@ -305,7 +345,7 @@ static void render_footer(const struct browser *browser, const struct area *scre
                    theme_style(exploration->message_is_error ? THEME_WARNING : THEME_STRONG),
                    exploration->message);
     else
-        render_hints(&footer, browser_view(browser->current)->bit);
+        render_hints(&footer, browser->current);
 }
 
 void frame_render(const struct browser *browser, const struct area *screen)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tui/browser/browser_state.h"
 #include "tui/browser/command.h"
 #include "tui/keys/keys.h"
 #include "tui/screen/key_names.h"
@@ -38,31 +39,37 @@ static void write_keys(const struct key_binding *binding, char *out, size_t size
 {
     size_t length = 0;
     out[0] = 0;
-    for (size_t i = 0; i < 3 && binding->keys[i]; i++) {
+    for (size_t i = 0; i < KEYS_MOST && binding->keys[i]; i++) {
         char symbol[KEY_NAME_SIZE];
         length += (size_t)snprintf(out + length, size - length, "%s%s", i ? " " : "",
                                    key_symbol(binding->keys[i], symbol));
     }
 }
 
+/* Tells whether a binding belongs to the part of the help that is about the view alone. */
+static bool is_about_view(const struct key_binding *binding)
+{
+    return binding->views != IN_ALL;
+}
+
 /* Gives row `n` for a view. Returns false after the last. */
-static bool row_at(int n, unsigned view, const char *view_title, struct row *row)
+static bool row_at(int n, enum view_number view, struct row *row)
 {
     size_t count;
-    const struct key_binding *bindings = key_bindings(&count);
+    const struct key_table *own = &browser_view(view)->keys;
+    const struct key_binding *binding;
     *row = (struct row){.text = ""};
     for (int part = 0; part < 2; part++) {
         if (n-- == 0) {
             row->heading = true;
-            row->text = part == 0 ? view_title : "Everywhere";
+            row->text = part == 0 ? browser_view(view)->title : "Everywhere";
             return true;
         }
-        for (size_t i = 0; i < count; i++) {
-            bool everywhere = bindings[i].views == IN_ALL;
-            if (!(bindings[i].views & view) || everywhere != (part == 1) || n-- != 0)
+        for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++) {
+            if (is_about_view(binding) != (part == 0) || n-- != 0)
                 continue;
-            write_keys(&bindings[i], row->keys, sizeof(row->keys));
-            row->text = bindings[i].description;
+            write_keys(binding, row->keys, sizeof(row->keys));
+            row->text = binding->description;
             return true;
         }
     }
@@ -97,22 +104,22 @@ static int columns_for(int width)
     return width >= 120 ? 2 : 1;
 }
 
-static int row_count(unsigned view)
+static int row_count(enum view_number view)
 {
     struct row row;
     int count = 0;
-    while (row_at(count, view, "", &row))
+    while (row_at(count, view, &row))
         count++;
     return count;
 }
 
-int help_rows(unsigned view, int width)
+int help_rows(enum view_number view, int width)
 {
     int columns = columns_for(width);
     return (row_count(view) + columns - 1) / columns;
 }
 
-void help_render(const struct area *area, unsigned view, const char *view_title, int scroll)
+void help_render(const struct area *area, enum view_number view, int scroll)
 {
     int columns = columns_for(area->width);
     int rows = help_rows(view, area->width);
@@ -121,7 +128,7 @@ void help_render(const struct area *area, unsigned view, const char *view_title,
         struct area part = area_part(area, column * column_width, 0, column_width, area->height);
         for (int y = 0; y < part.height && y + scroll < rows; y++) {
             struct row row;
-            if (!row_at(column * rows + y + scroll, view, view_title, &row))
+            if (!row_at(column * rows + y + scroll, view, &row))
                 break;
             if (row.heading) {
                 area_text(&part, 1, y, theme_style(THEME_HEADING), row.text);

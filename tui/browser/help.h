@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "tui/keys/view_number.h"
 #include "tui/screen/cells.h"
 
 struct filter_example {
@@ -14,8 +15,8 @@ struct filter_example {
 /* Returns the filters that help and man page show; each of them parses. */
 const struct filter_example *help_filter_examples(size_t *count);
 
-/* Returns the rows that the help for a view (enum view_bit) takes in a screen of this width. */
-int help_rows(unsigned view, int width);
-void help_render(const struct area *area, unsigned view, const char *view_title, int scroll);
+/* Returns the rows that the help for a view takes in a screen of this width. */
+int help_rows(enum view_number view, int width);
+void help_render(const struct area *area, enum view_number view, int scroll);
 
 #endif

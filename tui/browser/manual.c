@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "cli/tui_options.h"
+#include "tui/browser/browser_state.h"
 #include "tui/browser/command.h"
 #include "tui/browser/help.h"
 #include "tui/keys/keys.h"
@@ -47,24 +48,30 @@ static void put_option(FILE *out, const struct command_option *option)
     put_entry(out, option->letter ? head : head + 4, "", option->help); /* blanks */
 }
 
-static void put_keys(FILE *out, unsigned views, const char *title)
+static void put_binding(FILE *out, const struct key_binding *binding)
 {
-    size_t count;
-    const struct key_binding *bindings = key_bindings(&count);
-    fprintf(out, ".SS %s\n", title);
-    for (size_t i = 0; i < count; i++) {
-        if (bindings[i].views == IN_ALL ? views != IN_ALL : !(bindings[i].views & views))
+    char head[64] = "";
+    size_t length = 0;
+    for (size_t k = 0; k < KEYS_MOST && binding->keys[k]; k++) {
+        char name[KEY_NAME_SIZE];
+        length += (size_t)snprintf(head + length, sizeof(head) - length, "%s%s", k ? ", " : "",
+                                   key_spelling(binding->keys[k], name));
+    }
+    put_entry(out, head, "", binding->description);
+}
+
+static void put_keys(FILE *out)
+{
+    fputs(".SS In every view, or in each that sorts or colours\n", out);
+    for (size_t i = 0; i < shared_keys.count; i++)
+        put_binding(out, &shared_keys.bindings[i]);
+    for (int view = 0; view < VIEWS; view++) {
+        const struct view_ops *ops = browser_view((enum view_number)view);
+        if (!ops || ops->keys.count == 0)
             continue;
-        if (views == IN_ALL && bindings[i].views != IN_ALL)
-            continue;
-        char head[64] = "";
-        size_t length = 0;
-        for (size_t k = 0; k < 3 && bindings[i].keys[k]; k++) {
-            char name[KEY_NAME_SIZE];
-            length += (size_t)snprintf(head + length, sizeof(head) - length, "%s%s", k ? ", " : "",
-                                       key_spelling(bindings[i].keys[k], name));
-        }
-        put_entry(out, head, "", bindings[i].description);
+        fprintf(out, ".SS %s\n", ops->title);
+        for (size_t i = 0; i < ops->keys.count; i++)
+            put_binding(out, &ops->keys.bindings[i]);
     }
 }
 
@@ -89,11 +96,7 @@ void manual_page(FILE *out)
     for (size_t i = 0; i < tui_command_line.count; i++)
         put_option(out, &tui_command_line.options[i]);
     fputs(".SH KEYS\n", out);
-    put_keys(out, IN_ALL, "In every view");
-    put_keys(out, IN_OVERVIEW, "Overview");
-    put_keys(out, IN_TIMELINE, "Timeline");
-    put_keys(out, IN_GRID, "Memory grid");
-    put_keys(out, IN_FUNCTIONS, "Functions");
+    put_keys(out);
     fputs(".SH COMMANDS\nTyped after a colon; a command may be shortened.\n", out);
     const struct command *commands = command_table(&count);
     for (size_t i = 0; i < count; i++)

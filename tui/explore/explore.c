@@ -144,6 +144,8 @@ static void take_newer(struct exploration *exploration)
         strcmp(session_function_name(before, exploration->function),
                session_function_name(newer, exploration->function)) != 0)
         exploration->has_function = false;
+    exploration->has_stack = false;
+    exploration->allocation = 0;
     /* A moment at the end stays at the end. */
     if (exploration->moment_ns + 1 >= session_duration_ns(before))
         exploration->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;
@@ -399,6 +401,17 @@ void exploration_narrow(struct exploration *exploration, const char *step)
         return;
     free(exploration->wish_filter);
     exploration->wish_filter = text;
+}
+
+void exploration_show(struct exploration *exploration, enum view_number view)
+{
+    exploration->wish_view = view;
+}
+
+void exploration_list(struct exploration *exploration, const char *step)
+{
+    exploration_narrow(exploration, step);
+    exploration_show(exploration, VIEW_ALLOCATIONS);
 }
 
 static void say(struct exploration *exploration, bool error, const char *format, va_list arguments)

@@ -12,18 +12,10 @@
 
 #include "session/jobs.h"
 #include "session/session.h"
+#include "tui/keys/view_number.h"
 #include "tui/screen/category_colors.h"
 #include "tui/screen/cells.h"
 #include "tui/explore/load.h"
-
-enum view_number {
-    VIEW_OVERVIEW,
-    VIEW_TIMELINE,
-    VIEW_GRID,
-    VIEW_FUNCTIONS,
-    VIEWS,
-    VIEW_SAME = VIEWS, /* as a wish: stay */
-};
 
 /* A filter that the engine still runs, on the session or on a newer state of it. */
 struct coming_filter {
@@ -51,11 +43,17 @@ struct exploration {
     uint64_t peak_bytes, peak_ns; /* of the selection */
     struct category_colors colors;
     uint8_t slots[SESSION_COLORS]; /* colour of each position of the legend */
-    uint64_t moment_ns;            /* timeline's cursor, the grid's time */
-    uint32_t function;             /* the last one that the user selected */
+    uint64_t moment_ns;            /* timeline's cursor, the memory's time */
+    bool has_range;                /* of time, which the user marked in the timeline */
+    uint64_t range_from_ns, range_to_ns;
+    /* The last ones that the user selected, in any view. */
+    uint32_t function;
     bool has_function;
-    int64_t wake_ms;   /* the view wants an update at this time of the clock; 0: no */
-    const char *about; /* "~" before numbers that are estimates, otherwise "" */
+    uint32_t stack;
+    bool has_stack;
+    uint64_t allocation; /* its id; 0: none */
+    int64_t wake_ms;     /* the view wants an update at this time of the clock; 0: no */
+    const char *about;   /* "~" before numbers that are estimates, otherwise "" */
 
     /* The wishes of a view; the browser fulfils them after update(). */
     char *wish_filter; /* owned; NULL: none */
@@ -124,6 +122,10 @@ uint32_t exploration_pattern(const struct exploration *exploration, size_t posit
 void exploration_narrow(struct exploration *exploration, const char *step);
 /* Wishes for a filter that does not build on the active one. */
 void exploration_replace(struct exploration *exploration, const char *filter);
+/* Wishes for another view. Esc comes back. */
+void exploration_show(struct exploration *exploration, enum view_number view);
+/* Wishes for the list of the allocations that the active filter with one more step selects. */
+void exploration_list(struct exploration *exploration, const char *step);
 void exploration_say(struct exploration *exploration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void exploration_complain(struct exploration *exploration, const char *format, ...)

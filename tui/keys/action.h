@@ -3,6 +3,8 @@
 #ifndef MPROF_TUI_ACTION_H
 #define MPROF_TUI_ACTION_H
 
+#include <stdbool.h>
+
 enum action {
     ACTION_NONE,
     ACTION_REFRESH, /* no key: size, filter or colouring changed; load the missing data */
@@ -17,6 +19,8 @@ enum action {
     ACTION_END,
     ACTION_FOLLOW, /* Enter: show the parts of the selected number */
     ACTION_BACK,
+    ACTION_NEXT_PANE,
+    ACTION_PREVIOUS_PANE,
 
     ACTION_ZOOM_IN,
     ACTION_ZOOM_OUT,
@@ -25,18 +29,16 @@ enum action {
     ACTION_PAN_RIGHT,
     ACTION_STEP_BACK, /* in time */
     ACTION_STEP_FORWARD,
-    ACTION_RANGE,  /* begin a range, or make it a filter */
-    ACTION_NARROW, /* make a filter of the selection */
-    ACTION_NEXT,   /* match, hole */
-    ACTION_PREVIOUS,
+    ACTION_PLAY,         /* through time, and stop */
+    ACTION_RANGE,        /* begin a range, or end it */
+    ACTION_DIFF,         /* of the range */
     ACTION_SECTION_BACK, /* region */
     ACTION_SECTION_FORWARD,
     ACTION_PEAK,
+    ACTION_MODE,      /* the next way to measure or show the same things */
     ACTION_HOLES,     /* the list of holes, and back */
-    ACTION_OVER_TIME, /* the use of memory over time, and back */
-    ACTION_PLAY,      /* through time, and stop */
+    ACTION_OVER_TIME, /* what is shown over time, and back; of one allocation: the timeline */
 
-    ACTION_COLOR_BY,
     ACTION_ALTERNATE,
     ACTION_MEMBERS, /* of a type, instead of the stack */
     ACTION_SORT,
@@ -44,24 +46,53 @@ enum action {
     ACTION_SORT_RIGHT,
     ACTION_SORT_REVERSE,
 
+    ACTION_EXPAND_HOTTEST,
+    ACTION_FOCUS,     /* on a subtree */
+    ACTION_DIRECTION, /* top-down, bottom-up, by user code */
+    ACTION_FLAME,
+    ACTION_LIBRARIES, /* hide the frames of libraries */
+    ACTION_WRAPPER,   /* mark a function as a wrapper of an allocator */
+    ACTION_SUPPRESS,  /* write a suppression */
+    ACTION_OPEN,      /* the source of what is selected; in the source: the editor */
+    ACTION_TO_MEMORY, /* the selected allocation in the memory */
+
+    ACTION_LIST, /* the allocations behind what is selected */
+    ACTION_NEXT, /* match, hole */
+    ACTION_PREVIOUS,
     ACTION_GOTO,   /* asks for text, then comes again with it */
     ACTION_SEARCH, /* asks for text, then comes again with it */
     ACTION_CLICK,  /* with a position */
+    ACTION_DRAG,   /* the mouse moves to a position with its button held; a click came before */
+    ACTION_DROP,   /* the button is released */
     ACTION_WHEEL_UP,
     ACTION_WHEEL_DOWN,
 
-    /* Actions of the browser; views never get them. */
+    /* Actions of the browser. Views that offer nothing (view.h) get ACTION_NARROW themselves. */
+    ACTION_NARROW,  /* menu: make a filter of the selection */
+    ACTION_EXCLUDE, /* menu: filter the selection out */
+    ACTION_COLOR_BY,
+    ACTION_COPY,
+    ACTION_UNDO, /* the last change of the filter */
+    ACTION_REDO,
     ACTION_FILTER,
     ACTION_COMMAND,
     ACTION_HELP,
     ACTION_QUIT,
-    ACTION_VIEW_1,
-    ACTION_VIEW_2,
-    ACTION_VIEW_3,
-    ACTION_VIEW_4,
+    ACTION_VIEW_1, /* and the views that follow, in the order of enum view_number */
+    ACTION_VIEW_9 = ACTION_VIEW_1 + 8,
     ACTION_VIEW_NEXT,
     ACTION_VIEW_PREVIOUS,
     ACTION_REDRAW,
+};
+
+/* An action as a view gets it. The size is that of the area that its render() will get. */
+struct view_input {
+    enum action action;
+    int width, height;
+    int x, y;         /* of the mouse: position in the view's area */
+    bool twice;       /* ACTION_CLICK: the second click of a double click */
+    const char *text; /* ACTION_SEARCH, ACTION_GOTO: the typed text */
+    bool more;        /* another action waits: data that is only shown can load later */
 };
 
 #endif

@@ -1,48 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/keys/keys.h"
 
-/* The bindings in the order of the help screen, and of the footer as far as there is room. */
+#include <stdbool.h>
+
+/* The shared keys in the order of the help screen, and of the footer as far as there is room. */
 static const struct key_binding bindings[] = {
-    {.keys = {KEYCODE_LEFT, 'h'},
-     .action = ACTION_LEFT,
-     .views = IN_TIMELINE,
-     .description = "one slot earlier"},
-    {.keys = {KEYCODE_RIGHT, 'l'},
-     .action = ACTION_RIGHT,
-     .views = IN_TIMELINE,
-     .description = "one slot later"},
-    {.keys = {KEYCODE_LEFT},
-     .action = ACTION_LEFT,
-     .views = IN_GRID,
-     .description = "one cell down in memory"},
-    {.keys = {KEYCODE_RIGHT},
-     .action = ACTION_RIGHT,
-     .views = IN_GRID,
-     .description = "one cell up in memory"},
-    {.keys = {KEYCODE_LEFT, 'h'},
-     .action = ACTION_LEFT,
-     .views = IN_FUNCTIONS,
-     .description = "to the callers"},
-    {.keys = {KEYCODE_RIGHT, 'l'},
-     .action = ACTION_RIGHT,
-     .views = IN_FUNCTIONS,
-     .description = "to the callees"},
     {.keys = {KEYCODE_UP, 'k'},
      .action = ACTION_UP,
-     .views = IN_OVERVIEW | IN_GRID | IN_FUNCTIONS,
+     .views = IN_LISTS | IN(VIEW_MEMORY),
      .description = "up one row"},
     {.keys = {KEYCODE_DOWN, 'j'},
      .action = ACTION_DOWN,
-     .views = IN_OVERVIEW | IN_GRID | IN_FUNCTIONS,
+     .views = IN_LISTS | IN(VIEW_MEMORY),
      .description = "down one row"},
     {.keys = {KEYCODE_PAGE_UP},
      .action = ACTION_PAGE_UP,
      .views = IN_ALL,
-     .description = "up one page (timeline: earlier)"},
+     .description = "up one page"},
     {.keys = {KEYCODE_PAGE_DOWN},
      .action = ACTION_PAGE_DOWN,
      .views = IN_ALL,
-     .description = "down one page (timeline: later)"},
+     .description = "down one page"},
     {.keys = {KEYCODE_HOME},
      .action = ACTION_HOME,
      .views = IN_ALL,
@@ -50,108 +28,37 @@ static const struct key_binding bindings[] = {
     {.keys = {KEYCODE_END}, .action = ACTION_END, .views = IN_ALL, .description = "to the end"},
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
-     .views = IN_OVERVIEW,
-     .footer = "follow",
-     .description = "show what the selected line counts"},
-    {.keys = {KEYCODE_ENTER},
-     .action = ACTION_FOLLOW,
-     .views = IN_TIMELINE,
-     .footer = "memory",
-     .description = "memory as it was at the cursor"},
-    {.keys = {KEYCODE_ENTER},
-     .action = ACTION_FOLLOW,
-     .views = IN_GRID,
-     .footer = "stack",
-     .description = "into the stack or the members, to scroll them"},
-    {.keys = {'m'},
-     .action = ACTION_MEMBERS,
-     .views = IN_GRID,
-     .footer = "members",
-     .description = "members of the type and padding instead of the stack, and back"},
-    {.keys = {KEYCODE_ENTER},
-     .action = ACTION_FOLLOW,
-     .views = IN_FUNCTIONS,
-     .footer = "follow",
-     .description = "into the callers and callees, then to the selected one"},
-    {.keys = {'+', '='},
-     .action = ACTION_ZOOM_IN,
-     .views = IN_TIMELINE,
-     .footer_keys = "+ -",
-     .footer = "zoom",
-     .description = "zoom in around the cursor"},
-    {.keys = {'-'}, .action = ACTION_ZOOM_OUT, .views = IN_TIMELINE, .description = "zoom out"},
-    {.keys = {'+', '='},
-     .action = ACTION_ZOOM_IN,
-     .views = IN_GRID,
-     .footer_keys = "+ -",
-     .footer = "zoom",
-     .description = "half the bytes per cell"},
-    {.keys = {'-'},
-     .action = ACTION_ZOOM_OUT,
-     .views = IN_GRID,
-     .description = "twice the bytes per cell"},
-    {.keys = {'0'},
-     .action = ACTION_ZOOM_ALL,
-     .views = IN_TIMELINE | IN_GRID,
-
-     .description = "zoom to show everything"},
-    {.keys = {'v'},
-     .action = ACTION_RANGE,
-     .views = IN_TIMELINE,
-     .footer = "range",
-     .description = "begin a range of time; again: filter by allocations made in it"},
-    {.keys = {'['},
-     .action = ACTION_STEP_BACK,
-     .views = IN_TIMELINE | IN_GRID,
-     .footer_keys = "[ ]",
-     .footer = "time",
-     .description = "one step back in time"},
-    {.keys = {']'},
-     .action = ACTION_STEP_FORWARD,
-     .views = IN_TIMELINE | IN_GRID,
-     .description = "one step forward in time"},
-    {.keys = {'h'},
-     .action = ACTION_HOLES,
-     .views = IN_GRID,
-     .footer = "holes",
-     .description = "list the holes: size, empty since when, what pins them; and back"},
-    {.keys = {'t'},
-     .action = ACTION_OVER_TIME,
-     .views = IN_GRID,
-     .description = "what is not in use over time, and back"},
-    {.keys = {' '},
-     .action = ACTION_PLAY,
-     .views = IN_GRID,
-     .description = "play through time, and stop"},
-    {.keys = {'n'},
-     .action = ACTION_NEXT,
-     .views = IN_GRID,
-     .footer = "next hole",
-     .description = "to the next hole"},
-    {.keys = {'N'},
-     .action = ACTION_PREVIOUS,
-     .views = IN_GRID,
-     .description = "to the previous hole"},
+     .views = IN_ALL,
+     .footer = "deeper",
+     .description = "deeper: show what the selected line counts"},
+    {.keys = {KEYCODE_TAB},
+     .action = ACTION_NEXT_PANE,
+     .views = IN_ALL,
+     .description = "to the next part of the view"},
+    {.keys = {KEYCODE_BACKTAB},
+     .action = ACTION_PREVIOUS_PANE,
+     .views = IN_ALL,
+     .description = "to the previous part of the view"},
     {.keys = {'s'},
      .action = ACTION_SORT,
-     .views = IN_FUNCTIONS,
+     .views = IN_SORTED,
      .footer = "sort",
      .description = "sort by the next column"},
     {.keys = {'<'},
      .action = ACTION_SORT_LEFT,
-     .views = IN_FUNCTIONS,
+     .views = IN_SORTED,
      .description = "sort by the column to the left"},
     {.keys = {'>'},
      .action = ACTION_SORT_RIGHT,
-     .views = IN_FUNCTIONS,
+     .views = IN_SORTED,
      .description = "sort by the column to the right"},
     {.keys = {'r'},
      .action = ACTION_SORT_REVERSE,
-     .views = IN_FUNCTIONS,
+     .views = IN_SORTED,
      .description = "sort the other way round"},
     {.keys = {'c'},
      .action = ACTION_COLOR_BY,
-     .views = IN_TIMELINE | IN_GRID,
+     .views = IN_COLORED,
      .footer = "colour",
      .description = "colour by the next field: function, thread, size, age, …"},
     {.keys = {'f'},
@@ -164,66 +71,34 @@ static const struct key_binding bindings[] = {
      .views = IN_ALL,
      .footer = "as filter",
      .description = "make a filter of what is selected"},
-    {.keys = {'a'},
-     .action = ACTION_ALTERNATE,
-     .views = IN_GRID,
-     .footer = "alternate",
-     .description = "colours that only tell neighbours apart, and back"},
-    {.keys = {'p'},
-     .action = ACTION_PEAK,
-     .views = IN_TIMELINE | IN_GRID,
-     .footer = "peak",
-     .description = "to the moment of the peak"},
-    {.keys = {'g'},
-     .action = ACTION_GOTO,
-     .views = IN_GRID,
-     .footer = "go to",
-     .description = "go to an address"},
-    {.keys = {'g'},
-     .action = ACTION_GOTO,
-     .views = IN_TIMELINE,
-     .footer = "go to",
-     .description = "go to a time, such as 2.5s or 300ms"},
-    {.keys = {'{'},
-     .action = ACTION_SECTION_BACK,
-     .views = IN_GRID,
-     .description = "to the previous region"},
-    {.keys = {'}'},
-     .action = ACTION_SECTION_FORWARD,
-     .views = IN_GRID,
-     .footer = "region",
-     .description = "to the next region"},
-    {.keys = {'H'},
-     .action = ACTION_PAN_LEFT,
-     .views = IN_TIMELINE,
-     .description = "move the window to earlier times"},
-    {.keys = {'L'},
-     .action = ACTION_PAN_RIGHT,
-     .views = IN_TIMELINE,
-     .description = "move the window to later times"},
     {.keys = {'/'},
      .action = ACTION_SEARCH,
      .views = IN_ALL,
      .footer = "search",
-     .description = "find a function by a part of its name"},
+     .description = "search for a part of a name"},
     {.keys = {'n'},
      .action = ACTION_NEXT,
-     .views = IN_FUNCTIONS,
+     .views = IN_ALL,
      .description = "to the next match of the search"},
     {.keys = {'N'},
      .action = ACTION_PREVIOUS,
-     .views = IN_FUNCTIONS,
+     .views = IN_ALL,
      .description = "to the previous match"},
     {.keys = {':'}, .action = ACTION_COMMAND, .views = IN_ALL, .description = "type a command"},
     {.keys = {'1'}, .action = ACTION_VIEW_1, .views = IN_ALL, .description = "overview"},
-    {.keys = {'2'}, .action = ACTION_VIEW_2, .views = IN_ALL, .description = "timeline"},
-    {.keys = {'3'}, .action = ACTION_VIEW_3, .views = IN_ALL, .description = "memory grid"},
-    {.keys = {'4'}, .action = ACTION_VIEW_4, .views = IN_ALL, .description = "functions"},
-    {.keys = {KEYCODE_TAB},
+    {.keys = {'2'}, .action = ACTION_VIEW_1 + 1, .views = IN_ALL, .description = "timeline"},
+    {.keys = {'3'}, .action = ACTION_VIEW_1 + 2, .views = IN_ALL, .description = "memory"},
+    {.keys = {'4'}, .action = ACTION_VIEW_1 + 3, .views = IN_ALL, .description = "tree"},
+    {.keys = {'5'}, .action = ACTION_VIEW_1 + 4, .views = IN_ALL, .description = "functions"},
+    {.keys = {'6'}, .action = ACTION_VIEW_1 + 5, .views = IN_ALL, .description = "types"},
+    {.keys = {'7'}, .action = ACTION_VIEW_1 + 6, .views = IN_ALL, .description = "leaks"},
+    {.keys = {'8'}, .action = ACTION_VIEW_1 + 7, .views = IN_ALL, .description = "allocations"},
+    {.keys = {'9'}, .action = ACTION_VIEW_1 + 8, .views = IN_ALL, .description = "sizes"},
+    {.keys = {KEYCODE_CONTROL('N')},
      .action = ACTION_VIEW_NEXT,
      .views = IN_ALL,
      .description = "next view"},
-    {.keys = {KEYCODE_BACKTAB},
+    {.keys = {KEYCODE_CONTROL('P')},
      .action = ACTION_VIEW_PREVIOUS,
      .views = IN_ALL,
      .description = "previous view"},
@@ -248,17 +123,49 @@ static const struct key_binding bindings[] = {
      .description = "quit"},
 };
 
-const struct key_binding *key_bindings(size_t *count)
+const struct key_table shared_keys = KEY_TABLE(bindings);
+
+static const struct key_binding *find(const struct key_table *table, uint32_t key)
 {
-    *count = sizeof(bindings) / sizeof(bindings[0]);
-    return bindings;
+    for (size_t i = 0; i < table->count; i++)
+        for (size_t k = 0; k < KEYS_MOST && table->bindings[i].keys[k]; k++)
+            if (table->bindings[i].keys[k] == key)
+                return &table->bindings[i];
+    return NULL;
 }
 
-enum action key_action(uint32_t key, unsigned view)
+/* Tells whether the view's own table explains a shared binding itself. */
+static bool is_explained(const struct key_table *own, const struct key_binding *shared)
 {
-    for (size_t i = 0; i < sizeof(bindings) / sizeof(bindings[0]); i++)
-        for (size_t k = 0; k < 3 && bindings[i].keys[k]; k++)
-            if (bindings[i].keys[k] == key && (bindings[i].views & view))
-                return bindings[i].action;
-    return ACTION_NONE;
+    return find(own, shared->keys[0]) != NULL;
+}
+
+const struct key_binding *key_binding_at(const struct key_table *own, enum view_number view,
+                                         size_t n)
+{
+    if (n < own->count)
+        return &own->bindings[n];
+    n -= own->count;
+    for (size_t i = 0; i < shared_keys.count; i++) {
+        const struct key_binding *shared = &shared_keys.bindings[i];
+        if ((shared->views & IN(view)) && !is_explained(own, shared) && n-- == 0)
+            return shared;
+    }
+    return NULL;
+}
+
+const struct key_binding *key_binding_of(const struct key_table *own, enum view_number view,
+                                         uint32_t key)
+{
+    const struct key_binding *found = find(own, key);
+    if (found)
+        return found;
+    found = find(&shared_keys, key);
+    return found && (found->views & IN(view)) ? found : NULL;
+}
+
+enum action key_action(const struct key_table *own, enum view_number view, uint32_t key)
+{
+    const struct key_binding *found = key_binding_of(own, view, key);
+    return found ? found->action : ACTION_NONE;
 }

@@ -1,38 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys and their actions. The table of bindings is the only place that joins keys to actions.
- * Footer, help screen and man page are made from it.
+ * Keys and their actions. A view has a table of its own keys; the table of shared keys serves all.
+ * A view's binding may explain a shared key in the view's own words, with the same action. Footer,
+ * help screen and man page are made from these tables.
  */
 #ifndef MPROF_TUI_KEYS_H
 #define MPROF_TUI_KEYS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "tui/keys/action.h"
+#include "tui/keys/view_number.h"
 #include "tui/screen/input.h"
 
-/* The views as bits, for bindings that only some views have. */
-enum view_bit {
-    IN_OVERVIEW = 1,
-    IN_TIMELINE = 2,
-    IN_GRID = 4,
-    IN_FUNCTIONS = 8,
-    IN_ALL = 15,
-};
-
+#define KEYS_MOST 3
 struct key_binding {
-    uint32_t keys[3]; /* 0 ends */
+    uint32_t keys[KEYS_MOST]; /* 0 ends */
     enum action action;
-    unsigned views;          /* enum view_bit, or'ed */
+    unsigned views;          /* shared keys: enum view_set, or'ed; 0 in a view's own table */
     const char *footer_keys; /* the keys as the footer shows them; NULL: the first one */
     const char *footer;      /* a word for the footer; NULL: the footer leaves it out */
     const char *description; /* for help and man page */
 };
 
-const struct key_binding *key_bindings(size_t *count);
-/* Returns the action of a key in the view with this bit, ACTION_NONE if it has none. */
-enum action key_action(uint32_t key, unsigned view);
+struct key_table {
+    const struct key_binding *bindings; /* in the order of help and footer */
+    size_t count;
+};
+/* A key_table of an array. */
+#define KEY_TABLE(array)                                                                           \
+    {                                                                                              \
+        array, sizeof(array) / sizeof((array)[0])                                                  \
+    }
+
+extern const struct key_table shared_keys;
+
+/*
+ * Returns the n-th binding of a view, its own ones first, then the shared ones that it does not
+ * explain itself; NULL after the last.
+ */
+const struct key_binding *key_binding_at(const struct key_table *own, enum view_number view,
+                                         size_t n);
+/* Returns the binding of a key in a view, NULL if it has none. */
+const struct key_binding *key_binding_of(const struct key_table *own, enum view_number view,
+                                         uint32_t key);
+/* Does the same and returns the action, ACTION_NONE if the key has none. */
+enum action key_action(const struct key_table *own, enum view_number view, uint32_t key);
 
 #endif

@@ -23,6 +23,7 @@ struct cell_style theme_style(enum theme_role role)
         [THEME_MATCH] = {172, NONE, CELL_BOLD},
         [THEME_TRANSIENT] = {240, NONE, 0},
         [THEME_FILTERED] = {240, NONE, CELL_DIM},
+        [THEME_SHARE] = {NONE, 237, 0},
     };
     return styles[role < THEME_ROLES ? role : THEME_PLAIN];
 }

@@ -28,6 +28,7 @@ enum theme_role {
     THEME_MATCH,
     THEME_TRANSIENT, /* bytes that were live only inside a slot */
     THEME_FILTERED,  /* memory in use that the filter does not select */
+    THEME_SHARE,     /* a bar behind a number */
     THEME_ROLES
 };
 

@@ -4,39 +4,59 @@
  * have not come yet are missing from the screen; update() is called again when they have come.
  *
  * The browser calls update() with ACTION_REFRESH before the first render(), and whenever something
- * has changed that a view may show (size, filter, colouring, moment). The size in the input is that
- * of the area that render() will get.
+ * has changed that a view may show (size, filter, colouring, moment).
+ *
+ * The functions after render() are about what the view shows. They ask no question of the engine:
+ * they use the data that have come. NULL: the view has none.
  */
 #ifndef MPROF_TUI_VIEW_H
 #define MPROF_TUI_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
-#include "tui/keys/action.h"
-#include "tui/screen/cells.h"
 #include "tui/explore/explore.h"
+#include "tui/keys/keys.h"
+#include "tui/screen/cells.h"
+#include "tui/widget/table.h"
 
-struct view_input {
-    enum action action;
-    int width, height;
-    int x, y;         /* ACTION_CLICK and the wheel: position in the view's area */
-    const char *text; /* ACTION_SEARCH, ACTION_GOTO: the typed text */
-    bool more;        /* another action waits: data that is only shown can load later */
+/* A step that narrows the filter to the selected thing: the menus of `w` and `x` are made of it. */
+struct view_offer {
+    char label[128]; /* "this function: parse_expr" */
+    char step[1200]; /* "where type == \"Node\""; only a `where` step can be excluded */
 };
+#define VIEW_OFFERS 16
 
 struct view_ops {
-    const char *name;      /* for --view and :view */
+    const char *name;      /* for --view and `:` */
+    const char *alias;     /* another name; NULL: none */
     const char *title;     /* for the title line */
-    unsigned bit;          /* enum view_bit of its key bindings */
     const char *asks;      /* prompt of ACTION_GOTO; NULL: the view has none */
+    const char *help;      /* a sentence or two that begin the view's help; NULL: none */
+    struct key_table keys; /* its own, and shared ones that it explains itself */
     void *(*create)(void); /* NULL if memory is exhausted */
     void (*destroy)(void *view, struct exploration *exploration);
     /* Returns false if the action means nothing here (ACTION_BACK then leaves the view). */
     bool (*update)(void *view, struct exploration *exploration, const struct view_input *input);
     void (*render)(const void *view, const struct exploration *exploration,
                    const struct area *area);
+
+    /*
+     * Writes what the selected thing offers, the step that names exactly it first: `l` lists its
+     * allocations. Returns the number, at most `capacity`.
+     */
+    size_t (*offers)(void *view, struct exploration *exploration, struct view_offer *out,
+                     size_t capacity);
+    /* Writes the selected thing as text, for `y`: whole names, whole stacks. Returns false if
+     * nothing is selected. */
+    bool (*copy)(void *view, struct exploration *exploration, FILE *out);
+    /* Writes all rows that the view shows, for `:w`. Returns false if it shows none now. */
+    bool (*table)(void *view, struct exploration *exploration, FILE *out, enum table_format format);
 };
 
-extern const struct view_ops overview_view, timeline_view, grid_view, functions_view;
+extern const struct view_ops overview_view, timeline_view, memory_view, tree_view, functions_view,
+    types_view, leaks_view, allocations_view, sizes_view, lifetimes_view, threads_view, arenas_view,
+    source_view, diff_view, graphs_view, sql_view, detail_view;
 
 #endif

@@ -431,10 +431,19 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     return used;
 }
 
+static const struct key_binding keys[] = {
+    {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to the callers"},
+    {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the callees"},
+    {.keys = {KEYCODE_ENTER},
+     .action = ACTION_FOLLOW,
+     .footer = "follow",
+     .description = "into the callers and callees, then to the selected one"},
+};
+
 const struct view_ops functions_view = {
     .name = "functions",
     .title = "Functions",
-    .bit = IN_FUNCTIONS,
+    .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,
     .update = update,

@@ -395,10 +395,17 @@ static void render(const void *view, const struct exploration *exploration, cons
         render_top(overview, exploration, area, &layout);
 }
 
+static const struct key_binding keys[] = {
+    {.keys = {KEYCODE_ENTER},
+     .action = ACTION_FOLLOW,
+     .footer = "follow",
+     .description = "show what the selected line counts"},
+};
+
 const struct view_ops overview_view = {
     .name = "overview",
     .title = "Overview",
-    .bit = IN_OVERVIEW,
+    .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,
     .update = update,

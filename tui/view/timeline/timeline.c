@@ -331,7 +331,7 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
                   timeline_edge(timeline, timeline->cursor + 1));
         break;
     case ACTION_FOLLOW:
-        exploration->wish_view = VIEW_GRID;
+        exploration->wish_view = VIEW_MEMORY;
         break;
     case ACTION_GOTO:
         go_to(timeline, exploration, input->text);
@@ -361,10 +361,51 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     return used;
 }
 
+static const struct key_binding keys[] = {
+    {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "one slot earlier"},
+    {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "one slot later"},
+    {.keys = {KEYCODE_ENTER},
+     .action = ACTION_FOLLOW,
+     .footer = "memory",
+     .description = "memory as it was at the cursor"},
+    {.keys = {'+', '='},
+     .action = ACTION_ZOOM_IN,
+     .footer_keys = "+ -",
+     .footer = "zoom",
+     .description = "zoom in around the cursor"},
+    {.keys = {'-'}, .action = ACTION_ZOOM_OUT, .description = "zoom out"},
+    {.keys = {'0'},
+     .action = ACTION_ZOOM_ALL,
+
+     .description = "zoom to show everything"},
+    {.keys = {'v'},
+     .action = ACTION_RANGE,
+     .footer = "range",
+     .description = "begin a range of time; again: filter by allocations made in it"},
+    {.keys = {'['},
+     .action = ACTION_STEP_BACK,
+     .footer_keys = "[ ]",
+     .footer = "time",
+     .description = "one step back in time"},
+    {.keys = {']'}, .action = ACTION_STEP_FORWARD, .description = "one step forward in time"},
+    {.keys = {'p'},
+     .action = ACTION_PEAK,
+     .footer = "peak",
+     .description = "to the moment of the peak"},
+    {.keys = {'g'},
+     .action = ACTION_GOTO,
+     .footer = "go to",
+     .description = "go to a time, such as 2.5s or 300ms"},
+    {.keys = {'H'}, .action = ACTION_PAN_LEFT, .description = "move the window to earlier times"},
+    {.keys = {'L'}, .action = ACTION_PAN_RIGHT, .description = "move the window to later times"},
+    {.keys = {KEYCODE_PAGE_UP}, .action = ACTION_PAGE_UP, .description = "one page earlier"},
+    {.keys = {KEYCODE_PAGE_DOWN}, .action = ACTION_PAGE_DOWN, .description = "one page later"},
+};
+
 const struct view_ops timeline_view = {
     .name = "timeline",
     .title = "Timeline",
-    .bit = IN_TIMELINE,
+    .keys = KEY_TABLE(keys),
     .asks = "time:",
     .create = create,
     .destroy = destroy,

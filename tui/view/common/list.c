@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/view/common/list.h"
+
+#include "tui/screen/theme.h"
+
+enum table_answer list_update(struct exploration *exploration, struct table *table,
+                              const struct table_source *source, const struct view_input *input,
+                              const struct table_place *place)
+{
+    char message[TABLE_MESSAGE_SIZE];
+    const enum table_answer answer = table_update(table, source, input, place);
+    if (!*table_message(table, source, answer, message))
+        return answer;
+    if (answer == TABLE_NOT_FOUND)
+        exploration_complain(exploration, "%s", message);
+    else
+        exploration_say(exploration, "%s", message);
+    return answer;
+}
+
+void list_render_empty(const struct exploration *exploration, const struct area *area, int y,
+                       bool known)
+{
+    char text[PENDING_SIZE];
+    const char *words =
+        !known ? exploration_pending(text, exploration)
+        : session_allocation_count(exploration->session) == 0 ? "no allocation was recorded"
+        : exploration->filter[0] ? "nothing here with this filter; Esc goes back, f edits it"
+                                 : "nothing here";
+    area_text(area, 2, y, theme_style(THEME_FAINT), words);
+}

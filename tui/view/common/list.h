@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parts that most views with a table share. */
+#ifndef MPROF_TUI_LIST_H
+#define MPROF_TUI_LIST_H
+
+#include <stdbool.h>
+
+#include "tui/explore/explore.h"
+#include "tui/widget/table.h"
+
+/* Does table_update(), and says in the footer what it did. */
+enum table_answer list_update(struct exploration *exploration, struct table *table,
+                              const struct table_source *source, const struct view_input *input,
+                              const struct table_place *place);
+/*
+ * Draws the words that take the place of rows: how far the engine is if they are not `known` yet,
+ * otherwise why there are none.
+ */
+void list_render_empty(const struct exploration *exploration, const struct area *area, int y,
+                       bool known);
+
+#endif

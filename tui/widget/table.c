@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/widget/table.h"
+
+#include <string.h>
+
+#include "tui/screen/theme.h"
+
+enum { MARGIN = 1, GAP = 2, FLEXIBLE_LEAST = 12, TITLES = 1, WHEEL_ROWS = 3 };
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+/* The columns on the screen: width 0 is not shown. */
+struct layout {
+    int x[TABLE_COLUMNS], width[TABLE_COLUMNS];
+    size_t count;
+};
+
+static int title_width(const struct table_source *source, size_t column)
+{
+    const struct table_column *about = &source->columns[column];
+    return text_width(about->title) +
+           (about->text || !source->about ? 0 : text_width(source->about));
+}
+
+/* Returns the columns that a column needs at least. */
+static int needed_width(const struct table_source *source, size_t column)
+{
+    const int width = source->columns[column].width, title = title_width(source, column);
+    const int least = width > 0 ? width : FLEXIBLE_LEAST;
+    return least > title ? least : title;
+}
+
+/* Hides the last column that may make way. Returns false if there is none. */
+static bool hide_one(const struct table_source *source, struct layout *layout, int *total)
+{
+    for (size_t i = layout->count; i-- > 0;) {
+        if (layout->width[i] > 0 && !source->columns[i].keep) {
+            *total -= layout->width[i] + GAP;
+            layout->width[i] = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives the columns without a width of their own what is left, which may be less than nothing. */
+static void share_rest(const struct table_source *source, struct layout *layout, int rest)
+{
+    int flexible = 0;
+    for (size_t i = 0; i < layout->count; i++)
+        flexible += layout->width[i] > 0 && source->columns[i].width == 0;
+    for (size_t i = 0; i < layout->count && flexible > 0; i++) {
+        if (layout->width[i] == 0 || source->columns[i].width != 0)
+            continue;
+        const int part = rest / flexible;
+        layout->width[i] = layout->width[i] + part > 1 ? layout->width[i] + part : 1;
+        rest -= part;
+        flexible--;
+    }
+}
+
+static void lay_out(const struct table_source *source, int width, struct layout *layout)
+{
+    int total = MARGIN;
+    layout->count = source->column_count < TABLE_COLUMNS ? source->column_count : TABLE_COLUMNS;
+    for (size_t i = 0; i < layout->count; i++) {
+        const bool shown = source->columns[i].keep || source->columns[i].least_width <= width;
+        layout->width[i] = shown ? needed_width(source, i) : 0;
+        total += shown ? layout->width[i] + GAP : 0;
+    }
+    while (total - 1 > width && hide_one(source, layout, &total))
+        ;
+    share_rest(source, layout, width - total + 1);
+    int x = MARGIN;
+    for (size_t i = 0; i < layout->count; i++) {
+        layout->x[i] = x;
+        x += layout->width[i] > 0 ? layout->width[i] + GAP : 0;
+    }
+}
+
+/* ---- selection -------------------------------------------------------------------------- */
+
+static size_t visible_rows(const struct table_place *place)
+{
+    return place->height > TITLES ? (size_t)(place->height - TITLES) : 1;
+}
+
+void table_select(struct table *table, const struct table_source *source, size_t row)
+{
+    if (source->rows == 0) {
+        table->selected = table->first = 0;
+        return;
+    }
+    table->selected = row < source->rows ? row : source->rows - 1;
+    table->key = source->key(source->context, table->selected);
+    table->has_key = true;
+    table->searched = 0;
+}
+
+static bool find_key(const struct table_source *source, uint64_t key, size_t *row)
+{
+    if (source->find)
+        return source->find(source->context, key, row) && *row < source->rows;
+    for (size_t i = 0; i < source->rows; i++) {
+        if (source->key(source->context, i) == key) {
+            *row = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void scroll(struct table *table, const struct table_source *source,
+                   const struct table_place *place)
+{
+    const size_t rows = visible_rows(place);
+    if (table->first > table->selected)
+        table->first = table->selected;
+    if (table->selected >= table->first + rows)
+        table->first = table->selected - rows + 1;
+    const size_t last = source->rows > rows ? source->rows - rows : 0;
+    if (table->first > last)
+        table->first = last;
+}
+
+void table_settle(struct table *table, const struct table_source *source,
+                  const struct table_place *place)
+{
+    if (source->rows == 0)
+        return; /* the key stays: its row may come back */
+    size_t row = table->selected;
+    const bool stays =
+        !table->has_key || (row < source->rows && source->key(source->context, row) == table->key);
+    if (stays || !find_key(source, table->key, &row))
+        row = table->selected;
+    if (row != table->selected || !table->has_key || !stays)
+        table_select(table, source, row);
+    scroll(table, source, place);
+}
+
+static void move(struct table *table, const struct table_source *source, bool down, size_t rows)
+{
+    size_t row = table->selected;
+    if (down)
+        row = rows < source->rows - row ? row + rows : source->rows - 1;
+    else
+        row = rows < row ? row - rows : 0;
+    table_select(table, source, row);
+}
+
+/* ---- search ----------------------------------------------------------------------------- */
+
+static const char *cell_text(const struct table_cell *cell)
+{
+    return cell->name ? cell->name : cell->text;
+}
+
+static bool row_matches(const struct table_source *source, size_t row, const char *text)
+{
+    if (source->matches)
+        return source->matches(source->context, row, text);
+    for (size_t i = 0; i < source->column_count; i++) {
+        struct table_cell cell = {.text = ""};
+        if (!source->columns[i].text)
+            continue;
+        source->cell(source->context, row, i, &cell);
+        if (strcasestr(cell_text(&cell), text))
+            return true;
+    }
+    return false;
+}
+
+/* Selects the next row that matches, from the `from`-th behind the selected one on. */
+static enum table_answer search(struct table *table, const struct table_source *source,
+                                bool forwards, size_t from)
+{
+    if (!table->search[0])
+        return TABLE_NO_SEARCH;
+    const size_t count = source->rows;
+    for (size_t i = from; i <= count; i++) {
+        if (i - from == TABLE_SEARCH_MOST) {
+            table->searched = i;
+            return TABLE_GAVE_UP;
+        }
+        const size_t step = i % count;
+        const size_t row = (table->selected + (forwards ? step : count - step)) % count;
+        if (row_matches(source, row, table->search)) {
+            table_select(table, source, row);
+            return TABLE_USED;
+        }
+    }
+    table->searched = 0;
+    return TABLE_NOT_FOUND;
+}
+
+static enum table_answer search_next(struct table *table, const struct table_source *source,
+                                     bool forwards)
+{
+    return search(table, source, forwards, table->searched ? table->searched : 1);
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static bool can_sort(const struct table_source *source, const struct layout *layout, size_t column)
+{
+    return column < layout->count && layout->width[column] > 0 && !source->columns[column].unsorted;
+}
+
+/* Sorts by a column: by the present one in the other direction. */
+static enum table_answer sort_by(struct table *table, const struct table_source *source,
+                                 size_t column)
+{
+    if (column >= source->column_count)
+        return TABLE_USED;
+    table->descending = column == table->sort ? !table->descending : !source->columns[column].text;
+    table->sort = column;
+    return TABLE_SORTED;
+}
+
+/* Sorts by the next column on the screen, in a circle. */
+static enum table_answer sort_beside(struct table *table, const struct table_source *source,
+                                     const struct table_place *place, bool right)
+{
+    struct layout layout;
+    lay_out(source, place->width, &layout);
+    for (size_t i = 1; i < layout.count; i++) {
+        const size_t step = right ? i : layout.count - i;
+        const size_t column = (table->sort + step) % layout.count;
+        if (can_sort(source, &layout, column))
+            return sort_by(table, source, column);
+    }
+    return TABLE_USED;
+}
+
+/* ---- mouse ------------------------------------------------------------------------------ */
+
+static bool inside(const struct view_input *input, const struct table_place *place)
+{
+    return input->x >= place->x && input->x < place->x + place->width && input->y >= place->y &&
+           input->y < place->y + place->height;
+}
+
+static enum table_answer click_title(struct table *table, const struct table_source *source,
+                                     int width, int x)
+{
+    struct layout layout;
+    lay_out(source, width, &layout);
+    for (size_t i = 0; i < layout.count; i++)
+        if (can_sort(source, &layout, i) && x >= layout.x[i] &&
+            x < layout.x[i] + layout.width[i] + GAP)
+            return sort_by(table, source, i);
+    return TABLE_USED;
+}
+
+static enum table_answer click(struct table *table, const struct table_source *source,
+                               const struct view_input *input, const struct table_place *place)
+{
+    if (!inside(input, place))
+        return TABLE_IGNORED;
+    if (input->y == place->y)
+        return input->twice ? TABLE_USED
+                            : click_title(table, source, place->width, input->x - place->x);
+    const size_t row = table->first + (size_t)(input->y - place->y - TITLES);
+    if (row >= source->rows)
+        return TABLE_USED;
+    table_select(table, source, row);
+    return input->twice ? TABLE_FOLLOW : TABLE_USED;
+}
+
+/* ---- update ----------------------------------------------------------------------------- */
+
+static bool is_for_rows(enum action action)
+{
+    switch (action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+    case ACTION_HOME:
+    case ACTION_END:
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+    case ACTION_SEARCH:
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+    case ACTION_CLICK:
+    case ACTION_SORT:
+    case ACTION_SORT_LEFT:
+    case ACTION_SORT_RIGHT:
+    case ACTION_SORT_REVERSE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum table_answer act(struct table *table, const struct table_source *source,
+                             const struct view_input *input, const struct table_place *place)
+{
+    switch (input->action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+        move(table, source, input->action == ACTION_DOWN, 1);
+        break;
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+        move(table, source, input->action == ACTION_PAGE_DOWN, visible_rows(place));
+        break;
+    case ACTION_HOME:
+    case ACTION_END:
+        move(table, source, input->action == ACTION_END, source->rows);
+        break;
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        if (!inside(input, place))
+            return TABLE_IGNORED;
+        move(table, source, input->action == ACTION_WHEEL_DOWN, WHEEL_ROWS);
+        break;
+    case ACTION_CLICK:
+        return click(table, source, input, place);
+    case ACTION_SEARCH:
+        return search(table, source, true, 0);
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+        return search_next(table, source, input->action == ACTION_NEXT);
+    case ACTION_SORT:
+    case ACTION_SORT_RIGHT:
+    case ACTION_SORT_LEFT:
+        return sort_beside(table, source, place, input->action != ACTION_SORT_LEFT);
+    case ACTION_SORT_REVERSE:
+        return sort_by(table, source, table->sort);
+    default:
+        return TABLE_IGNORED;
+    }
+    return TABLE_USED;
+}
+
+enum table_answer table_update(struct table *table, const struct table_source *source,
+                               const struct view_input *input, const struct table_place *place)
+{
+    if (input->action == ACTION_SEARCH && input->text) {
+        snprintf(table->search, sizeof(table->search), "%s", input->text);
+        table->searched = 0;
+    }
+    table_settle(table, source, place);
+    if (input->action == ACTION_REFRESH)
+        return TABLE_USED;
+    if (source->rows == 0)
+        return is_for_rows(input->action) ? TABLE_USED : TABLE_IGNORED;
+    const enum table_answer answer = act(table, source, input, place);
+    scroll(table, source, place);
+    return answer;
+}
+
+char *table_message(const struct table *table, const struct table_source *source,
+                    enum table_answer answer, char *out)
+{
+    out[0] = 0;
+    if (answer == TABLE_NO_SEARCH)
+        snprintf(out, TABLE_MESSAGE_SIZE, "no search yet; / searches");
+    else if (answer == TABLE_NOT_FOUND)
+        snprintf(out, TABLE_MESSAGE_SIZE, "no row has \"%.150s\"", table->search);
+    else if (answer == TABLE_GAVE_UP)
+        snprintf(out, TABLE_MESSAGE_SIZE, "not in the %zu rows looked at; n looks further",
+                 table->searched);
+    else if (answer == TABLE_SORTED && source->columns[table->sort].text)
+        snprintf(out, TABLE_MESSAGE_SIZE, "sorted by %s, %s", source->columns[table->sort].title,
+                 table->descending ? "Z first" : "A first");
+    else if (answer == TABLE_SORTED)
+        snprintf(out, TABLE_MESSAGE_SIZE, "sorted by %s, %s", source->columns[table->sort].title,
+                 table->descending ? "largest first" : "smallest first");
+    return out;
+}
+
+/* ---- render ----------------------------------------------------------------------------- */
+
+static void render_titles(const struct table *table, const struct table_source *source,
+                          const struct area *area, const struct layout *layout)
+{
+    area_fill(area, 0, 0, area->width, 1, ' ', theme_style(THEME_HEADING));
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct table_column *column = &source->columns[i];
+        const int width = layout->width[i], x = layout->x[i];
+        const bool sorted = i == table->sort && !column->unsorted;
+        char title[80];
+        if (width == 0)
+            continue;
+        snprintf(title, sizeof(title), "%s%s", column->text || !source->about ? "" : source->about,
+                 column->title);
+        struct cell_style style = theme_style(THEME_HEADING);
+        if (sorted)
+            style.attributes |= CELL_UNDERLINE;
+        const int length = text_width(title) < width ? text_width(title) : width;
+        const int at = column->text ? x : x + width - length;
+        area_field(area, at, 0, length, style, title);
+        if (sorted) /* in the gap, so that nothing moves */
+            area_put(area, at + length, 0, table->descending ? 0x25bc : 0x25b2,
+                     theme_style(THEME_HEADING));
+    }
+}
+
+static void render_text(const struct area *area, int x, int y, int width, enum table_cut cut,
+                        struct cell_style style, const char *text)
+{
+    if (cut == TABLE_CUT_NAME)
+        area_name(area, x, y, width, style, text);
+    else if (cut == TABLE_CUT_CATEGORY)
+        area_category(area, x, y, width, style, text);
+    else
+        area_field(area, x, y, width, style, text);
+}
+
+/* Draws a bar behind what stands in a field. */
+static void render_share(const struct area *area, int x, int y, int width, uint64_t part,
+                         uint64_t whole)
+{
+    const double share = part < whole ? (double)part / (double)whole : 1;
+    const int length = (int)(share * width + 0.5);
+    for (int i = 0; i < length && x + i < area->width; i++) {
+        struct cell_style style = grid_cell(area->grid, area->x + x + i, area->y + y)->style;
+        if (grid_colors(area->grid) == 0)
+            style.attributes |= CELL_UNDERLINE;
+        else
+            style.background = theme_style(THEME_SHARE).background;
+        area_restyle(area, x + i, y, 1, style);
+    }
+}
+
+static void render_row(const struct table *table, const struct table_source *source,
+                       const struct area *area, const struct layout *layout, size_t row, int y)
+{
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct table_column *column = &source->columns[i];
+        struct table_cell cell = {.text = ""};
+        if (layout->width[i] == 0)
+            continue;
+        source->cell(source->context, row, i, &cell);
+        const char *text = cell_text(&cell);
+        struct cell_style style = cell.styled ? cell.style : theme_style(THEME_PLAIN);
+        if (column->text && table->search[0] && strcasestr(text, table->search))
+            style = theme_style(THEME_MATCH);
+        if (column->text)
+            render_text(area, layout->x[i], y, layout->width[i], column->cut, style, text);
+        else
+            area_field_right(area, layout->x[i], y, layout->width[i], style, text);
+        if (cell.whole > 0)
+            render_share(area, layout->x[i], y, layout->width[i], cell.part, cell.whole);
+    }
+    if (row == table->selected)
+        area_restyle(area, 0, y, area->width,
+                     theme_style(table->blurred ? THEME_SELECTED : THEME_CURSOR));
+}
+
+void table_render(const struct table *table, const struct table_source *source,
+                  const struct area *area)
+{
+    struct layout layout;
+    lay_out(source, area->width, &layout);
+    if (area->height <= 0)
+        return;
+    render_titles(table, source, area, &layout);
+    for (int y = TITLES; y < area->height; y++) {
+        const size_t row = table->first + (size_t)(y - TITLES);
+        if (row >= source->rows)
+            break;
+        render_row(table, source, area, &layout, row, y);
+    }
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A list with columns. The table owns selection, scroll, order, search and the mouse. The view owns
+ * the rows, and gives them by a source.
+ *
+ * A struct table of zeros is a table at its first row; `sort` and `descending` say how the view
+ * sorts its rows at first. In update() the view makes the source of its present rows and calls
+ * table_update() with every action. If the answer is TABLE_SORTED, it sorts its rows by
+ * `table->sort` and calls table_settle(). It also calls table_settle() after each change of the
+ * rows. render() calls table_render() with a source of the same rows.
+ *
+ * A row has a key, so that the same thing stays selected when rows are sorted, filtered or renewed.
+ */
+#ifndef MPROF_TUI_TABLE_H
+#define MPROF_TUI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tui/keys/action.h"
+#include "tui/screen/cells.h"
+
+#define TABLE_COLUMNS 24
+
+/* How a text that is too long is cut. */
+enum table_cut {
+    TABLE_CUT_END,
+    TABLE_CUT_NAME,     /* a function, as area_name() */
+    TABLE_CUT_CATEGORY, /* a type, as area_category() */
+};
+
+struct table_column {
+    const char *title;
+    int width;           /* 0: its part of the rest of the screen; also a least width of 12 */
+    int least_width;     /* of an area that shows the column */
+    bool text;           /* flush left, A first; otherwise a number, flush right, largest first */
+    bool keep;           /* shown at any width; others make way from the right if room is missing */
+    bool unsorted;       /* the view cannot sort by it */
+    enum table_cut cut;  /* of text */
+    const char *meaning; /* a line for the help; NULL: none */
+};
+
+struct table_cell {
+    char text[256];
+    const char *name; /* in place of `text`, of any length; valid until the next call. NULL: text */
+    struct cell_style style; /* if `styled`; otherwise plain */
+    bool styled;
+    bool is_number; /* for `:w`: the exact value of what `text` rounds */
+    uint64_t number;
+    uint64_t part, whole; /* a bar of this share behind the text; whole 0: none */
+};
+
+struct table_source {
+    void *context;
+    const struct table_column *columns;
+    size_t column_count, rows;
+    const char *about; /* before the titles of numbers: "~" for estimates; NULL: nothing */
+    /* Writes a cell, which is zero before. */
+    void (*cell)(void *context, size_t row, size_t column, struct table_cell *cell);
+    /* Returns what identifies a row, however the rows are sorted. */
+    uint64_t (*key)(void *context, size_t row);
+    /* Finds the row with a key. Returns false if there is none. NULL: all rows are looked at. */
+    bool (*find)(void *context, uint64_t key, size_t *row);
+    /* Tells whether a search finds the row. NULL: a text column has it, in any case of letters. */
+    bool (*matches)(void *context, size_t row, const char *text);
+};
+
+struct table {
+    size_t selected, first; /* rows: the selected one, the topmost one on the screen */
+    uint64_t key;           /* of the selected row */
+    bool has_key;
+    size_t sort; /* column */
+    bool descending;
+    bool blurred; /* keys go to another part of the view */
+    char search[200];
+    size_t searched; /* rows behind the selected one that n has looked at in vain */
+};
+
+enum table_answer {
+    TABLE_IGNORED,   /* the action means nothing to a table */
+    TABLE_USED,      /* it did what was asked, or there was nothing to do */
+    TABLE_SORTED,    /* the view sorts its rows now, and calls table_settle() */
+    TABLE_FOLLOW,    /* a double click: the view does what Enter does */
+    TABLE_NO_SEARCH, /* n or N before the first search */
+    TABLE_NOT_FOUND, /* no row matches */
+    TABLE_GAVE_UP,   /* none of the next TABLE_SEARCH_MOST rows matches; n looks further */
+};
+
+#define TABLE_SEARCH_MOST 250000 /* rows that one key looks at */
+
+/* The place of a table in the area of its view: one row of titles, then the rows. */
+struct table_place {
+    int x, y, width, height;
+};
+
+/*
+ * Does an action. ACTION_REFRESH only settles. Positions of the mouse outside of `place` are
+ * ignored; a wheel inside moves the selection.
+ */
+enum table_answer table_update(struct table *table, const struct table_source *source,
+                               const struct view_input *input, const struct table_place *place);
+/* Selects the row with the key of the one that was selected, as far as there is one, and scrolls so
+ * that it is visible. */
+void table_settle(struct table *table, const struct table_source *source,
+                  const struct table_place *place);
+/* Selects a row. table_settle() then scrolls to it. */
+void table_select(struct table *table, const struct table_source *source, size_t row);
+void table_render(const struct table *table, const struct table_source *source,
+                  const struct area *area);
+
+/* The texts of what the table did, for the footer. Returns `out`, "" if there is nothing to say. */
+#define TABLE_MESSAGE_SIZE 300
+char *table_message(const struct table *table, const struct table_source *source,
+                    enum table_answer answer, char *out);
+
+enum table_format { TABLE_CSV, TABLE_JSON };
+/* Writes all rows and all columns. CSV has a line of titles, after RFC 4180; JSON is an array of
+ * objects with the titles as names. */
+void table_write(const struct table_source *source, FILE *out, enum table_format format);
+/* Writes one row as "TITLE  TEXT" lines, for `y`. */
+void table_copy(const struct table_source *source, size_t row, FILE *out);
+
+#endif
