@@ -12,14 +12,15 @@
 #include <string.h>
 
 #include "cli/ctl_options.h"
+#include "cli/export_options.h"
 #include "cli/ingest_options.h"
 #include "cli/report_options.h"
 #include "cli/run_options.h"
 #include "cli/tui_options.h"
 
-static const struct command_line *const lines[] = {&run_command_line, &ctl_command_line,
+static const struct command_line *const lines[] = {&run_command_line,    &ctl_command_line,
                                                    &ingest_command_line, &tui_command_line,
-                                                   &report_command_line};
+                                                   &report_command_line, &export_command_line};
 
 static void print_names(const struct command_line *line)
 {

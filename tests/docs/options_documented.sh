@@ -24,7 +24,7 @@ accepted() {
     ! grep -qE "there is no option|needs an argument|takes no argument" <<<"$said"
 }
 
-for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report; do
+for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-export; do
     page=$MPROF_SOURCE/docs/man/$program.1
     "$documents" "$program" names >"$work/names" || exit 1
     "$documents" "$program" completion >"$work/$program.bash"

@@ -3,7 +3,7 @@
 # `cmake --install` into an empty folder gives a set that works from there, man pages included.
 . "$(dirname "$0")/common.sh"
 cmake --install "$MPROF_BUILD" --prefix "$work/usr" >install.txt || fail "install"
-for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report; do
+for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-export; do
     [ -x "usr/bin/$program" ] || fail "$program is not installed"
     [ -f "usr/share/man/man1/$program.1" ] || fail "$program.1 is not installed"
     [ -f "usr/share/bash-completion/completions/$program" ] || fail "completion of $program"

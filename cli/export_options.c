@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/export_options.h"
+
+static const struct command_option options[] = {
+    [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME", .choices = "pprof-text collapsed",
+                              .help = "the format, see below"},
+    [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
+                              .help = "write to FILE, which appears when it is complete (default: "
+                                      "standard output)"},
+    [EXPORT_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
+                              .help = "export only what this filter selects, a text or the name of "
+                                      "a stored graph"},
+    [EXPORT_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
+                               .help = "which process of a run to export: its name, PID, PID.N for "
+                                       "the Nth program that it executed, or all for their sum "
+                                       "(default: the one that allocated most)"},
+    [EXPORT_OPTION_AT] = {0, "at", "TIME", .choices = "peak end",
+                          .help = "take what is live at TIME instead of at the end: 2.5s, peak, "
+                                  "or the name of a mark"},
+    [EXPORT_OPTION_BASE] = {0, "base", "SESSION",
+                            .help = "export the difference to this session: what is negative was "
+                                    "more there"},
+    [EXPORT_OPTION_FRAMES] = {0, "frames", "WHICH", .choices = "site all",
+                              .help = "which frames of a stack to export: from the call site "
+                                      "outward, or all, with the allocators inside it (default: "
+                                      "site)"},
+    [EXPORT_OPTION_VALUE] = {0, "value", "WHICH",
+                             .choices = "bytes allocations live_bytes live_count at_peak_bytes "
+                                        "at_peak_count",
+                             .help = "for collapsed: which sum to export: bytes, "
+                                     "allocations, live_bytes, live_count, at_peak_bytes or "
+                                     "at_peak_count (default: bytes; with --at live_bytes)"},
+    [EXPORT_OPTION_PCS] = {0, "pcs", "WHICH", .choices = "made-up real",
+                           .help = "for pprof-text: write made-up addresses with their names, or "
+                                   "the real addresses and the mappings, for a reader that has "
+                                   "the binaries (default: made-up)"},
+    [EXPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
+    [EXPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
+};
+
+const struct command_line export_command_line = {
+    .program = "mprof-export",
+    .synopsis = "--format NAME [OPTIONS] SESSION",
+    .about = "Writes a session that mprof-ingest made in the format of another tool.\n",
+    .after = "Formats:\n"
+             "  pprof-text  google-pprof, jeprof: gperftools' text format\n"
+             "  collapsed   flamegraph.pl, speedscope: one line a stack\n"
+             "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
+    .options = options,
+    .count = sizeof(options) / sizeof(*options),
+    .operands = "compgen -f -- \"$word\"",
+};

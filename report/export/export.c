@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/output.h"
+
+/* ---- sums ---- */
+
+static const char *const value_names[VALUE_TOTAL] = {
+    [VALUE_BYTES] = "bytes",
+    [VALUE_ALLOCATIONS] = "allocations",
+    [VALUE_LIVE_BYTES] = "live_bytes",
+    [VALUE_LIVE_COUNT] = "live_count",
+    [VALUE_AT_PEAK_BYTES] = "at_peak_bytes",
+    [VALUE_AT_PEAK_COUNT] = "at_peak_count",
+};
+
+const char *export_value_name(enum export_value value)
+{
+    return value_names[value];
+}
+
+uint64_t export_value_of(enum export_value value, const struct session_stack_sums *row)
+{
+    const uint64_t values[VALUE_TOTAL] = {
+        [VALUE_BYTES] = row->bytes,
+        [VALUE_ALLOCATIONS] = row->allocations,
+        [VALUE_LIVE_BYTES] = row->live_bytes,
+        [VALUE_LIVE_COUNT] = row->live_count,
+        [VALUE_AT_PEAK_BYTES] = row->at_peak_bytes,
+        [VALUE_AT_PEAK_COUNT] = row->at_peak_count,
+    };
+    return values[value];
+}
+
+bool export_value_is_bytes(enum export_value value)
+{
+    return value == VALUE_BYTES || value == VALUE_LIVE_BYTES || value == VALUE_AT_PEAK_BYTES;
+}
+
+bool export_sums(const struct export *export, const struct export_side *side, unsigned split,
+                 bool more, struct session_stack_sums **rows, size_t *count)
+{
+    const struct session_stacks_options options = {.split = split,
+                                                   .at = export->at,
+                                                   .at_ns = side->at_ns,
+                                                   .own_peaks = more,
+                                                   .at_peak = true,
+                                                   .lifetimes = more,
+                                                   .without_short = true};
+    if (!selection_stacks(side->selection, &options, rows, count, export->error))
+        return false;
+    for (size_t i = 0; export->at && i < *count; i++) {
+        (*rows)[i].live_bytes = (*rows)[i].at_bytes;
+        (*rows)[i].live_count = (*rows)[i].at_count;
+    }
+    return true;
+}
+
+/* ---- frames ---- */
+
+static bool make_room(struct export_frames *frames, size_t count, struct session_error *error)
+{
+    if (count <= frames->capacity)
+        return true;
+    struct session_code_frame *grown = realloc(frames->frame, count * 2 * sizeof(*grown));
+    if (!grown)
+        return report_fail(error, "out of memory for a stack of %zu frames", count);
+    frames->frame = grown;
+    frames->capacity = count * 2;
+    return true;
+}
+
+bool export_frames(const struct export *export, const struct export_side *side, uint32_t stack,
+                   struct export_frames *frames)
+{
+    static const struct session_code_frame unknown = {.file = ""};
+    const uint32_t *ids;
+    size_t count, first = 0;
+    if (!session_stack_frames(side->session, stack, &ids, &count, export->error) ||
+        !make_room(frames, count + 1, export->error))
+        return false;
+    frames->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!session_code_frame(side->session, ids[i], &frames->frame[i], export->error))
+            return false;
+    }
+    if (count == 0)
+        frames->frame[count++] = unknown;
+    else if (!export->all_frames)
+        first = session_stack_call_site(side->session, stack);
+    first = first < count ? first : 0;
+    frames->count = count - first;
+    memmove(frames->frame, frames->frame + first, frames->count * sizeof(*frames->frame));
+    return true;
+}
+
+void export_frames_free(struct export_frames *frames)
+{
+    free(frames->frame);
+    *frames = (struct export_frames){.count = 0};
+}
+
+size_t export_group_end(const struct export_frames *frames, size_t first)
+{
+    while (first < frames->count && frames->frame[first].inlined)
+        first++;
+    return first < frames->count ? first + 1 : first;
+}
+
+const char *export_clean(const struct export_side *side, const char *text)
+{
+    return clean_text(side->clean, text);
+}
+
+const char *export_function_name(const struct export_side *side, uint32_t function)
+{
+    const char *name = session_function_name(side->session, function);
+    return *name ? clean_text(side->clean, name) : "?";
+}
+
+bool export_address(const struct export *export, const struct export_side *side,
+                    const struct session_code_frame *frame, uint64_t *address)
+{
+    struct session_module module = {.load_bias = 0};
+    if (frame->module != 0 && !session_module(side->session, frame->module, &module, export->error))
+        return false;
+    *address = frame->pc + module.load_bias;
+    return true;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all formats of mprof-export share: the session with the selection that is exported, and the
+ * sums and frames of its stacks as the options want them.
+ *
+ * A format is one function that writes to `out` and returns false with `error` set if it cannot. It
+ * need not check its writes: the output does (report/output.h).
+ */
+#ifndef MPROF_REPORT_EXPORT_EXPORT_H
+#define MPROF_REPORT_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/export/clean.h"
+#include "session/code_facts.h"
+#include "session/session.h"
+#include "session/stacks.h"
+
+/* The sum that formats with one number for a stack show. */
+enum export_value {
+    VALUE_BYTES,
+    VALUE_ALLOCATIONS,
+    VALUE_LIVE_BYTES,
+    VALUE_LIVE_COUNT,
+    VALUE_AT_PEAK_BYTES,
+    VALUE_AT_PEAK_COUNT,
+    VALUE_TOTAL
+};
+
+/* A session and what of it is exported. */
+struct export_side {
+    struct session *session; /* NULL: there is no such side */
+    struct selection *selection;
+    uint64_t at_ns; /* the time of --at in this session */
+    struct clean *clean;
+};
+
+struct export
+{
+    struct export_side own, base; /* base: of --base */
+    FILE *out;
+    const char *path;   /* of the output, NULL: standard output */
+    const char *filter; /* its text, NULL: all */
+    const char *tables; /* the folder of --tables, NULL: none */
+    bool all_frames;    /* keep the frames inside the call site */
+    bool real_pcs;      /* addresses of the process */
+    bool at;            /* "live" means live at at_ns instead of at the end */
+    enum export_value value;
+    uint64_t window_ns; /* of --window, 0: none */
+    uint64_t max_events, events;
+    struct session_error *error;
+};
+
+struct export_format {
+    const char *name;
+    bool (*write)(struct export *export);
+    bool takes_base, takes_at;
+    bool own_files; /* it opens its outputs itself */
+};
+
+/* Returns a format by its name, NULL if there is none. */
+const struct export_format *export_find_format(const char *name);
+
+/* ---- sums ------------------------------------------------------------------------------- */
+
+/* Returns the name of a value in options: "bytes", "live_bytes", …. */
+const char *export_value_name(enum export_value value);
+/* Returns that sum of a row. */
+uint64_t export_value_of(enum export_value value, const struct session_stack_sums *row);
+bool export_value_is_bytes(enum export_value value);
+
+/*
+ * Stores the sums of a side by stack and `split` (bits of enum session_stack_split), as
+ * selection_stacks() does; the caller free()s them. With --at the live sums are those of that time.
+ * `more` asks for own peaks and lifetimes, too.
+ */
+bool export_sums(const struct export *export, const struct export_side *side, unsigned split,
+                 bool more, struct session_stack_sums **rows, size_t *count);
+
+/* ---- frames ----------------------------------------------------------------------------- */
+
+/* The frames of a stack, innermost first. Begin with {0}; free with export_frames_free(). */
+struct export_frames {
+    struct session_code_frame *frame;
+    size_t count, capacity;
+};
+
+/*
+ * Stores the frames of a stack that are exported, at least one: a stack without frames has one of
+ * function 0, "?". Without --frames=all it begins at the call site. Returns false with the error
+ * set.
+ */
+bool export_frames(const struct export *export, const struct export_side *side, uint32_t stack,
+                   struct export_frames *frames);
+void export_frames_free(struct export_frames *frames);
+/* Returns the position behind the frames that share the place in the machine code of frame `first`:
+ * the inlined ones from there and the one that they are inlined into. */
+size_t export_group_end(const struct export_frames *frames, size_t first);
+
+/* Return names as valid UTF-8 without control characters, "?" for an unknown id. They are valid
+ * until the session is closed. */
+const char *export_function_name(const struct export_side *side, uint32_t function);
+const char *export_clean(const struct export_side *side, const char *text);
+
+/* Stores the address of a frame in the process, or in its file if its module is not known. Outer
+ * frames have that of the call; add 1 for the return address. */
+bool export_address(const struct export *export, const struct export_side *side,
+                    const struct session_code_frame *frame, uint64_t *address);
+
+/* ---- formats ---------------------------------------------------------------------------- */
+
+bool export_pprof_text(struct export *export);
+bool export_collapsed(struct export *export);
+
+#endif

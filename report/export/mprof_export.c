@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mprof-export: reads the command line, and writes a selection of a session in a format. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export_options.h"
+#include "cli/say.h"
+#include "report/export/export.h"
+#include "report/output.h"
+#include "session/moment.h"
+
+enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
+
+struct arguments {
+    const char *session, *base, *process, *at;
+    const struct export_format *format;
+    struct export export;
+    bool value_given, base_given;
+};
+
+static int wrong(const char *option, const char *wanted, const char *value)
+{
+    return command_line_wrong(&export_command_line, "%s needs %s, not \"%.80s\"", option, wanted,
+                              value);
+}
+
+/* Stores which of two words a value is. Returns -1 to go on, or an exit status. */
+static int take_choice(const char *option, const char *no, const char *yes, const char *value,
+                       bool *chosen)
+{
+    *chosen = strcmp(value, yes) == 0;
+    if (*chosen || strcmp(value, no) == 0)
+        return -1;
+    return command_line_wrong(&export_command_line, "%s needs %s or %s, not \"%.80s\"", option, no,
+                              yes, value);
+}
+
+static int take_value(struct arguments *arguments, const char *value)
+{
+    for (int i = 0; i < VALUE_TOTAL; i++) {
+        if (strcmp(value, export_value_name((enum export_value)i)) == 0) {
+            arguments->export.value = (enum export_value)i;
+            arguments->value_given = true;
+            return -1;
+        }
+    }
+    return wrong("--value", "the name of a sum, as live_bytes", value);
+}
+
+/* Handles one option. Returns -1 to go on, or an exit status. */
+static int take_option(struct arguments *arguments, enum export_option option, const char *value)
+{
+    struct export *export = &arguments->export;
+    switch (option) {
+    case EXPORT_OPTION_FORMAT:
+        arguments->format = export_find_format(value);
+        return arguments->format ? -1 : wrong("--format", "one of the formats of --help", value);
+    case EXPORT_OPTION_OUTPUT:
+        export->path = strcmp(value, "-") == 0 ? NULL : value;
+        return -1;
+    case EXPORT_OPTION_FILTER:
+        export->filter = value;
+        return -1;
+    case EXPORT_OPTION_PROCESS:
+        arguments->process = value;
+        return -1;
+    case EXPORT_OPTION_AT:
+        arguments->at = value;
+        return -1;
+    case EXPORT_OPTION_BASE:
+        arguments->base = value;
+        return -1;
+    case EXPORT_OPTION_FRAMES:
+        return take_choice("--frames", "site", "all", value, &export->all_frames);
+    case EXPORT_OPTION_VALUE:
+        return take_value(arguments, value);
+    case EXPORT_OPTION_PCS:
+        return take_choice("--pcs", "made-up", "real", value, &export->real_pcs);
+    case EXPORT_OPTION_HELP:
+        command_line_help(&export_command_line, stdout);
+        return EXIT_GOOD;
+    case EXPORT_OPTION_VERSION:
+        command_line_version(&export_command_line, stdout);
+        return EXIT_GOOD;
+    }
+    return -1;
+}
+
+/* Checks that the options fit the format. Returns -1 to go on, or an exit status. */
+static int check_arguments(struct arguments *arguments)
+{
+    const struct command_line *line = &export_command_line;
+    const struct export_format *format = arguments->format;
+    if (!format)
+        return command_line_wrong(line, "no format named; say --format NAME");
+    if (arguments->base && !format->takes_base)
+        return command_line_wrong(line,
+                                  "%s has no differences: --base works with pprof, "
+                                  "collapsed, csv and ndjson",
+                                  format->name);
+    if (arguments->at && !format->takes_at)
+        return command_line_wrong(line, "%s shows the whole run: leave out --at", format->name);
+    if (arguments->at && !arguments->value_given)
+        arguments->export.value = VALUE_LIVE_BYTES;
+    arguments->export.at = arguments->at;
+    return -1;
+}
+
+/* Reads the arguments. Returns -1 to go on, or an exit status. */
+static int read_arguments(int count, char **values, struct arguments *arguments)
+{
+    const struct command_line *line = &export_command_line;
+    const char *value;
+    int option, status = -1;
+    while (status < 0 &&
+           (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
+        status = option == COMMAND_LINE_WRONG
+                     ? EXIT_BAD_USAGE
+                     : take_option(arguments, (enum export_option)option, value);
+    if (status >= 0)
+        return status;
+    if (optind == count)
+        return command_line_wrong(line, "no session named");
+    if (count - optind > 1)
+        return command_line_wrong(line, "more than one session named");
+    arguments->session = values[optind];
+    return check_arguments(arguments);
+}
+
+/* Opens a session with the selection of the filter. Returns an exit status. */
+static int open_side(struct arguments *arguments, const char *path, struct export_side *side)
+{
+    struct session_error *error = arguments->export.error;
+    const struct session_warning *warnings;
+    uint32_t process;
+    side->session = session_open(path, error);
+    side->clean = clean_new();
+    if (!side->session || !side->clean)
+        return EXIT_BAD_INPUT;
+    if (arguments->process &&
+        (!session_find_process(side->session, arguments->process, &process, error) ||
+         !session_select_process(side->session, process, error)))
+        return EXIT_BAD_USAGE;
+    if (arguments->at && !session_moment(side->session, arguments->at, &side->at_ns, error)) {
+        say("mprof-export", "--at, column %d: %s", error->column, error->message);
+        error->message[0] = '\0';
+        return EXIT_BAD_USAGE;
+    }
+    side->selection = selection_new(side->session, arguments->export.filter, error);
+    if (!side->selection)
+        return error->column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
+    const size_t count = selection_warnings(side->selection, &warnings);
+    for (size_t i = 0; i < count; i++)
+        say("mprof-export", "--filter: %s", warnings[i].message);
+    if (session_sampled(side->session))
+        say("mprof-export", "%s is a sample: sums are estimates", path);
+    return EXIT_GOOD;
+}
+
+static void close_side(struct export_side *side)
+{
+    selection_free(side->selection);
+    session_close(side->session);
+    clean_free(side->clean);
+}
+
+static bool write_format(struct arguments *arguments)
+{
+    struct export *export = &arguments->export;
+    if (arguments->format->own_files)
+        return arguments->format->write(export);
+    struct output *output = output_open(export->path, export->error);
+    if (!output)
+        return false;
+    export->out = output_stream(output);
+    bool good = arguments->format->write(export);
+    if (good && (clean_failed(export->own.clean) ||
+                 (export->base.clean && clean_failed(export->base.clean))))
+        good = report_fail(export->error, "out of memory for names");
+    if (good)
+        return output_close(output, export->error);
+    output_discard(output);
+    return false;
+}
+
+static void complain(const struct session_error *error)
+{
+    if (error->column > 0)
+        say("mprof-export", "--filter, column %d: %s", error->column, error->message);
+    else if (error->message[0])
+        say("mprof-export", "%s", error->message);
+}
+
+int main(int argc, char **argv)
+{
+    struct session_error error = {.message = ""};
+    struct arguments arguments = {.export.error = &error};
+    output_prepare();
+    int status = read_arguments(argc, argv, &arguments);
+    if (status >= 0)
+        return status;
+    status = open_side(&arguments, arguments.session, &arguments.export.own);
+    if (status == EXIT_GOOD && arguments.base)
+        status = open_side(&arguments, arguments.base, &arguments.export.base);
+    if (status == EXIT_GOOD && !write_format(&arguments))
+        status = EXIT_BAD_INPUT;
+    if (status != EXIT_GOOD)
+        complain(&error);
+    close_side(&arguments.export.base);
+    close_side(&arguments.export.own);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/export/name_tree.h"
+
+#include <stdlib.h>
+
+#include "report/export/ids.h"
+#include "report/output.h"
+
+/* Adds a node for the newest edge. */
+static bool add_node(struct name_tree *tree, uint32_t parent, uint32_t label)
+{
+    if (tree->count == tree->capacity) {
+        const size_t capacity = tree->capacity * 2 + 1024;
+        struct name_node *nodes = realloc(tree->nodes, capacity * sizeof(*nodes));
+        if (!nodes)
+            return false;
+        tree->nodes = nodes;
+        tree->capacity = capacity;
+    }
+    struct name_node *node = &tree->nodes[tree->count];
+    *node = (struct name_node){.parent = parent, .label = label};
+    if (tree->count > 0) {
+        node->next = tree->nodes[parent].first_child;
+        tree->nodes[parent].first_child = (uint32_t)tree->count;
+    }
+    tree->count++;
+    return true;
+}
+
+/* Finds or makes the child of a node. Its number is that of the edge, plus 1 for the root. */
+static bool find_child(struct name_tree *tree, uint32_t parent, const char *name, uint32_t *child)
+{
+    uint32_t label, edge;
+    bool is_new;
+    if (!text_ids_find(tree->labels, name, &label, &is_new) ||
+        !pair_ids_find(tree->edges, parent, label, &edge, &is_new) ||
+        (is_new && !add_node(tree, parent, label)))
+        return false;
+    *child = edge + 1;
+    return true;
+}
+
+static bool add_stack(struct name_tree *tree, const struct export *export,
+                      const struct export_side *side, uint32_t stack, int64_t value,
+                      struct export_frames *frames)
+{
+    uint32_t node = 0;
+    if (!export_frames(export, side, stack, frames))
+        return false;
+    for (size_t i = frames->count; i-- > 0;) {
+        if (!find_child(tree, node, export_function_name(side, frames->frame[i].function), &node))
+            return report_fail(export->error, "out of memory for the tree of functions");
+    }
+    tree->nodes[node].self += value;
+    return true;
+}
+
+static bool add_side(struct name_tree *tree, const struct export *export,
+                     const struct export_side *side, enum export_value value, bool negative)
+{
+    struct session_stack_sums *rows = NULL;
+    struct export_frames frames = {.count = 0};
+    size_t count = 0;
+    bool good = export_sums(export, side, 0, false, &rows, &count);
+    for (size_t i = 0; good && i < count; i++) {
+        const int64_t of_row = (int64_t)export_value_of(value, &rows[i]);
+        good = of_row == 0 ||
+               add_stack(tree, export, side, rows[i].stack, negative ? -of_row : of_row, &frames);
+    }
+    free(rows);
+    export_frames_free(&frames);
+    return good;
+}
+
+bool name_tree_make(struct name_tree *tree, const struct export *export, enum export_value value)
+{
+    *tree = (struct name_tree){.edges = pair_ids_new(), .labels = text_ids_new()};
+    if (!tree->edges || !tree->labels || !add_node(tree, 0, 0))
+        return report_fail(export->error, "out of memory for the tree of functions");
+    if (!add_side(tree, export, &export->own, value, false) ||
+        (export->base.session && !add_side(tree, export, &export->base, value, true)))
+        return false;
+    for (size_t i = tree->count; i-- > 0;) {
+        struct name_node *node = &tree->nodes[i];
+        node->total += node->self;
+        if (i > 0)
+            tree->nodes[node->parent].total += node->total;
+    }
+    return true;
+}
+
+void name_tree_free(struct name_tree *tree)
+{
+    pair_ids_free(tree->edges);
+    text_ids_free(tree->labels);
+    free(tree->nodes);
+    *tree = (struct name_tree){.count = 0};
+}
+
+const char *name_tree_label(const struct name_tree *tree, uint32_t node)
+{
+    return text_ids_text(tree->labels, tree->nodes[node].label);
+}
