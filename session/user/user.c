@@ -14,6 +14,7 @@ struct user {
     /* By stack: */
     uint32_t *frames;     /* NULL: not computed yet */
     uint32_t *owners;     /* NULL: not read yet */
+    uint8_t *classes;     /* of functions, by id; NULL: not computed yet */
     uint32_t *call_sites; /* as ingest stored them; NULL: they are where ingest put them */
 };
 
@@ -24,6 +25,7 @@ void user_free(struct user *user)
     user_code_free(&user->code);
     free(user->frames);
     free(user->owners);
+    free(user->classes);
     free(user->call_sites);
     free(user);
 }
@@ -65,6 +67,17 @@ bool user_frames(struct session *session, const uint32_t **frames, struct sessio
     }
     *frames = user->frames;
     return true;
+}
+
+bool user_classes(struct session *session, const uint8_t **classes, struct session_error *error)
+{
+    struct user *user = user_of(session, error);
+    if (!user)
+        return false;
+    if (!user->classes)
+        user->classes = user_classes_compute(session, &user->code, error);
+    *classes = user->classes;
+    return user->classes != NULL;
 }
 
 bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error)
@@ -149,7 +162,9 @@ bool session_set_user_code(struct session *session, const struct user_code *code
     user_code_free(&user->code);
     user->code = copy;
     free(user->frames);
+    free(user->classes);
     user->frames = NULL;
+    user->classes = NULL;
     return true;
 }
 

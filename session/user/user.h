@@ -22,6 +22,16 @@ struct user;
  */
 bool user_frames(struct session *session, const uint32_t **frames, struct session_error *error);
 
+/* The class of a function's frames in stacks: enum user_code_class, or that of allocators and their
+ * wrappers. */
+enum { USER_CLASS_WRAPPER = 3 };
+/*
+ * Stores the classes of all functions by id (names.function_count of them). A frame of
+ * USER_CODE_RUNTIME is the user's own only in a stack without one of USER_CODE_OWN. Computed and
+ * valid like the frames. Returns false with `error` set.
+ */
+bool user_classes(struct session *session, const uint8_t **classes, struct session_error *error);
+
 /*
  * Stores the ids of the owners by stack (stacks.count of them; 0: unknown), which names.owner
  * names. Owners of one name have one id. They are valid until session_close(). Returns false with

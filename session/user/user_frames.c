@@ -5,9 +5,15 @@
 #include <string.h>
 
 #include "session/data/error.h"
+#include "session/user/user.h"
 
 /* What a function is, as a byte by its id. */
-enum { OWN = USER_CODE_OWN, RUNTIME = USER_CODE_RUNTIME, HIDDEN = USER_CODE_HIDDEN, WRAPPER = 3 };
+enum {
+    OWN = USER_CODE_OWN,
+    RUNTIME = USER_CODE_RUNTIME,
+    HIDDEN = USER_CODE_HIDDEN,
+    WRAPPER = USER_CLASS_WRAPPER,
+};
 
 /* Answers of ingest that are read by stack. */
 struct stored_loading {
@@ -121,9 +127,8 @@ static bool read_class(void *context, const struct database_row *row, struct ses
     return true;
 }
 
-/* Returns the classes of all functions by id; free() them. NULL with `error` set. */
-static uint8_t *load_classes(struct session *session, const struct user_code *code,
-                             struct session_error *error)
+uint8_t *user_classes_compute(struct session *session, const struct user_code *code,
+                              struct session_error *error)
 {
     struct class_loading loading = {.session = session, .code = code, .module_id = -1};
     loading.classes = malloc(session->names.function_count);
@@ -146,7 +151,7 @@ static uint8_t *frame_classes(struct session *session, const struct user_code *c
                               struct session_error *error)
 {
     const struct stacks *stacks = &session->stacks;
-    uint8_t *of_function = load_classes(session, code, error), *of_frame = NULL;
+    uint8_t *of_function = user_classes_compute(session, code, error), *of_frame = NULL;
     if (of_function && !(of_frame = malloc(stacks->frame_count)))
         session_fail_memory(error, "the frames' classes");
     for (uint32_t frame = 0; of_frame && frame < stacks->frame_count; frame++) {

@@ -20,6 +20,11 @@ bool user_owners_stored(struct session *session, uint32_t *owners, struct sessio
 /* Tells whether ingest stored them by the built-in list of this program. */
 bool user_frames_are_stored(const struct session *session);
 
+/* Returns the classes of all functions by id, as user.h describes them; free() them. NULL with
+ * `error` set. */
+uint8_t *user_classes_compute(struct session *session, const struct user_code *code,
+                              struct session_error *error);
+
 /* Computes the user's frame of each stack by the settings. */
 bool user_frames_compute(struct session *session, const struct user_code *code, uint32_t *frames,
                          struct session_error *error);

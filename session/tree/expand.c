@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes the children of nodes: the next node of the path of each row parts the rows of a node. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+#include "session/tree/tree_state.h"
+
+/* The work on one node. */
+struct expanding {
+    struct session_tree *tree;
+    struct tree_node *node;
+    uint32_t *rows;    /* those of the node, in their order of before */
+    uint32_t *cursors; /* behind the child, for each of `rows` */
+    uint32_t *keys;    /* of the child, for each of `rows` */
+    uint32_t *found;   /* keys by child */
+    uint32_t *sizes;   /* rows by child */
+    uint32_t count;    /* children */
+};
+
+static bool open(struct expanding *expanding, struct session_error *error)
+{
+    const size_t rows = expanding->node->row_count;
+    expanding->rows = malloc((rows + 1) * sizeof(uint32_t));
+    expanding->cursors = malloc((rows + 1) * sizeof(uint32_t));
+    expanding->keys = malloc((rows + 1) * sizeof(uint32_t));
+    expanding->found = malloc((rows + 1) * sizeof(uint32_t));
+    expanding->sizes = calloc(rows + 2, sizeof(uint32_t));
+    return (expanding->rows && expanding->cursors && expanding->keys && expanding->found &&
+            expanding->sizes) ||
+           session_fail_memory(error, "the call tree");
+}
+
+static void close(struct expanding *expanding)
+{
+    for (uint32_t i = 0; expanding->found && i < expanding->count; i++)
+        expanding->tree->slots[expanding->found[i]] = 0;
+    free(expanding->rows);
+    free(expanding->cursors);
+    free(expanding->keys);
+    free(expanding->found);
+    free(expanding->sizes);
+}
+
+/* Finds the children and the rows of each. */
+static bool find_children(struct expanding *expanding, struct session_error *error)
+{
+    struct session_tree *tree = expanding->tree;
+    const struct tree_node *node = expanding->node;
+    for (uint32_t i = 0; i < node->row_count; i++) {
+        const uint32_t row = tree->order[node->first_row + i];
+        expanding->rows[i] = row;
+        expanding->cursors[i] = tree->cursor[row];
+        const uint32_t key = path_next(tree, row, &expanding->cursors[i]);
+        expanding->keys[i] = key;
+        if (key != PATH_END && tree->slots[key] == 0) {
+            expanding->found[expanding->count] = key;
+            tree->slots[key] = ++expanding->count;
+        }
+        if (key != PATH_END)
+            expanding->sizes[tree->slots[key] - 1]++;
+        if (!tree_go_on(tree, i, error))
+            return false;
+    }
+    return true;
+}
+
+/* Makes room for the children. Nodes that are there never move. */
+static bool room_for_children(struct session_tree *tree, uint32_t count,
+                              struct session_error *error)
+{
+    uint64_t room = 0;
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        if (!tree->blocks[block] && room < (uint64_t)tree->node_count + count) {
+            tree->blocks[block] =
+                calloc((size_t)1 << (BLOCK_BITS + block), sizeof(*tree->blocks[block]));
+            if (!tree->blocks[block])
+                return session_fail_memory(error, "the call tree");
+        }
+        room += tree->blocks[block] ? UINT64_C(1) << (BLOCK_BITS + block) : 0;
+    }
+    return room >= (uint64_t)tree->node_count + count ||
+           session_fail(error, 0, "the call tree has too many nodes: filter first");
+}
+
+static void make_child(struct expanding *expanding, uint32_t parent, uint32_t child,
+                       uint32_t first_row)
+{
+    struct session_tree *tree = expanding->tree;
+    struct tree_node *node = tree_node(tree, expanding->node->first_child + child);
+    node->key = expanding->found[child];
+    node->first_row = first_row;
+    node->public.parent = parent;
+    node->public.depth = expanding->node->public.depth + 1;
+    path_describe(tree, node->key, &node->public);
+}
+
+/* Puts the rows of each child beside each other; those that end here come last. */
+static void part_rows(struct expanding *expanding)
+{
+    struct session_tree *tree = expanding->tree;
+    const struct tree_node *node = expanding->node;
+    uint32_t ended = node->first_row + node->row_count;
+    for (uint32_t i = 0; i < node->row_count; i++) {
+        const uint32_t row = expanding->rows[i], key = expanding->keys[i];
+        tree->cursor[row] = expanding->cursors[i];
+        if (key == PATH_END) {
+            tree->order[--ended] = row;
+            continue;
+        }
+        struct tree_node *child = tree_node(tree, node->first_child + tree->slots[key] - 1);
+        tree->order[child->first_row + child->row_count++] = row;
+        tree_add_row(tree, row, child);
+    }
+}
+
+bool session_tree_expand(struct session_tree *tree, uint32_t number, struct session_error *error)
+{
+    struct expanding expanding = {.tree = tree, .node = tree_node(tree, number)};
+    struct tree_node *node = expanding.node;
+    if (atomic_load(&node->expanded))
+        return true;
+    bool good = open(&expanding, error) && find_children(&expanding, error) &&
+                room_for_children(tree, expanding.count, error);
+    if (good) {
+        uint32_t first_row = node->first_row;
+        node->first_child = tree->node_count;
+        node->child_count = expanding.count;
+        for (uint32_t i = 0; i < expanding.count; i++) {
+            make_child(&expanding, number, i, first_row);
+            first_row += expanding.sizes[i];
+        }
+        part_rows(&expanding);
+        tree->node_count += expanding.count;
+        atomic_store(&node->expanded, true);
+    }
+    close(&expanding);
+    return good;
+}
+
+/* Returns the child with the largest value, the node itself if there is none. */
+static uint32_t largest_child(const struct session_tree *tree, uint32_t node,
+                              enum session_tree_measure measure)
+{
+    const struct tree_node *of = tree_node(tree, node);
+    uint32_t best = node;
+    for (uint32_t i = 0; i < of->child_count; i++) {
+        const uint32_t child = of->first_child + i;
+        if (best == node || session_tree_value(session_tree_node(tree, child), measure) >
+                                session_tree_value(session_tree_node(tree, best), measure))
+            best = child;
+    }
+    return best;
+}
+
+bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
+                                 enum session_tree_measure measure, uint32_t *last,
+                                 struct session_error *error)
+{
+    *last = node;
+    for (;;) {
+        if (!session_tree_expand(tree, *last, error))
+            return false;
+        const uint32_t child = largest_child(tree, *last, measure);
+        const int64_t whole = session_tree_value(session_tree_node(tree, *last), measure);
+        const int64_t part = session_tree_value(session_tree_node(tree, child), measure);
+        if (child == *last || part <= 0 || part < whole - part)
+            return true;
+        *last = child;
+    }
+}
+
+bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t count,
+                         uint32_t *node, struct session_error *error)
+{
+    *node = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!session_tree_expand(tree, *node, error))
+            return false;
+        const struct tree_node *of = tree_node(tree, *node);
+        uint32_t next = 0;
+        for (uint32_t child = 0; next == 0 && child < of->child_count; child++) {
+            if (session_tree_node(tree, of->first_child + child)->function == path[i])
+                next = of->first_child + child;
+        }
+        if (next == 0)
+            break;
+        *node = next;
+    }
+    return true;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The path of a stack through the tree, node by node.
+ *
+ * A key names a node among its siblings: first the components, then the functions as library
+ * functions, then the stacks without own code, and those without frames.
+ */
+#include "schemas/code/user_code.h"
+#include "session/data/session_state.h"
+#include "session/tree/tree_state.h"
+
+static uint32_t function_count(const struct session_tree *tree)
+{
+    return tree->session->names.function_count;
+}
+
+uint32_t path_keys(const struct session_tree *tree)
+{
+    return tree->components.count + function_count(tree) + 2;
+}
+
+static uint32_t key_no_own_code(const struct session_tree *tree)
+{
+    return tree->components.count + function_count(tree);
+}
+
+void path_describe(const struct session_tree *tree, uint32_t key, struct session_tree_node *node)
+{
+    const struct components *components = &tree->components;
+    node->functions = 1;
+    if (key < components->count) {
+        node->kind = TREE_FUNCTION;
+        node->function = components->members[components->first[key]];
+        node->functions = components->first[key + 1] - components->first[key];
+        node->recursive = node->functions == 1 && components->recursive[key];
+    } else if (key < key_no_own_code(tree)) {
+        node->kind = TREE_LIBRARY;
+        node->function = key - components->count;
+    } else {
+        node->kind = key == key_no_own_code(tree) ? TREE_NO_OWN_CODE : TREE_NO_STACK;
+        node->functions = 0;
+    }
+}
+
+size_t path_functions(const struct session_tree *tree, uint32_t key, const uint32_t **functions)
+{
+    const struct components *components = &tree->components;
+    if (key < components->count) {
+        *functions = &components->members[components->first[key]];
+        return components->first[key + 1] - components->first[key];
+    }
+    /* A component of its own: the same function. */
+    if (key < key_no_own_code(tree)) {
+        const uint32_t function = key - components->count;
+        *functions = components->members;
+        for (uint32_t i = components->first[components->of_function[function]];; i++) {
+            *functions = &components->members[i];
+            if (components->members[i] == function)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- frames ---- */
+
+/* The frames of a row from the call site outwards. */
+struct span {
+    const uint32_t *frames; /* ids; the first is the call site's */
+    uint32_t count;
+};
+
+static struct span span_of(const struct session_tree *tree, uint32_t row)
+{
+    const struct stacks *stacks = &tree->session->stacks;
+    const uint32_t stack = tree->rows[row].stack;
+    const uint64_t end = stacks->first[stack + 1];
+    uint64_t site = stacks->first[stack];
+    for (uint64_t i = site; i < end && stacks->call_site[stack] != 0; i++) {
+        if (stacks->frames[i] == stacks->call_site[stack]) {
+            site = i;
+            break;
+        }
+    }
+    return (struct span){&stacks->frames[site], (uint32_t)(end - site)};
+}
+
+/* Returns the function of the frame that a path meets as number `i`. */
+static uint32_t function_at(const struct session_tree *tree, const struct span *span, uint32_t i)
+{
+    const uint32_t place = tree->options.bottom_up ? i : span->count - 1 - i;
+    return tree->session->stacks.frame_table[span->frames[place]].function;
+}
+
+static bool is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function)
+{
+    switch (rule) {
+    case PATH_OWN:
+        return function != 0 && tree->classes[function] == USER_CODE_OWN;
+    case PATH_RUNTIME:
+        return function != 0 && tree->classes[function] == USER_CODE_RUNTIME;
+    default:
+        return true;
+    }
+}
+
+void path_find_rules(struct session_tree *tree)
+{
+    for (uint32_t row = 0; row < tree->row_count; row++) {
+        const struct span span = span_of(tree, row);
+        uint8_t rule = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
+        for (uint32_t i = 0; rule != PATH_ALL && rule != PATH_OWN && i < span.count; i++) {
+            const uint32_t function = function_at(tree, &span, i);
+            if (is_visible(tree, PATH_OWN, function))
+                rule = PATH_OWN;
+            else if (is_visible(tree, PATH_RUNTIME, function))
+                rule = PATH_RUNTIME;
+        }
+        tree->rules[row] = span.count == 0 ? PATH_NO_STACK : rule;
+    }
+}
+
+void path_each_function(const struct session_tree *tree, uint32_t row,
+                        void (*visit)(void *context, uint32_t function), void *context)
+{
+    const struct span span = span_of(tree, row);
+    for (uint32_t i = span.count; i-- > 0;) {
+        const uint32_t function = tree->session->stacks.frame_table[span.frames[i]].function;
+        if (is_visible(tree, tree->rules[row], function))
+            visit(context, function);
+    }
+}
+
+/* Returns the key of the next visible frame from frame `*i` on, and goes on behind its component.
+ */
+static uint32_t next_visible(const struct session_tree *tree, enum path_rule rule,
+                             const struct span *span, uint32_t *i)
+{
+    uint32_t key = PATH_END;
+    for (uint32_t at = *i; at < span->count; at++) {
+        const uint32_t function = function_at(tree, span, at);
+        if (!is_visible(tree, rule, function))
+            continue;
+        const uint32_t component = tree->components.of_function[function];
+        if (key != PATH_END && (component != key || !tree->options.fold))
+            break;
+        key = component;
+        *i = at + 1;
+    }
+    return key;
+}
+
+uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *cursor)
+{
+    const enum path_rule rule = tree->rules[row];
+    if (rule == PATH_NO_STACK)
+        return (*cursor)++ == 0 ? key_no_own_code(tree) + 1 : PATH_END;
+    if (rule == PATH_NO_OWN_CODE && *cursor == 0) {
+        *cursor = 1;
+        return key_no_own_code(tree);
+    }
+    const uint32_t before = rule == PATH_NO_OWN_CODE;
+    const struct span span = span_of(tree, row);
+    uint32_t i = *cursor - before;
+    const uint32_t behind = i;
+    uint32_t key = next_visible(tree, rule, &span, &i);
+    if (key == PATH_END && rule == PATH_OWN && !tree->options.bottom_up && behind < span.count) {
+        key = tree->components.count + function_at(tree, &span, behind);
+        i = span.count;
+    }
+    *cursor = i + before;
+    return key;
+}

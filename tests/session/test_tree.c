@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Checks the ways through calling context trees: searches find what a walk over the whole tree
+ * finds, in its order; paths lead back to their nodes; the hottest path is that of the largest
+ * children. tree.py compares the sums with SQL.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "session/scan/scan.h"
+#include "session/session.h"
+#include "session/tree.h"
+
+#define PATH "tree.db"
+
+static struct session *session;
+static struct session_error error;
+static struct selection *all;
+
+static void open_fixture(uint64_t seed, const char *sql)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.seed = seed;
+    options.allocations = 4000;
+    options.stacks = 120;
+    assert_true(fixture_write(PATH, &options));
+    assert_true(!sql || fixture_sql(PATH, sql));
+    session = session_open(PATH, &error);
+    all = session ? selection_new(session, "all", &error) : NULL;
+    if (!all)
+        fail_msg("%s", error.message);
+}
+
+static void close_fixture(void)
+{
+    selection_free(all);
+    session_close(session);
+}
+
+static struct session_tree *tree_of(struct session_tree_options options)
+{
+    struct session_tree *tree = session_tree_new(session, all, &options, &error);
+    if (!tree)
+        fail_msg("%s", error.message);
+    return tree;
+}
+
+/* All nodes in the order in which a search goes through them. */
+struct walk {
+    uint32_t *nodes;
+    size_t count, capacity;
+};
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void walk_below(struct session_tree *tree, const struct session_tree_order *order,
+                       uint32_t node, struct walk *walk)
+{
+    uint32_t first, count;
+    assert_true(session_tree_expand(tree, node, &error));
+    assert_true(session_tree_children(tree, node, &first, &count));
+    uint32_t *children = malloc((count + 1) * sizeof(*children));
+    for (uint32_t i = 0; i < count; i++)
+        children[i] = first + i;
+    session_tree_sort(tree, order, children, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && order->measure != TREE_NAME && order->measure != TREE_SHORT)
+            assert_true(
+                session_tree_value(session_tree_node(tree, children[i - 1]), order->measure) >=
+                session_tree_value(session_tree_node(tree, children[i]), order->measure));
+        if (walk->count == walk->capacity) {
+            walk->capacity = walk->capacity * 2 + 100;
+            walk->nodes = realloc(walk->nodes, walk->capacity * sizeof(*walk->nodes));
+            assert_non_null(walk->nodes);
+        }
+        walk->nodes[walk->count++] = children[i];
+        walk_below(tree, order, children[i], walk);
+    }
+    free(children);
+}
+
+static bool has_text(const struct session_tree *tree, uint32_t node, const char *text)
+{
+    uint32_t functions[200];
+    const size_t count = session_tree_functions(tree, node, functions, 200);
+    for (size_t i = 0; i < count; i++)
+        if (strcasestr(session_function_name(session, functions[i]), text))
+            return true;
+    return false;
+}
+
+/* Compares nodes of two trees, which have other numbers. */
+static void assert_same_path(const struct session_tree *a, uint32_t left,
+                             const struct session_tree *b, uint32_t right)
+{
+    uint32_t of_left[300], of_right[300];
+    const size_t count = session_tree_path(a, left, of_left, 300);
+    assert_int_equal(count, session_tree_path(b, right, of_right, 300));
+    assert_memory_equal(of_left, of_right, count * sizeof(*of_left));
+}
+
+/* Searches a tree of which only the root is open, from each match to the next. */
+static void check_search(struct session_tree_options options, struct session_tree_order order,
+                         const char *text, bool backward)
+{
+    struct session_tree *whole = tree_of(options), *lazy = tree_of(options);
+    struct walk walk = {.count = 0};
+    struct session_tree_search search = {.text = text, .backward = backward, .order = order};
+    size_t matches = 0;
+    uint32_t found;
+    walk_below(whole, &order, 0, &walk);
+    for (size_t i = 0; i < walk.count; i++) {
+        const uint32_t node = walk.nodes[backward ? walk.count - 1 - i : i];
+        if (!has_text(whole, node, text))
+            continue;
+        matches++;
+        assert_true(session_tree_find(lazy, &search, &found, &error));
+        assert_int_not_equal(found, 0);
+        assert_same_path(whole, node, lazy, found);
+        search.from = found;
+    }
+    assert_true(matches > 2);
+    /* And from the beginning again. */
+    for (size_t i = 0; i < walk.count; i++) {
+        const uint32_t node = walk.nodes[backward ? walk.count - 1 - i : i];
+        if (!has_text(whole, node, text))
+            continue;
+        assert_true(session_tree_find(lazy, &search, &found, &error));
+        assert_same_path(whole, node, lazy, found);
+        break;
+    }
+    search.text = "no function has this";
+    assert_true(session_tree_find(lazy, &search, &found, &error));
+    assert_int_equal(found, 0);
+    free(walk.nodes);
+    session_tree_free(whole);
+    session_tree_free(lazy);
+}
+
+static void test_search(void **state)
+{
+    (void)state;
+    open_fixture(11, NULL);
+    const char *text = "PARSE";
+    for (int flags = 0; flags < 8; flags++) {
+        const struct session_tree_options options = {.bottom_up = (flags & 1) != 0,
+                                                     .fold = (flags & 2) != 0,
+                                                     .hide_libraries = (flags & 4) != 0};
+        check_search(options, (struct session_tree_order){TREE_AT_PEAK, true}, text, false);
+        check_search(options, (struct session_tree_order){TREE_NAME, false}, text, true);
+    }
+    close_fixture();
+}
+
+/* Only below a node: it does not find the node or what lies beside it. */
+static void test_search_within(void **state)
+{
+    (void)state;
+    open_fixture(12, NULL);
+    struct session_tree *tree = tree_of((struct session_tree_options){.fold = false});
+    struct walk walk = {.count = 0};
+    const struct session_tree_order order = {TREE_BYTES, true};
+    walk_below(tree, &order, 0, &walk);
+    size_t i = 0, inside = 0;
+    while (i < walk.count && session_tree_node(tree, walk.nodes[i])->depth < 4)
+        i++;
+    const uint32_t within = session_tree_node(tree, walk.nodes[i])->parent;
+    struct session_tree_search search = {
+        .text = "e", .from = within, .within = within, .order = order};
+    for (uint32_t first = 0, found = 0; inside < walk.count; inside++) {
+        assert_true(session_tree_find(tree, &search, &found, &error));
+        if (found == first)
+            break;
+        first = first == 0 ? found : first;
+        uint32_t above = found;
+        while (above != within && above != 0)
+            above = session_tree_node(tree, above)->parent;
+        assert_int_equal(above, within);
+        search.from = found;
+    }
+    assert_true(inside > 0 && inside < walk.count);
+    free(walk.nodes);
+    session_tree_free(tree);
+    close_fixture();
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    open_fixture(13, NULL);
+    struct session_tree *tree = tree_of((struct session_tree_options){.fold = true});
+    uint32_t last, functions[300], node, first, count;
+    assert_true(session_tree_expand_hottest(tree, 0, TREE_BYTES, &last, &error));
+    assert_int_not_equal(last, 0);
+    for (node = last; node != 0; node = session_tree_node(tree, node)->parent) {
+        const struct session_tree_node *of = session_tree_node(tree, node);
+        assert_true(session_tree_children(tree, of->parent, &first, &count));
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(session_tree_node(tree, first + i)->sums.bytes <= of->sums.bytes);
+        assert_true(of->sums.bytes * 2 >= session_tree_node(tree, of->parent)->sums.bytes);
+    }
+    const size_t depth = session_tree_path(tree, last, functions, 300);
+    struct session_tree *other = tree_of((struct session_tree_options){.fold = true});
+    assert_true(session_tree_follow(other, functions, depth, &node, &error));
+    assert_same_path(tree, last, other, node);
+    /* The last one that there is. */
+    functions[depth - 1] = UINT32_MAX;
+    assert_true(session_tree_follow(other, functions, depth, &node, &error));
+    assert_int_equal(session_tree_node(other, node)->depth, depth - 1);
+    assert_int_not_equal(session_tree_stack(tree, last), 0);
+    session_tree_free(tree);
+    session_tree_free(other);
+    close_fixture();
+}
+
+/* A shared tree lives on; the sums of a sample are estimates that add up. */
+static void test_sampled(void **state)
+{
+    (void)state;
+    open_fixture(14, "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)");
+    struct session_tree *tree = session_tree_share(tree_of((struct session_tree_options){
+        .growth = true, .from_ns = 0, .to_ns = session_duration_ns(session)}));
+    session_tree_free(tree);
+    assert_true(session_tree_find_short(tree, &error));
+    assert_true(session_tree_short_known(tree));
+    const struct session_tree_sums *sums = &session_tree_node(tree, 0)->sums;
+    assert_int_equal(sums->bytes, selection_bytes(all));
+    assert_int_equal(sums->allocations, selection_allocations(all));
+    assert_int_equal(sums->live_bytes, selection_live_bytes(all));
+    assert_int_equal(sums->at_peak_bytes, session_peak_bytes(session));
+    session_tree_free(tree);
+    close_fixture();
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    open_fixture(15, NULL);
+    selection_free(all);
+    all = selection_new(session, "all | where size > 100G", &error);
+    struct session_tree *tree = tree_of((struct session_tree_options){.fold = true});
+    const struct session_tree_search search = {.text = "a"};
+    uint32_t first, count, node;
+    assert_true(session_tree_children(tree, 0, &first, &count));
+    assert_int_equal(count, 0);
+    assert_true(session_tree_find(tree, &search, &node, &error));
+    assert_true(session_tree_short_known(tree));
+    assert_true(session_tree_expand_hottest(tree, 0, TREE_BYTES, &node, &error));
+    assert_int_equal(node, 0);
+    session_tree_free(tree);
+    close_fixture();
+}
+
+/* What was cancelled can be asked again. */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    open_fixture(16, NULL);
+    const struct session_tree_options options = {.fold = true};
+    struct session_tree *tree = tree_of(options);
+    uint32_t first, count, node = 0;
+    assert_true(session_tree_children(tree, 0, &first, &count));
+    scan_cancel(session, true);
+    assert_null(session_tree_new(session, all, &options, &error));
+    assert_non_null(strstr(error.message, "cancelled"));
+    assert_false(session_tree_expand(tree, first, &error));
+    assert_false(session_tree_children(tree, first, &node, &count));
+    const struct session_tree_search search = {.text = "e"};
+    assert_false(session_tree_find(tree, &search, &node, &error));
+    scan_cancel(session, false);
+    assert_true(session_tree_expand(tree, first, &error));
+    assert_true(session_tree_children(tree, first, &node, &count));
+    assert_true(session_tree_find(tree, &search, &node, &error));
+    session_tree_free(tree);
+    close_fixture();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_search),  cmocka_unit_test(test_search_within),
+        cmocka_unit_test(test_paths),   cmocka_unit_test(test_sampled),
+        cmocka_unit_test(test_nothing), cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
