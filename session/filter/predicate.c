@@ -48,9 +48,46 @@ static bool parse_has(struct filter_parser *parser, struct filter_test *test, in
     return filter_parse_text(parser, &test->low.text, "the name of a function");
 }
 
+enum { ITEMS_MAX = 100000 };
+
+/* Parses the items of a list, after its parenthesis. */
+static bool parse_list(struct filter_parser *parser, struct filter_test *test)
+{
+    size_t count = 0;
+    test->operator_ = OPERATOR_IN_LIST;
+    do {
+        struct filter_item *item = filter_allocate(parser, sizeof(*item));
+        const int column = parser->token.column;
+        if (!item || !filter_parse_count(parser, &item->low))
+            return false;
+        item->high = item->low;
+        if (filter_accept(parser, "..") && !filter_parse_count(parser, &item->high))
+            return false;
+        if (++count > ITEMS_MAX)
+            return filter_fail(parser, column, "a list has at most %d items", ITEMS_MAX);
+        item->next = test->items;
+        test->items = item;
+    } while (filter_accept(parser, ","));
+    return filter_accept(parser, ")") || filter_expected(parser, "\",\", \"..\" or \")\"");
+}
+
+static bool listed(enum filter_field field)
+{
+    return field == FIELD_ID || field == FIELD_ADDRESS || field == FIELD_SIZE ||
+           field == FIELD_COUNT || field == FIELD_STACK || field == FIELD_FREE_STACK;
+}
+
 static bool parse_in(struct filter_parser *parser, struct filter_test *test, int column)
 {
     enum filter_type type = filter_fields[test->field].type;
+    if (token_is(&parser->token, "(")) {
+        if (!listed(test->field) || parser->rows->kind != KIND_ALLOCATIONS)
+            return filter_fail(parser, column,
+                               "only id, address, size, count, stack and free_stack of "
+                               "allocations can be in a list");
+        filter_advance(parser);
+        return parse_list(parser, test);
+    }
     if (!ordered(type))
         return filter_fail(parser, column, "%s has no order for \"in\": use == or ~",
                            filter_fields[test->field].name);

@@ -10,6 +10,7 @@
 #include "session/data/session_state.h"
 #include "session/filter/candidates.h"
 #include "session/filter/field_names.h"
+#include "session/filter/number_list.h"
 #include "session/filter/pins.h"
 #include "session/filter/regex.h"
 #include "session/scan/scan.h"
@@ -388,12 +389,36 @@ static bool is_candidate(const struct filter_test *test)
            strcmp(test->low.text, "candidate") == 0;
 }
 
+/* Compiles `field in (…)`. Stacks are few: a table has the truth of each. */
+static bool compile_list(const struct session *session, const struct filter_test *test,
+                         struct filter_program *leaf, struct session_error *error)
+{
+    struct number_list *list = number_list_new(test->items);
+    leaf->list = list;
+    if (!list)
+        return session_fail_memory(error, "the filter");
+    leaf->leaf = test->field == FIELD_ID ? LEAF_LIST_ID : LEAF_LIST;
+    leaf->column = test->field == FIELD_ADDRESS ? COLUMN_ADDRESS
+                   : test->field == FIELD_COUNT ? COLUMN_COUNT_OF_OBJECTS
+                                                : COLUMN_SIZE;
+    if (test->field != FIELD_STACK && test->field != FIELD_FREE_STACK)
+        return true;
+    if (!leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
+                    session->stacks.count, error))
+        return false;
+    for (uint32_t stack = 1; stack < session->stacks.count; stack++)
+        leaf->table[stack] = number_list_has(list, stack);
+    return true;
+}
+
 static bool compile_test(struct session *session, const struct filter_test *test,
                          const struct filter_colors *colors, struct filter_program *leaf,
                          struct session_error *error)
 {
     if (is_candidate(test))
         return compile_candidate(session, test, leaf, error);
+    if (test->operator_ == OPERATOR_IN_LIST)
+        return compile_list(session, test, leaf, error);
     switch (test->field) {
     case FIELD_PINS:
         return compile_pins(session, test, leaf, error);
@@ -459,5 +484,6 @@ void filter_program_free(struct filter_program *program)
     free(program->table);
     pins_free(program->pins);
     candidates_free(program->candidates);
+    free(program->list);
     free(program);
 }

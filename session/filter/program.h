@@ -15,6 +15,7 @@
 #include "session/filter/tree.h"
 
 struct candidates;
+struct number_list;
 struct column_reader;
 struct pins;
 
@@ -40,6 +41,8 @@ enum leaf_kind {
     LEAF_PINS,      /* low <= bytes that the block pins <= high */
     LEAF_CANDIDATE, /* of unknown type, with candidates; `outside`: all others */
     LEAF_CROSSED,   /* freed by another thread; `outside`: all others */
+    LEAF_LIST,      /* one of `list` */
+    LEAF_LIST_ID,   /* the same for ids */
 };
 
 struct filter_program {
@@ -53,6 +56,7 @@ struct filter_program {
     const struct filter_test *unknown; /* the test, if no allocation has its name */
     struct pins *pins;                 /* of PINS */
     struct candidates *candidates;     /* of CANDIDATE */
+    struct number_list *list;          /* of LIST and LIST_ID */
 };
 
 /* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */

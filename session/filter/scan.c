@@ -4,6 +4,7 @@
 
 #include "session/data/session_state.h"
 #include "session/filter/candidates.h"
+#include "session/filter/number_list.h"
 #include "session/filter/pins.h"
 #include "session/filter/program.h"
 #include "session/scan/kernels.h"
@@ -155,6 +156,41 @@ static bool scan_id(const struct scanning *scanning, const struct filter_program
     return true;
 }
 
+/* Sets the bits of the ids that a list names. */
+static bool scan_list_of_ids(const struct scanning *scanning, const struct number_list *list)
+{
+    const uint64_t first = (uint64_t)scanning->chunk * COLUMN_CHUNK_ROWS + 1;
+    const uint64_t last = first + scanning->rows - 1;
+    fill(scanning, false);
+    for (size_t i = number_list_from(list, first); i < list->count && list->ranges[i].low <= last;
+         i++) {
+        const uint64_t low = list->ranges[i].low > first ? list->ranges[i].low : first;
+        const uint64_t high = list->ranges[i].high < last ? list->ranges[i].high : last;
+        for (uint64_t id = low; id <= high; id++)
+            scanning->words[(id - first) / 64] |= UINT64_C(1) << ((id - first) % 64);
+    }
+    return true;
+}
+
+static bool scan_list(const struct scanning *scanning, const struct filter_program *leaf,
+                      struct session_error *error)
+{
+    const struct column_store *store = scanning->session->columns;
+    const uint64_t least = column_store_min(store, scanning->chunk, leaf->column);
+    const uint64_t most = column_store_max(store, scanning->chunk, leaf->column);
+    const size_t first = number_list_from(leaf->list, least);
+    struct column_view view;
+    fill(scanning, false);
+    if (first == leaf->list->count || leaf->list->ranges[first].low > most)
+        return true;
+    if (!column_reader_get(scanning->reader, scanning->chunk, leaf->column, &view, error))
+        return false;
+    for (uint32_t row = 0; row < scanning->rows; row++)
+        scanning->words[row / 64] |=
+            (uint64_t)number_list_has(leaf->list, column_view_at(&view, row)) << (row % 64);
+    return true;
+}
+
 /* The thread of a free is 0 for blocks that were not freed. */
 static bool scan_crossed(const struct scanning *scanning, const struct filter_program *leaf,
                          struct session_error *error)
@@ -255,6 +291,10 @@ static bool scan_leaf(const struct scanning *scanning, const struct filter_progr
         return scan_candidate(scanning, leaf, error);
     case LEAF_CROSSED:
         return scan_crossed(scanning, leaf, error);
+    case LEAF_LIST:
+        return scan_list(scanning, leaf, error);
+    case LEAF_LIST_ID:
+        return scan_list_of_ids(scanning, leaf->list);
     }
     return true;
 }

@@ -115,6 +115,7 @@ enum filter_operator {
     OPERATOR_MATCH,
     OPERATOR_NOT_MATCH,
     OPERATOR_IN,
+    OPERATOR_IN_LIST,
     OPERATOR_IS_NULL,
     OPERATOR_IS_NOT_NULL,
     OPERATOR_HAS,
@@ -146,12 +147,19 @@ struct filter_time_term {
     const struct filter_time_term *next;
 };
 
+/* One item of a list of numbers: those from `low` to `high`. */
+struct filter_item {
+    uint64_t low, high;
+    const struct filter_item *next;
+};
+
 struct filter_test {
     enum filter_field field;
     uint32_t frame; /* of FIELD_FRAME */
     int column;     /* of the field */
     enum filter_operator operator_;
     struct filter_value low, high;     /* `high` only with OPERATOR_IN */
+    const struct filter_item *items;   /* of OPERATOR_IN_LIST, the last one first */
     const struct filter_value *moment; /* of FIELD_PINS: the time at which the blocks were live */
 };
 

@@ -136,6 +136,14 @@ static const struct {
     {"all | where address >= 0x7f0000000000", "address >= 139637976727552"},
     {"all | where id in 100..200", "id BETWEEN 100 AND 200"},
     {"all | where id != 7", "id != 7"},
+    {"all | where id in (7, 100..200, 150..210, 9, 50..40, 0)",
+     "id IN (7, 9) OR id BETWEEN 100 AND 210"},
+    {"all | where not id in (0..100, 300..18446744073709551615)", "id > 100 AND id < 300"},
+    {"all | where stack in (3, 5..7, 99999)", "stack_id IN (3, 5, 6, 7)"},
+    {"all | where free_stack in (0, 3, 5..7)", "free_stack_id IN (3, 5, 6, 7)"},
+    {"all | where size in (16, 24, 100..120) and count in (1)",
+     "(size IN (16, 24) OR size BETWEEN 100 AND 120) AND count = 1"},
+    {"all | where address in (0x0..0x10, 5)", "address BETWEEN 0 AND 16"},
     {"all | where type == Node", "type = 'Node'"},
     {"all | where type != Node", "type != 'Node'"},
     {"all | where not type == Node", "NOT COALESCE(type = 'Node', 0)"},
@@ -367,6 +375,8 @@ static void test_chunks_against_sql(void **state)
         compare_pair(pairs[i].filter, pairs[i].sql);
     compare_pair("all | where id in 65536..65537", "id BETWEEN 65536 AND 65537");
     compare_pair("all | where id in 70000..139999", "id BETWEEN 70000 AND 139999");
+    compare_pair("all | where id in (3, 65536..65537, 131000..139999)",
+                 "id = 3 OR id BETWEEN 65536 AND 65537 OR id BETWEEN 131000 AND 139999");
     close_fixture();
 }
 
