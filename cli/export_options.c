@@ -2,7 +2,7 @@
 #include "cli/export_options.h"
 
 static const struct command_option options[] = {
-    [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME", .choices = "pprof-text collapsed",
+    [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME", .choices = "pprof pprof-text collapsed",
                               .help = "the format, see below"},
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
@@ -43,6 +43,7 @@ const struct command_line export_command_line = {
     .synopsis = "--format NAME [OPTIONS] SESSION",
     .about = "Writes a session that mprof-ingest made in the format of another tool.\n",
     .after = "Formats:\n"
+             "  pprof       go tool pprof and web services: gzip, with types, threads and sizes\n"
              "  pprof-text  google-pprof, jeprof: gperftools' text format\n"
              "  collapsed   flamegraph.pl, speedscope: one line a stack\n"
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",

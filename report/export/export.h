@@ -113,6 +113,7 @@ bool export_address(const struct export *export, const struct export_side *side,
 /* ---- formats ---------------------------------------------------------------------------- */
 
 bool export_pprof_text(struct export *export);
+bool export_pprof(struct export *export);
 bool export_collapsed(struct export *export);
 
 #endif

@@ -5,6 +5,7 @@
 
 static const struct export_format formats[] = {
     {.name = "pprof-text", .write = export_pprof_text, .takes_at = true},
+    {.name = "pprof", .write = export_pprof, .takes_base = true, .takes_at = true},
     {.name = "collapsed", .write = export_collapsed, .takes_base = true, .takes_at = true},
 };
 

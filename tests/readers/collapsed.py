@@ -44,14 +44,7 @@ for path in common.SESSIONS:
         checked += 1
     if not session.sampled:
         file = export(path, 'collapsed', '--frames', 'all')
-        # A name may belong to several functions of one stack, which count once here.
-        wanted = collections.Counter()
-        for stack, size in session.rows('SELECT id, bytes FROM stack WHERE bytes > 0'):
-            names = {colon(session.names[f]) for f, in session.rows(
-                'SELECT function_id FROM stack_frame JOIN frame f ON f.id = frame_id '
-                f'WHERE stack_id = {stack}')}
-            wanted.update({name: size for name in names or {'?'}})
-        check(f'{path} all frames', cumulated(read(file)), dict(wanted))
+        check(f'{path} all frames', cumulated(read(file)), session.stack_sums(colon))
         at_peak = sum(v for _, v in read(export(path, 'collapsed', '--at', 'peak')))
         check(f'{path} at the peak', at_peak, session.peak_bytes())
         checked += 2

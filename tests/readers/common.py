@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 
-BUILD = os.environ['MPROF_BUILD']
+BUILD, SOURCE = os.environ['MPROF_BUILD'], os.environ['MPROF_SOURCE']
 SESSIONS = sorted(glob.glob('sessions/*.db'))
 failures = []
 
@@ -46,6 +46,11 @@ def export(session, form, *options, suffix=None):
     path = f'out/{name_of(session)}.{form}{suffix or ""}'
     run(f'{BUILD}/bin/mprof-export', '--format', form, '-o', path, *options, session)
     return path
+
+
+def node_environment():
+    """The environment in which node finds the packages of package.json, and no network."""
+    return dict(os.environ, NODE_PATH=f'{BUILD}-npm/node_modules', NODE_OPTIONS='')
 
 
 STEERS = set(range(0x20)) | set(range(0x7f, 0xa0)) | set(range(0x2028, 0x202f)) | \
@@ -112,6 +117,18 @@ class Session:
             parts = (int(weight + place * 2.0 ** -53), int(weight * size + 0.5))
             for column, part in zip(self.COLUMNS, parts + (parts if live else (0, 0))):
                 sums[column][function] = sums[column].get(function, 0) + part
+        return sums
+
+    def stack_sums(self, name=lambda text: text):
+        """Bytes of all stacks with a name: a name that several functions of one stack have counts
+        once."""
+        sums = {}
+        for stack, size in self.rows('SELECT id, bytes FROM stack WHERE bytes > 0'):
+            names = {name(self.names[f]) for f, in self.rows(
+                'SELECT function_id FROM stack_frame JOIN frame f ON f.id = frame_id '
+                f'WHERE stack_id = {stack}')}
+            for function in names or {'?'}:
+                sums[function] = sums.get(function, 0) + size
         return sums
 
     def peak_bytes(self):

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pprof's profiles: gzip around Protocol Buffers. The profile is written as many small messages
+ * that a reader takes for one, so memory holds only the numbers of strings and places.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/export/export.h"
+#include "report/export/gzip.h"
+#include "report/export/ids.h"
+#include "report/export/pprof_file.h"
+#include "report/output.h"
+
+enum { VALUES = 4, LABELS_MOST = 4 };
+#define SPLIT (STACKS_BY_TYPE | STACKS_BY_THREAD | STACKS_BY_ARENA | STACKS_BY_SIZE)
+
+struct writing {
+    const struct export *export;
+    struct pprof_file *file;
+    const struct export_side *side;
+    const struct session_arena *arenas;
+    size_t arena_count;
+    struct export_frames frames;
+    uint64_t *locations; /* of the present stack */
+    size_t capacity;
+    uint32_t stack; /* of these */
+    size_t location_count;
+};
+
+/* ---- places ---- */
+
+static bool add_function(struct writing *writing, uint32_t id, uint64_t *number)
+{
+    const struct export_side *side = writing->side;
+    struct session_function function = {.name = "?", .linkage_name = "?", .file = ""};
+    bool is_new;
+    if (!pprof_function_number(writing->file, side == &writing->export->base, id, number, &is_new))
+        return false;
+    if (!is_new)
+        return true;
+    if (id != 0 && !session_function(side->session, id, &function, writing->export->error))
+        return false;
+    const struct pprof_function described = {
+        .number = *number,
+        .name = export_function_name(side, id),
+        .system_name = export_clean(side, function.linkage_name),
+        .file = export_clean(side, function.file),
+        .line = function.line,
+    };
+    return pprof_put_function(writing->file, &described);
+}
+
+static bool put_location(struct writing *writing, uint64_t number, size_t first, size_t end)
+{
+    const struct session_code_frame *outer = &writing->frames.frame[end - 1];
+    struct pprof_location location = {.number = number, .mapping = outer->module};
+    bool good = export_address(writing->export, writing->side, outer, &location.address);
+    if (writing->side == &writing->export->base)
+        location.mapping = 0;
+    if (good)
+        good = pprof_location_begin(writing->file, &location, end - first);
+    for (size_t i = first; good && i < end; i++) {
+        const struct session_code_frame *frame = &writing->frames.frame[i];
+        uint64_t function;
+        good = add_function(writing, frame->function, &function);
+        if (good)
+            pprof_location_line(writing->file, function, frame->line);
+    }
+    return good && pprof_location_end(writing->file);
+}
+
+/* Finds the numbers of the stack's places, and writes those that are new. */
+static bool find_locations(struct writing *writing, uint32_t stack)
+{
+    if (writing->location_count > 0 && writing->stack == stack)
+        return true;
+    if (!export_frames(writing->export, writing->side, stack, &writing->frames))
+        return false;
+    if (writing->frames.count > writing->capacity) {
+        uint64_t *grown = realloc(writing->locations, writing->frames.count * 2 * sizeof(*grown));
+        if (!grown)
+            return report_fail(writing->export->error, "out of memory for a stack");
+        writing->locations = grown;
+        writing->capacity = writing->frames.count * 2;
+    }
+    writing->stack = stack;
+    writing->location_count = 0;
+    for (size_t first = 0, end; first < writing->frames.count; first = end) {
+        bool is_new;
+        end = export_group_end(&writing->frames, first);
+        uint64_t *number = &writing->locations[writing->location_count++];
+        if (!pprof_location_number(writing->file, writing->side == &writing->export->base,
+                                   writing->frames.frame[first].id, end - first, number, &is_new) ||
+            (is_new && !put_location(writing, *number, first, end)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- samples ---- */
+
+static const char *arena_name(const struct writing *writing, uint32_t arena)
+{
+    for (size_t i = 0; i < writing->arena_count; i++) {
+        if (writing->arenas[i].id == arena)
+            return export_clean(writing->side, writing->arenas[i].name);
+    }
+    return "?";
+}
+
+/* The parts of a row that a profile of a window has: what was allocated in it, and what is live at
+ * its end. */
+enum part { PART_ALLOCATED = 1, PART_LIVE = 2 };
+
+static bool put_row(struct writing *writing, const struct session_stack_sums *row, unsigned parts)
+{
+    const struct export_side *side = writing->side;
+    const int64_t sign = side == &writing->export->base ? -1 : 1;
+    const bool allocated = parts & PART_ALLOCATED, live = parts & PART_LIVE;
+    const int64_t values[VALUES] = {
+        allocated ? sign * (int64_t)row->allocations : 0,
+        allocated ? sign * (int64_t)row->bytes : 0,
+        live ? sign * (int64_t)row->live_count : 0,
+        live ? sign * (int64_t)row->live_bytes : 0,
+    };
+    struct pprof_label labels[LABELS_MOST];
+    size_t count = 0;
+    if (values[0] == 0 && values[1] == 0 && values[2] == 0 && values[3] == 0)
+        return true;
+    if (!find_locations(writing, row->stack))
+        return false;
+    labels[count++] = (struct pprof_label){.key = "bytes", .number = row->size};
+    if (row->thread != 0)
+        labels[count++] = (struct pprof_label){
+            .key = "thread",
+            .text = export_clean(side, session_thread_name(side->session, row->thread))};
+    if (row->type != 0)
+        labels[count++] = (struct pprof_label){
+            .key = "type", .text = export_clean(side, session_type_name(side->session, row->type))};
+    if (row->arena != 0)
+        labels[count++] =
+            (struct pprof_label){.key = "arena", .text = arena_name(writing, row->arena)};
+    return pprof_put_sample(writing->file, writing->locations, writing->location_count, values,
+                            VALUES, labels, count);
+}
+
+static bool put_selection(struct writing *writing, unsigned parts)
+{
+    struct session_stack_sums *rows = NULL;
+    size_t count = 0;
+    bool good = export_sums(writing->export, writing->side, SPLIT, false, &rows, &count);
+    writing->location_count = 0;
+    for (size_t i = 0; good && i < count; i++)
+        good = put_row(writing, &rows[i], parts);
+    free(rows);
+    return good;
+}
+
+static bool put_side(struct writing *writing, const struct export_side *side)
+{
+    writing->side = side;
+    return session_arenas(side->session, &writing->arenas, &writing->arena_count,
+                          writing->export->error) &&
+           put_selection(writing, PART_ALLOCATED | PART_LIVE);
+}
+
+/* ---- the rest ---- */
+
+static bool put_mapping(const struct writing *writing, const struct session_module *module)
+{
+    const struct export_side *side = &writing->export->own;
+    const struct pprof_mapping mapping = {
+        .number = module->id,
+        .start = module->start,
+        .end = module->end,
+        .file = export_clean(side, module->path),
+        .build_id = export_clean(side, module->build_id),
+    };
+    return pprof_put_mapping(writing->file, &mapping);
+}
+
+/* Writes the program's mapping first: readers take the first one for it. */
+static bool put_mappings(const struct writing *writing)
+{
+    const struct session *session = writing->export->own.session;
+    const char *program = session_meta(session, "executable");
+    const struct session_module *modules;
+    size_t count, main_module = 0;
+    bool good =
+        session_modules(writing->export->own.session, &modules, &count, writing->export->error);
+    for (size_t i = 0; good && program && i < count; i++) {
+        if (strcmp(modules[i].path, program) == 0)
+            main_module = i;
+    }
+    good = good && (count == 0 || put_mapping(writing, &modules[main_module]));
+    for (size_t i = 0; good && i < count; i++)
+        good = i == main_module || put_mapping(writing, &modules[i]);
+    return good;
+}
+
+/* Returns the time of the session's start in ns since 1970, 0 if it is not known. */
+static int64_t start_ns(const struct session *session)
+{
+    const char *text = session_meta(session, "start_time");
+    struct tm parts = {.tm_sec = 0};
+    const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
+    if (!rest)
+        return 0;
+    const double fraction = *rest == '.' ? strtod(rest, NULL) : 0;
+    return (int64_t)timegm(&parts) * 1000000000 + (int64_t)(fraction * 1e9);
+}
+
+static bool put_frame(struct writing *writing)
+{
+    static const struct pprof_value_type types[VALUES] = {{"alloc_objects", "count"},
+                                                          {"alloc_space", "bytes"},
+                                                          {"inuse_objects", "count"},
+                                                          {"inuse_space", "bytes"}};
+    const struct session *session = writing->export->own.session;
+    const struct pprof_about about = {.types = types,
+                                      .type_count = VALUES,
+                                      .default_type = "inuse_space",
+                                      .start_ns = start_ns(session),
+                                      .duration_ns = (int64_t)session_duration_ns(session)};
+    return pprof_put_about(writing->file, &about) && put_mappings(writing);
+}
+
+bool export_pprof(struct export *export)
+{
+    struct writing writing = {.export = export, .side = &export->own};
+    bool good = (writing.file = pprof_file_begin(export->out, export->error)) &&
+                put_frame(&writing) && put_side(&writing, &export->own) &&
+                (!export->base.session || put_side(&writing, &export->base));
+    if (writing.file && !pprof_file_end(writing.file) && good)
+        good = report_fail(export->error, "out of memory for the profile");
+    export_frames_free(&writing.frames);
+    free(writing.locations);
+    return good;
+}
