@@ -298,6 +298,24 @@ CREATE TABLE function_total(
   peak_bytes INTEGER NOT NULL,
   short_lived INTEGER NOT NULL    -- of self_count: lived under 1 ms
 );
+CREATE TABLE call_node(           -- the calling context tree: a function below its callers
+  id INTEGER PRIMARY KEY,         -- level by level from the outermost functions
+  parent_id INTEGER REFERENCES call_node(id),  -- its caller; NULL: outermost
+  function_id INTEGER NOT NULL,   -- 0: no call site
+  total_bytes INTEGER DEFAULT 0,  -- of allocations below: in the node, or in one that it leads to
+  total_count INTEGER DEFAULT 0,
+  total_live_bytes INTEGER DEFAULT 0,    -- at the end
+  total_live_count INTEGER DEFAULT 0,
+  total_at_peak_bytes INTEGER DEFAULT 0, -- at the program's peak
+  total_at_peak_count INTEGER DEFAULT 0,
+  self_bytes INTEGER DEFAULT 0,   -- of allocations whose call site is the node
+  self_count INTEGER DEFAULT 0,
+  self_live_bytes INTEGER DEFAULT 0,
+  self_live_count INTEGER DEFAULT 0,
+  self_at_peak_bytes INTEGER DEFAULT 0,
+  self_at_peak_count INTEGER DEFAULT 0
+);
+CREATE INDEX call_node_parent ON call_node(parent_id);
 CREATE TABLE type_total(          -- process heap only, like all totals
   type_id INTEGER PRIMARY KEY,    -- 0: unknown
   allocations INTEGER NOT NULL,
@@ -450,6 +468,20 @@ CREATE VIEW v_function AS
          t.at_peak_bytes AS at_peak_bytes, t.peak_bytes AS peak_bytes,
          t.short_lived AS short_lived
   FROM function_total t JOIN function f ON f.id = t.function_id
+  LEFT JOIN module m ON m.id = f.module_id;
+
+-- The calling context tree. Allocators and wrappers inside a call site are left out. Empty while
+-- the program is being recorded.
+CREATE VIEW v_call_tree AS
+  SELECT n.id AS id, n.parent_id AS parent_id, n.function_id AS function_id, f.name AS function,
+         m.name AS module, n.self_bytes AS self_bytes, n.self_count AS self_count,
+         n.total_bytes AS total_bytes, n.total_count AS total_count,
+         n.self_live_bytes AS self_live_bytes, n.self_live_count AS self_live_count,
+         n.total_live_bytes AS total_live_bytes, n.total_live_count AS total_live_count,
+         n.self_at_peak_bytes AS self_at_peak_bytes, n.self_at_peak_count AS self_at_peak_count,
+         n.total_at_peak_bytes AS total_at_peak_bytes,
+         n.total_at_peak_count AS total_at_peak_count
+  FROM call_node n LEFT JOIN function f ON f.id = n.function_id
   LEFT JOIN module m ON m.id = f.module_id;
 
 -- The sums of a stack, with the names of its call site: nothing is read of the allocations.

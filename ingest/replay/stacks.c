@@ -18,7 +18,7 @@ const char *stack_state_name(enum stack_state state)
     static const char *const names[] = {
         [STACK_COMPLETE] = "complete",     [STACK_DEPTH_LIMIT] = "depth limit",
         [STACK_UNWIND_END] = "unwind end", [STACK_LOST] = "lost",
-        [STACK_NO_STACK] = "none",
+        [STACK_NO_STACK] = "none",         [STACK_CUT] = "depth limit",
     };
     return names[state];
 }
@@ -176,7 +176,7 @@ static bool measure(struct stacks *stacks, struct stack_row *row)
     if (place == CONTEXT_LOST)
         row->state = STACK_LOST;
     else if (place < CONTEXT_LOST)
-        row->state = STACK_DEPTH_LIMIT;
+        row->state = STACK_CUT;
     stacks->kept_frames += row->depth;
     return true;
 }

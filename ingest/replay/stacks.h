@@ -18,6 +18,7 @@ enum stack_state {
     STACK_UNWIND_END,
     STACK_LOST,
     STACK_NO_STACK,
+    STACK_CUT, /* at a depth that ingest keeps; its word is 'depth limit', too */
 };
 
 /* Returns the schema's word: 'complete', 'depth limit', 'unwind end', 'lost', 'none'. */

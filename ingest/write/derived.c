@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ingest/replay/totals.h"
+#include "ingest/write/call_nodes.h"
 #include "ingest/write/functions.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/process_stacks.h"
@@ -430,6 +431,14 @@ static bool put_functions(struct derived *derived)
     return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
 }
 
+static bool put_call_nodes(struct derived *derived)
+{
+    const int result = writer_call_nodes_derive(derived->database->sqlite, &derived->stacks);
+    if (result == SQLITE_NOMEM)
+        return ingest_fail_memory(derived->status, "the tree of calls");
+    return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
+}
+
 /* Writes the keys of `meta`. The peak of several machines is that of one of them. */
 static bool put_meta(struct derived *derived)
 {
@@ -483,8 +492,8 @@ static bool derive_sums(struct derived *derived)
 {
     return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
            put_stacks(derived) && put_sums(derived) && put_slots(derived) &&
-           put_functions(derived) && put_meta(derived) && derive_parts(derived) &&
-           derive_estimate(derived);
+           put_functions(derived) && put_call_nodes(derived) && put_meta(derived) &&
+           derive_parts(derived) && derive_estimate(derived);
 }
 
 static bool derive_packed(struct derived *derived)
@@ -534,10 +543,11 @@ static bool is_finished_session(struct writer_database *database)
                            database->name);
     if (!writer_database_number(database,
                                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name"
-                                " IN ('packed_array', 'sample_chunk', 'slot_sum', 'tile')",
+                                " IN ('call_node', 'packed_array', 'sample_chunk', 'slot_sum',"
+                                " 'tile')",
                                 &number))
         return false;
-    if (number != 4)
+    if (number != 5)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
                            "%s: made by an earlier version; ingest the trace again",
                            database->name);

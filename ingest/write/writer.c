@@ -10,6 +10,7 @@
 
 #include "ingest/base/output_file.h"
 #include "ingest/write/allocation_pages.h"
+#include "ingest/write/call_nodes.h"
 #include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/row_sample.h"
@@ -32,7 +33,8 @@ struct writer {
     struct writer_allocation_pages allocation_pages;
     struct writer_user_rows user_rows;
     struct writer_directory directory;
-    uint32_t frame_root; /* root page of stack_frame, which gets: */
+    uint32_t call_roots[2]; /* root pages of call_node and its index */
+    uint32_t frame_root;    /* root page of stack_frame, which gets: */
     struct writer_pages frame_pages;
     struct writer_btree frames;
     uint64_t last_stack, next_depth;
@@ -107,6 +109,8 @@ static bool create_tables(struct writer *writer)
                                  draft ? 0 : root_page(writer, "column_chunk"),
                                  root_page(writer, "allocation_stack")};
     writer->frame_root = root_page(writer, "stack_frame");
+    writer->call_roots[0] = root_page(writer, "call_node");
+    writer->call_roots[1] = root_page(writer, "call_node_parent");
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     close_database(writer);
@@ -294,6 +298,21 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
     writer->last_stack = stack;
     return writer_frames_row(&writer->frames, stack, writer->next_depth, frame) ||
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
+}
+
+bool writer_put_call_tree(struct writer *writer, const struct stacks *stacks)
+{
+    struct call_tree tree = {.count = 0};
+    if (writer->options.draft)
+        return true;
+    bool good = call_tree_stacks(&tree, stacks) && call_tree_finish(&tree);
+    if (!good)
+        ingest_fail_memory(writer->status, "the tree of calls");
+    else if (!writer_call_nodes_pages(&tree, &writer->frame_pages, writer->call_roots[0],
+                                      writer->call_roots[1]))
+        good = writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
+    call_tree_free(&tree);
+    return good;
 }
 
 bool writer_frames_done(struct writer *writer)

@@ -2,6 +2,7 @@
 DELETE FROM timeline;
 DELETE FROM size_bin;
 DELETE FROM function_total;
+DELETE FROM call_node;
 DELETE FROM type_total;
 DELETE FROM slot_sum;
 DELETE FROM tile;

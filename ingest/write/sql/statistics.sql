@@ -3,6 +3,7 @@
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 SELECT 'stack', 'stack_function', count(*) || ' 2' FROM stack;
 INSERT INTO sqlite_stat1 SELECT 'function', 'function_name', count(*) || ' 1' FROM function;
+INSERT INTO sqlite_stat1 SELECT 'call_node', 'call_node_parent', count(*) || ' 2' FROM call_node;
 INSERT INTO sqlite_stat1 SELECT 'type', 'type_name', (count(*) + 1) || ' 1' FROM type;
 -- max(id) with a condition would be a scan.
 INSERT INTO sqlite_stat1 SELECT 'allocation', NULL, n

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/call_nodes.h"
+
+#include <stdlib.h>
+
+#include "ingest/replay/stacks.h"
+#include "ingest/write/btree.h"
+#include "ingest/write/record.h"
+
+/* The columns of call_node: id, parent_id, function_id, then the sums. */
+enum { NAMES = 3, COLUMNS = NAMES + 2 * CALL_TREE_SUMS };
+
+/* ---- into pages ---- */
+
+struct paging {
+    struct writer_btree table, index;
+};
+
+/*
+ * A record may end before the last column: the rest has the default value, which is 0
+ * (https://sqlite.org/fileformat2.html, "Record Format"). Most nodes are inner ones, whose own sums
+ * are 0.
+ */
+static bool put_row(struct paging *paging, const struct call_tree_row *row)
+{
+    uint8_t record[1 + COLUMNS + (COLUMNS + 1) * 8], types[COLUMNS], data[(COLUMNS + 1) * 8];
+    uint8_t *end = data, *used = data;
+    size_t count = NAMES;
+    types[0] = types[1] = SERIAL_NULL; /* the id is the row's own number */
+    if (row->parent != 0)
+        end = writer_put_number(&types[1], end, row->parent);
+    end = used = writer_put_number(&types[2], end, row->function);
+    for (size_t i = 0; i < 2 * CALL_TREE_SUMS; i++) {
+        const uint64_t sum = i < CALL_TREE_SUMS ? row->total[i] : row->self[i - CALL_TREE_SUMS];
+        end = writer_put_number(&types[NAMES + i], end, (int64_t)sum);
+        if (sum != 0) {
+            count = NAMES + i + 1;
+            used = end;
+        }
+    }
+    record[0] = (uint8_t)(count + 1);
+    memcpy(record + 1, types, count);
+    memcpy(record + 1 + count, data, (size_t)(used - data));
+    return writer_btree_put_row(&paging->table, row->id, record, 1 + count + (size_t)(used - data));
+}
+
+static bool put_key(struct paging *paging, const struct call_tree_row *row)
+{
+    uint8_t record[3 + 3 * 8], *end = record + 3;
+    record[0] = 3;
+    record[1] = SERIAL_NULL;
+    if (row->parent != 0)
+        end = writer_put_number(record + 1, end, row->parent);
+    end = writer_put_number(record + 2, end, row->id);
+    return writer_btree_put_key(&paging->index, record, (size_t)(end - record));
+}
+
+static bool put_node(void *context, const struct call_tree_row *row)
+{
+    return put_row(context, row) && put_key(context, row);
+}
+
+bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *pages,
+                             uint32_t table_root, uint32_t index_root)
+{
+    struct paging paging;
+    writer_btree_open(&paging.table, pages, table_root, WRITER_BTREE_TABLE);
+    writer_btree_open(&paging.index, pages, index_root, WRITER_BTREE_INDEX);
+    const bool good = call_tree_each(tree, put_node, &paging) &&
+                      writer_btree_finish(&paging.table) && writer_btree_finish(&paging.index);
+    writer_btree_close(&paging.table);
+    writer_btree_close(&paging.index);
+    return good;
+}
+
+/* ---- from the tables ---- */
+
+/* The functions of one stack, from its call site outwards. */
+struct path {
+    uint32_t *functions;
+    size_t count, capacity;
+    int64_t stack;
+    bool inside; /* the call site is not reached yet */
+};
+
+static int add_path(struct call_tree *tree, struct path *path, const struct stacks *stacks)
+{
+    uint32_t node = CALL_TREE_ROOT;
+    if (path->stack < 0 || path->stack >= (int64_t)stacks->count ||
+        stacks->rows[path->stack].usage.allocations == 0)
+        return SQLITE_OK;
+    if (path->count == 0 && !call_tree_child(tree, node, 0, &node))
+        return SQLITE_NOMEM;
+    while (path->count > 0)
+        if (!call_tree_child(tree, node, path->functions[--path->count], &node))
+            return SQLITE_NOMEM;
+    return call_tree_add(tree, node, &stacks->rows[path->stack].usage) ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int read_stacks(sqlite3 *database, struct call_tree *tree, const struct stacks *stacks)
+{
+    static const char sql[] =
+        "SELECT s.id, sf.frame_id = s.call_site_frame_id, fr.function_id FROM stack s"
+        "  LEFT JOIN stack_frame sf ON sf.stack_id = s.id LEFT JOIN frame fr ON fr.id = sf.frame_id"
+        "  ORDER BY s.id, sf.depth";
+    struct path path = {.stack = -1};
+    sqlite3_stmt *query = NULL;
+    int result = sqlite3_prepare_v2(database, sql, -1, &query, NULL);
+    while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
+        const int64_t stack = sqlite3_column_int64(query, 0);
+        result = SQLITE_OK;
+        if (stack != path.stack) {
+            result = add_path(tree, &path, stacks);
+            path.count = 0;
+            path.stack = stack;
+            path.inside = true;
+        }
+        path.inside = path.inside && sqlite3_column_int(query, 1) == 0;
+        if (path.inside || result != SQLITE_OK)
+            continue;
+        if (array_reserve(&path.functions, &path.capacity, path.count + 1, sizeof(*path.functions)))
+            path.functions[path.count++] = (uint32_t)sqlite3_column_int64(query, 2);
+        else
+            result = SQLITE_NOMEM;
+    }
+    sqlite3_finalize(query);
+    if (result == SQLITE_DONE)
+        result = add_path(tree, &path, stacks);
+    free(path.functions);
+    return result;
+}
+
+struct inserting {
+    sqlite3_stmt *insert;
+    int result;
+};
+
+static bool insert_node(void *context, const struct call_tree_row *row)
+{
+    struct inserting *inserting = context;
+    sqlite3_stmt *insert = inserting->insert;
+    sqlite3_bind_int64(insert, 1, row->id);
+    if (row->parent != 0)
+        sqlite3_bind_int64(insert, 2, row->parent);
+    else
+        sqlite3_bind_null(insert, 2);
+    sqlite3_bind_int64(insert, 3, row->function);
+    for (int i = 0; i < CALL_TREE_SUMS; i++) {
+        sqlite3_bind_int64(insert, NAMES + 1 + i, (int64_t)row->total[i]);
+        sqlite3_bind_int64(insert, NAMES + 1 + CALL_TREE_SUMS + i, (int64_t)row->self[i]);
+    }
+    sqlite3_step(insert);
+    inserting->result = sqlite3_reset(insert);
+    return inserting->result == SQLITE_OK;
+}
+
+int writer_call_nodes_derive(sqlite3 *database, const struct stacks *stacks)
+{
+    struct call_tree tree = {.count = 0};
+    struct inserting inserting = {.insert = NULL};
+    int result = read_stacks(database, &tree, stacks);
+    if (result == SQLITE_OK && !call_tree_finish(&tree))
+        result = SQLITE_NOMEM;
+    if (result == SQLITE_OK)
+        result = sqlite3_prepare_v2(database,
+                                    "INSERT INTO call_node VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                    -1, &inserting.insert, NULL);
+    if (result == SQLITE_OK) {
+        call_tree_each(&tree, insert_node, &inserting);
+        result = inserting.result;
+    }
+    sqlite3_finalize(inserting.insert);
+    call_tree_free(&tree);
+    return result;
+}
