@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen/cells.h"
+#include "tui/screen/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -253,7 +254,9 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name)
 {
+    char shorter[SHORT_NAME_SIZE];
     const char *offset = strstr(name, "+0x");
+    name = offset ? name : short_name(shorter, sizeof(shorter), name);
     int tail = offset ? text_width(offset) : 0;
     area_field(area, x, y, width, style, name);
     if (offset && text_width(name) > width && tail + 4 <= width) {
@@ -283,7 +286,9 @@ static const char *behind_scope(const char *name)
 int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
                   const char *name)
 {
+    char text[SHORT_NAME_SIZE];
     const char *shorter;
+    name = short_name(text, sizeof(text), name);
     while (text_width(name) > width && (shorter = behind_scope(name)))
         name = shorter;
     if (text_width(name) < width)

@@ -88,8 +88,8 @@ int area_print(const struct area *area, int x, int y, struct cell_style style, c
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);
 /*
- * Does the same for the name of a function. It cuts a name without a symbol ("module+0x4fd0")
- * before its offset, which tells such names apart.
+ * Does the same for the name of a function, in its short form (short_name.h). It cuts a name
+ * without a symbol ("module+0x4fd0") before its offset, which tells such names apart.
  */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);
