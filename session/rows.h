@@ -38,6 +38,9 @@ struct session_row_order {
     bool descending; /* not of AS_FILTERED */
 };
 
+/* Tells whether the filter has sorted the allocations. Any thread may call it. */
+bool selection_is_sorted(const struct selection *selection);
+
 /*
  * Stores the ids of the allocations at the places from `first` (0 is the first) on: `capacity` of
  * them, or as many as there are. Takes some passes over the selected rows, unless the last calls

@@ -93,6 +93,11 @@ static const struct rows_part *find_part(struct selection *selection,
     return part;
 }
 
+bool selection_is_sorted(const struct selection *selection)
+{
+    return selection->set.sorted;
+}
+
 bool selection_rows(struct selection *selection, const struct session_row_order *order,
                     uint64_t first, size_t capacity, uint64_t *ids, size_t *count,
                     struct session_error *error)

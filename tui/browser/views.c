@@ -13,6 +13,8 @@ static const struct view_ops *const view_table[VIEWS] = {
     [VIEW_MEMORY] = &memory_view,
 
     [VIEW_FUNCTIONS] = &functions_view,
+
+    [VIEW_ALLOCATIONS] = &allocations_view,
 };
 
 const struct view_ops *browser_view(enum view_number number)

@@ -46,6 +46,7 @@ void exploration_close(struct exploration *exploration)
     selection_free(exploration->selection);
     free(exploration->filter);
     free(exploration->wish_filter);
+    free(exploration->source_path);
     session_jobs_stop(exploration->loader.jobs);
 }
 
@@ -406,6 +407,17 @@ void exploration_narrow(struct exploration *exploration, const char *step)
 void exploration_show(struct exploration *exploration, enum view_number view)
 {
     exploration->wish_view = view;
+}
+
+void exploration_open_source(struct exploration *exploration, const char *path, uint32_t line)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return;
+    free(exploration->source_path);
+    exploration->source_path = copy;
+    exploration->source_line = line;
+    exploration_show(exploration, VIEW_SOURCE);
 }
 
 void exploration_list(struct exploration *exploration, const char *step)
