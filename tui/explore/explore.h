@@ -54,8 +54,8 @@ struct exploration {
     uint64_t allocation; /* its id; 0: none */
     char *source_path;   /* the place in the source; owned, NULL: none */
     uint32_t source_line;
-    int64_t wake_ms;     /* the view wants an update at this time of the clock; 0: no */
-    const char *about;   /* "~" before numbers that are estimates, otherwise "" */
+    int64_t wake_ms;   /* the view wants an update at this time of the clock; 0: no */
+    const char *about; /* "~" before numbers that are estimates, otherwise "" */
 
     /* The wishes of a view; the browser fulfils them after update(). */
     char *wish_filter; /* owned; NULL: none */
