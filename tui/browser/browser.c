@@ -8,11 +8,19 @@
 #include "tui/browser/help.h"
 #include "tui/keys/keys.h"
 #include "tui/screen/input.h"
+#include "tui/screen/key_names.h"
 #include "tui/screen/theme.h"
 
 bool browser_finished(const struct browser *browser)
 {
     return browser->finished;
+}
+
+char *browser_takes_copy(struct browser *browser)
+{
+    char *copied = browser->copied;
+    browser->copied = NULL;
+    return copied;
 }
 
 bool browser_takes_redraw(struct browser *browser)
@@ -27,7 +35,7 @@ static bool too_small(const struct browser *browser)
     return browser->width < FRAME_WIDTH_LEAST || browser->height < FRAME_HEIGHT_LEAST;
 }
 
-/* ---- views and the trail ---------------------------------------------------------------- */
+/* ---- views -------------------------------------------------------------------------------- */
 
 static bool send(struct browser *browser, const struct view_input *given)
 {
@@ -42,84 +50,10 @@ static bool send(struct browser *browser, const struct view_input *given)
         ->update(browser->views[browser->current], &browser->exploration, &input);
 }
 
-static void refresh(struct browser *browser)
+void browser_refresh(struct browser *browser)
 {
     if (!too_small(browser))
         send(browser, &(struct view_input){.action = ACTION_REFRESH});
-}
-
-static void remember(struct browser *browser)
-{
-    char *filter = strdup(browser->exploration.filter);
-    if (!filter)
-        return;
-    if (browser->trail_length == TRAIL_MOST) {
-        free(browser->trail[0].filter);
-        memmove(browser->trail, browser->trail + 1, sizeof(browser->trail[0]) * (TRAIL_MOST - 1));
-        browser->trail_length--;
-    }
-    browser->trail[browser->trail_length].view = browser->current;
-    browser->trail[browser->trail_length].filter = filter;
-    browser->trail_length++;
-}
-
-static void forget_last(struct browser *browser)
-{
-    if (browser->trail_length > 0)
-        free(browser->trail[--browser->trail_length].filter);
-}
-
-/* Asks for a filter, unless it is coming already. The active one only ends what is coming. */
-static bool set_filter(struct exploration *exploration, const char *text,
-                       struct session_error *error)
-{
-    if (strcmp(text, exploration_wanted_filter(exploration)) == 0)
-        return true;
-    if (strcmp(text, exploration->filter) != 0)
-        return exploration_filter(exploration, text, error);
-    exploration_keep_filter(exploration);
-    return true;
-}
-
-static void go_back(struct browser *browser)
-{
-    struct exploration *exploration = &browser->exploration;
-    if (browser->trail_length == 0) {
-        exploration_say(exploration, "nothing to go back to; q quits");
-        return;
-    }
-    struct session_error error = {.message = ""};
-    int last = browser->trail_length - 1;
-    if (!set_filter(exploration, browser->trail[last].filter, &error))
-        exploration_complain(exploration, "%s", error.message);
-    browser->current = browser->trail[last].view;
-    forget_last(browser);
-    refresh(browser);
-}
-
-void browser_go(struct browser *browser, enum view_number number, bool keep)
-{
-    if (!browser_view(number)) {
-        exploration_complain(&browser->exploration, "there is no such view yet");
-        return;
-    }
-    if (keep && number != browser->current)
-        remember(browser);
-    browser->current = number;
-    refresh(browser);
-}
-
-bool browser_filter(struct browser *browser, const char *text, struct session_error *error)
-{
-    if (strcmp(text, exploration_wanted_filter(&browser->exploration)) == 0)
-        return true;
-    remember(browser);
-    if (!set_filter(&browser->exploration, text, error)) {
-        forget_last(browser);
-        return false;
-    }
-    refresh(browser);
-    return true;
 }
 
 bool browser_select_process(struct browser *browser, const char *word, struct session_error *error)
@@ -129,7 +63,7 @@ bool browser_select_process(struct browser *browser, const char *word, struct se
     if (!session_find_process(exploration->session, word, &id, error) ||
         !exploration_select_process(exploration, id, error))
         return false;
-    refresh(browser);
+    browser_refresh(browser);
     return true;
 }
 
@@ -140,18 +74,12 @@ static void grant_wishes(struct browser *browser)
     char *filter = exploration->wish_filter;
     exploration->wish_view = VIEW_SAME;
     exploration->wish_filter = NULL;
-    bool remembered = false;
-    if (filter) {
-        struct session_error error = {.message = ""};
-        remembered = strcmp(filter, exploration->filter) != 0;
-        if (!browser_filter(browser, filter, &error)) {
-            exploration_complain(exploration, "%s", error.message);
-            remembered = false;
-        }
-    }
+    struct session_error error = {.message = ""};
+    if (filter && !browser_filter(browser, filter, &error))
+        exploration_complain(exploration, "%s", error.message);
     free(filter);
     if (view != VIEW_SAME)
-        browser_go(browser, view, !remembered);
+        browser_go(browser, view, true);
 }
 
 bool browser_act(struct browser *browser, const struct view_input *input)
@@ -195,7 +123,10 @@ static void take_answers(struct browser *browser)
     struct exploration *exploration = &browser->exploration;
     struct session_error error = {.message = ""};
     const uint64_t renewals = exploration->renewals;
-    if (!exploration_update(exploration, &error) && error.column > 0)
+    const bool failed = !exploration_update(exploration, &error);
+    if (failed)
+        steps_filter_failed(browser);
+    if (failed && error.column > 0)
         exploration_complain(exploration, "column %d: %s", error.column, error.message);
     else if (error.message[0])
         exploration_complain(exploration, "%s", error.message);
@@ -204,7 +135,7 @@ static void take_answers(struct browser *browser)
         const int64_t pause = took * RENEWAL_SHARE;
         browser->renewal_ms = loader_now_ms() + (pause > RENEWAL_LEAST ? pause : RENEWAL_LEAST);
     }
-    refresh(browser);
+    browser_refresh(browser);
 }
 
 /* Looks for a newer state of a session that is being recorded. */
@@ -238,15 +169,42 @@ static enum action action_of(const struct browser *browser, uint32_t key)
     return key_action(&browser_view(browser->current)->keys, browser->current, key);
 }
 
-static void own_action(struct browser *browser, enum action action)
+/* Gives the view an action that is not the browser's. Returns false if it means nothing. */
+static bool ask_view(struct browser *browser, enum action action)
+{
+    if (browser_act(browser, &(struct view_input){.action = action}))
+        return true;
+    if (action == ACTION_BACK)
+        steps_back(browser);
+    return action == ACTION_BACK || (action == ACTION_LIST && menus_list(browser));
+}
+
+/* Keeps what the view writes of the selected thing for the clipboard. */
+static void copy(struct browser *browser)
+{
+    const struct view_ops *view = browser_view(browser->current);
+    size_t size = 0;
+    free(browser->copied);
+    browser->copied = NULL;
+    FILE *out = view->copy ? open_memstream(&browser->copied, &size) : NULL;
+    const bool good =
+        out && view->copy(browser->views[browser->current], &browser->exploration, out);
+    if (out && (fclose(out) != 0 || !good)) {
+        free(browser->copied);
+        browser->copied = NULL;
+    }
+    if (!browser->copied)
+        exploration_say(&browser->exploration, "nothing is selected that can be copied");
+}
+
+bool browser_do(struct browser *browser, enum action action)
 {
     switch (action) {
     case ACTION_QUIT:
         browser->finished = true;
         break;
     case ACTION_HELP:
-        browser->mode = MODE_HELP;
-        browser->help_scroll = 0;
+        help_open(browser);
         break;
     case ACTION_FILTER:
         prompt_open(browser, MODE_FILTER);
@@ -269,91 +227,47 @@ static void own_action(struct browser *browser, enum action action)
     case ACTION_REDRAW:
         browser->redraw = true;
         break;
-    case ACTION_COLOR_BY: {
-        struct exploration *exploration = &browser->exploration;
-        enum session_color_by next = exploration->color_by % SESSION_COLOR_KIND + 1;
-        exploration_color_by(exploration, next);
-        exploration_say(exploration, "coloured by %s", color_by_name(next));
-        refresh(browser);
+    case ACTION_COLOR_BY:
+        menus_open(browser, MENU_COLOR);
         break;
-    }
-    default:
-        if (action >= ACTION_VIEW_1 && action <= ACTION_VIEW_9)
-            browser_go(browser, (enum view_number)(action - ACTION_VIEW_1), false);
-        else if (!browser_act(browser, &(struct view_input){.action = action}) &&
-                 action == ACTION_BACK)
-            go_back(browser);
+    case ACTION_NARROW:
+        menus_open(browser, MENU_NARROW);
         break;
-    }
-}
-
-static void help_key(struct browser *browser, uint32_t key)
-{
-    /* The keys that move have the same meaning as in a list. */
-    static const struct key_table none = {NULL, 0};
-    enum action action = key_action(&none, VIEW_FUNCTIONS, key);
-    int page = browser->height - FRAME_TOP - FRAME_BOTTOM;
-    int last = help_rows(browser->current, browser->width) - page;
-    switch (action) {
-    case ACTION_DOWN:
-        browser->help_scroll++;
+    case ACTION_EXCLUDE:
+        menus_open(browser, MENU_EXCLUDE);
         break;
-    case ACTION_UP:
-        browser->help_scroll--;
+    case ACTION_UNDO:
+        steps_undo(browser);
         break;
-    case ACTION_PAGE_DOWN:
-        browser->help_scroll += page;
+    case ACTION_REDO:
+        steps_redo(browser);
         break;
-    case ACTION_PAGE_UP:
-        browser->help_scroll -= page;
-        break;
-    case ACTION_HOME:
-        browser->help_scroll = 0;
-        break;
-    case ACTION_END:
-        browser->help_scroll = last;
+    case ACTION_COPY:
+        copy(browser);
         break;
     default:
-        browser->mode = MODE_VIEW;
+        if (action < ACTION_VIEW_1 || action > ACTION_VIEW_9)
+            return ask_view(browser, action);
+        browser_go(browser, (enum view_number)(action - ACTION_VIEW_1), false);
         break;
     }
-    if (browser->help_scroll > last)
-        browser->help_scroll = last;
-    if (browser->help_scroll < 0)
-        browser->help_scroll = 0;
+    return true;
 }
 
-static void mouse(struct browser *browser, const struct event *event)
+/* Says that a key has no use in this view, unless something else was said. */
+static void say_useless(struct browser *browser, uint32_t key)
 {
-    static const enum action actions[] = {[EVENT_CLICK] = ACTION_CLICK,
-                                          [EVENT_WHEEL_UP] = ACTION_WHEEL_UP,
-                                          [EVENT_WHEEL_DOWN] = ACTION_WHEEL_DOWN};
-    if (browser->mode == MODE_HELP) {
-        help_key(browser, event->kind == EVENT_WHEEL_UP     ? KEYCODE_UP
-                          : event->kind == EVENT_WHEEL_DOWN ? KEYCODE_DOWN
-                                                            : KEYCODE_ESCAPE);
-        return;
-    }
-    if (event->kind == EVENT_CLICK && event->y == 0) {
-        enum view_number tab = frame_tab_at(browser, event->x);
-        if (tab != VIEW_SAME) {
-            browser->mode = MODE_VIEW;
-            browser_go(browser, tab, false);
-        }
-        return;
-    }
-    if (event->kind == EVENT_CLICK && event->y == 1) {
-        if (browser->mode != MODE_FILTER)
-            prompt_open(browser, MODE_FILTER);
-        line_editor_click(browser->editors[MODE_FILTER], browser->width - FRAME_FILTER_COLUMN,
-                          event->x - FRAME_FILTER_COLUMN);
-        return;
-    }
-    int bottom = browser->height - FRAME_BOTTOM;
-    if (browser->mode == MODE_VIEW && event->y >= FRAME_TOP && event->y < bottom)
-        browser_act(browser, &(struct view_input){.action = actions[event->kind],
-                                                  .x = event->x,
-                                                  .y = event->y - FRAME_TOP});
+    char name[KEY_NAME_SIZE];
+    if (!browser->exploration.message[0])
+        exploration_say(&browser->exploration, "%s does nothing in %s; ? lists the keys",
+                        key_spelling(key, name), browser_view(browser->current)->title);
+}
+
+static void view_key(struct browser *browser, uint32_t key)
+{
+    const enum action action = action_of(browser, key);
+    if (action == ACTION_NONE || !browser_do(browser, action))
+        say_useless(browser, key);
 }
 
 void browser_event(struct browser *browser, const struct event *event)
@@ -370,7 +284,7 @@ void browser_event(struct browser *browser, const struct event *event)
     if (event->kind == EVENT_RESIZE) {
         browser->width = event->width;
         browser->height = event->height;
-        refresh(browser);
+        browser_refresh(browser);
         return;
     }
     browser->exploration.message[0] = 0;
@@ -379,13 +293,15 @@ void browser_event(struct browser *browser, const struct event *event)
         if (event->kind == EVENT_KEY && action_of(browser, event->key) == ACTION_QUIT)
             browser->finished = true;
     } else if (event->kind != EVENT_KEY) {
-        mouse(browser, event);
+        mouse_event(browser, event);
     } else if (browser->mode == MODE_HELP) {
-        help_key(browser, event->key);
+        help_mode_key(browser, event->key);
+    } else if (browser->mode == MODE_MENU) {
+        menus_key(browser, event->key);
     } else if (browser->mode != MODE_VIEW) {
         prompt_key(browser, event->key);
     } else {
-        own_action(browser, action_of(browser, event->key));
+        view_key(browser, event->key);
     }
 }
 
@@ -422,7 +338,10 @@ static bool prepare(struct browser *browser, struct session *session,
             return false;
     if (!choose_view(browser, options->view, error))
         return false;
-    return exploration_filter(&browser->exploration, options->filter ? options->filter : "", error);
+    if (!exploration_filter(&browser->exploration, options->filter ? options->filter : "", error))
+        return false;
+    steps_begin(browser);
+    return true;
 }
 
 struct browser *browser_new(struct session *session, const struct browser_options *options,
@@ -443,7 +362,7 @@ struct browser *browser_new(struct session *session, const struct browser_option
     }
     browser->exploration.loader.deadline_ms =
         browser->wait_ms < 0 ? -1 : loader_now_ms() + browser->wait_ms;
-    refresh(browser);
+    browser_refresh(browser);
     return browser;
 }
 
@@ -456,8 +375,9 @@ void browser_free(struct browser *browser)
             browser_view((enum view_number)i)->destroy(browser->views[i], &browser->exploration);
     for (int i = 0; i < MODES; i++)
         line_editor_free(browser->editors[i]);
-    while (browser->trail_length > 0)
-        forget_last(browser);
+    steps_free(browser);
+    free(browser->offers);
+    free(browser->copied);
     struct session *session = browser->exploration.session;
     exploration_close(&browser->exploration);
     session_close(session);
@@ -482,5 +402,7 @@ void browser_render(const struct browser *browser, struct grid *grid)
     else
         browser_view(browser->current)
             ->render(browser->views[browser->current], &browser->exploration, &middle);
+    if (browser->mode == MODE_MENU)
+        menu_render(&browser->menu, &middle);
     frame_render(browser, &screen);
 }

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 
 #include "tui/explore/explore.h"
+#include "tui/screen/input.h"
 #include "tui/screen/line_editor.h"
 #include "tui/view/view.h"
+#include "tui/widget/menu.h"
 
 enum browser_mode {
     MODE_VIEW, /* keys go to the view */
@@ -16,10 +18,22 @@ enum browser_mode {
     MODE_COMMAND,
     MODE_GOTO,
     MODE_HELP,
+    MODE_MENU,
     MODES
 };
 
-#define TRAIL_MOST 64
+#define STEPS_MOST 64
+
+/* A step of the trail: the view that was left, or this for a change of the filter. */
+#define STEP_FILTER VIEWS
+
+/* The filters that undo and redo go through. */
+struct filter_history {
+    char *texts[STEPS_MOST];
+    int count, at; /* `at`: the present one */
+};
+
+enum menu_kind { MENU_NARROW, MENU_EXCLUDE, MENU_COLOR };
 
 struct browser {
     struct exploration exploration;
@@ -36,12 +50,16 @@ struct browser {
     struct line_editor *editors[MODES]; /* of the modes with typing */
     struct session_error filter_error;  /* of the filter in the editor */
 
-    /* The views and filters that Esc goes back to. */
-    struct {
-        enum view_number view;
-        char *filter;
-    } trail[TRAIL_MOST];
+    enum view_number trail[STEPS_MOST]; /* what Esc takes back, the last step last */
     int trail_length;
+    struct filter_history filters;
+
+    struct menu menu;
+    enum menu_kind menu_kind;
+    struct view_offer *offers; /* of the menu; VIEW_OFFERS of them */
+    size_t offer_count;
+    enum session_color_by color_before; /* the menu of colours was opened */
+    char *copied;                       /* text for the clipboard; NULL: none waits */
 };
 
 /* Returns the view with a number, NULL if it does not exist. */
@@ -50,8 +68,12 @@ const struct view_ops *browser_view(enum view_number number);
 enum view_number browser_find_view(const char *name, bool whole);
 /* Writes "overview, timeline and memory". Returns `out`. */
 char *browser_view_names(char *out, size_t size);
+/* Lets the current view load what it lacks. */
+void browser_refresh(struct browser *browser);
 /* Sends an action to the current view and fulfils the view's wishes. */
 bool browser_act(struct browser *browser, const struct view_input *input);
+/* Does what a key asks for. Returns false if that means nothing in the current view. */
+bool browser_do(struct browser *browser, enum action action);
 /* Goes to a view. With `remember` Esc goes back. */
 void browser_go(struct browser *browser, enum view_number number, bool remember);
 /* Applies a filter and remembers the one before. Returns false with `error` set if it is bad. */
@@ -61,6 +83,25 @@ bool browser_filter(struct browser *browser, const char *text, struct session_er
 bool browser_select_process(struct browser *browser, const char *word, struct session_error *error);
 /* Goes to the functions view and finds a function there. */
 void browser_search(struct browser *browser, const char *text);
+
+/* steps.c: the ways back. */
+void steps_begin(struct browser *browser); /* the first filter runs */
+void steps_free(struct browser *browser);
+void steps_back(struct browser *browser); /* Esc */
+void steps_undo(struct browser *browser);
+void steps_redo(struct browser *browser);
+/* Forgets the filter that the engine could not run. */
+void steps_filter_failed(struct browser *browser);
+
+/* menus.c: what the selected thing offers, and the colourings. */
+void menus_open(struct browser *browser, enum menu_kind kind);
+void menus_key(struct browser *browser, uint32_t key);
+void menus_click(struct browser *browser, int x, int y);
+/* Lists the allocations behind the selected thing. Returns false if it offers none. */
+bool menus_list(struct browser *browser);
+
+/* mouse.c: all events of the mouse. */
+void mouse_event(struct browser *browser, const struct event *event);
 
 /* prompt.c: the modes with typing. */
 void prompt_open(struct browser *browser, enum browser_mode mode);
@@ -74,6 +115,8 @@ void prompt_key(struct browser *browser, uint32_t key);
 void frame_render(const struct browser *browser, const struct area *screen);
 /* Returns the view whose name in the title line is at column `x`, VIEW_SAME if there is none. */
 enum view_number frame_tab_at(const struct browser *browser, int x);
+/* Returns the action of the footer's hint at column `x`, ACTION_NONE if there is none. */
+enum action frame_hint_at(const struct browser *browser, int x);
 /* The first column of the filter's text. */
 #define FRAME_FILTER_COLUMN 3
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tui/browser/browser_state.h"
+#include "tui/browser/help.h"
 
 static void run_filter(struct browser *browser, const char *argument)
 {
@@ -56,8 +57,7 @@ static void run_search(struct browser *browser, const char *argument)
 static void run_help(struct browser *browser, const char *argument)
 {
     (void)argument;
-    browser->mode = MODE_HELP;
-    browser->help_scroll = 0;
+    help_open(browser);
 }
 
 static void run_quit(struct browser *browser, const char *argument)

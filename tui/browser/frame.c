@@ -273,13 +273,13 @@ static void render_filter(const struct browser *browser, const struct area *scre
 
 /* ---- footer ----------------------------------------------------------------------------- */
 
-static int put_hint(const struct area *footer, int x, const struct key_binding *binding)
+static void put_hint(const struct area *footer, int x, const struct key_binding *binding)
 {
     char symbol[KEY_NAME_SIZE];
     x += area_text(footer, x, 0, theme_style(THEME_KEY),
                    binding->footer_keys ? binding->footer_keys
                                         : key_symbol(binding->keys[0], symbol));
-    return x + 1 + area_text(footer, x + 1, 0, theme_style(THEME_PLAIN), binding->footer);
+    area_text(footer, x + 1, 0, theme_style(THEME_PLAIN), binding->footer);
 }
 
 static int hint_width(const struct key_binding *binding)
@@ -295,8 +295,11 @@ static bool is_last_hint(enum action action)
     return action == ACTION_HELP || action == ACTION_QUIT;
 }
 
-/* Draws the keys of this view as far as there is room, help and quit always. */
-static void render_hints(const struct area *footer, enum view_number view)
+/*
+ * Goes over the hints of a view that a footer of this width has room for, help and quit always.
+ * Returns the n-th with its column, NULL after the last.
+ */
+static const struct key_binding *hint_at(enum view_number view, int width, size_t n, int *column)
 {
     const struct key_table *own = &browser_view(view)->keys;
     const struct key_binding *binding;
@@ -309,9 +312,32 @@ static void render_hints(const struct area *footer, enum view_number view)
             continue;
         if (is_last_hint(binding->action))
             reserved -= hint_width(binding) + 2;
-        if (x + hint_width(binding) + reserved < footer->width)
-            x = put_hint(footer, x, binding) + 2;
+        if (x + hint_width(binding) + reserved >= width)
+            continue;
+        *column = x;
+        if (n-- == 0)
+            return binding;
+        x += hint_width(binding) + 2;
     }
+    return NULL;
+}
+
+enum action frame_hint_at(const struct browser *browser, int x)
+{
+    const struct key_binding *hint;
+    int column;
+    for (size_t i = 0; (hint = hint_at(browser->current, browser->width, i, &column)); i++)
+        if (x >= column && x < column + hint_width(hint))
+            return hint->action;
+    return ACTION_NONE;
+}
+
+static void render_hints(const struct area *footer, enum view_number view)
+{
+    const struct key_binding *hint;
+    int column;
+    for (size_t i = 0; (hint = hint_at(view, footer->width, i, &column)); i++)
+        put_hint(footer, column, hint);
 }
 
 static void render_typing(const struct browser *browser, const struct area *footer)
@@ -338,6 +364,9 @@ static void render_footer(const struct browser *browser, const struct area *scre
     else if (browser->mode == MODE_FILTER)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
                   "Enter apply · Esc leave as it was · ↑↓ earlier filters · Ctrl-U clear");
+    else if (browser->mode == MODE_MENU)
+        area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
+                  "↑↓ move · Enter or a digit choose · Esc close");
     else if (browser->mode != MODE_VIEW)
         render_typing(browser, &footer);
     else if (exploration->message[0])

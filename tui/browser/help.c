@@ -145,3 +145,45 @@ void help_render(const struct area *area, enum view_number view, int scroll)
         }
     }
 }
+
+void help_open(struct browser *browser)
+{
+    browser->mode = MODE_HELP;
+    browser->help_scroll = 0;
+}
+
+void help_mode_key(struct browser *browser, uint32_t key)
+{
+    /* The keys that move have the same meaning as in a list. */
+    static const struct key_table none = {NULL, 0};
+    enum action action = key_action(&none, VIEW_FUNCTIONS, key);
+    int page = browser->height - FRAME_TOP - FRAME_BOTTOM;
+    int last = help_rows(browser->current, browser->width) - page;
+    switch (action) {
+    case ACTION_DOWN:
+        browser->help_scroll++;
+        break;
+    case ACTION_UP:
+        browser->help_scroll--;
+        break;
+    case ACTION_PAGE_DOWN:
+        browser->help_scroll += page;
+        break;
+    case ACTION_PAGE_UP:
+        browser->help_scroll -= page;
+        break;
+    case ACTION_HOME:
+        browser->help_scroll = 0;
+        break;
+    case ACTION_END:
+        browser->help_scroll = last;
+        break;
+    default:
+        browser->mode = MODE_VIEW;
+        break;
+    }
+    if (browser->help_scroll > last)
+        browser->help_scroll = last;
+    if (browser->help_scroll < 0)
+        browser->help_scroll = 0;
+}

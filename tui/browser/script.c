@@ -11,7 +11,7 @@ struct player {
     struct grid *grid;
     FILE *out;
     bool dumped;
-    char problem[160];
+    char problem[200];
 };
 
 bool script_size(const char *text, int *width, int *height)
@@ -88,13 +88,33 @@ static bool read_place(struct player *player, const char *text, struct event *ev
     return false;
 }
 
-static bool play_click(struct player *player, char *text)
+static bool play_mouse(struct player *player, const char *text, enum event_kind kind)
 {
-    struct event event = {.kind = EVENT_CLICK};
+    struct event event = {.kind = kind};
     if (!read_place(player, text, &event))
         return false;
     browser_event(player->browser, &event);
     return true;
+}
+
+static bool play_click(struct player *player, char *text)
+{
+    return play_mouse(player, text, EVENT_CLICK);
+}
+
+static bool play_double_click(struct player *player, char *text)
+{
+    return play_click(player, text) && play_mouse(player, text, EVENT_DOUBLE_CLICK);
+}
+
+static bool play_drag(struct player *player, char *text)
+{
+    return play_mouse(player, text, EVENT_DRAG);
+}
+
+static bool play_release(struct player *player, char *text)
+{
+    return play_mouse(player, text, EVENT_RELEASE);
 }
 
 static bool play_wheel(struct player *player, char *text)
@@ -149,19 +169,23 @@ static bool play_line(struct player *player, char *line)
         const char *name;
         bool (*play)(struct player *player, char *argument);
     } commands[] = {
-        {"key", play_keys},    {"burst", play_burst},   {"type", play_text},
-        {"click", play_click}, {"wheel", play_wheel},   {"resize", play_resize},
-        {"dump", play_dump},   {"styles", play_styles}, {"tick", play_tick},
+        {"key", play_keys},    {"burst", play_burst},
+        {"type", play_text},   {"click", play_click},
+        {"wheel", play_wheel}, {"resize", play_resize},
+        {"dump", play_dump},   {"styles", play_styles},
+        {"tick", play_tick},   {"doubleclick", play_double_click},
+        {"drag", play_drag},   {"release", play_release},
     };
     size_t length = strcspn(line, " ");
     char *argument = line[length] ? line + length + 1 : line + length;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strlen(commands[i].name) == length && strncmp(commands[i].name, line, length) == 0)
             return commands[i].play(player, argument);
-    snprintf(player->problem, sizeof(player->problem),
-             "unknown command \"%.*s\"; there are key, burst, type, click, wheel, resize, dump, "
-             "styles, tick",
-             (int)(length < 40 ? length : 40), line);
+    snprintf(
+        player->problem, sizeof(player->problem),
+        "unknown command \"%.*s\"; there are key, burst, type, click, doubleclick, drag, release, "
+        "wheel, resize, dump, styles, tick",
+        (int)(length < 40 ? length : 40), line);
     return false;
 }
 

@@ -6,6 +6,9 @@
  *   burst NAME…        the same keys as if they came faster than the screen can be drawn
  *   type TEXT          each character of the rest of the line as a key
  *   click X Y          mouse; positions count from 0
+ *   doubleclick X Y
+ *   drag X Y           the mouse moves there with its button held
+ *   release X Y
  *   wheel up|down X Y
  *   resize WxH
  *   tick               looks for a newer state of a session that is being recorded

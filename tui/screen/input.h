@@ -31,6 +31,9 @@ enum event_kind {
     EVENT_NONE,
     EVENT_KEY,
     EVENT_CLICK,
+    EVENT_DOUBLE_CLICK, /* the second click; the first came as EVENT_CLICK */
+    EVENT_DRAG,         /* the mouse moved with its button held */
+    EVENT_RELEASE,
     EVENT_WHEEL_UP,
     EVENT_WHEEL_DOWN,
     EVENT_RESIZE,

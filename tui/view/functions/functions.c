@@ -240,18 +240,45 @@ static void search(struct functions *functions, struct exploration *exploration,
     exploration_complain(exploration, "no function has \"%.150s\" in its name", functions->search);
 }
 
-static void narrow(const struct functions *functions, struct exploration *exploration)
+/* Finds the function of the selected row of the list that has the focus. */
+static bool selected_function(const struct functions *functions, uint32_t *function)
 {
-    char name[1100], step[1200];
-    uint32_t function = functions->rows[functions->selected].function;
-    if (functions->focus != FOCUS_LIST) {
-        const struct edge_list *list =
-            functions->focus == FOCUS_CALLERS ? &functions->callers : &functions->callees;
-        function = list->edges[list->selected].function;
-    }
-    filter_quote(name, sizeof(name), session_function_name(exploration->session, function));
-    snprintf(step, sizeof(step), "where stack has %s", name);
-    exploration_narrow(exploration, step);
+    const struct edge_list *list =
+        functions->focus == FOCUS_CALLERS ? &functions->callers : &functions->callees;
+    if (functions->focus == FOCUS_LIST && functions->count > 0)
+        *function = functions->rows[functions->selected].function;
+    else if (functions->focus != FOCUS_LIST && (size_t)list->selected < list->count)
+        *function = list->edges[list->selected].function;
+    else
+        return false;
+    return true;
+}
+
+static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
+                     size_t capacity)
+{
+    char quoted[1100];
+    uint32_t function;
+    if (capacity < 2 || !selected_function(view, &function))
+        return 0;
+    const char *name = session_function_name(exploration->session, function);
+    if (!*filter_quote(quoted, sizeof(quoted), name))
+        return 0;
+    snprintf(out[0].label, sizeof(out[0].label), "below %.110s", name);
+    snprintf(out[0].step, sizeof(out[0].step), "where stack has %s", quoted);
+    snprintf(out[1].label, sizeof(out[1].label), "called in %.110s", name);
+    snprintf(out[1].step, sizeof(out[1].step), "where function == %s", quoted);
+    return 2;
+}
+
+static bool copy(void *view, struct exploration *exploration, FILE *out)
+{
+    uint32_t function;
+    if (!selected_function(view, &function))
+        return false;
+    fprintf(out, "%s  %s\n", session_function_name(exploration->session, function),
+            session_function_place(exploration->session, function));
+    return true;
 }
 
 /* ---- sorting ---------------------------------------------------------------------------- */
@@ -355,9 +382,6 @@ static bool act(struct functions *functions, struct exploration *exploration,
     case ACTION_FOLLOW:
         follow(functions, exploration);
         break;
-    case ACTION_NARROW:
-        narrow(functions, exploration);
-        break;
     case ACTION_SEARCH:
         snprintf(functions->search, sizeof(functions->search), "%s", input->text);
         search(functions, exploration, 1, true);
@@ -448,4 +472,6 @@ const struct view_ops functions_view = {
     .destroy = destroy,
     .update = update,
     .render = functions_render,
+    .offers = offers,
+    .copy = copy,
 };
