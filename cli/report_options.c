@@ -24,6 +24,20 @@ static const struct command_option options[] = {
                                    "which process of a run to report: its name, PID, PID.N for the "
                                    "Nth program that it executed, or all for their sum (default: "
                                    "the one that allocated most)"},
+    [REPORT_OPTION_VERBOSE] = {0, "verbose", .help = "1988: every size and every leak"},
+    [REPORT_OPTION_NORMAL] = {0, "normal",
+                              .help = "1988: sizes over 100 or with over 0.2% of the allocations, "
+                                      "and leaks from 0.5% (default)"},
+    [REPORT_OPTION_TERSE] = {0, "terse",
+                             .help =
+                                 "1988: sizes with over 2% of the allocations, or over 1% and a "
+                                 "known type, and leaks from 1%"},
+    [REPORT_OPTION_LEAKTABLE] = {0, "leaktable", .help = "1988: print the leaks (default)"},
+    [REPORT_OPTION_NOLEAKTABLE] = {0, "noleaktable", .help = "1988: leave out the leaks"},
+    [REPORT_OPTION_OFFSETS] = {0, "offsets",
+                               .help =
+                                   "1988: tell the call sites in a function apart in the leaks: "
+                                   "a+n is n bytes behind the start of a"},
     [REPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [REPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };
@@ -37,11 +51,12 @@ const struct command_line report_command_line = {
              "  leaks                 blocks that were never freed\n"
              "  functions             what each function allocated, itself and below it\n"
              "  types, lines, sizes   the same by type, source line or size\n"
-             "  short-lived           blocks that lived under 1 ms\n",
+             "  short-lived           blocks that lived under 1 ms\n"
+             "  1988                  the four tables of the first mprof\n",
     .after = "Exit status: 0 done, 1 the session cannot be read or the output cannot be written,\n"
              "2 wrong options or a filter that does not parse.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived' -- "
+    .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived 1988' -- "
                 "\"$word\"; compgen -f -- \"$word\"; }",
 };

@@ -8,13 +8,19 @@
 #include "cli/report_options.h"
 #include "cli/say.h"
 #include "report/names.h"
+#include "report/nineteen88/nineteen88.h"
 #include "report/output.h"
 #include "report/tables/reports.h"
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
+/* Rows of a table, unless --top is given. */
+enum { TOP_DEFAULT = 20 };
+
 struct arguments {
-    const struct report_kind *report;
+    const struct report_kind *report; /* NULL: the tables of 1988 */
+    bool top_given, tables_given;
+    struct tables_options tables;
     const char *session, *process, *output;
     enum document_format format;
     struct report_request request;
@@ -90,6 +96,7 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     case REPORT_OPTION_TOP:
         if (!take_top(value, &arguments->request.top))
             return command_line_wrong(line, "--top needs a number from 1, or all");
+        arguments->top_given = true;
         break;
     case REPORT_OPTION_FILTER:
         arguments->request.filter = value;
@@ -99,6 +106,23 @@ static int take_option(struct arguments *arguments, enum report_option option, c
         break;
     case REPORT_OPTION_PROCESS:
         arguments->process = value;
+        break;
+    case REPORT_OPTION_VERBOSE:
+    case REPORT_OPTION_NORMAL:
+    case REPORT_OPTION_TERSE:
+        arguments->tables.detail = option == REPORT_OPTION_VERBOSE  ? TABLES_VERBOSE
+                                   : option == REPORT_OPTION_NORMAL ? TABLES_NORMAL
+                                                                    : TABLES_TERSE;
+        arguments->tables_given = true;
+        break;
+    case REPORT_OPTION_LEAKTABLE:
+    case REPORT_OPTION_NOLEAKTABLE:
+        arguments->tables.no_leaks = option == REPORT_OPTION_NOLEAKTABLE;
+        arguments->tables_given = true;
+        break;
+    case REPORT_OPTION_OFFSETS:
+        arguments->tables.offsets = arguments->tables_given = true;
+        arguments->tables.no_leaks = false;
         break;
     case REPORT_OPTION_HELP:
         command_line_help(line, stdout);
@@ -110,27 +134,53 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     return -1;
 }
 
+static bool is_report(const char *name)
+{
+    return strcmp(name, "1988") == 0 || report_find(name);
+}
+
 /* Takes the report, if one is named, and the session. */
 static int take_operands(struct arguments *arguments, int count, char **values)
 {
     const struct command_line *line = &report_command_line;
-    arguments->report = report_find("summary");
-    if (count == 2) {
-        arguments->report = report_find(values[0]);
-        if (!arguments->report && report_find(values[1])) {
-            arguments->report = report_find(values[1]);
-            arguments->session = values[0];
-            return -1;
-        }
-        if (!arguments->report)
-            return command_line_wrong(line, "there is no report \"%s\"", values[0]);
-    }
     if (count > 2)
         return command_line_wrong(line, "more than one report and one session named");
-    if (count == 0 || (count == 1 && report_find(values[0])))
+    if (count == 0 || (count == 1 && is_report(values[0])))
         return command_line_wrong(line, "no session named");
-    arguments->session = values[count - 1];
+    /* The report may also come last. */
+    const int place = count == 2 && !is_report(values[0]) && is_report(values[1]) ? 1 : 0;
+    if (count == 2 && !is_report(values[place]))
+        return command_line_wrong(line, "there is no report \"%s\"", values[0]);
+    arguments->report = report_find(count == 2 ? values[place] : "summary");
+    arguments->session = values[count == 2 ? 1 - place : 0];
     return -1;
+}
+
+/* Checks that the options fit the report. */
+static int check_options(const struct arguments *arguments)
+{
+    const struct command_line *line = &report_command_line;
+    const struct report_kind *report = arguments->report;
+    if (report && arguments->tables_given)
+        return command_line_wrong(line, "--verbose, --normal, --terse, --leaktable, --noleaktable "
+                                        "and --offsets are for the report 1988");
+    if (!report && arguments->format != FORMAT_TEXT)
+        return command_line_wrong(line, "the tables of 1988 are text");
+    if (arguments->request.by != BY_DEFAULT && (!report || report->by == BY_DEFAULT))
+        return command_line_wrong(line, "%s has its own way to group, and takes no --by",
+                                  report ? report->name : "1988");
+    return -1;
+}
+
+/* The options of 1988 have one dash. */
+static void take_old_dashes(int count, char **values)
+{
+    static char *const words[] = {"--verbose",   "--normal",      "--terse",
+                                  "--leaktable", "--noleaktable", "--offsets"};
+    for (int i = 1; i < count && strcmp(values[i], "--") != 0; i++)
+        for (size_t j = 0; j < sizeof(words) / sizeof(*words); j++)
+            if (strcmp(values[i], words[j] + 1) == 0)
+                values[i] = words[j];
 }
 
 /* Reads the arguments. Returns -1 to go on, or an exit status. */
@@ -139,6 +189,7 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     const struct command_line *line = &report_command_line;
     const char *value;
     int option, status = -1;
+    take_old_dashes(count, values);
     while (status < 0 &&
            (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
         status = option == COMMAND_LINE_WRONG
@@ -146,15 +197,15 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
                      : take_option(arguments, (enum report_option)option, value);
     if (status < 0)
         status = take_operands(arguments, count - optind, values + optind);
-    if (status >= 0)
-        return status;
+    if (status < 0)
+        status = check_options(arguments);
     struct report_request *request = &arguments->request;
-    if (request->by != BY_DEFAULT && arguments->report->by == BY_DEFAULT)
-        return command_line_wrong(line, "%s has its own way to group, and takes no --by",
-                                  arguments->report->name);
-    if (request->by == BY_DEFAULT)
+    if (request->by == BY_DEFAULT && arguments->report)
         request->by = arguments->report->by;
-    return -1;
+    arguments->tables.top = request->top;
+    if (!arguments->top_given)
+        request->top = TOP_DEFAULT;
+    return status;
 }
 
 static bool select_process(struct session *session, const char *process,
@@ -165,25 +216,44 @@ static bool select_process(struct session *session, const char *process,
                         session_select_process(session, id, error));
 }
 
-/* Writes the report to the output. Returns an exit status. */
-static int write_report(const struct arguments *arguments)
+/* Writes the report to an output. It is opened last: a report that fails leaves what was there. */
+static bool write_document(const struct arguments *arguments, struct session_error *error)
 {
     const struct report_request *request = &arguments->request;
     const struct document_about about = {arguments->session, request->filter, request->at, NULL};
-    struct session_error error = {.message = ""};
     struct document *document =
         document_new(arguments->report->name, session_sampled(request->session));
     if (!document)
-        return complain(&(struct session_error){.message = "out of memory for the report"});
-    bool good = arguments->report->write(request, document, &error);
-    /* The output is opened last: a report that fails leaves what was there. */
-    struct output *output = good ? output_open(arguments->output, &error) : NULL;
-    good = output && document_write(document, arguments->format, &about, output, &error);
+        return report_fail(error, "out of memory for the report");
+    struct output *output = arguments->report->write(request, document, error)
+                                ? output_open(arguments->output, error)
+                                : NULL;
+    bool good = output && document_write(document, arguments->format, &about, output, error);
     if (good)
-        good = output_close(output, &error);
+        good = output_close(output, error);
     else
         output_discard(output);
     document_free(document);
+    return good;
+}
+
+static bool write_tables(const struct arguments *arguments, struct session_error *error)
+{
+    struct output *output = output_open(arguments->output, error);
+    if (!output)
+        return false;
+    if (nineteen88_write(&arguments->request, &arguments->tables, output_stream(output), error))
+        return output_close(output, error);
+    output_discard(output);
+    return false;
+}
+
+/* Returns an exit status. */
+static int write_report(const struct arguments *arguments)
+{
+    struct session_error error = {.message = ""};
+    const bool good =
+        arguments->report ? write_document(arguments, &error) : write_tables(arguments, &error);
     return good ? EXIT_GOOD : complain(&error);
 }
 
@@ -215,7 +285,7 @@ static int run(struct arguments *arguments)
 
 int main(int count, char **values)
 {
-    struct arguments arguments = {.request = {.top = 20}};
+    struct arguments arguments = {.tables = {.detail = TABLES_NORMAL}};
     output_prepare();
     const int status = read_arguments(count, values, &arguments);
     return status >= 0 ? status : run(&arguments);

@@ -16,8 +16,8 @@ _mprof_report()
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --help --version" -- "$word") ;;
-        *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived' -- "$word"; compgen -f -- "$word"; }) ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
+        *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived 1988' -- "$word"; compgen -f -- "$word"; }) ;;
         esac
         ;;
     esac

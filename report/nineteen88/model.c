@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/nineteen88/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/code_facts.h"
+#include "session/stacks.h"
+
+/* The sentences of the classes of size. */
+static const char *const classes[SIZE_CLASSES] = {"| where size <= 32", "| where size in 33..256",
+                                                  "| where size in 257..2048",
+                                                  "| where size > 2048"};
+
+void class_sums_add(struct class_sums *to, const struct class_sums *sums)
+{
+    to->allocations += sums->allocations;
+    to->bytes += sums->bytes;
+    to->kept_count += sums->kept_count;
+    to->kept_bytes += sums->kept_bytes;
+}
+
+const char *model_name(const struct model *model, uint32_t function)
+{
+    return session_function_name(model->session, function);
+}
+
+/* ---- sums ------------------------------------------------------------------------------- */
+
+/* Adds the rows of one class. `places` has the chain of each stack, from 1; 0: none yet. */
+static bool add_rows(struct model *model, int class, const struct session_stack_sums *rows,
+                     size_t count, size_t *places, struct session_error *error)
+{
+    struct chain *chains = realloc(model->chains, (model->count + count + 1) * sizeof(*chains));
+    if (!chains)
+        return report_fail(error, "out of memory for the stacks");
+    model->chains = chains;
+    for (size_t i = 0; i < count; i++) {
+        const struct class_sums sums = {rows[i].allocations, rows[i].bytes, rows[i].live_count,
+                                        rows[i].live_bytes};
+        size_t *place = &places[rows[i].stack];
+        if (*place == 0) {
+            chains[model->count++] = (struct chain){.stack = rows[i].stack};
+            *place = model->count;
+        }
+        chains[*place - 1].sums[class] = sums;
+        class_sums_add(&chains[*place - 1].all, &sums);
+        class_sums_add(&model->all, &sums);
+    }
+    return true;
+}
+
+static bool read_class(struct model *model, int class, size_t *places, struct session_error *error)
+{
+    static const struct session_stacks_options options = {.without_short = true};
+    struct session_stack_sums *rows = NULL;
+    size_t count = 0;
+    struct graph_result *result =
+        request_run(model->request, model->session, NULL, classes[class], error);
+    bool good = result &&
+                selection_stacks(graph_result_selection(result), &options, &rows, &count, error) &&
+                add_rows(model, class, rows, count, places, error);
+    free(rows);
+    graph_result_free(result);
+    return good;
+}
+
+/* ---- chains ----------------------------------------------------------------------------- */
+
+/* Tells whether a function of this name starts programs or threads. */
+static bool is_start(const char *name)
+{
+    static const char *const names[] = {"_start",
+                                        "__libc_start_main",
+                                        "__libc_start_main_impl",
+                                        "__libc_start_call_main",
+                                        "start_thread",
+                                        "generic_start_main",
+                                        "__clone",
+                                        "clone",
+                                        "__clone3",
+                                        "clone3"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool grow(struct model *model, size_t more)
+{
+    if (model->length + more <= model->capacity)
+        return true;
+    size_t capacity = model->capacity ? model->capacity : 4096;
+    while (capacity < model->length + more)
+        capacity *= 2;
+    uint32_t *functions = realloc(model->functions, capacity * sizeof(*functions));
+    if (functions)
+        model->functions = functions;
+    uint32_t *frames = realloc(model->frames, capacity * sizeof(*frames));
+    if (frames)
+        model->frames = frames;
+    if (!functions || !frames)
+        return false;
+    model->capacity = capacity;
+    return true;
+}
+
+/* Reads the frames of a stack from the call site outward into the lists. */
+static bool read_chain(struct model *model, struct chain *chain, struct session_error *error)
+{
+    const uint32_t *frames = NULL;
+    size_t count = 0;
+    if (chain->stack != 0 &&
+        !session_stack_frames(model->session, chain->stack, &frames, &count, error))
+        return false;
+    const size_t site = session_stack_call_site(model->session, chain->stack);
+    /* The getter above may have moved the frames. */
+    if (chain->stack != 0 &&
+        !session_stack_frames(model->session, chain->stack, &frames, &count, error))
+        return false;
+    if (!grow(model, count + 1))
+        return report_fail(error, "out of memory for the stacks");
+    chain->first = model->length;
+    for (size_t i = site; i < count; i++) {
+        struct session_code_frame frame;
+        if (!session_code_frame(model->session, frames[i], &frame, error))
+            return false;
+        model->functions[model->length] =
+            frame.function <= model->function_count ? frame.function : 0;
+        model->frames[model->length++] = frames[i];
+    }
+    if (model->length == chain->first) {
+        model->functions[model->length] = 0;
+        model->frames[model->length++] = 0;
+    }
+    chain->depth = model->length - chain->first;
+    chain->whole = strcmp(session_stack_state(model->session, chain->stack), "complete") == 0;
+    return true;
+}
+
+/* Marks what lies outward of the outermost `main`. */
+static void mark_starts(struct model *model, const struct chain *chain)
+{
+    const uint32_t *functions = model->functions + chain->first;
+    size_t main_at = chain->depth;
+    for (size_t i = 0; i < chain->depth; i++)
+        if (functions[i] && strcmp(model_name(model, functions[i]), "main") == 0)
+            main_at = i;
+    for (size_t i = main_at + 1; i < chain->depth; i++)
+        if (functions[i] != functions[main_at])
+            model->starts[functions[i]] = true;
+}
+
+/* Cuts the outer end, but never the call site. */
+static void cut_starts(const struct model *model, struct chain *chain)
+{
+    const uint32_t *functions = model->functions + chain->first;
+    while (chain->depth > 1 && model->starts[functions[chain->depth - 1]])
+        chain->depth--;
+}
+
+static bool read_chains(struct model *model, struct session_error *error)
+{
+    model->starts = calloc(model->function_count + 1, sizeof(*model->starts));
+    if (!model->starts)
+        return report_fail(error, "out of memory for the functions");
+    for (size_t i = 0; i < model->count; i++)
+        if (!read_chain(model, &model->chains[i], error))
+            return false;
+    for (uint32_t i = 1; i <= model->function_count; i++)
+        model->starts[i] = is_start(model_name(model, i));
+    for (size_t i = 0; i < model->count; i++)
+        mark_starts(model, &model->chains[i]);
+    model->starts[0] = false;
+    for (size_t i = 0; i < model->count; i++)
+        cut_starts(model, &model->chains[i]);
+    return true;
+}
+
+bool model_read(struct model *model, const struct report_request *request,
+                struct session_error *error)
+{
+    *model = (struct model){.session = request->session,
+                            .request = request,
+                            .estimated = session_sampled(request->session),
+                            .function_count = session_function_count(request->session)};
+    if (!session_load_stacks(model->session, error))
+        return false;
+    size_t *places = calloc((size_t)session_stack_largest(model->session) + 1, sizeof(*places));
+    if (!places)
+        return report_fail(error, "out of memory for the stacks");
+    bool good = true;
+    for (int i = 0; good && i < SIZE_CLASSES; i++)
+        good = read_class(model, i, places, error);
+    free(places);
+    return good && read_chains(model, error);
+}
+
+void model_free(struct model *model)
+{
+    free(model->chains);
+    free(model->functions);
+    free(model->frames);
+    free(model->starts);
+}
