@@ -15,6 +15,8 @@ static const struct view_ops *const view_table[VIEWS] = {
     [VIEW_FUNCTIONS] = &functions_view,
 
     [VIEW_ALLOCATIONS] = &allocations_view,
+
+    [VIEW_DETAIL] = &detail_view,
 };
 
 const struct view_ops *browser_view(enum view_number number)

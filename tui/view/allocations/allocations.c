@@ -11,6 +11,7 @@
 
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/block.h"
 #include "tui/view/common/list.h"
 #include "tui/view/view.h"
 
@@ -145,20 +146,6 @@ static void note_selected(struct allocations *list, struct exploration *explorat
 
 /* ---- actions ---------------------------------------------------------------------------- */
 
-/* Shows the memory with the block, at the present moment if it was live then. */
-static void to_memory(struct exploration *exploration, const struct session_allocation *block)
-{
-    if (exploration->moment_ns < block->alloc_ns || exploration->moment_ns >= block->free_ns)
-        exploration->moment_ns = block->alloc_ns;
-    exploration_show(exploration, VIEW_MEMORY);
-}
-
-static void to_timeline(struct exploration *exploration, const struct session_allocation *block)
-{
-    exploration->moment_ns = block->alloc_ns;
-    exploration_show(exploration, VIEW_TIMELINE);
-}
-
 static void to_source(const struct allocations *list, struct exploration *exploration)
 {
     const struct allocation_strip *strip = list->strip;
@@ -189,9 +176,9 @@ static bool act_on_row(struct allocations *list, struct exploration *exploration
     if (action == ACTION_FOLLOW)
         exploration_show(exploration, VIEW_DETAIL);
     else if (action == ACTION_TO_MEMORY)
-        to_memory(exploration, &row->block);
+        block_to_memory(exploration, &row->block);
     else if (action == ACTION_OVER_TIME)
-        to_timeline(exploration, &row->block);
+        block_to_timeline(exploration, &row->block);
     else
         to_source(list, exploration);
     return true;
@@ -306,61 +293,12 @@ static void render(const void *view, const struct exploration *exploration, cons
 
 /* ---- offers ----------------------------------------------------------------------------- */
 
-struct offering {
-    struct view_offer *out;
-    size_t count, capacity;
-};
-
-static void offer_number(struct offering *offering, const char *label, const char *step,
-                         uint64_t number)
-{
-    if (offering->count == offering->capacity)
-        return;
-    struct view_offer *offer = &offering->out[offering->count++];
-    snprintf(offer->label, sizeof(offer->label), "%s: %" PRIu64, label, number);
-    snprintf(offer->step, sizeof(offer->step), "where %s == %" PRIu64, step, number);
-}
-
-/* Offers a name; one that is too long to be quoted is left out. */
-static void offer_name(struct offering *offering, const char *label, const char *field,
-                       const char *name)
-{
-    char quoted[1100];
-    if (offering->count == offering->capacity || !*filter_quote(quoted, sizeof(quoted), name))
-        return;
-    struct view_offer *offer = &offering->out[offering->count++];
-    snprintf(offer->label, sizeof(offer->label), "%s: %.100s", label, name);
-    snprintf(offer->step, sizeof(offer->step), "where %s == %s", field, quoted);
-}
-
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
     const struct allocations *list = view;
-    const struct session *session = exploration->session;
     const struct allocation_row *row = allocation_row_at(list, list->table.selected);
-    struct offering offering = {.out = out, .capacity = capacity};
-    if (!row)
-        return 0;
-    const struct session_allocation *block = &row->block;
-    offer_number(&offering, "this allocation", "id", block->id);
-    if (block->type != 0)
-        offer_name(&offering, "this type", "type", session_type_name(session, block->type));
-    if (block->function != 0)
-        offer_name(&offering, "this function", "function",
-                   session_function_name(session, block->function));
-    if (row->user != 0)
-        offer_name(&offering, "my function", "user", session_function_name(session, row->user));
-    if (block->stack != 0)
-        offer_number(&offering, "this stack", "stack", block->stack);
-    offer_number(&offering, "this size", "size", block->size);
-    offer_number(&offering, "this address", "address", block->address);
-    offer_number(&offering, "this thread", "thread", block->thread);
-    if (block->free_ns != SESSION_LIVE)
-        offer_number(&offering, "freed by this thread", "free_thread", block->free_thread);
-    if (block->free_stack != 0)
-        offer_number(&offering, "freed at this stack", "free_stack", block->free_stack);
-    return offering.count;
+    return row ? offer_block(exploration->session, &row->block, row->user, out, capacity) : 0;
 }
 
 static bool copy(void *view, struct exploration *exploration, FILE *out)

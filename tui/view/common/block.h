@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What views do with one selected allocation. */
+#ifndef MPROF_TUI_BLOCK_H
+#define MPROF_TUI_BLOCK_H
+
+#include "tui/view/view.h"
+
+/* Writes the steps that a block offers, the one that names it first. `user` is the function of the
+ * user's frame, 0: none. Returns their number, at most `capacity`. */
+size_t offer_block(const struct session *session, const struct session_allocation *block,
+                   uint32_t user, struct view_offer *out, size_t capacity);
+
+/* Shows the block in memory: at the present moment if it was live then, otherwise at its birth. */
+void block_to_memory(struct exploration *exploration, const struct session_allocation *block);
+/* Shows the moment of its allocation. */
+void block_to_timeline(struct exploration *exploration, const struct session_allocation *block);
+
+#endif
