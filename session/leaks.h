@@ -2,7 +2,8 @@
 /*
  * Blocks that were never freed, grouped by their common path: the functions of the stack from the
  * call site outwards. A function that a recursion enters again counts once, at its innermost place,
- * so all depths of a recursion are one group. Blocks of one path but of two types are two groups.
+ * so all depths of a recursion are one group. Blocks of one path but of two types are two groups;
+ * types are equal if their names are.
  *
  * The session is open while these functions run, and one thread at a time uses it (session.h).
  */
@@ -29,7 +30,8 @@ enum session_leak_kind {
 struct session_leak {
     enum session_leak_kind kind;
     const char *why; /* RUNTIME: its kind, as "stdio"; SUPPRESSED: the pattern; otherwise "" */
-    uint32_t type;   /* 0: unknown */
+    uint32_t type;   /* the smallest id of that name, 0: unknown */
+    bool exact;      /* the type of all blocks is exact, otherwise that of some is inferred */
     uint32_t stack;  /* that of most bytes */
     size_t first_stack, stack_count; /* in the list of stacks */
     uint64_t blocks, bytes;          /* estimates if the session is sampled */

@@ -15,6 +15,8 @@
 #include "session/query/selection_state.h"
 #include "session/tables/suppressed.h"
 #include "session/tables/sums.h"
+#include "session/tables/type_ids.h"
+#include "session/types.h"
 #include "session/user_code.h"
 
 /* The reasons of the stacks that are no leaks. */
@@ -29,6 +31,7 @@ struct reasons {
 
 struct grouping {
     struct session *session;
+    struct type_ids types;
     struct table_sums sums;  /* by stack and type, then by stack */
     struct code_map paths;   /* parent's number + 1 and function; the number is that of the node */
     struct code_map groups;  /* node and type; reason */
@@ -205,7 +208,7 @@ static bool find_groups(struct grouping *grouping, struct session_error *error)
     const struct table_sums *sums = &grouping->sums;
     for (uint32_t i = 0; i < sums->codes.count; i++) {
         const uint32_t stack = (uint32_t)sums->codes.codes[i].low;
-        const uint64_t type = sums->codes.codes[i].high;
+        const uint64_t type = grouping->types.same[sums->codes.codes[i].high];
         uint32_t node;
         if ((i % 4096 == 0 && !scan_go_on(grouping->session, error)) ||
             !find_path(grouping, stack, i, &node, error))
@@ -241,12 +244,39 @@ static int compare_stacks(const void *left, const void *right)
     return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
+static int compare_stack_ids(const void *left, const void *right)
+{
+    const struct session_leak_stack *a = left;
+    const struct session_leak_stack *b = right;
+    return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* Orders the stacks of a group. One may occur twice, for two types of one name. */
+static size_t order_stacks(struct session_leak_stack *stacks, size_t count)
+{
+    size_t used = 0;
+    qsort(stacks, count, sizeof(*stacks), compare_stack_ids);
+    for (size_t i = 0; i < count; i++) {
+        if (used > 0 && stacks[used - 1].stack == stacks[i].stack) {
+            stacks[used - 1].blocks += stacks[i].blocks;
+            stacks[used - 1].bytes += stacks[i].bytes;
+        } else {
+            stacks[used++] = stacks[i];
+        }
+    }
+    qsort(stacks, used, sizeof(*stacks), compare_stacks);
+    return used;
+}
+
 static void add_sum(const struct grouping *grouping, size_t number, struct session_leak *leak)
 {
     const struct table_sum *sum = &grouping->sums.sums[number];
     const uint64_t *born = &grouping->sums.extra[number * SESSION_LEAK_TENTHS];
     const bool first = leak->stack_count == 0;
-    leak->type = (uint32_t)grouping->sums.codes.codes[number].high;
+    const uint32_t type = (uint32_t)grouping->sums.codes.codes[number].high;
+    leak->type = grouping->types.same[type];
+    leak->exact = (first || leak->exact) &&
+                  strcmp(session_type_confidence(grouping->session, type), "exact") == 0;
     leak->stack_count++;
     leak->blocks += sum->allocations;
     leak->bytes += sum->bytes;
@@ -284,7 +314,7 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     struct session_leak_stack *stacks = leaks->stacks + leak->first_stack;
     const uint64_t reason = grouping->groups.codes[group].high;
     const uint64_t tenth = (leaks->to_ns - leaks->from_ns) / SESSION_LEAK_TENTHS;
-    qsort(stacks, leak->stack_count, sizeof(*stacks), compare_stacks);
+    leak->stack_count = order_stacks(stacks, leak->stack_count);
     leak->stack = stacks[0].stack;
     for (int i = 0; i < SESSION_LEAK_TENTHS; i++)
         leak->tenths += leak->born[i] > 0;
@@ -323,6 +353,7 @@ static bool make_result(struct grouping *grouping, struct session_error *error)
 static void grouping_free(struct grouping *grouping)
 {
     table_sums_free(&grouping->sums);
+    type_ids_free(&grouping->types);
     code_map_free(&grouping->paths);
     code_map_free(&grouping->groups);
     free(grouping->group_of_code);
@@ -337,7 +368,7 @@ static bool group(struct grouping *grouping, const struct suppressions *suppress
                   struct session_error *error)
 {
     struct session *session = grouping->session;
-    if (!stacks_frames(&session->stacks, error))
+    if (!stacks_frames(&session->stacks, error) || !type_ids_open(&grouping->types, session, error))
         return false;
     grouping->group_of_code =
         calloc(grouping->sums.codes.count + 1, sizeof(*grouping->group_of_code));

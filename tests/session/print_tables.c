@@ -37,9 +37,9 @@ static bool print_leaks(struct session *session, struct selection *selection, co
                leaks.of_kind[i].blocks, leaks.of_kind[i].bytes);
     for (size_t i = 0; i < leaks.count; i++) {
         const struct session_leak *leak = &leaks.leaks[i];
-        printf("%s\t%s\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-               "\t%" PRIu64 "\t%u\t",
-               kinds[leak->kind], leak->why, leak->type, leak->blocks, leak->bytes,
+        printf("%s\t%s\t%" PRIu32 "\t%d\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+               "\t%" PRIu64 "\t%" PRIu64 "\t%u\t",
+               kinds[leak->kind], leak->why, leak->type, leak->exact, leak->blocks, leak->bytes,
                leak->least_size, leak->most_size, leak->first_ns, leak->last_ns, leak->tenths);
         for (int k = 0; k < SESSION_LEAK_TENTHS; k++)
             printf("%s%" PRIu64, k ? " " : "", leak->born[k]);

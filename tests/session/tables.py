@@ -66,6 +66,11 @@ def ask(table, filter, *arguments):
 
 # ---- leaks ----
 
+types = {row["id"]: row for row in database.execute("SELECT * FROM type")}
+same = {0: 0}
+for number in sorted(types):
+    same[number] = min(other for other in types if types[other]["name"] == types[number]["name"])
+
 frame_rows = {row["id"]: row for row in database.execute(
     """SELECT f.*, fu.name AS function, s.path AS file, m.path AS module FROM frame f
     LEFT JOIN function fu ON fu.id = f.function_id LEFT JOIN source_file s ON s.id = f.source_file_id
@@ -113,7 +118,7 @@ def leaks(rows):
                 ("suppressed", kept["pattern"]) if kept["kind"] == "suppressed" else ("runtime", kept["kind"])
             if not kept and pattern_of(stack):
                 reasons[stack] = ("suppressed", pattern_of(stack))
-        groups[path_of(stack), row["type_id"], reasons[stack]].append(row)
+        groups[path_of(stack), same[row["type_id"]], reasons[stack]].append(row)
     lines, totals = [], collections.Counter()
     for (_, type, (kind, why)), members in groups.items():
         first, last = min(row["alloc_ns"] for row in members), max(row["alloc_ns"] for row in members)
@@ -125,8 +130,9 @@ def leaks(rows):
             of_stack[row["stack_id"]][1] += row["bytes"]
         blocks, bytes = sum(row["blocks"] for row in members), sum(row["bytes"] for row in members)
         order = sorted(of_stack, key=lambda stack: (-of_stack[stack][1], stack))
+        exact = all(row["type_id"] and types[row["type_id"]]["confidence"] == "exact" for row in members)
         lines.append("\t".join(map(str, (
-            kind, why, type, blocks, bytes, min(row["size"] for row in members),
+            kind, why, type, int(exact), blocks, bytes, min(row["size"] for row in members),
             max(row["size"] for row in members), first, last, sum(number > 0 for number in born),
             " ".join(map(str, born)),
             " ".join(f"{stack}:{of_stack[stack][0]}:{of_stack[stack][1]}" for stack in order)))))
@@ -143,12 +149,6 @@ def without_pattern(lines):
 
 
 # ---- types, sizes, lifetimes, threads ----
-
-types = {row["id"]: row for row in database.execute("SELECT * FROM type")}
-same = {0: 0}
-for number in sorted(types):
-    same[number] = min(other for other in types if types[other]["name"] == types[number]["name"])
-
 
 def live_at(row, ns):
     return row["alloc_ns"] <= ns and (row["free_ns"] is None or row["free_ns"] > ns)
