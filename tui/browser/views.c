@@ -14,6 +14,8 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_FUNCTIONS] = &functions_view,
 
+    [VIEW_LEAKS] = &leaks_view,
+
     [VIEW_ALLOCATIONS] = &allocations_view,
 
     [VIEW_DETAIL] = &detail_view,

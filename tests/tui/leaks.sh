@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The view of leaks on a recorded C++ program: one key shows what leaks and from where, with numbers
+# as SQL has them. A suppression is written by a key, holds in the view and for mprof-ingest, and is
+# taken out by the same key.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+
+screen() { # SIZE KEYS…: the screens at each "dump"
+    local size=$1
+    shift
+    printf '%s\n' "$@" >keys
+    mprof-tui --script keys --size "$size" leaks.db >screen.txt || fail "the browser failed: $*"
+}
+has() { # WHAT PATTERN
+    if grep -qE "$2" screen.txt; then echo "ok: $1"; else
+        echo "$1: no line has $2"
+        cat screen.txt
+        failed=1
+    fi
+}
+
+mprof-run --quiet -o leaks.bin "$MPROF_BUILD/tests/graphs/leaking_requests" >out.txt
+mprof-ingest --quiet -o leaks.db leaks.bin
+screen 120x40 'key 7' dump
+has "the leak, its type, and that it is steady" '117K .* 1,000 +120 +handle_request.* Header\? +leak +steady, 10 of 10'
+has "what was allocated at the start is no leak" '313K .* 8 .*load_table.* start-up'
+has "the runtime's pool is no leak" '71.0K .* 1 .*runtime'
+has "the whole stack" '^ main +leaking_requests.cpp:'
+# The totals by SQL: a group is no leak if all of it was allocated in the first tenth of the run.
+sqlite3 -separator ' ' leaks.db "WITH live AS (SELECT s.id AS stack, a.size, a.type_id,
+        max(a.alloc_ns) OVER (PARTITION BY s.function_id, a.type_id) AS last
+        FROM allocation a JOIN stack s ON s.id = a.stack_id WHERE a.free_ns IS NULL
+        AND a.stack_id NOT IN (SELECT stack_id FROM runtime_stack))
+    SELECT round(sum(size) / 1024.0), count(*), count(DISTINCT type_id) FROM live
+    WHERE last > (SELECT value / 10 FROM meta WHERE key = 'duration_ns')" >sql.txt
+[ "$(cat sql.txt)" = "117.0 1000 1" ] || fail "the program leaks something else: $(cat sql.txt)"
+has "the totals of SQL" '^ leaked 117 KiB in 1,000 blocks of 1 group'
+
+# Enter lists exactly the blocks of the group.
+screen 120x40 'key 7' 'key Enter' dump
+has "the filter of the group" '1,000 of 1,817 allocations'
+
+screen 200x60 'key 7' 'key S' dump
+has "the line that was added" 'leak:\^handle_request\(\)\$ is added to leaks.supp'
+has "nothing leaks now" '^ nothing leaked .* suppressed 117 KiB'
+has "the pattern beside the group" 'by: \^handle_request\(\)\$'
+[ "$(cat leaks.supp)" = '# 117 KiB in 1,000 blocks
+leak:^handle_request()$' ] || fail "the file has $(cat leaks.supp)"
+mprof-ingest --quiet --suppressions=leaks.supp -o other.db leaks.bin
+[ "$(sqlite3 other.db "SELECT pattern, live_count, live_bytes FROM v_suppression")" = '^handle_request()$|1000|120000' ] ||
+    fail "mprof-ingest does not take the file"
+screen 120x40 'key 7' 'key End' 'key S' dump
+has "the same key takes it out" 'leak:\^handle_request\(\)\$ is taken out of leaks.supp'
+has "the leak is back" '^ leaked 117 KiB'
+[ -s leaks.supp ] && fail "the file still has $(cat leaks.supp)"
+
+# A suppression of mprof-ingest is not in the file. A line that is none is named.
+mv other.db leaks.db
+printf 'leak:zz\nnot a suppression\n' >leaks.supp
+screen 120x40 'key 7' 'key End' 'key S' dump
+has "a line that is no suppression" 'leaks.supp:2: no suppression of leaks: left out'
+rm leaks.supp && mkfifo leaks.supp
+screen 120x40 'key 7' dump
+has "a FIFO is no file of suppressions" 'not a file of suppressions'
+has "the leaks are shown all the same" 'handle_request'
+exit "${failed:-0}"
