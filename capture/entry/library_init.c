@@ -7,9 +7,12 @@
  */
 #include "capture/entry/library_init.h"
 
+#include <link.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "capture/entry/startup.h"
+#include "capture/os/message.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/recorder.h"
@@ -33,6 +36,19 @@ static void end_quickly(void)
     recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
 }
 
+#ifdef MPROF_STATIC
+/* Warns if the program has an interpreter, so that it loads shared libraries. */
+static void warn_of_unseen_libraries(void)
+{
+    const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    for (unsigned long i = 0; segments && i < getauxval(AT_PHNUM); i++)
+        if (segments[i].p_type == PT_INTERP)
+            message_line("the program is linked with libmprof.a, but not with -static: ",
+                         "what its shared libraries allocate is not recorded. ",
+                         "Link it with -lmprof instead.", NULL);
+}
+#endif
+
 static void begin(void)
 {
     recorder_loaded();
@@ -46,6 +62,9 @@ static void begin(void)
         operator_new_warn();
         unhooked_modules_init();
     }
+#else
+    if (recorder_can_record())
+        warn_of_unseen_libraries();
 #endif
     if (recorder_can_record())
         program_suppressions_ask();

@@ -19,19 +19,24 @@
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"
 
+/* Finds the recorder: at the configured distance from this program, beside it, or in the folder
+ * where it was installed. Stores its path. */
 static bool find_library(char *library)
 {
-    char folder[PATH_MAX];
-    static const char *const places[] = {"/../lib/libmprof.so", "/libmprof.so"};
-    if (sibling_program_folder(folder))
-        for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-            char *whole = NULL, *real_path = NULL;
-            if (asprintf(&whole, "%s%s", folder, places[i]) >= 0)
-                real_path = realpath(whole, library);
-            free(whole);
-            if (real_path)
-                return true;
+    static const char *const places[] = {"/" MPROF_LIBRARY_DISTANCE, ""};
+    char own[PATH_MAX], folder[PATH_MAX];
+    for (size_t i = 0; sibling_program_folder(own) && i < sizeof(places) / sizeof(*places); i++) {
+        char *place = NULL;
+        bool found = false;
+        if (asprintf(&place, "%s%s", own, places[i]) >= 0) {
+            found = realpath(place, folder) &&
+                    snprintf(library, PATH_MAX, "%s/libmprof.so", folder) < PATH_MAX &&
+                    access(library, R_OK) == 0;
+            free(place);
         }
+        if (found)
+            return true;
+    }
     snprintf(library, PATH_MAX, "%s", MPROF_LIBRARY_FOLDER "/libmprof.so");
     return access(library, R_OK) == 0;
 }
@@ -75,9 +80,8 @@ int run_prepare(const struct run_arguments *arguments, struct run_places *places
     const char *library = places->library, *name = arguments->program[0];
     if (!find_library(places->library)) {
         say("mprof-run",
-            "libmprof.so is neither beside this program nor in "
-            "%s; install it there",
-            MPROF_LIBRARY_FOLDER);
+            "libmprof.so is neither in %s, seen from this program, nor in %s; install it there",
+            MPROF_LIBRARY_DISTANCE, MPROF_LIBRARY_FOLDER);
         return 1;
     }
     if (strpbrk(library, " :")) {

@@ -12,9 +12,17 @@ export PATH="$work/usr/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin -- ls / >listing.txt || fail "recording by the installed set"
 mprof-ingest -q -o ls.db ls.bin || fail "ingest by the installed set"
 sane ls.db
-[ -n "$(find usr -name libmprof_sized.so)" ] || fail "libmprof_sized.so is not installed"
-[ -n "$(find usr -name mprof_sqlite.so)" ] || fail "mprof_sqlite.so is not installed"
-[ -n "$(find usr -name libmprof_operators.so)" ] || fail "libmprof_operators.so is not installed"
+# The whole set works from another place, too.
+mv usr moved && hash -r
+export PATH="$work/moved/bin:/usr/bin:/bin"
+mprof-run --quiet -o ls.bin --force -- ls / >listing.txt || fail "recording by the moved set"
+library=$(dirname "$(find "$work/moved" -name libmprof.so.0)")
+for private in libmprof.so libmprof_sized.so libmprof_operators.so mprof_sqlite.so; do
+    [ -f "$library/mprof/$private" ] || fail "$private is not installed"
+done
+is "$(sqlite3 ls.db ".load $library/mprof/mprof_sqlite" "SELECT allocations FROM graph('all | join kind') LIMIT 1" | wc -l)" -eq 1 "graph() of the moved set"
+
+# What a program needs, as pkg-config and CMake tell it.
 cat >linked.c <<'C'
 #include <mprof.h>
 #include <stdlib.h>
@@ -25,9 +33,47 @@ int main(void)
     return 0;
 }
 C
-library=$(dirname "$(find usr -name libmprof.so)")
-cc -fno-builtin -Iusr/include -o linked linked.c -L"$library" -lmprof -Wl,-rpath,"$PWD/$library" || fail "linking"
-MPROF_OUTPUT=linked.bin ./linked || fail "the linked program"
-mprof-ingest -q -o linked.db linked.bin || fail "ingest of the linked program's trace"
-is "$(ask linked.db "SELECT count(*) FROM allocation WHERE size = 100")" -eq 1 "the linked program's block"
-is "$(ask linked.db "SELECT count(*) FROM mark WHERE name = 'begin'")" -eq 1 "its mark"
+cat >linked.cpp <<'C'
+#include <mprof.h>
+#include <define_new.h>
+struct Widget { double a, b, c; };
+int main() { Widget *widget = new Widget; delete widget; }
+C
+export PKG_CONFIG_PATH="$library/pkgconfig"
+# shellcheck disable=SC2046 # pkg-config prints several words
+cc -fno-builtin -o linked linked.c $(pkg-config --cflags --libs mprof) -Wl,-rpath,"$library" || fail "linking by pkg-config"
+# shellcheck disable=SC2046
+c++ -fno-builtin -o linked_cxx linked.cpp $(pkg-config --cflags --libs mprof) -Wl,-rpath,"$library" || fail "linking C++ by pkg-config"
+is "$(pkg-config --modversion mprof | tr -d .)" -eq "$(mprof-run --version | tr -dc 0-9)" "the version"
+mkdir project && cat >project/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.16)
+project(linked C CXX)
+find_package(mprof 0.1 REQUIRED)
+add_compile_options(-fno-builtin)
+add_executable(linked_cmake ../linked.c)
+target_link_libraries(linked_cmake mprof::mprof)
+add_executable(linked_cxx ../linked.cpp)
+target_link_libraries(linked_cxx mprof::mprof)
+add_executable(linked_static ../linked.c)
+target_link_libraries(linked_static -static mprof::static)
+CMAKE
+cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$work/moved" >cmake.txt 2>&1 && cmake --build project/build >>cmake.txt 2>&1 ||
+    fail "a project of CMake: $(tail -5 cmake.txt)"
+cp project/build/linked_cmake project/build/linked_static .
+for program in linked linked_cmake linked_static; do
+    MPROF_OUTPUT=$program.bin ./$program || fail "the program $program"
+    mprof-ingest -q -o $program.db $program.bin || fail "ingest of the trace of $program"
+    is "$(ask $program.db "SELECT count(*) FROM allocation WHERE size = 100")" -eq 1 "the block of $program"
+    is "$(ask $program.db "SELECT count(*) FROM mark WHERE name = 'begin'")" -eq 1 "its mark"
+done
+for program in ./linked_cxx project/build/linked_cxx; do
+    MPROF_OUTPUT=cxx.bin $program && mprof-ingest -q --force -o cxx.db cxx.bin || fail "the program of C++"
+    is "$(ask cxx.db "SELECT count(*) FROM v_allocation WHERE type = 'Widget' AND confidence = 'exact'")" -eq 1 "the named type"
+    rm cxx.bin
+done
+
+# A linked program has one recorder when mprof-run preloads its own.
+mprof-run --quiet -o both.bin -- sh -c 'exec ./linked' 2>both.txt && mprof-ingest -q -o both.db both.bin || fail "a linked program under mprof-run: $(cat both.txt)"
+is "$(ask both.db "SELECT count(*) FROM allocation WHERE size = 100")" -eq 1 "the block of a linked program"
+LD_DEBUG=libs mprof-run --quiet -o once.bin -- ./linked 2>&1 | grep -o 'calling init: .*libmprof\.so.*' | sort -u >inits.txt
+is "$(wc -l <inits.txt)" -eq 1 "recorders in a linked program"

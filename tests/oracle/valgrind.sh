@@ -128,12 +128,12 @@ base=(PATH=/usr/bin:/bin LC_ALL=C TZ=UTC "PWD=$work/run" GLIBCPP_FORCE_NEW=1 GLI
 
 # The recorder's path must be as long as the text that valgrind puts into LD_PRELOAD.
 preload=$(env -i "${base[@]}" "$valgrind" -q --leak-check=no /usr/bin/env | sed -n 's/^LD_PRELOAD=//p')
-library=/lib/libmprof.so
+library=/bin/libmprof.so
 padding=$((${#preload} - ${#work} - 1 - ${#library}))
 [ "$padding" -gt 0 ] || fail "valgrind's LD_PRELOAD is too short for $work"
 tree=$work/$(printf '%*s' "$padding" '' | tr ' ' x)
-mkdir -p "$tree/bin" "$tree/lib"
-cp "$MPROF_BUILD/bin/mprof-run" "$tree/bin/" && cp "$MPROF_BUILD/lib/libmprof.so" "$tree/lib/" ||
+mkdir -p "$tree/bin"
+cp "$MPROF_BUILD/bin/mprof-run" "$MPROF_BUILD/lib/libmprof.so" "$tree/bin/" ||
     fail "nothing built"
 
 # An int that holds an address is as large as the address: those of the heap are below 2^30 under
