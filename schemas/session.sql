@@ -333,6 +333,22 @@ CREATE TABLE size_bin(            -- one row for each distinct size
   live_count INTEGER NOT NULL,
   at_peak_count INTEGER NOT NULL  -- at the program's peak
 );
+CREATE TABLE stack_type(          -- the types of the blocks of each stack; process heap only
+  stack_id INTEGER NOT NULL,
+  type_id INTEGER NOT NULL,       -- 0: unknown
+  allocations INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,    -- at the end
+  live_bytes INTEGER NOT NULL,
+  PRIMARY KEY(stack_id, type_id)
+) WITHOUT ROWID;
+CREATE TABLE size_type(           -- the same of each size
+  size INTEGER NOT NULL,
+  type_id INTEGER NOT NULL,
+  allocations INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,
+  PRIMARY KEY(size, type_id)
+) WITHOUT ROWID;
 CREATE TABLE slot_sum(            -- sums by time, function, type, size and address: schemas/slots.md
   key TEXT NOT NULL,              -- 'all', 'function', 'type', 'size', 'tile'
   slots INTEGER NOT NULL,         -- of the whole session: 256, 4096, 65536
@@ -490,7 +506,11 @@ CREATE VIEW v_stack_total AS
          uf.name AS user, o.name AS owner, st.allocations AS allocations, st.bytes AS bytes,
          st.live_count AS live_count, st.live_bytes AS live_bytes,
          st.at_peak_count AS at_peak_count, st.at_peak_bytes AS at_peak_bytes,
-         st.peak_bytes AS peak_bytes, st.lifetime_ns AS lifetime_ns
+         st.peak_bytes AS peak_bytes, st.lifetime_ns AS lifetime_ns,
+         -- The known ones, those of most blocks first.
+         (SELECT group_concat(name, ', ') FROM
+           (SELECT ty.name AS name FROM stack_type x JOIN type ty ON ty.id = x.type_id
+             WHERE x.stack_id = st.id ORDER BY x.allocations DESC, ty.name)) AS types
   FROM stack st LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
@@ -499,6 +519,23 @@ CREATE VIEW v_stack_total AS
   LEFT JOIN frame ufr ON ufr.id = st.user_frame_id
   LEFT JOIN function uf ON uf.id = ufr.function_id
   WHERE st.allocations > 0;
+
+-- The same by stack and type: what GROUP BY type, function, file, … over v_allocation gives.
+CREATE VIEW v_stack_type AS
+  SELECT x.stack_id AS stack_id, x.type_id AS type_id, COALESCE(ty.name, '(unknown)') AS type,
+         COALESCE(ty.confidence, 'unknown') AS confidence, f.name AS function, m.name AS module,
+         s.path AS file, fr.line AS line, uf.name AS user, o.name AS owner,
+         x.allocations AS allocations, x.bytes AS bytes, x.live_count AS live_count,
+         x.live_bytes AS live_bytes
+  FROM stack_type x LEFT JOIN type ty ON ty.id = x.type_id
+  LEFT JOIN stack st ON st.id = x.stack_id
+  LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
+  LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN module m ON m.id = fr.module_id
+  LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN owner o ON o.id = st.owner_id
+  LEFT JOIN frame ufr ON ufr.id = st.user_frame_id
+  LEFT JOIN function uf ON uf.id = ufr.function_id;
 CREATE VIEW v_user_function AS    -- by the innermost frame of the user's own code
   SELECT f.name AS function, m.name AS module, s.path AS file, f.line AS line, t.stacks AS stacks,
          t.allocations AS allocations, t.bytes AS bytes, t.live_count AS live_count,
@@ -660,8 +697,12 @@ CREATE VIEW v_type AS
 
 CREATE VIEW v_size_bin AS
   SELECT size, allocations, allocations * size AS bytes, frees, live_count,
-         live_count * size AS live_bytes, at_peak_count, at_peak_count * size AS at_peak_bytes
-  FROM size_bin;
+         live_count * size AS live_bytes, at_peak_count, at_peak_count * size AS at_peak_bytes,
+         -- The known ones, those of most blocks first.
+         (SELECT group_concat(name, ', ') FROM
+           (SELECT ty.name AS name FROM size_type x JOIN type ty ON ty.id = x.type_id
+             WHERE x.size = b.size ORDER BY x.allocations DESC, ty.name)) AS types
+  FROM size_bin b;
 
 CREATE VIEW v_timeline AS
   SELECT slot * (SELECT value FROM meta WHERE key = 'timeline_slot_ns') AS bucket_ns,

@@ -14,6 +14,7 @@
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"
 #include "ingest/write/thread_totals.h"
+#include "ingest/write/type_pairs.h"
 #include "schemas/column_codec.h"
 #include "arena_totals_sql.h"
 #include "derived_clear_sql.h"
@@ -30,7 +31,8 @@ struct derived {
     struct row_batch *batch;
     struct process_stacks process_stacks;
     struct row_sample *sample; /* NULL: too few rows */
-    struct stacks stacks;      /* only their functions and sums are used */
+    struct type_pairs type_pairs;
+    struct stacks stacks; /* only their functions and sums are used */
     struct totals totals;
     struct writer_thread_totals thread_totals;
     uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
@@ -91,6 +93,7 @@ static bool put_columns(struct derived *derived)
         return ingest_fail_memory(derived->status, "the stacks of processes");
     if (derived->sample)
         row_sample_add(derived->sample, batch);
+    type_pairs_add(&derived->type_pairs, batch);
     batch->first_id += batch->rows;
     batch->rows = 0;
     return true;
@@ -431,6 +434,15 @@ static bool put_functions(struct derived *derived)
     return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
 }
 
+static bool put_type_pairs(struct derived *derived)
+{
+    const int result =
+        type_pairs_put(&derived->type_pairs, &derived->stacks, derived->database->sqlite);
+    if (result == SQLITE_NOMEM)
+        return ingest_fail_memory(derived->status, "the types of stacks and sizes");
+    return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
+}
+
 static bool put_call_nodes(struct derived *derived)
 {
     const int result = writer_call_nodes_derive(derived->database->sqlite, &derived->stacks);
@@ -492,8 +504,8 @@ static bool derive_sums(struct derived *derived)
 {
     return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
            put_stacks(derived) && put_sums(derived) && put_slots(derived) &&
-           put_functions(derived) && put_call_nodes(derived) && put_meta(derived) &&
-           derive_parts(derived) && derive_estimate(derived);
+           put_functions(derived) && put_call_nodes(derived) && put_type_pairs(derived) &&
+           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
 }
 
 static bool derive_packed(struct derived *derived)
@@ -522,6 +534,7 @@ bool writer_derived_put(struct writer_database *database)
     free(derived.stacks.rows);
     free(derived.batch);
     row_sample_free(derived.sample);
+    type_pairs_free(&derived.type_pairs);
     return done;
 }
 
@@ -544,10 +557,10 @@ static bool is_finished_session(struct writer_database *database)
     if (!writer_database_number(database,
                                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name"
                                 " IN ('call_node', 'packed_array', 'sample_chunk', 'slot_sum',"
-                                " 'tile')",
+                                " 'stack_type', 'tile')",
                                 &number))
         return false;
-    if (number != 5)
+    if (number != 6)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
                            "%s: made by an earlier version; ingest the trace again",
                            database->name);

@@ -15,6 +15,7 @@
 #include "ingest/write/insert.h"
 #include "ingest/write/row_sample.h"
 #include "ingest/write/statistics.h"
+#include "ingest/write/type_pairs.h"
 #include "ingest/write/user_rows.h"
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
@@ -33,8 +34,9 @@ struct writer {
     struct writer_allocation_pages allocation_pages;
     struct writer_user_rows user_rows;
     struct writer_directory directory;
-    uint32_t call_roots[2]; /* root pages of call_node and its index */
-    uint32_t frame_root;    /* root page of stack_frame, which gets: */
+    struct {
+        uint32_t stack_frame, call_node, call_node_parent, stack_type, size_type;
+    } roots; /* pages */
     struct writer_pages frame_pages;
     struct writer_btree frames;
     uint64_t last_stack, next_depth;
@@ -50,6 +52,7 @@ struct writer {
     bool failed;                   /* the second thread has; `allocation_pages` has the error */
     bool sampled;                  /* weights were put */
     struct row_sample *row_sample; /* NULL: none is taken */
+    struct type_pairs type_pairs;
 };
 
 static bool open_database(struct writer *writer)
@@ -108,9 +111,11 @@ static bool create_tables(struct writer *writer)
     struct writer_roots roots = {root_page(writer, "allocation"),
                                  draft ? 0 : root_page(writer, "column_chunk"),
                                  root_page(writer, "allocation_stack")};
-    writer->frame_root = root_page(writer, "stack_frame");
-    writer->call_roots[0] = root_page(writer, "call_node");
-    writer->call_roots[1] = root_page(writer, "call_node_parent");
+    writer->roots.stack_frame = root_page(writer, "stack_frame");
+    writer->roots.call_node = root_page(writer, "call_node");
+    writer->roots.call_node_parent = root_page(writer, "call_node_parent");
+    writer->roots.stack_type = root_page(writer, "stack_type");
+    writer->roots.size_type = root_page(writer, "size_type");
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     close_database(writer);
@@ -148,6 +153,8 @@ static void *write_batches(void *context)
         failed = failed || !writer_allocation_pages_put(&writer->allocation_pages, batch);
         if (writer->row_sample)
             row_sample_add(writer->row_sample, batch);
+        if (!writer->options.draft)
+            type_pairs_add(&writer->type_pairs, batch);
         pthread_mutex_lock(&writer->mutex);
         writer->failed = failed;
         writer->full_count--;
@@ -281,7 +288,7 @@ bool writer_rows_done(struct writer *writer)
     if (!writer->options.draft) {
         if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
             return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
-        writer_btree_open(&writer->frames, &writer->frame_pages, writer->frame_root,
+        writer_btree_open(&writer->frames, &writer->frame_pages, writer->roots.stack_frame,
                           WRITER_BTREE_INDEX);
         writer->last_stack = UINT64_MAX;
     }
@@ -300,19 +307,27 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
-bool writer_put_call_tree(struct writer *writer, const struct stacks *stacks)
+static bool put_call_tree(struct writer *writer, const struct stacks *stacks)
 {
     struct call_tree tree = {.count = 0};
-    if (writer->options.draft)
-        return true;
     bool good = call_tree_stacks(&tree, stacks) && call_tree_finish(&tree);
     if (!good)
         ingest_fail_memory(writer->status, "the tree of calls");
-    else if (!writer_call_nodes_pages(&tree, &writer->frame_pages, writer->call_roots[0],
-                                      writer->call_roots[1]))
+    else if (!writer_call_nodes_pages(&tree, &writer->frame_pages, writer->roots.call_node,
+                                      writer->roots.call_node_parent))
         good = writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
     call_tree_free(&tree);
     return good;
+}
+
+bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks)
+{
+    if (writer->options.draft)
+        return true;
+    return put_call_tree(writer, stacks) &&
+           (type_pairs_pages(&writer->type_pairs, stacks, &writer->frame_pages,
+                             writer->roots.stack_type, writer->roots.size_type) ||
+            writer_database_fail(&writer->database, strerror(writer->frame_pages.error)));
 }
 
 bool writer_frames_done(struct writer *writer)
@@ -429,6 +444,7 @@ void writer_close(struct writer *writer)
     for (size_t i = 0; i < writer->made; i++)
         free(writer->all[i]);
     row_sample_free(writer->row_sample);
+    type_pairs_free(&writer->type_pairs);
     pthread_cond_destroy(&writer->changed);
     pthread_mutex_destroy(&writer->mutex);
     free(writer);

@@ -3,7 +3,7 @@
  * Writes the session file. Only the writer knows about SQLite.
  *
  * Order of calls: writer_open(), batches through writer_sink() (a second thread writes them),
- * writer_rows_done(), writer_put_frame() for stack_frame, writer_put_call_tree(),
+ * writer_rows_done(), writer_put_frame() for stack_frame, writer_put_stack_sums(),
  * writer_frames_done(), writer_put() for all other tables, writer_commit(), and always
  * writer_close() in the end, which removes a session that was not committed.
  *
@@ -56,8 +56,9 @@ uint64_t writer_bytes(const struct writer *writer);
 bool writer_rows_done(struct writer *writer);
 /* Puts one row of stack_frame. Rows come by ascending stack and then by depth. */
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame);
-/* Puts the calling context tree, after the frames. */
-bool writer_put_call_tree(struct writer *writer, const struct stacks *stacks);
+/* Puts what is summed up from the stacks, whose usage is final, after the frames: the calling
+ * context tree, the types of each stack and size. */
+bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks);
 bool writer_frames_done(struct writer *writer);
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count);

@@ -3,6 +3,8 @@ DELETE FROM timeline;
 DELETE FROM size_bin;
 DELETE FROM function_total;
 DELETE FROM call_node;
+DELETE FROM stack_type;
+DELETE FROM size_type;
 DELETE FROM type_total;
 DELETE FROM slot_sum;
 DELETE FROM tile;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The calling context tree (call_node, v_call_tree) of real programs is the one that the frames and sums of
-# the stacks give, and adds up to the sums of the functions and of the session: as ingest writes it, as
-# --rebuild makes it again, and with several processes.
+# the stacks give, and adds up to the sums of the functions and of the session. The types of stacks and sizes
+# (stack_type, size_type) are those of the rows. All this as ingest writes it, as --rebuild makes it again,
+# and with several processes.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
-rm -rf call_tree && mkdir call_tree && cd call_tree || exit 1
+rm -rf stored_sums && mkdir stored_sums && cd stored_sums || exit 1
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
@@ -35,6 +36,12 @@ void descend(int depth)
     if (depth % 5 == 0)
         free(kept[--used]);
 }
+struct note { long numbers[4]; };
+__attribute__((noinline)) static note *make_note(size_t size)
+{
+    note *made = (note *)malloc(size); /* too small for its type now and then */
+    return made;
+}
 static void fill(std::map<std::string, std::vector<int>> &table, int count)
 {
     for (int i = 0; i < count; i++)
@@ -48,6 +55,8 @@ int main(int count, char **names)
     worker.join();
     fill(table, 200);
     descend(40);
+    for (int i = 0; i < 60; i++)
+        free(make_note(i % 3 ? sizeof(note) : 5));
     if (count > 1 && fork() == 0) {
         descend(60);
         execlp("ls", "ls", "/", nullptr);
@@ -65,15 +74,18 @@ g++ -g -O2 -o calls calls.cpp -pthread || exit 1
 
 for name in one two cut bare worked; do
     cp $name.db again.db
-    sqlite3 again.db 'UPDATE call_node SET total_bytes = 7, function_id = 1' || complain "$name: cannot be changed"
+    sqlite3 again.db 'UPDATE call_node SET total_bytes = 7, function_id = 1; DELETE FROM size_type;
+        UPDATE stack_type SET bytes = 7' || complain "$name: cannot be changed"
     "$ingest" -q --rebuild again.db || complain "$name: --rebuild"
-    for table in call_node sqlite_stat1; do
+    for table in call_node stack_type size_type sqlite_stat1; do
         cmp -s <(sqlite3 $name.db "SELECT * FROM $table") <(sqlite3 again.db "SELECT * FROM $table") ||
             complain "$name: --rebuild makes another $table"
     done
-    python3 "$MPROF_SOURCE/tests/ingest/call_tree.py" $name.db again.db || failed=1
+    python3 "$MPROF_SOURCE/tests/ingest/stored_sums.py" $name.db again.db || failed=1
 done
 [ "$(sqlite3 two.db 'SELECT count(*) FROM process')" -ge 3 ] || complain "two.db has too few processes"
+several=$(sqlite3 two.db 'SELECT count(*) FROM (SELECT 1 FROM stack_type GROUP BY stack_id HAVING count(*) > 1)')
+[ "$several" -ge 1 ] || complain "no stack of two.db has several types"
 sqlite3 one.db "SELECT function FROM v_call_tree WHERE function LIKE '%xmalloc%' OR function = 'malloc'" | grep . &&
     complain "allocators are in the tree"
 [ "$(sqlite3 bare.db 'SELECT count(*), min(function_id), max(parent_id) FROM call_node')" = '1|0|' ] ||

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Compares call_node of sessions with the tree that stack, stack_frame and frame give. Node ids do not count:
-# a node is the path of its functions.
+# Compares call_node of sessions with the tree that stack, stack_frame and frame give, where node ids do not
+# count: a node is the path of its functions. Compares stack_type and size_type with the rows.
 import sqlite3, sys
 
 STACK = 'bytes', 'allocations', 'live_bytes', 'live_count', 'at_peak_bytes', 'at_peak_count'
@@ -41,7 +41,26 @@ for name in sys.argv[1:]:
         if want.get(path) != got.get(path):
             sys.exit(f'{name}: {path}: {got.get(path)} instead of {want.get(path)}')
     one = lambda sql: db.execute(sql).fetchone()
+    types = {'v_stack_total': 'stack_id', 'v_size_bin': 'size'}
+    for view, key in types.items():
+        names = {}
+        for value, text in db.execute(
+                f'SELECT a.{key}, t.name FROM allocation a JOIN type t ON t.id = a.type_id WHERE arena_id = 0'
+                f' GROUP BY a.{key}, t.id ORDER BY a.{key}, count(*) DESC, t.name'):
+            names.setdefault(value, []).append(text)
+        got_types = {value: text for value, text in db.execute(f'SELECT {key}, types FROM {view} WHERE types IS NOT NULL')}
+        if got_types != {value: ', '.join(list_) for value, list_ in names.items()}:
+            sys.exit(f'{name}: {view}: {got_types} instead of {names}')
     checks = {
+        'types of stacks': ('SELECT count(*) FROM (SELECT stack_id, type_id, allocations, bytes, live_count, live_bytes FROM v_stack_type EXCEPT'
+                            ' SELECT stack_id, type_id, count(*), sum(size), sum(free_ns IS NULL), total(size) FILTER (WHERE free_ns IS NULL)'
+                            ' FROM allocation WHERE arena_id = 0 GROUP BY 1, 2)', 'SELECT 0'),
+        'their number': ('SELECT count(*), sum(allocations) FROM stack_type', 'SELECT count(*), sum(n) FROM'
+                         ' (SELECT count(*) AS n FROM allocation WHERE arena_id = 0 GROUP BY stack_id, type_id)'),
+        'types of sizes': ('SELECT count(*) FROM (SELECT * FROM size_type EXCEPT SELECT size, type_id, count(*), sum(free_ns IS NULL)'
+                           ' FROM allocation WHERE arena_id = 0 GROUP BY 1, 2)', 'SELECT 0'),
+        'their number, too': ('SELECT count(*), sum(allocations) FROM size_type', 'SELECT count(*), sum(n) FROM'
+                              ' (SELECT count(*) AS n FROM allocation WHERE arena_id = 0 GROUP BY size, type_id)'),
         'bytes': ("SELECT sum(total_bytes), sum(total_count) FROM v_call_tree WHERE parent_id IS NULL",
                   "SELECT (SELECT value FROM meta WHERE key = 'bytes_allocated'), (SELECT value FROM meta WHERE key = 'allocations')"),
         'functions': ("SELECT count(*) FROM function_total t LEFT JOIN (SELECT function_id, sum(self_bytes) AS b, sum(self_count) AS c,"

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/write/type_pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ingest/replay/stacks.h"
+#include "ingest/write/btree.h"
+#include "ingest/write/record.h"
+
+struct stack_type {
+    uint32_t stack, type;
+    uint64_t allocations, bytes, live_count, live_bytes;
+};
+
+struct size_type {
+    uint64_t size, allocations, live_count;
+    uint32_t type;
+};
+
+/* ---- counting ---- */
+
+static struct stack_type *find_other(struct type_pairs *pairs, uint32_t stack, uint32_t type)
+{
+    const uint64_t hash = hash_combine(hash_seed(), (uint64_t)stack << 32 | type);
+    size_t probe = index_map_begin(&pairs->by_stack, hash);
+    uint32_t index;
+    while ((index = index_map_next(&pairs->by_stack, hash, &probe)) != INDEX_NONE)
+        if (pairs->others[index].stack == stack && pairs->others[index].type == type)
+            return &pairs->others[index];
+    if (!array_reserve(&pairs->others, &pairs->other_capacity, pairs->other_count + 1,
+                       sizeof(*pairs->others)) ||
+        !index_map_insert(&pairs->by_stack, hash, (uint32_t)pairs->other_count))
+        return NULL;
+    pairs->others[pairs->other_count] = (struct stack_type){.stack = stack, .type = type};
+    return &pairs->others[pairs->other_count++];
+}
+
+static bool add_stack(struct type_pairs *pairs, uint64_t stack, uint32_t type, uint64_t size,
+                      bool live)
+{
+    if (stack >= pairs->stack_count) {
+        if (stack >= UINT32_MAX || !array_reserve(&pairs->first, &pairs->stack_capacity,
+                                                  (size_t)stack + 1, sizeof(*pairs->first)))
+            return false;
+        pairs->stack_count = (size_t)stack + 1;
+    }
+    if (pairs->first[stack] == 0)
+        pairs->first[stack] = type + 1;
+    if (pairs->first[stack] == type + 1)
+        return true;
+    struct stack_type *other = find_other(pairs, (uint32_t)stack, type);
+    if (!other)
+        return false;
+    other->allocations++;
+    other->bytes += size;
+    other->live_count += live;
+    other->live_bytes += live ? size : 0;
+    return true;
+}
+
+static struct size_type *find_size(struct type_pairs *pairs, uint64_t size, uint32_t type)
+{
+    const uint64_t hash = hash_combine(hash_combine(hash_seed(), size), type);
+    size_t probe = index_map_begin(&pairs->by_size, hash);
+    uint32_t index;
+    while ((index = index_map_next(&pairs->by_size, hash, &probe)) != INDEX_NONE)
+        if (pairs->sizes[index].size == size && pairs->sizes[index].type == type)
+            return &pairs->sizes[index];
+    if (!array_reserve(&pairs->sizes, &pairs->size_capacity, pairs->size_count + 1,
+                       sizeof(*pairs->sizes)) ||
+        !index_map_insert(&pairs->by_size, hash, (uint32_t)pairs->size_count))
+        return NULL;
+    pairs->sizes[pairs->size_count] = (struct size_type){.size = size, .type = type};
+    return &pairs->sizes[pairs->size_count++];
+}
+
+static bool add_size(struct type_pairs *pairs, uint64_t size, uint32_t type, bool live)
+{
+    enum { RECENT = sizeof(pairs->recent) / sizeof(*pairs->recent) };
+    uint32_t *recent = &pairs->recent[(size ^ size >> 10 ^ (uint64_t)type * 37) % RECENT];
+    struct size_type *pair = *recent ? &pairs->sizes[*recent - 1] : NULL;
+    if (!pair || pair->size != size || pair->type != type) {
+        pair = find_size(pairs, size, type);
+        if (!pair)
+            return false;
+        *recent = (uint32_t)(pair - pairs->sizes) + 1;
+    }
+    pair->allocations++;
+    pair->live_count += live;
+    return true;
+}
+
+void type_pairs_add(struct type_pairs *pairs, const struct row_batch *batch)
+{
+    for (size_t i = 0; i < batch->rows && !pairs->failed; i++) {
+        const uint32_t type = (uint32_t)batch->column[COLUMN_TYPE][i];
+        const uint64_t size = batch->column[COLUMN_SIZE][i];
+        const bool live = batch->column[COLUMN_LIFE_NS][i] == 0;
+        if (batch->column[COLUMN_ARENA][i] == 0)
+            pairs->failed = !add_stack(pairs, batch->column[COLUMN_STACK][i], type, size, live) ||
+                            !add_size(pairs, size, type, live);
+    }
+}
+
+void type_pairs_free(struct type_pairs *pairs)
+{
+    free(pairs->first);
+    free(pairs->others);
+    free(pairs->sizes);
+    index_map_free(&pairs->by_stack);
+    index_map_free(&pairs->by_size);
+    *pairs = (struct type_pairs){.failed = false};
+}
+
+/* ---- rows ---- */
+
+static int compare_others(const void *left, const void *right)
+{
+    const struct stack_type *a = left, *b = right;
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
+    return a->type < b->type ? -1 : a->type > b->type;
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const struct size_type *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return a->type < b->type ? -1 : a->type > b->type;
+}
+
+typedef bool put_function(void *context, const uint64_t *row, size_t count);
+
+static bool put_stack_type(const struct stack_type *row, put_function *put, void *context)
+{
+    const uint64_t values[] = {row->stack, row->type,       row->allocations,
+                               row->bytes, row->live_count, row->live_bytes};
+    return row->allocations == 0 || put(context, values, 6);
+}
+
+/* Puts the types of one stack, in order: `others` and the first one. */
+static bool put_types(const struct stack_type *others, size_t count, struct stack_type first,
+                      put_function *put, void *context)
+{
+    bool good = true, waits = true;
+    for (size_t i = 0; i < count; i++) {
+        first.allocations -= others[i].allocations;
+        first.bytes -= others[i].bytes;
+        first.live_count -= others[i].live_count;
+        first.live_bytes -= others[i].live_bytes;
+    }
+    for (size_t i = 0; good && i < count; i++) {
+        if (waits && first.type < others[i].type) {
+            waits = false;
+            good = put_stack_type(&first, put, context);
+        }
+        good = good && put_stack_type(&others[i], put, context);
+    }
+    return good && (!waits || put_stack_type(&first, put, context));
+}
+
+static bool each_stack(struct type_pairs *pairs, const struct stacks *stacks, put_function *put,
+                       void *context)
+{
+    bool good = true;
+    size_t at = 0;
+    if (pairs->other_count > 1)
+        qsort(pairs->others, pairs->other_count, sizeof(*pairs->others), compare_others);
+    for (size_t stack = 0; good && stack < pairs->stack_count && stack < stacks->count; stack++) {
+        const struct usage *usage = &stacks->rows[stack].usage;
+        const size_t begin = at;
+        while (at < pairs->other_count && pairs->others[at].stack == stack)
+            at++;
+        if (pairs->first[stack] != 0)
+            good = put_types(pairs->others + begin, at - begin,
+                             (struct stack_type){(uint32_t)stack, pairs->first[stack] - 1,
+                                                 usage->allocations, usage->bytes,
+                                                 usage->live_count, usage->live_bytes},
+                             put, context);
+    }
+    return good;
+}
+
+static bool each_size(struct type_pairs *pairs, put_function *put, void *context)
+{
+    bool good = true;
+    if (pairs->size_count > 1)
+        qsort(pairs->sizes, pairs->size_count, sizeof(*pairs->sizes), compare_sizes);
+    for (size_t i = 0; good && i < pairs->size_count; i++) {
+        const struct size_type *pair = &pairs->sizes[i];
+        const uint64_t values[] = {pair->size, pair->type, pair->allocations, pair->live_count};
+        good = put(context, values, 4);
+    }
+    return good;
+}
+
+static bool put_key(void *context, const uint64_t *row, size_t count)
+{
+    uint8_t record[1 + 6 + 7 * 8], *end = record + 1 + count;
+    record[0] = (uint8_t)(1 + count);
+    for (size_t i = 0; i < count; i++)
+        end = writer_put_number(record + 1 + i, end, (int64_t)row[i]);
+    return writer_btree_put_key(context, record, (size_t)(end - record));
+}
+
+bool type_pairs_pages(struct type_pairs *pairs, const struct stacks *stacks,
+                      struct writer_pages *pages, uint32_t stack_root, uint32_t size_root)
+{
+    struct writer_btree by_stack, by_size;
+    if (pairs->failed) {
+        pages->error = ENOMEM;
+        return false;
+    }
+    writer_btree_open(&by_stack, pages, stack_root, WRITER_BTREE_INDEX);
+    writer_btree_open(&by_size, pages, size_root, WRITER_BTREE_INDEX);
+    const bool good = each_stack(pairs, stacks, put_key, &by_stack) &&
+                      each_size(pairs, put_key, &by_size) && writer_btree_finish(&by_stack) &&
+                      writer_btree_finish(&by_size);
+    writer_btree_close(&by_stack);
+    writer_btree_close(&by_size);
+    return good;
+}
+
+struct inserting {
+    sqlite3_stmt *insert;
+    int result;
+};
+
+static bool insert_row(void *context, const uint64_t *row, size_t count)
+{
+    struct inserting *inserting = context;
+    for (size_t i = 0; i < count; i++)
+        sqlite3_bind_int64(inserting->insert, (int)i + 1, (int64_t)row[i]);
+    sqlite3_step(inserting->insert);
+    inserting->result = sqlite3_reset(inserting->insert);
+    return inserting->result == SQLITE_OK;
+}
+
+int type_pairs_put(struct type_pairs *pairs, const struct stacks *stacks, sqlite3 *database)
+{
+    struct inserting stack = {.insert = NULL}, size = {.insert = NULL};
+    int result = pairs->failed ? SQLITE_NOMEM : SQLITE_OK;
+    if (result == SQLITE_OK)
+        result = sqlite3_prepare_v2(database, "INSERT INTO stack_type VALUES (?,?,?,?,?,?)", -1,
+                                    &stack.insert, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_prepare_v2(database, "INSERT INTO size_type VALUES (?,?,?,?)", -1,
+                                    &size.insert, NULL);
+    if (result == SQLITE_OK && !each_stack(pairs, stacks, insert_row, &stack))
+        result = stack.result;
+    if (result == SQLITE_OK && !each_size(pairs, insert_row, &size))
+        result = size.result;
+    sqlite3_finalize(stack.insert);
+    sqlite3_finalize(size.insert);
+    return result;
+}

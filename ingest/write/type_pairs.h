@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counts which types the blocks of each stack have, and those of each size: the tables stack_type
+ * and size_type. Of the process heap only, like all sums.
+ *
+ * Nearly every stack makes blocks of one type. So the pass over the rows counts only those of other
+ * types; the first type of a stack has what is left of the stack's sums.
+ *
+ * Order of calls: type_pairs_add() for each batch, type_pairs_pages() or type_pairs_put(),
+ * type_pairs_free(). Memory is bounded by the number of stacks and of pairs.
+ */
+#ifndef MPROF_INGEST_WRITE_TYPE_PAIRS_H
+#define MPROF_INGEST_WRITE_TYPE_PAIRS_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "ingest/base/array.h"
+#include "ingest/replay/row_batch.h"
+#include "ingest/write/pages.h"
+
+struct stacks;
+
+/* All bytes 0: nothing is counted yet. */
+struct type_pairs {
+    uint32_t *first; /* by stack: its first type + 1; 0: no rows yet */
+    size_t stack_count, stack_capacity;
+    struct stack_type *others; /* of stacks with several types */
+    size_t other_count, other_capacity;
+    struct size_type *sizes;
+    size_t size_count, size_capacity;
+    struct index_map by_stack, by_size;
+    uint32_t recent[1024]; /* index into `sizes` + 1 of pairs that occurred lately */
+    bool failed;           /* memory was exhausted: the counts are wrong */
+};
+
+/* Counts the rows of a batch. */
+void type_pairs_add(struct type_pairs *pairs, const struct row_batch *batch);
+
+/*
+ * Put both tables, which are empty: into pages, at these roots, or by SQL. `stacks` has the usage
+ * of each stack. The first returns false with the error of `pages` set, or ENOMEM; the second
+ * returns SQLite's code.
+ */
+bool type_pairs_pages(struct type_pairs *pairs, const struct stacks *stacks,
+                      struct writer_pages *pages, uint32_t stack_root, uint32_t size_root);
+int type_pairs_put(struct type_pairs *pairs, const struct stacks *stacks, sqlite3 *database);
+void type_pairs_free(struct type_pairs *pairs);
+
+#endif
