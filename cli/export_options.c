@@ -2,7 +2,9 @@
 #include "cli/export_options.h"
 
 static const struct command_option options[] = {
-    [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME", .choices = "pprof pprof-text collapsed",
+    [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME",
+                              .choices = "pprof pprof-text collapsed speedscope callgrind "
+                                         "massif dhat heaptrack svg",
                               .help = "the format, see below"},
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
@@ -27,7 +29,7 @@ static const struct command_option options[] = {
     [EXPORT_OPTION_VALUE] = {0, "value", "WHICH",
                              .choices = "bytes allocations live_bytes live_count at_peak_bytes "
                                         "at_peak_count",
-                             .help = "for collapsed: which sum to export: bytes, "
+                             .help = "for collapsed and svg: which sum to export: bytes, "
                                      "allocations, live_bytes, live_count, at_peak_bytes or "
                                      "at_peak_count (default: bytes; with --at live_bytes)"},
     [EXPORT_OPTION_PCS] = {0, "pcs", "WHICH", .choices = "made-up real",
@@ -46,6 +48,12 @@ const struct command_line export_command_line = {
              "  pprof       go tool pprof and web services: gzip, with types, threads and sizes\n"
              "  pprof-text  google-pprof, jeprof: gperftools' text format\n"
              "  collapsed   flamegraph.pl, speedscope: one line a stack\n"
+             "  speedscope  speedscope: bytes, allocations, live and at the peak\n"
+             "  callgrind   callgrind_annotate, kcachegrind: costs of lines and calls\n"
+             "  massif      ms_print, massif-visualizer: live bytes over time, with trees\n"
+             "  dhat        Valgrind's dh_view.html: lifetimes, and the peak of each stack\n"
+             "  heaptrack   heaptrack_print, heaptrack_gui: all events\n"
+             "  svg         a browser: a flame graph to click and search\n"
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/export/export.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,4 +130,29 @@ bool export_address(const struct export *export, const struct export_side *side,
         return false;
     *address = frame->pc + module.load_bias;
     return true;
+}
+
+char *export_place(const struct export *export, const struct export_side *side,
+                   const struct session_code_frame *frame)
+{
+    struct session_module module = {.path = "???"};
+    const char *name = export_function_name(side, frame->function);
+    const char *file = export_clean(side, frame->file), *slash = strrchr(file, '/');
+    uint64_t address;
+    char *text = NULL;
+    int length;
+    if (!export_address(export, side, frame, &address) ||
+        (frame->module != 0 &&
+         !session_module(side->session, frame->module, &module, export->error)))
+        return NULL;
+    if (frame->file[0] && frame->line != 0)
+        length = asprintf(&text, "0x%" PRIX64 ": %s (%s:%" PRIu32 ")", address, name,
+                          slash ? slash + 1 : file, frame->line);
+    else
+        length = asprintf(&text, "0x%" PRIX64 ": %s (in %s)", address, name,
+                          export_clean(side, module.path));
+    if (length >= 0)
+        return text;
+    report_fail(export->error, "out of memory for a name");
+    return NULL;
 }

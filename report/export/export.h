@@ -110,10 +110,21 @@ const char *export_clean(const struct export_side *side, const char *text);
 bool export_address(const struct export *export, const struct export_side *side,
                     const struct session_code_frame *frame, uint64_t *address);
 
+/* Returns a place as valgrind's tools write it: "0x1234: name (file.c:12)" or "0x1234: name (in
+ * MODULE)". The caller frees it. NULL with the error set. */
+char *export_place(const struct export *export, const struct export_side *side,
+                   const struct session_code_frame *frame);
+
 /* ---- formats ---------------------------------------------------------------------------- */
 
 bool export_pprof_text(struct export *export);
+bool export_dhat(struct export *export);
+bool export_heaptrack(struct export *export);
+bool export_massif(struct export *export);
 bool export_pprof(struct export *export);
+bool export_speedscope(struct export *export);
+bool export_svg(struct export *export);
+bool export_callgrind(struct export *export);
 bool export_collapsed(struct export *export);
 
 #endif

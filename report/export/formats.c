@@ -4,9 +4,15 @@
 #include "report/export/export.h"
 
 static const struct export_format formats[] = {
-    {.name = "pprof-text", .write = export_pprof_text, .takes_at = true},
     {.name = "pprof", .write = export_pprof, .takes_base = true, .takes_at = true},
+    {.name = "pprof-text", .write = export_pprof_text, .takes_at = true},
     {.name = "collapsed", .write = export_collapsed, .takes_base = true, .takes_at = true},
+    {.name = "speedscope", .write = export_speedscope, .takes_at = true},
+    {.name = "callgrind", .write = export_callgrind, .takes_at = true},
+    {.name = "massif", .write = export_massif},
+    {.name = "dhat", .write = export_dhat},
+    {.name = "heaptrack", .write = export_heaptrack},
+    {.name = "svg", .write = export_svg, .takes_at = true},
 };
 
 const struct export_format *export_find_format(const char *name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Collapsed stacks: every sum of a function, its own and with what it calls, and differences."""
+"""Collapsed stacks (pages.py asks speedscope, too): every sum of a function, its own and with what it calls, and differences."""
 import collections
 
 import common

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* DHAT's output, version 2, which Valgrind's dh_view.html shows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/export.h"
+#include "report/export/ids.h"
+#include "report/json.h"
+#include "report/output.h"
+
+struct writing {
+    const struct export *export;
+    struct json *json;
+    struct pair_ids *known;          /* frames by their id */
+    struct session_code_frame *list; /* by that number */
+    size_t capacity;
+    struct export_frames frames;
+};
+
+/* Stores the position of a frame in the list of frames, whose first entry is "[root]". */
+static bool find_frame(struct writing *writing, const struct session_code_frame *frame,
+                       uint32_t *position)
+{
+    uint32_t id;
+    bool is_new;
+    if (!pair_ids_find(writing->known, frame->id, 0, &id, &is_new))
+        return report_fail(writing->export->error, "out of memory for the frames");
+    if (id >= writing->capacity) {
+        const size_t capacity = writing->capacity * 2 + 256;
+        struct session_code_frame *grown = realloc(writing->list, capacity * sizeof(*grown));
+        if (!grown)
+            return report_fail(writing->export->error, "out of memory for the frames");
+        writing->list = grown;
+        writing->capacity = capacity;
+    }
+    if (is_new)
+        writing->list[id] = *frame;
+    *position = id + 1;
+    return true;
+}
+
+static void put_number(struct json *json, const char *key, uint64_t number)
+{
+    json_key(json, key);
+    json_number(json, number);
+}
+
+static void put_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_text(json, text);
+}
+
+static bool put_stack(struct writing *writing, const struct session_stack_sums *row)
+{
+    struct json *json = writing->json;
+    if (!export_frames(writing->export, &writing->export->own, row->stack, &writing->frames))
+        return false;
+    json_object(json);
+    put_number(json, "tb", row->bytes);
+    put_number(json, "tbk", row->allocations);
+    put_number(json, "tl", row->lifetime_ns);
+    put_number(json, "mb", row->own_peak_bytes);
+    put_number(json, "mbk", row->own_peak_count);
+    put_number(json, "gb", row->at_peak_bytes);
+    put_number(json, "gbk", row->at_peak_count);
+    put_number(json, "eb", row->live_bytes);
+    put_number(json, "ebk", row->live_count);
+    json_key(json, "fs");
+    json_array(json);
+    for (size_t i = 0; i < writing->frames.count; i++) {
+        uint32_t position = 0;
+        if (!find_frame(writing, &writing->frames.frame[i], &position))
+            return false;
+        json_number(json, position);
+    }
+    json_array_end(json);
+    json_object_end(json);
+    return true;
+}
+
+static bool put_frames(const struct writing *writing)
+{
+    bool good = true;
+    json_key(writing->json, "ftbl");
+    json_array(writing->json);
+    json_text(writing->json, "[root]");
+    for (size_t i = 0; good && i < pair_ids_count(writing->known); i++) {
+        char *place = export_place(writing->export, &writing->export->own, &writing->list[i]);
+        if (place)
+            json_text(writing->json, place);
+        good = place;
+        free(place);
+    }
+    json_array_end(writing->json);
+    return good;
+}
+
+static void put_head(const struct writing *writing)
+{
+    const struct session *session = writing->export->own.session;
+    const char *command = session_meta(session, "argv");
+    struct json *json = writing->json;
+    put_number(json, "dhatFileVersion", 2);
+    put_text(json, "mode", "heap");
+    put_text(json, "verb", "Allocated");
+    json_key(json, "bklt");
+    json_truth(json, true);
+    json_key(json, "bkacc");
+    json_truth(json, false);
+    put_text(json, "tu", "ns");
+    put_text(json, "Mtu", "ms");
+    put_number(json, "tuth", 1000000);
+    put_text(json, "cmd", export_clean(&writing->export->own, command ? command : ""));
+    put_number(json, "pid", (uint64_t)session_meta_number(session, "pid"));
+    put_number(json, "te", session_duration_ns(session));
+    put_number(json, "tg", session_peak_ns(session));
+}
+
+static bool put_file(struct writing *writing)
+{
+    struct session_stack_sums *rows = NULL;
+    size_t count = 0;
+    bool good = export_sums(writing->export, &writing->export->own, 0, true, &rows, &count);
+    json_object(writing->json);
+    put_head(writing);
+    json_key(writing->json, "pps");
+    json_array(writing->json);
+    for (size_t i = 0; good && i < count; i++)
+        good = put_stack(writing, &rows[i]);
+    json_array_end(writing->json);
+    good = good && put_frames(writing);
+    json_object_end(writing->json);
+    free(rows);
+    return good;
+}
+
+bool export_dhat(struct export *export)
+{
+    struct writing writing = {
+        .export = export, .json = json_begin(export->out, false), .known = pair_ids_new()};
+    bool good = writing.json && writing.known
+                    ? put_file(&writing)
+                    : report_fail(export->error, "out of memory for an export");
+    if (!json_end(writing.json) && good)
+        good = report_fail(export->error, "out of memory for an export");
+    free(writing.list);
+    export_frames_free(&writing.frames);
+    pair_ids_free(writing.known);
+    return good;
+}

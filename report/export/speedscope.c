@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * speedscope's file format: four profiles of samples over one list of frames. The list comes last
+ * in the file, when it is known.
+ */
+#include <stdlib.h>
+
+#include "report/export/export.h"
+#include "report/export/ids.h"
+#include "report/json.h"
+#include "report/output.h"
+
+struct writing {
+    const struct export *export;
+    struct json *json;
+    struct pair_ids *places; /* by function and line */
+    struct place {
+        uint32_t function, line;
+        const char *file;
+    } * list;
+    size_t capacity;
+    struct export_frames frames;
+};
+
+/* Stores the number of a frame in the list of frames. */
+static bool find_place(struct writing *writing, const struct session_code_frame *frame,
+                       uint32_t *id)
+{
+    bool is_new;
+    if (!pair_ids_find(writing->places, frame->function, frame->line, id, &is_new))
+        return report_fail(writing->export->error, "out of memory for the frames");
+    if (*id >= writing->capacity) {
+        const size_t capacity = writing->capacity * 2 + 256;
+        struct place *grown = realloc(writing->list, capacity * sizeof(*grown));
+        if (!grown)
+            return report_fail(writing->export->error, "out of memory for the frames");
+        writing->list = grown;
+        writing->capacity = capacity;
+    }
+    if (is_new)
+        writing->list[*id] = (struct place){frame->function, frame->line, frame->file};
+    return true;
+}
+
+static bool put_stack(struct writing *writing, uint32_t stack)
+{
+    if (!export_frames(writing->export, &writing->export->own, stack, &writing->frames))
+        return false;
+    json_array(writing->json);
+    for (size_t i = writing->frames.count; i-- > 0;) {
+        uint32_t id;
+        if (!find_place(writing, &writing->frames.frame[i], &id))
+            return false;
+        json_number(writing->json, id);
+    }
+    json_array_end(writing->json);
+    return true;
+}
+
+static bool put_profile(struct writing *writing, const char *name, enum export_value value,
+                        const struct session_stack_sums *rows, size_t count)
+{
+    struct json *json = writing->json;
+    uint64_t sum = 0;
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        sum += export_value_of(value, &rows[i]);
+    json_object(json);
+    json_key(json, "type");
+    json_text(json, "sampled");
+    json_key(json, "name");
+    json_text(json, name);
+    json_key(json, "unit");
+    json_text(json, export_value_is_bytes(value) ? "bytes" : "none");
+    json_key(json, "startValue");
+    json_number(json, 0);
+    json_key(json, "endValue");
+    json_number(json, sum);
+    json_key(json, "samples");
+    json_array(json);
+    for (size_t i = 0; good && i < count; i++)
+        good = export_value_of(value, &rows[i]) == 0 || put_stack(writing, rows[i].stack);
+    json_array_end(json);
+    json_key(json, "weights");
+    json_array(json);
+    for (size_t i = 0; i < count; i++) {
+        if (export_value_of(value, &rows[i]) != 0)
+            json_number(json, export_value_of(value, &rows[i]));
+    }
+    json_array_end(json);
+    json_object_end(json);
+    return good;
+}
+
+static void put_frames(const struct writing *writing)
+{
+    const struct export_side *side = &writing->export->own;
+    struct json *json = writing->json;
+    json_key(json, "shared");
+    json_object(json);
+    json_key(json, "frames");
+    json_array(json);
+    for (size_t i = 0; i < pair_ids_count(writing->places); i++) {
+        const struct place *place = &writing->list[i];
+        json_object(json);
+        json_key(json, "name");
+        json_text(json, export_function_name(side, place->function));
+        if (place->file[0]) {
+            json_key(json, "file");
+            json_text(json, export_clean(side, place->file));
+        }
+        if (place->line != 0) {
+            json_key(json, "line");
+            json_number(json, place->line);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static bool put_file(struct writing *writing, const struct session_stack_sums *rows, size_t count)
+{
+    const struct export *export = writing->export;
+    const char *program = session_meta(export->own.session, "program");
+    struct json *json = writing->json;
+    json_object(json);
+    json_key(json, "$schema");
+    json_text(json, "https://www.speedscope.app/file-format-schema.json");
+    json_key(json, "exporter");
+    json_text(json, "mprof-export");
+    json_key(json, "name");
+    json_text(json, export_clean(&export->own, program ? program : "?"));
+    json_key(json, "activeProfileIndex");
+    json_number(json, 0);
+    json_key(json, "profiles");
+    json_array(json);
+    const bool good = put_profile(writing, "allocated bytes", VALUE_BYTES, rows, count) &&
+                      put_profile(writing, "allocations", VALUE_ALLOCATIONS, rows, count) &&
+                      put_profile(writing, export->at ? "live at the time" : "live at the end",
+                                  VALUE_LIVE_BYTES, rows, count) &&
+                      put_profile(writing, "live at the peak", VALUE_AT_PEAK_BYTES, rows, count);
+    json_array_end(json);
+    put_frames(writing);
+    json_object_end(json);
+    return good;
+}
+
+bool export_speedscope(struct export *export)
+{
+    struct writing writing = {
+        .export = export, .json = json_begin(export->out, false), .places = pair_ids_new()};
+    struct session_stack_sums *rows = NULL;
+    size_t count = 0;
+    bool good = writing.json && writing.places
+                    ? export_sums(export, &export->own, 0, false, &rows, &count) &&
+                          put_file(&writing, rows, count)
+                    : report_fail(export->error, "out of memory for an export");
+    if (!json_end(writing.json) && good)
+        good = report_fail(export->error, "out of memory for an export");
+    free(rows);
+    free(writing.list);
+    export_frames_free(&writing.frames);
+    pair_ids_free(writing.places);
+    return good;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A flame graph as one SVG file, with a script inside: a click shows a part in full width, a search
+ * marks names. data-bytes of each box is its exact value.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/export.h"
+#include "report/export/name_tree.h"
+#include "report/names.h"
+#include "report/output.h"
+
+enum { WIDTH = 1200, ROW = 17, TOP = 40, LEAST_TENTHS = 1 /* of a pixel */ };
+
+/* Where a node is drawn. */
+struct box {
+    uint64_t start; /* the values of what is left of it */
+    uint32_t depth;
+    bool drawn;
+};
+
+struct child {
+    const char *name;
+    uint32_t node;
+};
+
+static int compare_children(const void *left, const void *right)
+{
+    const struct child *a = left;
+    const struct child *b = right;
+    return strcmp(a->name, b->name);
+}
+
+static bool is_wide(const struct name_tree *tree, uint32_t node)
+{
+    return (unsigned __int128)tree->nodes[node].total * WIDTH * 10 >=
+           (unsigned __int128)tree->nodes[0].total * LEAST_TENTHS;
+}
+
+/* Places the children of a node beside each other, by name. */
+static void place_children(const struct name_tree *tree, uint32_t node, struct box *boxes,
+                           struct child *children)
+{
+    uint64_t start = boxes[node].start;
+    size_t count = 0;
+    for (uint32_t child = tree->nodes[node].first_child; child != 0;
+         child = tree->nodes[child].next)
+        children[count++] = (struct child){name_tree_label(tree, child), child};
+    qsort(children, count, sizeof(*children), compare_children);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t child = children[i].node;
+        boxes[child] = (struct box){start, boxes[node].depth + 1, is_wide(tree, child)};
+        start += (uint64_t)tree->nodes[child].total;
+    }
+}
+
+/* Returns a warm colour that is the same for the same name. */
+static unsigned color_of(const char *name)
+{
+    unsigned hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return (205 + hash % 50) << 16 | (80 + hash / 64 % 120) << 8 | (30 + hash / 8192 % 50);
+}
+
+static void put_box(FILE *out, const struct name_tree *tree, uint32_t node, const struct box *box,
+                    uint32_t height, const char *unit)
+{
+    const uint64_t total = (uint64_t)tree->nodes[0].total;
+    const uint64_t value = (uint64_t)tree->nodes[node].total;
+    const double x = total ? (double)box->start * WIDTH / (double)total : 0;
+    const double width = total ? (double)value * WIDTH / (double)total : WIDTH;
+    const uint32_t y = height - (box->depth + 1) * ROW;
+    const char *name = node == 0 ? "all" : name_tree_label(tree, node);
+    fprintf(out, "<g class=\"box\" data-bytes=\"%" PRIu64 "\" data-depth=\"%" PRIu32 "\"><title>",
+            value, box->depth);
+    name_put_xml(out, name);
+    fprintf(out,
+            " (%" PRIu64 " %s, %.2f%%)</title><rect x=\"%.3f\" y=\"%" PRIu32
+            "\" width=\"%.3f\" height=\"%d\" fill=\"#%06x\"/><text x=\"%.3f\" y=\"%" PRIu32
+            "\"></text></g>\n",
+            value, unit, total ? 100.0 * (double)value / (double)total : 100.0, x, y, width,
+            ROW - 1, color_of(name), x + 3, y + ROW - 5);
+}
+
+/* The script: `place` fits each box to the part that is shown, `find` marks names. */
+static const char script[] =
+    "const boxes = [...document.querySelectorAll('g.box')].map(g => ({g,\n"
+    "  title: g.querySelector('title').textContent, rect: g.querySelector('rect'),\n"
+    "  text: g.querySelector('text'), depth: +g.dataset.depth,\n"
+    "  x: +g.querySelector('rect').getAttribute('x'),\n"
+    "  width: +g.querySelector('rect').getAttribute('width')}));\n"
+    "const full = 1200;\n"
+    "function place(shown) {\n"
+    "  for (const b of boxes) {\n"
+    "    const around = b.depth < shown.depth;\n"
+    "    const inside = b.x + b.width > shown.x + 1e-6 && b.x < shown.x + shown.width - 1e-6;\n"
+    "    b.g.style.display = inside ? '' : 'none';\n"
+    "    const left = around ? 0 : (b.x - shown.x) * full / shown.width;\n"
+    "    const width = around ? full : b.width * full / shown.width;\n"
+    "    b.rect.setAttribute('x', left); b.rect.setAttribute('width', Math.max(0, width));\n"
+    "    b.g.classList.toggle('around', around);\n"
+    "    const letters = Math.floor((width - 6) / 7), name = b.title.replace(/ \\([^(]*\\)$/, "
+    "'');\n"
+    "    b.text.setAttribute('x', left + 3);\n"
+    "    b.text.textContent = letters < 2 ? '' :\n"
+    "      name.length <= letters ? name : name.slice(0, letters - 1) + '\\u2026';\n"
+    "  }\n"
+    "  document.getElementById('shown').textContent = shown.title;\n"
+    "}\n"
+    "function find(wanted) {\n"
+    "  let test = () => false;\n"
+    "  try { const e = new RegExp(wanted); if (wanted) test = t => e.test(t); }\n"
+    "  catch { if (wanted) test = t => t.includes(wanted); }\n"
+    "  let marked = 0;\n"
+    "  for (const b of boxes) {\n"
+    "    const hit = b !== boxes[0] && test(b.title); marked += hit;\n"
+    "    b.g.classList.toggle('found', hit);\n"
+    "  }\n"
+    "  document.getElementById('found').textContent = wanted ? marked + ' found' : 'search';\n"
+    "  return marked;\n"
+    "}\n"
+    "for (const b of boxes) b.g.addEventListener('click', () => place(b));\n"
+    "document.getElementById('found').addEventListener('click', () =>\n"
+    "  find(prompt('Search for a name or a regular expression', '') || ''));\n"
+    "document.getElementById('reset').addEventListener('click', () => { find(''); place(boxes[0]); "
+    "});\n"
+    "place(boxes[0]);\n";
+
+static void put_head(FILE *out, uint32_t height, const char *title)
+{
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+            "width=\"%d\" height=\"%" PRIu32 "\" viewBox=\"0 0 %d %" PRIu32
+            "\" font-family=\"monospace\" font-size=\"12\">\n<style>rect { stroke: #fff } g.box { "
+            "cursor: pointer } g.around { opacity: 0.5 } g.found rect { fill: #c050f0 } text { "
+            "pointer-events: none } text.button { pointer-events: all; cursor: pointer; "
+            "text-decoration: underline }</style>\n<text x=\"3\" y=\"14\">",
+            WIDTH, height, WIDTH, height);
+    name_put_xml(out, title);
+    fputs("</text>\n<text x=\"3\" y=\"32\" id=\"shown\"></text>\n"
+          "<text x=\"1030\" y=\"14\" class=\"button\" id=\"reset\">reset</text>\n"
+          "<text x=\"1100\" y=\"14\" class=\"button\" id=\"found\">search</text>\n",
+          out);
+}
+
+static bool put_file(const struct export *export, const struct name_tree *tree)
+{
+    const char *program = session_meta(export->own.session, "program");
+    struct box *boxes = calloc(tree->count, sizeof(*boxes));
+    struct child *children = malloc(tree->count * sizeof(*children));
+    uint32_t depth = 0;
+    char *title = NULL;
+    bool good =
+        boxes && children &&
+        asprintf(&title, "%s: %s", program ? program : "?", export_value_name(export->value)) >= 0;
+    if (good) {
+        boxes[0].drawn = true;
+        for (uint32_t node = 0; node < tree->count; node++) {
+            if (boxes[node].drawn)
+                place_children(tree, node, boxes, children);
+            if (boxes[node].drawn && boxes[node].depth > depth)
+                depth = boxes[node].depth;
+        }
+        const uint32_t height = (depth + 1) * ROW + TOP;
+        put_head(export->out, height, title);
+        for (uint32_t node = 0; node < tree->count; node++) {
+            if (boxes[node].drawn)
+                put_box(export->out, tree, node, &boxes[node], height,
+                        export_value_is_bytes(export->value) ? "bytes" : "blocks");
+        }
+        fprintf(export->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+    }
+    free(title);
+    free(boxes);
+    free(children);
+    return good || report_fail(export->error, "out of memory for the picture");
+}
+
+bool export_svg(struct export *export)
+{
+    struct name_tree tree;
+    const bool good = name_tree_make(&tree, export, export->value) && put_file(export, &tree);
+    name_tree_free(&tree);
+    return good;
+}
