@@ -34,5 +34,9 @@ struct session_event {
 bool selection_events(struct selection *selection,
                       bool (*visit)(void *context, const struct session_event *event),
                       void *context, struct session_error *error);
+/* Does the same for the events of [from_ns, to_ns): for views that show single events. */
+bool selection_events_between(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
+                              bool (*visit)(void *context, const struct session_event *event),
+                              void *context, struct session_error *error);
 
 #endif

@@ -17,7 +17,7 @@
 #include "session/query/selection_state.h"
 #include "session/scan/scan.h"
 
-enum { SLOTS = 4096, EVENTS_AT_ONCE = 1 << 19 };
+enum { SLOTS = 4096, EVENTS_AT_ONCE = 1 << 19, EVENTS_OF_A_SPAN = 1 << 13 };
 
 /* The order in one nanosecond. */
 enum phase { PHASE_OLD_FREE, PHASE_ALLOC, PHASE_YOUNG_FREE, PHASES };
@@ -340,8 +340,9 @@ static struct window whole_span(const struct selection *selection)
     return span;
 }
 
-bool event_windows_visit(struct selection *selection, size_t at_once, event_visitor *visit,
-                         void *context, struct session_error *error)
+/* Visits the events of a span, if it has a beginning that is not after its end. */
+static bool visit_within(struct selection *selection, const struct window *span, size_t at_once,
+                         event_visitor *visit, void *context, struct session_error *error)
 {
     struct replay replay = {.selection = selection,
                             .at_once = at_once,
@@ -350,17 +351,32 @@ bool event_windows_visit(struct selection *selection, size_t at_once, event_visi
                             .visit = visit,
                             .context = context,
                             .error = error};
-    const struct window span = whole_span(selection);
     bool good =
         (replay.entries && replay.allocations) || session_fail_memory(error, "the events in order");
-    good = good && (span.first > span.last || visit_span(&replay, &span));
+    good = good && (span->first > span->last || visit_span(&replay, span));
     free(replay.entries);
     free(replay.allocations);
     return good;
+}
+
+bool event_windows_visit(struct selection *selection, size_t at_once, event_visitor *visit,
+                         void *context, struct session_error *error)
+{
+    const struct window span = whole_span(selection);
+    return visit_within(selection, &span, at_once, visit, context, error);
 }
 
 bool selection_events(struct selection *selection, event_visitor *visit, void *context,
                       struct session_error *error)
 {
     return event_windows_visit(selection, EVENTS_AT_ONCE, visit, context, error);
+}
+
+bool selection_events_between(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
+                              event_visitor *visit, void *context, struct session_error *error)
+{
+    if (to_ns <= from_ns)
+        return true;
+    const struct window span = {from_ns, to_ns - 1};
+    return visit_within(selection, &span, EVENTS_OF_A_SPAN, visit, context, error);
 }

@@ -92,6 +92,45 @@ static void order_is_that_of_sql(void **state)
     compare("all | where size > 1G", "0", 0);
 }
 
+/* Replays the events of [from, to) beside the rows of the same times. */
+static void compare_span(uint64_t from, uint64_t to, bool any)
+{
+    struct session_error error;
+    struct session *session = session_open(PATH, &error);
+    struct selection *selection = selection_new(session, "all", &error);
+    struct comparing comparing = {.seen = 0};
+    sqlite3 *database;
+    char sql[2048], condition[100];
+    snprintf(condition, sizeof(condition), "ns >= %llu AND ns < %llu", (unsigned long long)from,
+             (unsigned long long)to);
+    snprintf(sql, sizeof(sql), in_order, condition);
+    assert_non_null(selection);
+    assert_int_equal(sqlite3_open(PATH, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &comparing.statement, NULL), SQLITE_OK);
+    assert_true(selection_events_between(selection, from, to, compare_event, &comparing, &error));
+    assert_int_equal(sqlite3_step(comparing.statement), SQLITE_DONE);
+    assert_int_equal(comparing.seen > 0, any);
+    sqlite3_finalize(comparing.statement);
+    sqlite3_close(database);
+    selection_free(selection);
+    session_close(session);
+}
+
+static void spans_have_their_events_only(void **state)
+{
+    struct session_error error;
+    (void)state;
+    make(3000);
+    struct session *session = session_open(PATH, &error);
+    struct session_allocation block;
+    assert_true(session_allocation(session, 1500, &block, &error));
+    session_close(session);
+    compare_span(block.alloc_ns, block.alloc_ns + 1, true);
+    compare_span(block.alloc_ns, block.alloc_ns + 100000, true);
+    compare_span(block.alloc_ns, block.alloc_ns, false);
+    compare_span(0, UINT64_MAX >> 1, true);
+}
+
 static void several_chunks_take_part(void **state)
 {
     (void)state;
@@ -158,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_that_of_sql),
+        cmocka_unit_test(spans_have_their_events_only),
         cmocka_unit_test(several_chunks_take_part),
         cmocka_unit_test(one_nanosecond_may_hold_them_all),
         cmocka_unit_test(a_visitor_may_end_it),
