@@ -97,6 +97,7 @@ static uint32_t ascii_for(uint32_t glyph)
         char ascii;
     } table[] = {
         {0x2026, '~'}, /* … */
+        {0x00b5, 'u'}, /* µ */
         {0x00b7, '.'}, /* · */
         {0x2212, '-'}, /* − */
         {0x2013, '-'}, /* – */

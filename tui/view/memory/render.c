@@ -10,8 +10,9 @@
 
 #define CURSOR_BACKGROUND 15
 #define NEIGHBOUR_NAME 24
-#define MEMBERS_LEAST 4 /* rows; the layout is not shown in fewer */
-#define HIGHLIGHT 238   /* behind the cells of the allocation under the cursor */
+#define REGION_GAP (UINT64_C(16) << 20) /* between two regions, as session_regions() */
+#define MEMBERS_LEAST 4                 /* rows; the layout is not shown in fewer */
+#define HIGHLIGHT 238                   /* behind the cells of the allocation under the cursor */
 
 /* ---- status ----------------------------------------------------------------------------- */
 
@@ -250,13 +251,14 @@ static int render_allocation(const struct memory_details *details,
     return y + 1;
 }
 
+/* Draws a gap in which no block is allocated; one of REGION_GAP or more is no hole. */
 static void render_hole(const struct memory_details *details, const struct area *area)
 {
     char a[FORMAT_SIZE];
     area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, details->address);
-    if (details->has_below && details->has_above) {
-        uint64_t from = details->below.address + details->below.size;
-        uint64_t to = details->above.address;
+    const uint64_t from = details->below.address + details->below.size;
+    const uint64_t to = details->above.address;
+    if (details->has_below && details->has_above && to - from < REGION_GAP) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN), "a hole of %s, %" PRIx64 " – %" PRIx64,
                    format_size(a, to > from ? to - from : 0), from, to);
     } else {
@@ -269,6 +271,9 @@ static int render_neighbour(const struct exploration *exploration, const struct 
                             const struct session_allocation *neighbour)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    /* What lies so far away is another region. */
+    if (gap >= REGION_GAP)
+        return x + area_print(area, x, y, theme_style(THEME_FAINT), "nothing near %s  ", where);
     const char *name = neighbour->type
                            ? session_type_name(exploration->session, neighbour->type)
                            : session_function_name(exploration->session, neighbour->function);
@@ -284,7 +289,7 @@ static void render_around(const struct memory_details *details,
 {
     uint64_t start = details->found ? details->allocation.address : details->address;
     uint64_t end = details->found ? start + details->allocation.size : start;
-    int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "free ");
+    int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "free: ");
     if (details->has_below) {
         uint64_t below_end = details->below.address + details->below.size;
         x = render_neighbour(exploration, area, x, y, "below",
