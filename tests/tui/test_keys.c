@@ -115,7 +115,7 @@ static void bindings_depend_on_the_view(void **state)
     assert_int_equal(action_in(VIEW_MEMORY, 'v'), ACTION_NONE);
     assert_int_equal(action_in(VIEW_OVERVIEW, 'q'), ACTION_QUIT);
     assert_int_equal(action_in(VIEW_FUNCTIONS, 'k'), ACTION_UP);
-    assert_int_equal(action_in(VIEW_TIMELINE, 'k'), ACTION_NONE);
+    assert_int_equal(action_in(VIEW_OVERVIEW, 's'), ACTION_NONE);
     assert_int_equal(action_in(VIEW_FUNCTIONS, 0x1234), ACTION_NONE);
 }
 

@@ -218,6 +218,12 @@ bool browser_do(struct browser *browser, enum action action)
     case ACTION_GOTO:
         prompt_open(browser, MODE_GOTO);
         break;
+    case ACTION_RANGE:
+        if (browser_view(browser->current)->asks_range && !browser->exploration.marking)
+            prompt_open(browser, MODE_RANGE);
+        else
+            browser_act(browser, &(struct view_input){.action = action});
+        break;
     case ACTION_VIEW_NEXT:
         browser_go(browser, view_beside(browser->current, 1), false);
         break;
@@ -332,7 +338,8 @@ static bool prepare(struct browser *browser, struct session *session,
         if (browser_view((enum view_number)i) &&
             !(browser->views[i] = browser_view((enum view_number)i)->create()))
             return false;
-    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_GOTO};
+    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_GOTO,
+                                               MODE_RANGE};
     for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
         if (!(browser->editors[typing[i]] = line_editor_new()))
             return false;

@@ -17,6 +17,7 @@ enum browser_mode {
     MODE_SEARCH,
     MODE_COMMAND,
     MODE_GOTO,
+    MODE_RANGE,
     MODE_HELP,
     MODE_MENU,
     MODES

@@ -40,6 +40,10 @@ static void take(struct browser *browser, enum browser_mode mode, const char *te
         if (*text)
             browser_act(browser, &(struct view_input){.action = ACTION_GOTO, .text = text});
         break;
+    case MODE_RANGE:
+        browser->mode = MODE_VIEW;
+        browser_act(browser, &(struct view_input){.action = ACTION_RANGE, .text = text});
+        break;
     default:
         browser->mode = MODE_VIEW;
         command_run(browser, text);
@@ -47,10 +51,30 @@ static void take(struct browser *browser, enum browser_mode mode, const char *te
     }
 }
 
+/* A key that moves ends the prompt of a range with nothing typed: the range begins at the cursor.
+ */
+static bool begins_range(struct browser *browser, uint32_t key)
+{
+    const char *text = line_editor_text(browser->editors[browser->mode]);
+    if (browser->mode != MODE_RANGE || *text)
+        return false;
+    const enum action action =
+        key_action(&browser_view(browser->current)->keys, browser->current, key);
+    if (action != ACTION_LEFT && action != ACTION_RIGHT && action != ACTION_PAGE_UP &&
+        action != ACTION_PAGE_DOWN && action != ACTION_HOME && action != ACTION_END)
+        return false;
+    browser->mode = MODE_VIEW;
+    browser_act(browser, &(struct view_input){.action = ACTION_RANGE});
+    browser_act(browser, &(struct view_input){.action = action});
+    return true;
+}
+
 void prompt_key(struct browser *browser, uint32_t key)
 {
     enum browser_mode mode = browser->mode;
     struct line_editor *editor = browser->editors[mode];
+    if (begins_range(browser, key))
+        return;
     switch (line_editor_key(editor, key)) {
     case LINE_DONE: {
         const char *text = line_editor_text(editor);

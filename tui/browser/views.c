@@ -19,6 +19,8 @@ static const struct view_ops *const view_table[VIEWS] = {
     [VIEW_ALLOCATIONS] = &allocations_view,
 
     [VIEW_DETAIL] = &detail_view,
+
+    [VIEW_DIFF] = &diff_view,
 };
 
 const struct view_ops *browser_view(enum view_number number)

@@ -46,6 +46,8 @@ struct exploration {
     uint64_t moment_ns;            /* timeline's cursor, the memory's time */
     bool has_range;                /* of time, which the user marked in the timeline */
     uint64_t range_from_ns, range_to_ns;
+    bool marking;      /* the user is moving to the range's end */
+    const char *other; /* the session to compare with, a path; NULL: none */
     /* The last ones that the user selected, in any view. */
     uint32_t function;
     bool has_function;

@@ -32,12 +32,12 @@ enum action {
     ACTION_PLAY,         /* through time, and stop */
     ACTION_RANGE,        /* begin a range, or end it */
     ACTION_DIFF,         /* of the range */
+    ACTION_COMPRESS,     /* idle gaps of time, and back */
     ACTION_SECTION_BACK, /* region */
     ACTION_SECTION_FORWARD,
     ACTION_PEAK,
     ACTION_MODE,      /* the next way to measure or show the same things */
     ACTION_HOLES,     /* the list of holes, and back */
-    ACTION_OVER_TIME, /* what is shown over time, and back; of one allocation: the timeline */
 
     ACTION_ALTERNATE,
     ACTION_MEMBERS, /* of a type, instead of the stack */

@@ -29,13 +29,14 @@ struct view_offer {
 #define VIEW_OFFERS 16
 
 struct view_ops {
-    const char *name;      /* for --view and `:` */
-    const char *alias;     /* another name; NULL: none */
-    const char *title;     /* for the title line */
-    const char *asks;      /* prompt of ACTION_GOTO; NULL: the view has none */
-    const char *help;      /* a sentence or two that begin the view's help; NULL: none */
-    struct key_table keys; /* its own, and shared ones that it explains itself */
-    void *(*create)(void); /* NULL if memory is exhausted */
+    const char *name;       /* for --view and `:` */
+    const char *alias;      /* another name; NULL: none */
+    const char *title;      /* for the title line */
+    const char *asks;       /* prompt of ACTION_GOTO; NULL: the view has none */
+    const char *asks_range; /* prompt of ACTION_RANGE; NULL: the action comes without a text */
+    const char *help;       /* a sentence or two that begin the view's help; NULL: none */
+    struct key_table keys;  /* its own, and shared ones that it explains itself */
+    void *(*create)(void);  /* NULL if memory is exhausted */
     void (*destroy)(void *view, struct exploration *exploration);
     /* Returns false if the action means nothing here (ACTION_BACK then leaves the view). */
     bool (*update)(void *view, struct exploration *exploration, const struct view_input *input);

@@ -11,16 +11,56 @@
 
 /* ---- chart ------------------------------------------------------------------------------ */
 
+/* Returns the allocations a second of a slot. */
+static uint64_t rate_of(const struct timeline *timeline, int slot)
+{
+    const uint64_t length = timeline_edge(timeline, slot + 1) - timeline_edge(timeline, slot);
+    const double rate =
+        (double)timeline->slots[slot].allocated_count * 1e9 / (double)(length > 0 ? length : 1);
+    return rate < 1e18 ? (uint64_t)rate : (uint64_t)1e18;
+}
+
+/* Returns the bytes by which a slot grew or, with `down`, became less. */
+static uint64_t net_of(const struct session_slot *slot, bool down)
+{
+    const uint64_t more = down ? slot->freed_bytes : slot->allocated_bytes;
+    const uint64_t less = down ? slot->allocated_bytes : slot->freed_bytes;
+    return more > less ? more - less : 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Returns the largest number that the chart shows. */
 static uint64_t largest(const struct timeline *timeline)
 {
     uint64_t most = 1;
     for (int i = 0; i < timeline->slot_count; i++) {
-        if (timeline->slots[i].peak_bytes > most)
-            most = timeline->slots[i].peak_bytes;
-        if (timeline->slots[i].live_bytes > most)
-            most = timeline->slots[i].live_bytes;
+        const struct session_slot *slot = &timeline->slots[i];
+        if (timeline->mode == TIMELINE_RATE)
+            most = larger(most, rate_of(timeline, i));
+        else if (timeline->mode == TIMELINE_NET)
+            most = larger(most, larger(net_of(slot, false), net_of(slot, true)));
+        else
+            most = larger(most, larger(slot->peak_bytes, slot->live_bytes));
     }
     return most;
+}
+
+/* Returns the largest number with room for the resident set size, if that is not much larger. */
+static uint64_t largest_with_rss(const struct timeline *timeline,
+                                 const struct exploration *exploration)
+{
+    const struct session_rss *samples = NULL;
+    const size_t count = session_rss(exploration->session, &samples);
+    const uint64_t most = largest(timeline);
+    uint64_t rss = most;
+    for (size_t i = 0; timeline->mode == TIMELINE_LIVE && i < count; i++)
+        if (samples[i].ns >= timeline->from && samples[i].ns < timeline->to)
+            rss = larger(rss, samples[i].bytes);
+    return rss / 2 <= most ? rss : most;
 }
 
 static void render_slot(const struct exploration *exploration, const struct area *chart, int x,
@@ -44,6 +84,45 @@ static void render_slot(const struct exploration *exploration, const struct area
     bars_column(chart, x, layers, count + 1, scale, CELL_DEFAULT);
 }
 
+static void render_rate(const struct timeline *timeline, const struct area *chart, int x,
+                        uint64_t scale)
+{
+    const struct bar_layer layer = {rate_of(timeline, x),
+                                    theme_category(chart->grid, 0, SESSION_COLORS - 1, -1), '#'};
+    bars_column(chart, x, &layer, 1, scale, CELL_DEFAULT);
+}
+
+/* Draws a bar from the top of column `x` down. */
+static void render_hanging(const struct area *area, int x, uint64_t value, uint64_t scale,
+                           struct cell_style style)
+{
+    const int eighths = (int)((double)value / (double)scale * area->height * 8 + 0.5);
+    const bool colors = grid_colors(area->grid) > 0;
+    for (int y = 0; y * 8 < eighths && y < area->height; y++) {
+        const int part = eighths - y * 8;
+        struct cell_style cell = style;
+        if (part < 8 && colors)
+            cell.attributes |= CELL_REVERSE;
+        /* The lower part of a reversed cell has the colour of the background. */
+        area_put(area, x, y, !colors ? '-' : part >= 8 ? 0x2588 : 0x2588 - (uint32_t)part, cell);
+    }
+}
+
+/* Draws growth above the middle, and loss below it. */
+static void render_net(const struct timeline *timeline, const struct area *chart, int x,
+                       uint64_t scale)
+{
+    const struct session_slot *slot = &timeline->slots[x];
+    const int upper = (chart->height + 1) / 2;
+    const struct area above = area_part(chart, 0, 0, chart->width, upper);
+    const struct area below = area_part(chart, 0, upper, chart->width, chart->height - upper);
+    const struct bar_layer layer = {net_of(slot, false),
+                                    theme_category(chart->grid, 1, SESSION_COLORS - 1, -1), '+'};
+    bars_column(&above, x, &layer, 1, scale, CELL_DEFAULT);
+    render_hanging(&below, x, net_of(slot, true), scale,
+                   theme_category(chart->grid, 0, SESSION_COLORS - 1, -1));
+}
+
 static bool is_blank(const struct area *area, int x, int y)
 {
     return grid_cell(area->grid, area->x + x, area->y + y)->glyph == ' ';
@@ -58,33 +137,57 @@ static void render_cursor(const struct area *chart, int x, uint32_t glyph, enum 
 
 static int column_of(const struct timeline *timeline, uint64_t ns)
 {
-    if (ns < timeline->from || ns >= timeline->to)
-        return -1;
-    return (int)((double)(ns - timeline->from) / (double)(timeline->to - timeline->from) *
-                 timeline->slot_count);
+    return ns < timeline->from || ns >= timeline->to ? -1 : timeline_slot_of(timeline, ns);
 }
 
+/* Draws a line for each mark. */
 static void render_marks(const struct timeline *timeline, const struct exploration *exploration,
                          const struct area *chart)
 {
     const struct session_mark *marks = NULL;
-    size_t count = session_marks(exploration->session, &marks);
+    const size_t count = session_marks(exploration->session, &marks);
+    for (size_t i = 0; i < count; i++) {
+        const int x = column_of(timeline, marks[i].ns);
+        if (x >= 0)
+            render_cursor(chart, x, 0x2506, THEME_MATCH);
+    }
+}
+
+/* Draws the names of the marks on the axis. A name without room ends in an ellipsis, or is left
+ * out if another one begins before it. */
+static void render_mark_names(const struct timeline *timeline,
+                              const struct exploration *exploration, const struct area *area,
+                              const struct timeline_layout *layout)
+{
+    const struct session_mark *marks = NULL;
+    const size_t count = session_marks(exploration->session, &marks);
+    const int y = layout->chart_height;
     int free_from = 0;
     for (size_t i = 0; i < count; i++) {
-        int x = column_of(timeline, marks[i].ns);
-        if (x < 0)
-            continue;
-        render_cursor(chart, x, 0x2506, THEME_MATCH);
+        const int x = column_of(timeline, marks[i].ns);
         const char *name = marks[i].name && marks[i].name[0] ? marks[i].name : marks[i].kind;
-        int width = text_width(name);
-        if (x + 1 < free_from || x + 1 + width >= chart->width)
+        if (x < free_from)
             continue;
-        bool room = true;
-        for (int k = 1; k <= width; k++)
-            room &= is_blank(chart, x + k, 0);
-        if (room)
-            free_from = x + 2 + area_text(chart, x + 1, 0, theme_style(THEME_MATCH), name);
+        int room = timeline->slot_count - x - 1;
+        for (size_t k = i + 1; k < count; k++) {
+            const int next = column_of(timeline, marks[k].ns);
+            if (next > x + 1 && next - x - 1 < room)
+                room = next - x - 1;
+        }
+        area_put(area, layout->axis_width + x, y, 0x253c, theme_style(THEME_MATCH));
+        const int width = text_width(name) < room ? text_width(name) : room;
+        if (width >= 2)
+            area_field(area, layout->axis_width + x + 1, y, width, theme_style(THEME_MATCH), name);
+        free_from = x + 1 + width;
     }
+}
+
+/* Draws the gaps that take one slot. */
+static void render_gaps(const struct timeline *timeline, const struct area *chart)
+{
+    for (size_t i = 0; i < timeline->run_count; i++)
+        for (int y = 0; timeline->runs[i].gap && y < chart->height; y++)
+            area_put(chart, (int)timeline->runs[i].first, y, 0x250a, theme_style(THEME_FAINT));
 }
 
 /* Draws the resident set size as a dashed line where it lies within the scale. */
@@ -111,24 +214,31 @@ static void render_rss(const struct timeline *timeline, const struct exploration
 
 /* ---- axes ------------------------------------------------------------------------------- */
 
-/* Returns the step of the size axis: about four in a chart, fewer in a low one. */
-static uint64_t size_step(uint64_t most, int height)
+/* Returns the step of the vertical axis: about four in a chart, fewer in a low one. */
+static uint64_t axis_step(enum timeline_mode mode, uint64_t most, int height)
 {
     uint64_t parts = height >= 20 ? 6 : height >= 9 ? 4 : 2;
-    return bars_nice_size((most + parts - 1) / parts);
+    if (mode == TIMELINE_NET)
+        parts = (parts + 1) / 2;
+    return mode == TIMELINE_RATE ? bars_nice_count((most + parts - 1) / parts)
+                                 : bars_nice_size((most + parts - 1) / parts);
 }
 
 static void render_size_axis(const struct area *area, const struct timeline_layout *layout,
-                             uint64_t scale, uint64_t step)
+                             enum timeline_mode mode, uint64_t scale, uint64_t step)
 {
+    const int height = mode == TIMELINE_NET ? (layout->chart_height + 1) / 2 : layout->chart_height;
     int x = layout->axis_width - 1;
     for (int y = 0; y < layout->chart_height; y++)
         area_put(area, x, y, 0x2502, theme_style(THEME_FAINT));
     for (uint64_t value = step; value <= scale; value += step) {
-        int y = layout->chart_height -
-                (int)((double)value / (double)scale * layout->chart_height + 0.5);
+        int y = height - (int)((double)value / (double)scale * height + 0.5);
         char text[FORMAT_SIZE];
-        area_field_right(area, 0, y, x, theme_style(THEME_FAINT), format_size_short(text, value));
+        if (mode == TIMELINE_RATE)
+            format_count_short(text, value);
+        else
+            format_size_short(text, value);
+        area_field_right(area, 0, y, x, theme_style(THEME_FAINT), text);
         area_put(area, x, y, 0x2524, theme_style(THEME_FAINT));
         if (value > UINT64_MAX - step)
             break;
@@ -150,15 +260,20 @@ static void render_time_axis(const struct timeline *timeline, const struct area 
 {
     int y = layout->chart_height, x0 = layout->axis_width;
     struct cell_style faint = theme_style(THEME_FAINT);
-    area_field_right(area, 0, y, x0 - 1, faint, "0");
-    area_put(area, x0 - 1, y, 0x253c, faint);
+    const int zero = timeline->mode == TIMELINE_NET ? (layout->chart_height + 1) / 2 : y;
+    area_field_right(area, 0, zero, x0 - 1, faint, "0");
+    area_put(area, x0 - 1, zero, 0x253c, faint);
     area_fill(area, x0, y, timeline->slot_count, 1, 0x2500, faint);
     uint64_t span = timeline->to - timeline->from;
     uint64_t step =
         nice_time((uint64_t)((double)span * TICK_COLUMNS / (double)timeline->slot_count) + 1);
     int free_from = 0;
+    int before = -1;
     for (uint64_t at = (timeline->from + step - 1) / step * step; at < timeline->to; at += step) {
         int x = column_of(timeline, at);
+        if (x == before)
+            continue; /* in a gap */
+        before = x;
         char text[FORMAT_SIZE];
         format_moment(text, at, step);
         int width = text_width(text), left = x0 + x - (x > 3 ? width / 2 : 0);
@@ -170,168 +285,69 @@ static void render_time_axis(const struct timeline *timeline, const struct area 
     }
 }
 
-static void render_range(const struct timeline *timeline, const struct area *area,
-                         const struct timeline_layout *layout)
+static void render_range(const struct timeline *timeline, const struct exploration *exploration,
+                         const struct area *area, const struct timeline_layout *layout)
 {
-    int y = layout->chart_height, x0 = layout->axis_width;
-    if (timeline->ranging) {
-        uint64_t begin = timeline_edge(timeline, timeline->cursor), end = timeline->range_ns;
-        int a = column_of(timeline, begin < end ? begin : end);
-        int b = column_of(timeline, begin < end ? end : begin);
-        a = a < 0 ? 0 : a;
-        b = b < 0 ? timeline->slot_count - 1 : b;
+    const int y = layout->chart_height, x0 = layout->axis_width;
+    uint64_t begin = exploration->range_from_ns, end = exploration->range_to_ns;
+    if (exploration->marking) {
+        const uint64_t moment = exploration->moment_ns;
+        begin = moment < timeline->range_ns ? moment : timeline->range_ns;
+        end = moment < timeline->range_ns ? timeline->range_ns : moment;
+    }
+    if ((exploration->marking || exploration->has_range) && end >= timeline->from &&
+        begin < timeline->to) {
+        const int a = timeline_slot_of(timeline, begin), b = timeline_slot_of(timeline, end);
         area_fill(area, x0 + a, y, b - a + 1, 1, 0x2550, theme_style(THEME_MATCH));
     }
     area_put(area, x0 + timeline->cursor, y, 0x25b2, theme_style(THEME_STRONG));
 }
 
-/* ---- legend and details ----------------------------------------------------------------- */
-
-static void render_legend(const struct timeline *timeline, const struct exploration *exploration,
-                          const struct area *area, const struct timeline_layout *layout)
+static void render_slots(const struct timeline *timeline, const struct exploration *exploration,
+                         const struct area *chart, uint64_t scale)
 {
-    const struct session_slot *slot = &timeline->slots[timeline->cursor];
-    struct area legend =
-        area_part(area, layout->legend_x + 2, 0, layout->legend_width - 3, layout->chart_height);
-    int y = 0;
-    bool percents = legend.width >= 30;
-    int label = legend.width - 2 - 7 - (percents ? 6 : 0);
-    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s%s",
-               color_by_name(exploration->color_by), percents ? ", at the cursor" : "");
-    for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
-        char size[FORMAT_SIZE], percent[FORMAT_SIZE];
-        struct cell_style style = exploration_category(exploration, legend.grid, i);
-        area_put(&legend, 0, y,
-                 grid_colors(legend.grid) ? 0x2588 : exploration_pattern(exploration, i), style);
-        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
-                      exploration->legend.entry[i].label);
-        area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN),
-                         format_size_short(size, slot->color_bytes[i]));
-        if (percents)
-            area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
-                             format_percent(percent, slot->color_bytes[i], slot->live_bytes));
+    for (int x = 0; x < timeline->slot_count; x++) {
+        if (timeline->mode == TIMELINE_RATE)
+            render_rate(timeline, chart, x, scale);
+        else if (timeline->mode == TIMELINE_NET)
+            render_net(timeline, chart, x, scale);
+        else
+            render_slot(exploration, chart, x, &timeline->slots[x], scale);
     }
-    if (y < legend.height && slot->peak_bytes > slot->live_bytes) {
-        char size[FORMAT_SIZE];
-        area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : ':',
-                 theme_style(THEME_TRANSIENT));
-        area_field(&legend, 2, y, label, theme_style(THEME_FAINT), "gone within the slot");
-        area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_FAINT),
-                         format_size_short(size, slot->peak_bytes - slot->live_bytes));
-    }
-}
-
-static uint64_t rss_at(const struct exploration *exploration, uint64_t ns)
-{
-    const struct session_rss *samples = NULL;
-    size_t count = session_rss(exploration->session, &samples);
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < count && samples[i].ns < ns; i++)
-        bytes = samples[i].bytes;
-    return bytes;
-}
-
-static void render_slot_line(const struct timeline *timeline, const struct exploration *exploration,
-                             const struct area *area, int y)
-{
-    const struct session_slot *slot = &timeline->slots[timeline->cursor];
-    uint64_t begin = timeline_edge(timeline, timeline->cursor);
-    uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
-    char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    int x = 1;
-    struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
-    x += area_text(area, x, y, faint, "slot ");
-    x += area_print(area, x, y, plain, "%s – %s", format_moment(a, begin, end - begin),
-                    format_moment(b, end, end - begin));
-    x += area_print(area, x, y, faint, "  live %s", exploration->about);
-    x += area_text(area, x, y, theme_style(THEME_STRONG), format_size(a, slot->live_bytes));
-    x += area_print(area, x, y, plain, " in %s%s", exploration->about,
-                    format_count(a, slot->live_count));
-    if (slot->peak_bytes > slot->live_bytes && x + 16 <= area->width) {
-        x += area_print(area, x, y, faint, "  peak %s", exploration->about);
-        x += area_text(area, x, y, plain, format_size(a, slot->peak_bytes));
-    }
-    uint64_t rss = rss_at(exploration, end);
-    if (rss > 0 && x + 15 <= area->width) {
-        x += area_text(area, x, y, faint, "  RSS ");
-        area_text(area, x, y, plain, format_size(a, rss));
-    }
-}
-
-static void render_flow_line(const struct timeline *timeline, const char *about,
-                             const struct area *area, int y)
-{
-    const struct session_slot *slot = &timeline->slots[timeline->cursor];
-    char count[FORMAT_SIZE], size[FORMAT_SIZE];
-    int x = 1;
-    struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
-    x += area_text(area, x, y, faint, "allocated ");
-    x += area_print(area, x, y, plain, "+%s%s, %s%s", about,
-                    format_count(count, slot->allocated_count), about,
-                    format_size(size, slot->allocated_bytes));
-    x += area_text(area, x, y, faint, "  freed ");
-    x += area_print(area, x, y, plain, "−%s%s, %s%s", about, format_count(count, slot->freed_count),
-                    about, format_size(size, slot->freed_bytes));
-    bool grew = slot->allocated_bytes >= slot->freed_bytes;
-    x += area_text(area, x, y, faint, "  net ");
-    area_print(area, x, y, plain, "%s%s%s", grew ? "+" : "−", about,
-               format_size(size, grew ? slot->allocated_bytes - slot->freed_bytes
-                                      : slot->freed_bytes - slot->allocated_bytes));
-}
-
-static void render_shares(const struct timeline *timeline, const struct exploration *exploration,
-                          const struct area *area, int y)
-{
-    const struct session_slot *slot = &timeline->slots[timeline->cursor];
-    if (!timeline->shares)
-        return;
-    if (timeline->share_count == 0) {
-        area_text(area, 1, y, theme_style(THEME_FAINT), "nothing was allocated in this slot");
-        return;
-    }
-    int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "by ");
-    for (size_t i = 0; i < timeline->share_count; i++) {
-        char percent[FORMAT_SIZE];
-        const char *name =
-            session_function_name(exploration->session, timeline->shares[i].function);
-        int width = text_width(name) < 40 ? text_width(name) : 40;
-        format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
-        if (x + width + 1 + text_width(percent) >= area->width)
-            break;
-        area_name(area, x, y, width, theme_style(THEME_PLAIN), name);
-        x += width + 1;
-        x += 2 + area_text(area, x, y, theme_style(THEME_FAINT), percent);
-    }
+    if (timeline->mode == TIMELINE_LIVE)
+        render_rss(timeline, exploration, chart, scale);
 }
 
 void timeline_render(const void *view, const struct exploration *exploration,
                      const struct area *area)
 {
     const struct timeline *timeline = view;
-    struct timeline_layout layout = timeline_lay_out(area->width, area->height);
-    uint64_t most = largest(timeline), step = size_step(most, layout.chart_height);
-    uint64_t scale = (most + step - 1) / step * step;
+    const struct timeline_layout layout =
+        timeline_lay_out(area->width, area->height, exploration->has_range);
+    const uint64_t most = largest_with_rss(timeline, exploration);
+    const uint64_t step = axis_step(timeline->mode, most, layout.chart_height);
+    const uint64_t scale = (most + step - 1) / step * step;
     struct area chart =
         area_part(area, layout.axis_width, 0, layout.chart_width, layout.chart_height);
-    for (int x = 0; x < timeline->slot_count; x++)
-        render_slot(exploration, &chart, x, &timeline->slots[x], scale);
-    render_rss(timeline, exploration, &chart, scale);
+    render_slots(timeline, exploration, &chart, scale);
+    render_gaps(timeline, &chart);
     render_marks(timeline, exploration, &chart);
     render_cursor(&chart, timeline->cursor, 0x2502, THEME_STRONG);
-    render_size_axis(area, &layout, scale, step);
+    render_size_axis(area, &layout, timeline->mode, scale, step);
     render_time_axis(timeline, area, &layout);
-    render_range(timeline, area, &layout);
+    render_mark_names(timeline, exploration, area, &layout);
+    render_range(timeline, exploration, area, &layout);
     if (!timeline->slots_known) {
         char text[PENDING_SIZE];
         area_text(area, layout.axis_width + 2, layout.chart_height / 2, theme_style(THEME_FAINT),
                   exploration_pending(text, exploration));
-        return;
+    } else {
+        if (layout.legend_x >= 0)
+            timeline_legend_render(timeline, exploration, area, &layout);
+        timeline_details_render(timeline, exploration, area, &layout);
     }
-    if (layout.legend_x >= 0)
-        render_legend(timeline, exploration, area, &layout);
-    render_slot_line(timeline, exploration, area, layout.details);
-    if (layout.detail_rows >= 3) {
-        render_flow_line(timeline, exploration->about, area, layout.details + 1);
-        render_shares(timeline, exploration, area, layout.details + 2);
+    if (layout.range_rows > 0) {
+        struct area range = area_part(area, 0, layout.range_y, area->width, layout.range_rows);
+        timeline_range_render(timeline, exploration, &range);
     }
 }

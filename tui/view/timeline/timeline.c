@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The timeline view: live bytes over time, with a window, a cursor and a range. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,25 +9,24 @@
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"
 
-static const struct session_slot no_slots[TIMELINE_SLOTS_MOST];
-
 static void *create(void)
 {
     struct timeline *timeline = calloc(1, sizeof(*timeline));
     if (timeline)
-        timeline->slots = no_slots;
+        timeline->slots = timeline_no_slots;
     return timeline;
 }
 
 static void destroy(void *view, struct exploration *exploration)
 {
     struct timeline *timeline = view;
-    load_clear(&exploration->loader, &timeline->slots_load);
-    load_clear(&exploration->loader, &timeline->shares_load);
+    timeline_loads_clear(timeline, exploration);
+    free(timeline->orders[0]);
+    free(timeline->orders[1]);
     free(timeline);
 }
 
-struct timeline_layout timeline_lay_out(int width, int height)
+struct timeline_layout timeline_lay_out(int width, int height, bool range)
 {
     struct timeline_layout layout = {.axis_width = 8, .legend_x = -1};
     layout.legend_width = width >= 160 ? 48 : width >= 110 ? 38 : width >= 64 ? 26 : 0;
@@ -37,6 +37,9 @@ struct timeline_layout timeline_lay_out(int width, int height)
         layout.chart_width = TIMELINE_SLOTS_MOST;
     if (layout.chart_width < 1)
         layout.chart_width = 1;
+    layout.range_rows = !range ? 0 : height >= 30 ? height * 2 / 5 : height >= 8 ? height / 2 : 0;
+    layout.range_y = height - layout.range_rows;
+    height -= layout.range_rows;
     layout.detail_rows = height >= 14 ? 3 : 1;
     layout.chart_height = height - 2 - layout.detail_rows;
     if (layout.chart_height < 1)
@@ -47,10 +50,26 @@ struct timeline_layout timeline_lay_out(int width, int height)
 
 uint64_t timeline_edge(const struct timeline *timeline, int slot)
 {
-    uint64_t span = timeline->to - timeline->from;
-    uint64_t count = timeline->slot_count > 0 ? (uint64_t)timeline->slot_count : 1;
-    uint64_t whole = span / count, rest = span % count;
-    return timeline->from + whole * (uint64_t)slot + rest * (uint64_t)slot / count;
+    size_t i = 0;
+    while (i + 1 < timeline->run_count && (uint64_t)slot >= timeline->runs[i + 1].first)
+        i++;
+    const struct timeline_run *run = &timeline->runs[i];
+    const uint64_t span = run->to - run->from, count = run->count > 0 ? run->count : 1;
+    const uint64_t at = (uint64_t)slot - run->first;
+    return run->from + span / count * at + span % count * at / count;
+}
+
+int timeline_slot_of(const struct timeline *timeline, uint64_t ns)
+{
+    int low = 0, high = timeline->slot_count - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (timeline_edge(timeline, middle) <= ns)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
 }
 
 /* ---- window and cursor ------------------------------------------------------------------ */
@@ -64,7 +83,7 @@ static uint64_t session_end(const struct exploration *exploration)
 /* Sets the window, moved and cut so that it lies within the session. */
 static void set_window(struct timeline *timeline, uint64_t end, uint64_t from, uint64_t span)
 {
-    uint64_t least = (uint64_t)timeline->slot_count;
+    uint64_t least = (uint64_t)timeline->columns;
     if (span < least)
         span = least;
     if (span > end)
@@ -75,62 +94,57 @@ static void set_window(struct timeline *timeline, uint64_t end, uint64_t from, u
     timeline->to = from + span;
 }
 
-/* Shows the whole time of the selected process, or of the session. */
-static void show_all(struct timeline *timeline, const struct exploration *exploration)
+/* Sets the window and its slots. */
+static void move_window(struct timeline *timeline, struct exploration *exploration, uint64_t from,
+                        uint64_t span)
 {
-    const uint64_t start = session_start_ns(exploration->session), end = session_end(exploration);
-    set_window(timeline, end, start, end > start ? end - start : 0);
+    set_window(timeline, session_end(exploration), from, span);
+    timeline->slot_count = timeline->columns;
+    timeline_load_runs(timeline, exploration);
 }
 
-static int slot_of(const struct timeline *timeline, uint64_t ns)
+/* Shows the whole time of the selected process, or of the session. */
+static void show_all(struct timeline *timeline, struct exploration *exploration)
 {
-    int low = 0, high = timeline->slot_count - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (timeline_edge(timeline, middle) <= ns)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    const uint64_t start = session_start_ns(exploration->session), end = session_end(exploration);
+    move_window(timeline, exploration, start, end > start ? end - start : 0);
 }
 
 /* Moves the window so that it holds the shared moment, and the cursor to that moment. */
-static void show_moment(struct timeline *timeline, const struct exploration *exploration)
+static void show_moment(struct timeline *timeline, struct exploration *exploration)
 {
     uint64_t span = timeline->to - timeline->from, moment = exploration->moment_ns;
     if (moment < timeline->from || moment >= timeline->to)
-        set_window(timeline, session_end(exploration), moment > span / 2 ? moment - span / 2 : 0,
-                   span);
-    timeline->cursor = slot_of(timeline, moment);
+        move_window(timeline, exploration, moment > span / 2 ? moment - span / 2 : 0, span);
+    timeline->cursor = timeline_slot_of(timeline, moment);
 }
 
 static void set_cursor(struct timeline *timeline, struct exploration *exploration, int slot)
 {
-    uint64_t end = session_end(exploration), span = timeline->to - timeline->from;
+    const uint64_t span = timeline->to - timeline->from;
     uint64_t step = span / (uint64_t)timeline->slot_count;
     step = step ? step : 1;
     if (slot < 0) {
-        uint64_t back = step * (uint64_t)-slot;
-        set_window(timeline, end, timeline->from > back ? timeline->from - back : 0, span);
+        const uint64_t back = step * (uint64_t)-slot;
+        move_window(timeline, exploration, timeline->from > back ? timeline->from - back : 0, span);
         slot = 0;
     } else if (slot >= timeline->slot_count) {
-        set_window(timeline, end,
-                   timeline->from + step * (uint64_t)(slot - timeline->slot_count + 1), span);
+        move_window(timeline, exploration,
+                    timeline->from + step * (uint64_t)(slot - timeline->slot_count + 1), span);
         slot = timeline->slot_count - 1;
     }
     timeline->cursor = slot;
     exploration->moment_ns = timeline_edge(timeline, slot + 1) - 1;
 }
 
-static void zoom(struct timeline *timeline, const struct exploration *exploration, bool in)
+static void zoom(struct timeline *timeline, struct exploration *exploration, bool in)
 {
     uint64_t span = timeline->to - timeline->from, moment = exploration->moment_ns;
     uint64_t wider = in ? span / 2 : span > UINT64_MAX / 2 ? span : span * 2;
     /* The moment keeps its position on the screen. */
     uint64_t before = moment > timeline->from ? moment - timeline->from : 0;
     uint64_t offset = (uint64_t)((double)before / (double)span * (double)wider);
-    set_window(timeline, session_end(exploration), moment > offset ? moment - offset : 0, wider);
+    move_window(timeline, exploration, moment > offset ? moment - offset : 0, wider);
     show_moment(timeline, exploration);
 }
 
@@ -142,85 +156,25 @@ static void pan(struct timeline *timeline, struct exploration *exploration, bool
                     : timeline->from > move ? timeline->from - move
                                             : 0;
     uint64_t before = timeline->from;
-    set_window(timeline, session_end(exploration), from, span);
+    move_window(timeline, exploration, from, span);
     if (timeline->from == before)
         timeline->cursor = later ? timeline->slot_count - 1 : 0;
     exploration->moment_ns = timeline_edge(timeline, timeline->cursor + 1) - 1;
 }
 
-/* ---- loading ---------------------------------------------------------------------------- */
-
-struct slots_data {
-    struct {
-        uint64_t generation, from, to, count, by;
-    } request;
-    struct session_slot slots[TIMELINE_SLOTS_MOST];
-};
-
-static bool run_slots(struct session *session, struct selection *selection, void *data,
-                      struct session_error *error)
-{
-    struct slots_data *slots = data;
-    (void)session;
-    return selection_timeline(selection, slots->request.from, slots->request.to,
-                              (size_t)slots->request.count,
-                              (enum session_color_by)slots->request.by, slots->slots, error);
-}
-
-struct shares_data {
-    struct {
-        uint64_t selections, from, to;
-    } request;
-    struct session_share shares[TIMELINE_SHARES_MOST];
-    size_t count;
-};
-
-static bool run_shares(struct session *session, struct selection *selection, void *data,
-                       struct session_error *error)
-{
-    struct shares_data *shares = data;
-    (void)session;
-    (void)error;
-    shares->count = selection_top_functions(selection, shares->request.from, shares->request.to,
-                                            shares->shares, TIMELINE_SHARES_MOST);
-    return true;
-}
-
-static void load(struct timeline *timeline, struct exploration *exploration)
-{
-    static const struct load_kind slots_kind = {sizeof(((struct slots_data *)0)->request),
-                                                sizeof(struct slots_data), run_slots, NULL};
-    static const struct load_kind shares_kind = {sizeof(((struct shares_data *)0)->request),
-                                                 sizeof(struct shares_data), run_shares, NULL};
-    const struct slots_data wanted = {.request = {exploration->generation, timeline->from,
-                                                  timeline->to, (uint64_t)timeline->slot_count,
-                                                  (uint64_t)exploration->color_by}};
-    const struct slots_data *slots =
-        exploration_get(exploration, &timeline->slots_load, &slots_kind, &wanted.request);
-    timeline->slots_known = slots != NULL;
-    timeline->slots = slots ? slots->slots : no_slots;
-    const struct shares_data cursor = {.request = {exploration->selections,
-                                                   timeline_edge(timeline, timeline->cursor),
-                                                   timeline_edge(timeline, timeline->cursor + 1)}};
-    const struct shares_data *shares =
-        exploration_get(exploration, &timeline->shares_load, &shares_kind, &cursor.request);
-    timeline->shares = shares ? shares->shares : NULL;
-    timeline->share_count = shares ? shares->count : 0;
-}
-
 static void fit(struct timeline *timeline, struct exploration *exploration,
                 const struct view_input *input)
 {
-    struct timeline_layout layout = timeline_lay_out(input->width, input->height);
-    timeline->slot_count = layout.chart_width;
+    const struct timeline_layout layout =
+        timeline_lay_out(input->width, input->height, exploration->has_range);
+    timeline->columns = layout.chart_width;
     const uint64_t start = session_start_ns(exploration->session);
     /* A window that shows everything still does when the session grows or the process changes. */
     if (timeline->to == 0 || timeline->start != start ||
         (timeline->from == timeline->start && timeline->to == timeline->end))
         show_all(timeline, exploration);
     else
-        set_window(timeline, session_end(exploration), timeline->from,
-                   timeline->to - timeline->from);
+        move_window(timeline, exploration, timeline->from, timeline->to - timeline->from);
     timeline->start = start;
     timeline->end = session_end(exploration);
     if (exploration->moment_ns >= session_end(exploration))
@@ -229,31 +183,6 @@ static void fit(struct timeline *timeline, struct exploration *exploration,
 }
 
 /* ---- keys ------------------------------------------------------------------------------- */
-
-static void narrow_to(struct exploration *exploration, uint64_t from, uint64_t to)
-{
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], step[128];
-    snprintf(step, sizeof(step), "where alloc_time in %s .. %s", format_filter_time(a, from),
-             format_filter_time(b, to > from ? to - 1 : to));
-    exploration_narrow(exploration, step);
-}
-
-static void range(struct timeline *timeline, struct exploration *exploration)
-{
-    uint64_t begin = timeline_edge(timeline, timeline->cursor);
-    uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
-    if (!timeline->ranging) {
-        timeline->ranging = true;
-        timeline->range_ns = begin;
-        exploration_say(exploration, "range begun: move the cursor, then v again to filter by it");
-        return;
-    }
-    timeline->ranging = false;
-    if (timeline->range_ns <= begin)
-        narrow_to(exploration, timeline->range_ns, end);
-    else
-        narrow_to(exploration, begin, timeline->range_ns);
-}
 
 static void go_to(struct timeline *timeline, struct exploration *exploration, const char *text)
 {
@@ -271,13 +200,34 @@ static void go_to(struct timeline *timeline, struct exploration *exploration, co
 static bool click(struct timeline *timeline, struct exploration *exploration,
                   const struct view_input *input)
 {
-    struct timeline_layout layout = timeline_lay_out(input->width, input->height);
-    int slot = input->x - layout.axis_width;
+    const struct timeline_layout layout =
+        timeline_lay_out(input->width, input->height, exploration->has_range);
+    const int slot = input->x - layout.axis_width;
     if (slot < 0 || slot >= timeline->slot_count || input->y >= layout.details)
         return false;
     set_cursor(timeline, exploration, slot);
-    if (input->action != ACTION_CLICK)
+    if (input->action == ACTION_CLICK)
+        timeline->dragged_ns = timeline_edge(timeline, slot);
+    else
         zoom(timeline, exploration, input->action == ACTION_WHEEL_UP);
+    return true;
+}
+
+/* Marks the range from where the button went down to where the mouse is. */
+static bool drag(struct timeline *timeline, struct exploration *exploration,
+                 const struct view_input *input)
+{
+    const struct timeline_layout layout =
+        timeline_lay_out(input->width, input->height, exploration->has_range);
+    int slot = input->x - layout.axis_width;
+    slot = slot < 0 ? 0 : slot >= timeline->slot_count ? timeline->slot_count - 1 : slot;
+    if (input->action == ACTION_DRAG) {
+        exploration->marking = true;
+        timeline->range_ns = timeline->dragged_ns;
+        set_cursor(timeline, exploration, slot);
+    } else if (exploration->marking) {
+        timeline_range(timeline, exploration, NULL);
+    }
     return true;
 }
 
@@ -324,15 +274,26 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
         show_moment(timeline, exploration);
         break;
     case ACTION_RANGE:
-        range(timeline, exploration);
+        timeline_range(timeline, exploration, input->text);
         break;
-    case ACTION_NARROW:
-        narrow_to(exploration, timeline_edge(timeline, timeline->cursor),
-                  timeline_edge(timeline, timeline->cursor + 1));
+    case ACTION_MODE:
+        timeline->mode = (timeline->mode + 1) % TIMELINE_MODES;
+        break;
+    case ACTION_COMPRESS:
+        timeline->compress = !timeline->compress;
+        exploration_say(exploration, timeline->compress ? "idle gaps take one column each"
+                                                        : "all times have the same length");
+        break;
+    case ACTION_DIFF:
+        exploration_show(exploration, VIEW_DIFF);
         break;
     case ACTION_FOLLOW:
-        exploration->wish_view = VIEW_MEMORY;
+    case ACTION_TO_MEMORY:
+        exploration_show(exploration, VIEW_MEMORY);
         break;
+    case ACTION_DRAG:
+    case ACTION_DROP:
+        return drag(timeline, exploration, input);
     case ACTION_GOTO:
         go_to(timeline, exploration, input->text);
         break;
@@ -341,9 +302,9 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
     case ACTION_WHEEL_DOWN:
         return click(timeline, exploration, input);
     case ACTION_BACK:
-        if (!timeline->ranging)
+        if (!exploration->marking)
             return false;
-        timeline->ranging = false;
+        exploration->marking = false;
         break;
     default:
         return false;
@@ -351,19 +312,53 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
     return true;
 }
 
+/* Tells whether an action moves the cursor even if a list has the keys. */
+static bool is_of_chart(const struct exploration *exploration, const struct view_input *input)
+{
+    const struct timeline_layout layout =
+        timeline_lay_out(input->width, input->height, exploration->has_range);
+    switch (input->action) {
+    case ACTION_LEFT:
+    case ACTION_RIGHT:
+        return true;
+    case ACTION_CLICK:
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        return input->y < layout.range_y;
+    default:
+        return exploration->marking;
+    }
+}
+
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct timeline *timeline = view;
     fit(timeline, exploration, input);
-    bool used = act(timeline, exploration, input);
+    bool used = !is_of_chart(exploration, input) && input->action != ACTION_REFRESH &&
+                timeline_act_on_range(timeline, exploration, input);
+    if (!used)
+        used = act(timeline, exploration, input);
+    fit(timeline, exploration, input);
     if (!input->more)
-        load(timeline, exploration);
+        timeline_load(timeline, exploration);
     return used;
 }
 
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "one slot earlier"},
     {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "one slot later"},
+    {.keys = {KEYCODE_UP, 'k'}, .action = ACTION_UP, .description = "range: up one row"},
+    {.keys = {KEYCODE_DOWN, 'j'}, .action = ACTION_DOWN, .description = "range: down one row"},
+    {.keys = {'s'}, .action = ACTION_SORT, .description = "range: sort by the next column"},
+    {.keys = {'<'},
+     .action = ACTION_SORT_LEFT,
+     .description = "range: sort by the column to the left"},
+    {.keys = {'>'},
+     .action = ACTION_SORT_RIGHT,
+     .description = "range: sort by the column to the right"},
+    {.keys = {'r'},
+     .action = ACTION_SORT_REVERSE,
+     .description = "range: sort the other way round"},
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
      .footer = "memory",
@@ -381,7 +376,13 @@ static const struct key_binding keys[] = {
     {.keys = {'v'},
      .action = ACTION_RANGE,
      .footer = "range",
-     .description = "begin a range of time; again: filter by allocations made in it"},
+     .description = "mark a range of time: type 2s 5s, or move and press v again; shows what grew"},
+    {.keys = {'d'}, .action = ACTION_DIFF, .description = "what changed between two moments"},
+    {.keys = {'t'},
+     .action = ACTION_MODE,
+     .footer = "mode",
+     .description = "live bytes, allocations a second, net growth of each slot"},
+    {.keys = {'i'}, .action = ACTION_COMPRESS, .description = "shorten idle gaps, and back"},
     {.keys = {'['},
      .action = ACTION_STEP_BACK,
      .footer_keys = "[ ]",
@@ -407,8 +408,13 @@ const struct view_ops timeline_view = {
     .title = "Timeline",
     .keys = KEY_TABLE(keys),
     .asks = "time:",
+    .asks_range = "range, such as 2s 5s, or move:",
+    .help = "Live bytes over time. v marks a range and shows which types and functions grew in it.",
     .create = create,
     .destroy = destroy,
     .update = update,
     .render = timeline_render,
+    .offers = timeline_offers,
+    .copy = timeline_copy,
+    .table = timeline_table,
 };

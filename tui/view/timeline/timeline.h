@@ -1,31 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the timeline. view_timeline.c changes it, timeline_render.c draws it.
+ * The state of the timeline. timeline.c changes it, load.c asks for its data, range.c handles the
+ * marked range of time, and render.c and details.c draw it.
  *
- * The window [from, to) is split into as many slots as the chart has columns. The cursor is a slot;
- * the moment that all views share lies in it.
+ * The window [from, to) is split into as many slots as the chart has columns. Slots have one
+ * length, except that an idle gap of the window can be one slot: a run is a part of the window
+ * whose slots have one length. The cursor is a slot; the moment that all views share lies in it.
  */
 #ifndef MPROF_TUI_TIMELINE_H
 #define MPROF_TUI_TIMELINE_H
 
+#include "session/growth.h"
 #include "tui/explore/explore.h"
+#include "tui/explore/growth.h"
+#include "tui/view/view.h"
 
 #define TIMELINE_SLOTS_MOST 600
 #define TIMELINE_SHARES_MOST 8
+#define TIMELINE_RUNS_MOST 33
+#define TIMELINE_EVENTS_MOST 24 /* a slot with more events shows sums only */
+
+enum timeline_mode {
+    TIMELINE_LIVE, /* live bytes */
+    TIMELINE_RATE, /* allocations a second */
+    TIMELINE_NET,  /* bytes allocated less bytes freed in each slot */
+    TIMELINE_MODES,
+};
+
+struct timeline_run {
+    uint64_t from, to, first, count; /* times; the first slot, and the number of slots */
+    uint64_t gap;                    /* 1: nothing happens in it */
+};
+
+/* One event of the slot under the cursor. */
+struct timeline_event {
+    uint64_t ns, id, size;
+    uint32_t type, function;
+    bool is_free;
+};
 
 struct timeline {
-    uint64_t from, to; /* the window; 0, 0 before it is first shown */
-    uint64_t end;      /* end of the session when the window was set */
-    int slot_count, cursor;
-    bool ranging;
-    uint64_t start;    /* start of the session or process, with `end` */
-    uint64_t range_ns; /* beginning of the range */
+    uint64_t from, to;      /* the window; 0, 0 before it is first shown */
+    uint64_t start;         /* start of the session or process when the window was set */
+    uint64_t end;           /* its end */
+    int columns;            /* of the chart */
+    int slot_count, cursor; /* with compressed gaps there may be fewer slots than columns */
+    enum timeline_mode mode;
+    bool compress; /* idle gaps take one slot each */
+    struct timeline_run runs[TIMELINE_RUNS_MOST];
+    size_t run_count;
+    uint64_t range_ns;   /* where the range begins that is being marked */
+    uint64_t dragged_ns; /* where the mouse button went down */
 
-    struct load slots_load, shares_load;
+    struct load slots_load, shares_load, busy_load, at_load, events_load, types_load, users_load;
     const struct session_slot *slots; /* slot_count of them; all 0 while they are not known */
     bool slots_known;
-    const struct session_share *shares; /* of the slot under the cursor */
-    size_t share_count;                 /* 0 while they are not known */
+    const struct session_slot *at;       /* live at the moment itself; NULL: not known yet */
+    const struct session_share *shares;  /* of the slot under the cursor */
+    size_t share_count;                  /* 0 while they are not known */
+    const struct timeline_event *events; /* of the slot under the cursor; NULL: unknown, too many */
+    size_t event_count;
+
+    const struct growth_data *grown[2]; /* in the range, by type and by user; NULL: not known */
+    uint32_t *orders[2];                /* of their rows in which something happened */
+    size_t order_counts[2];
+    struct table tables[2];
+    int pane; /* which of these has the keys */
 };
 
 /* The positions of the parts in the view's area. */
@@ -37,13 +77,42 @@ struct timeline_layout {
     int legend_width;
     int details; /* first row below the chart's axis */
     int detail_rows;
+    int range_y, range_rows; /* what grew in the range; 0 rows: there is none */
 };
-struct timeline_layout timeline_lay_out(int width, int height);
+struct timeline_layout timeline_lay_out(int width, int height, bool range);
 
 /* Returns the time at which slot `slot` begins; slot_count gives the window's end. */
 uint64_t timeline_edge(const struct timeline *timeline, int slot);
+/* Returns the slot that holds a time, the first or last one for a time outside of the window. */
+int timeline_slot_of(const struct timeline *timeline, uint64_t ns);
+
+extern const struct session_slot timeline_no_slots[TIMELINE_SLOTS_MOST];
+
+/* load.c: splits the window into runs, and asks for what the screen shows. */
+void timeline_load_runs(struct timeline *timeline, struct exploration *exploration);
+void timeline_load(struct timeline *timeline, struct exploration *exploration);
+void timeline_loads_clear(struct timeline *timeline, struct exploration *exploration);
+
+/* range.c: marks a range by two actions or by text ("2s 5s"), and shows what grew in it. */
+void timeline_range(struct timeline *timeline, struct exploration *exploration, const char *text);
+void timeline_load_range(struct timeline *timeline, struct exploration *exploration);
+/* Returns false if the action means nothing to the tables of the range. */
+bool timeline_act_on_range(struct timeline *timeline, struct exploration *exploration,
+                           const struct view_input *input);
+void timeline_range_render(const struct timeline *timeline, const struct exploration *exploration,
+                           const struct area *area);
+size_t timeline_offers(void *view, struct exploration *exploration, struct view_offer *out,
+                       size_t capacity);
+bool timeline_copy(void *view, struct exploration *exploration, FILE *out);
+bool timeline_table(void *view, struct exploration *exploration, FILE *out,
+                    enum table_format format);
 
 void timeline_render(const void *view, const struct exploration *exploration,
                      const struct area *area);
+/* details.c: draws the lines below the chart, and the legend beside it. */
+void timeline_details_render(const struct timeline *timeline, const struct exploration *exploration,
+                             const struct area *area, const struct timeline_layout *layout);
+void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
+                            const struct area *area, const struct timeline_layout *layout);
 
 #endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/view/diff/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/explore/growth.h"
+
+enum { FRAMES_MOST = 256, PATH_MOST = 4000 };
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+/* Returns the functions of a stack as text, the call site's first, or NULL if memory is exhausted.
+ */
+static char *path_of(struct session *session, uint32_t stack)
+{
+    struct session_frame frames[FRAMES_MOST];
+    char text[PATH_MOST] = "";
+    size_t length = 0, count = session_stack(session, stack, frames, FRAMES_MOST);
+    const size_t site = session_stack_call_site(session, stack);
+    count = count < FRAMES_MOST ? count : FRAMES_MOST;
+    for (size_t i = site; i < count && length + 1 < sizeof(text); i++) {
+        const int wrote =
+            snprintf(text + length, sizeof(text) - length, "%s%s", length > 0 ? " ← " : "",
+                     session_function_name(session, frames[i].function));
+        length += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return strdup(count > 0 ? text : "no stack");
+}
+
+static char *name_of(struct session *session, enum session_growth_by by, uint32_t id)
+{
+    return by == SESSION_GROWTH_STACK ? path_of(session, id) : strdup(growth_name(session, by, id));
+}
+
+/* FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void sum(struct session_growth_sum *to, const struct session_growth_sum *from)
+{
+    to->bytes += from->bytes;
+    to->count += from->count;
+}
+
+/* Appends the rows of one side behind the `*count` that there are. */
+static bool add_side(const struct compare_side *side, enum session_growth_by by, bool later,
+                     struct compare_row **rows, size_t *count, struct session_error *error)
+{
+    struct session_growth *live;
+    size_t live_count;
+    if (!selection_growth(side->selection, side->ns, side->ns, by, &live, &live_count, NULL, error))
+        return false;
+    struct compare_row *more = realloc(*rows, (*count + live_count + 1) * sizeof(*more));
+    bool good = more != NULL;
+    if (more)
+        *rows = more;
+    for (size_t i = 0; good && i < live_count; i++) {
+        struct compare_row *row = &more[*count];
+        *row = (struct compare_row){.name = name_of(side->session, by, live[i].id)};
+        good = row->name != NULL;
+        if (!good)
+            break;
+        row->key = hash_of(row->name);
+        *(later ? &row->after : &row->before) = live[i].after;
+        if (later && by == SESSION_GROWTH_STACK)
+            row->stack = live[i].id;
+        else if (later)
+            row->id = live[i].id;
+        (*count)++;
+    }
+    free(live);
+    if (!good)
+        *error = (struct session_error){.message = "out of memory"};
+    return good;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct compare_row *)left)->name,
+                  ((const struct compare_row *)right)->name);
+}
+
+/* Makes one row of those with the same name. Returns the number of rows left. */
+static size_t merge(struct compare_row *rows, size_t count)
+{
+    size_t used = 0;
+    if (count == 0)
+        return 0;
+    qsort(rows, count, sizeof(*rows), by_name);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(rows[i].name, rows[used].name) != 0) {
+            rows[++used] = rows[i];
+            continue;
+        }
+        const bool two_stacks = rows[used].stack != 0 && rows[i].stack != 0;
+        sum(&rows[used].before, &rows[i].before);
+        sum(&rows[used].after, &rows[i].after);
+        rows[used].id = rows[used].id != 0 ? rows[used].id : rows[i].id;
+        rows[used].stack = two_stacks ? 0 : rows[used].stack + rows[i].stack;
+        free(rows[i].name);
+    }
+    return used + 1;
+}
+
+bool compare_sides(const struct compare_side *before, const struct compare_side *after,
+                   enum session_growth_by by, struct compare_row **rows, size_t *count,
+                   struct session_error *error)
+{
+    *rows = NULL;
+    *count = 0;
+    if (!add_side(before, by, false, rows, count, error) ||
+        !add_side(after, by, true, rows, count, error)) {
+        compare_free(*rows, *count);
+        *rows = NULL;
+        *count = 0;
+        return false;
+    }
+    *count = merge(*rows, *count);
+    return true;
+}
+
+void compare_free(struct compare_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(rows[i].name);
+    free(rows);
+}
+
+int64_t compare_net(const struct compare_row *row)
+{
+    const struct session_growth growth = {.before = row->before, .after = row->after};
+    return session_growth_net(&growth);
+}
+
+const char *compare_state(const struct compare_row *row)
+{
+    if (row->before.count == 0)
+        return "new";
+    if (row->after.count == 0)
+        return "gone";
+    if (row->after.bytes != row->before.bytes)
+        return row->after.bytes > row->before.bytes ? "grown" : "shrunk";
+    return row->after.count > row->before.count   ? "grown"
+           : row->after.count < row->before.count ? "shrunk"
+                                                  : "same";
+}

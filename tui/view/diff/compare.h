@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Compares what was live at two moments, of one session or of two. Rows of two sessions are the
+ * same if they have the same name: a type, a function, or a path of functions. Of one session, too,
+ * rows of the same name are one row.
+ */
+#ifndef MPROF_TUI_VIEW_DIFF_COMPARE_H
+#define MPROF_TUI_VIEW_DIFF_COMPARE_H
+
+#include "session/growth.h"
+#include "session/session.h"
+
+struct compare_row {
+    char *name; /* owned; the functions of a path from the call site outwards, with " ← " between */
+    uint64_t key;   /* the same for the same name */
+    uint32_t id;    /* of the type or function in the later session; 0: unknown, or a path */
+    uint32_t stack; /* of a path: one of its stacks in the later session, 0: several or none */
+    struct session_growth_sum before, after;
+};
+
+/* One side: a selection and a moment. */
+struct compare_side {
+    struct session *session;
+    struct selection *selection;
+    uint64_t ns;
+};
+
+/*
+ * Stores the rows with anything live on a side, by name; compare_free() them. Call it where the
+ * blocking functions of both sessions may be called. Returns false with `error` set.
+ */
+bool compare_sides(const struct compare_side *before, const struct compare_side *after,
+                   enum session_growth_by by, struct compare_row **rows, size_t *count,
+                   struct session_error *error);
+void compare_free(struct compare_row *rows, size_t count);
+
+/* Returns by how much the bytes of a row grew. */
+int64_t compare_net(const struct compare_row *row);
+/* Returns "new", "gone", "grown", "shrunk" or "same". */
+const char *compare_state(const struct compare_row *row);
+
+#endif

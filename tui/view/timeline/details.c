@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the legend of the timeline, and the details of the moment and the slot under the cursor. */
+#include <string.h>
+
+#include "tui/screen/format.h"
+#include "tui/screen/theme.h"
+#include "tui/view/timeline/timeline.h"
+
+/* ---- legend and details ----------------------------------------------------------------- */
+
+static uint64_t rss_at(const struct exploration *exploration, uint64_t ns)
+{
+    const struct session_rss *samples = NULL;
+    size_t count = session_rss(exploration->session, &samples);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count && samples[i].ns < ns; i++)
+        bytes = samples[i].bytes;
+    return bytes;
+}
+
+/* Draws the single events of the slot from row `y` of the legend on. */
+static void render_events(const struct timeline *timeline, const struct exploration *exploration,
+                          const struct area *legend, int y)
+{
+    const uint64_t begin = timeline_edge(timeline, timeline->cursor);
+    if (timeline->event_count == 0 || y + 1 >= legend->height)
+        return;
+    area_text(legend, 0, y++, theme_style(THEME_HEADING), "events of the slot");
+    for (size_t i = 0; i < timeline->event_count && y < legend->height; i++, y++) {
+        const struct timeline_event *event = &timeline->events[i];
+        char time[FORMAT_SIZE], size[FORMAT_SIZE];
+        area_field_right(legend, 0, y, 7, theme_style(THEME_FAINT),
+                         format_duration(time, event->ns - begin));
+        area_print(legend, 8, y, theme_style(event->is_free ? THEME_PLAIN : THEME_STRONG), "%s%s",
+                   event->is_free ? "−" : "+", format_size_short(size, event->size));
+        area_category(legend, 16, y, legend->width - 16, theme_style(THEME_PLAIN),
+                      event->type != 0
+                          ? session_type_name(exploration->session, event->type)
+                          : session_function_name(exploration->session, event->function));
+    }
+}
+
+void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
+                            const struct area *area, const struct timeline_layout *layout)
+{
+    /* The moment itself, or as long as that is not known the end of its slot. */
+    const struct session_slot *slot =
+        timeline->at ? timeline->at : &timeline->slots[timeline->cursor];
+    const struct session_slot *whole = &timeline->slots[timeline->cursor];
+    struct area legend =
+        area_part(area, layout->legend_x + 2, 0, layout->legend_width - 3, layout->chart_height);
+    int y = 0;
+    bool percents = legend.width >= 30;
+    int label = legend.width - 2 - 7 - (percents ? 6 : 0);
+    char moment[FORMAT_SIZE];
+    const uint64_t begin = timeline_edge(timeline, timeline->cursor);
+    const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
+    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s, at %s",
+               color_by_name(exploration->color_by),
+               format_moment(moment, exploration->moment_ns, end - begin));
+    for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
+        char size[FORMAT_SIZE], percent[FORMAT_SIZE];
+        struct cell_style style = exploration_category(exploration, legend.grid, i);
+        area_put(&legend, 0, y,
+                 grid_colors(legend.grid) ? 0x2588 : exploration_pattern(exploration, i), style);
+        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
+                      exploration->legend.entry[i].label);
+        area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN),
+                         format_size_short(size, slot->color_bytes[i]));
+        if (percents)
+            area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
+                             format_percent(percent, slot->color_bytes[i], slot->live_bytes));
+    }
+    const uint64_t rss =
+        timeline->mode == TIMELINE_LIVE ? rss_at(exploration, exploration->moment_ns + 1) : 0;
+    if (y < legend.height && rss > 0) {
+        char size[FORMAT_SIZE];
+        area_put(&legend, 0, y, 0x2500, theme_style(THEME_STRONG));
+        area_field(&legend, 2, y, label, theme_style(THEME_FAINT), "RSS");
+        area_field_right(&legend, 2 + label, y++, 7, theme_style(THEME_FAINT),
+                         format_size_short(size, rss));
+    }
+    if (timeline->mode == TIMELINE_LIVE && y < legend.height &&
+        whole->peak_bytes > whole->live_bytes) {
+        char size[FORMAT_SIZE];
+        area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : ':',
+                 theme_style(THEME_TRANSIENT));
+        area_field(&legend, 2, y, label, theme_style(THEME_FAINT), "gone within the slot");
+        area_field_right(&legend, 2 + label, y++, 7, theme_style(THEME_FAINT),
+                         format_size_short(size, whole->peak_bytes - whole->live_bytes));
+    }
+    render_events(timeline, exploration, &legend, y + 1);
+}
+
+/* Draws what is live at the moment itself. */
+static void render_moment(const struct timeline *timeline, const struct exploration *exploration,
+                          const struct area *area, int y)
+{
+    const struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
+    const uint64_t begin = timeline_edge(timeline, timeline->cursor);
+    const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
+    char a[FORMAT_SIZE];
+    int x = 1 + area_text(area, 1, y, faint, "at ");
+    x += area_text(area, x, y, theme_style(THEME_STRONG),
+                   format_moment(a, exploration->moment_ns, end - begin));
+    x += area_print(area, x, y, faint, "  live ");
+    if (!timeline->at) {
+        char text[PENDING_SIZE];
+        area_text(area, x, y, faint, exploration_pending(text, exploration));
+        return;
+    }
+    x += area_print(area, x, y, theme_style(THEME_STRONG), "%s%s", exploration->about,
+                    format_size(a, timeline->at->live_bytes));
+    x += area_print(area, x, y, plain, " in %s%s", exploration->about,
+                    format_count(a, timeline->at->live_count));
+    const uint64_t rss = rss_at(exploration, exploration->moment_ns + 1);
+    if (rss > 0 && x + 15 <= area->width) {
+        x += area_text(area, x, y, faint, "  RSS ");
+        x += area_text(area, x, y, plain, format_size(a, rss));
+    }
+    if (exploration->peak_known && exploration->moment_ns == exploration->peak_ns &&
+        x + 10 <= area->width)
+        area_text(area, x, y, theme_style(THEME_GOOD), "  the peak");
+}
+
+static void render_flow_line(const struct timeline *timeline, const char *about,
+                             const struct area *area, int y)
+{
+    const struct session_slot *slot = &timeline->slots[timeline->cursor];
+    char count[FORMAT_SIZE], size[FORMAT_SIZE];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    const uint64_t begin = timeline_edge(timeline, timeline->cursor);
+    const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
+    int x = 1;
+    struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
+    if (area->width >= 110)
+        x += area_print(area, x, y, faint, "slot %s – %s  ", format_moment(a, begin, end - begin),
+                        format_moment(b, end, end - begin));
+    x += area_text(area, x, y, faint, "allocated ");
+    x += area_print(area, x, y, plain, "+%s%s, %s%s", about,
+                    format_count(count, slot->allocated_count), about,
+                    format_size(size, slot->allocated_bytes));
+    x += area_text(area, x, y, faint, "  freed ");
+    x += area_print(area, x, y, plain, "−%s%s, %s%s", about, format_count(count, slot->freed_count),
+                    about, format_size(size, slot->freed_bytes));
+    bool grew = slot->allocated_bytes >= slot->freed_bytes;
+    x += area_text(area, x, y, faint, "  net ");
+    x += area_print(area, x, y, plain, "%s%s%s", grew ? "+" : "−", about,
+                    format_size(size, grew ? slot->allocated_bytes - slot->freed_bytes
+                                           : slot->freed_bytes - slot->allocated_bytes));
+    if (slot->peak_bytes > slot->live_bytes && x + 16 <= area->width) {
+        x += area_print(area, x, y, faint, "  peak %s", about);
+        area_text(area, x, y, plain, format_size(size, slot->peak_bytes));
+    }
+}
+
+static void render_shares(const struct timeline *timeline, const struct exploration *exploration,
+                          const struct area *area, int y)
+{
+    const struct session_slot *slot = &timeline->slots[timeline->cursor];
+    if (!timeline->shares)
+        return;
+    if (timeline->share_count == 0) {
+        area_text(area, 1, y, theme_style(THEME_FAINT), "nothing was allocated in this slot");
+        return;
+    }
+    int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "by ");
+    for (size_t i = 0; i < timeline->share_count; i++) {
+        char percent[FORMAT_SIZE];
+        const char *name =
+            session_function_name(exploration->session, timeline->shares[i].function);
+        int width = text_width(name) < 40 ? text_width(name) : 40;
+        format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
+        if (x + width + 1 + text_width(percent) >= area->width)
+            break;
+        area_name(area, x, y, width, theme_style(THEME_PLAIN), name);
+        x += width + 1;
+        x += 2 + area_text(area, x, y, theme_style(THEME_FAINT), percent);
+    }
+}
+
+void timeline_details_render(const struct timeline *timeline, const struct exploration *exploration,
+                             const struct area *area, const struct timeline_layout *layout)
+{
+    render_moment(timeline, exploration, area, layout->details);
+    if (layout->detail_rows < 3)
+        return;
+    render_flow_line(timeline, exploration->about, area, layout->details + 1);
+    render_shares(timeline, exploration, area, layout->details + 2);
+}
