@@ -38,6 +38,7 @@ enum action {
     ACTION_PEAK,
     ACTION_MODE,      /* the next way to measure or show the same things */
     ACTION_HOLES,     /* the list of holes, and back */
+    ACTION_OVER_TIME, /* what is shown over time, and back; of one allocation: the timeline */
 
     ACTION_ALTERNATE,
     ACTION_MEMBERS, /* of a type, instead of the stack */

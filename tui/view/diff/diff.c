@@ -417,7 +417,7 @@ static bool act(struct diff *diff, struct exploration *exploration, const struct
 {
     const struct table_place place = place_of(input->width, input->height);
     switch (input->action) {
-    case ACTION_MODE:
+    case ACTION_DIRECTION:
         diff->way = (diff->way + 1) % WAYS;
         return true;
     case ACTION_ZOOM_IN:
@@ -523,8 +523,8 @@ static void render(const void *view, const struct exploration *exploration, cons
 }
 
 static const struct key_binding keys[] = {
-    {.keys = {'t'},
-     .action = ACTION_MODE,
+    {.keys = {'b'},
+     .action = ACTION_DIRECTION,
      .footer = "by",
      .description = "by type, function of yours, function, path"},
     {.keys = {'g'},

@@ -333,7 +333,7 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
     case ACTION_HOLES:
         change_pane(grid, MEMORY_HOLES);
         break;
-    case ACTION_MODE:
+    case ACTION_OVER_TIME:
         change_pane(grid, MEMORY_OVER_TIME);
         break;
     case ACTION_BACK:
@@ -449,7 +449,7 @@ static const struct key_binding keys[] = {
      .footer = "holes",
      .description = "list the holes: size, empty since when, what pins them; and back"},
     {.keys = {'t'},
-     .action = ACTION_MODE,
+     .action = ACTION_OVER_TIME,
      .description = "what is not in use over time, and back"},
     {.keys = {' '}, .action = ACTION_PLAY, .description = "play through time, and stop"},
     {.keys = {'n'},

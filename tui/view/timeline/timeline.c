@@ -276,7 +276,7 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
     case ACTION_RANGE:
         timeline_range(timeline, exploration, input->text);
         break;
-    case ACTION_MODE:
+    case ACTION_DIRECTION:
         timeline->mode = (timeline->mode + 1) % TIMELINE_MODES;
         break;
     case ACTION_COMPRESS:
@@ -378,11 +378,11 @@ static const struct key_binding keys[] = {
      .footer = "range",
      .description = "mark a range of time: type 2s 5s, or move and press v again; shows what grew"},
     {.keys = {'d'}, .action = ACTION_DIFF, .description = "what changed between two moments"},
-    {.keys = {'t'},
-     .action = ACTION_MODE,
+    {.keys = {'b'},
+     .action = ACTION_DIRECTION,
      .footer = "mode",
      .description = "live bytes, allocations a second, net growth of each slot"},
-    {.keys = {'i'}, .action = ACTION_COMPRESS, .description = "shorten idle gaps, and back"},
+    {.keys = {'z'}, .action = ACTION_COMPRESS, .description = "shorten idle gaps, and back"},
     {.keys = {'['},
      .action = ACTION_STEP_BACK,
      .footer_keys = "[ ]",
