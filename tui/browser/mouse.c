@@ -57,6 +57,8 @@ void mouse_event(struct browser *browser, const struct event *event)
 {
     const bool click = event->kind == EVENT_CLICK;
     const int bottom = browser->height - FRAME_BOTTOM;
+    if (event->x >= browser->width || event->y >= browser->height)
+        return;
     if (browser->mode == MODE_HELP)
         in_help(browser, event);
     else if (browser->mode == MODE_MENU)
