@@ -153,6 +153,11 @@ void filter_suggest(const struct filter_parser *parser, struct suggestion *names
 {
     bool word = parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING;
     suggest_start(names, parser->token.text, word ? parser->token.length : 0);
+    const struct filter_names *known = parser->names;
+    if (known && known->offered && token_is(&parser->token, known->nobody)) {
+        names->offered = known->offered;
+        names->context = known->offered_context;
+    }
 }
 
 bool filter_enter(struct filter_parser *parser)

@@ -74,6 +74,8 @@ static const char *last_part(const char *name, size_t *length)
 
 void suggest_offer(struct suggestion *suggestion, const char *name)
 {
+    if (name && suggestion->offered)
+        suggestion->offered(suggestion->context, name);
     if (!name || suggestion->distance == 0)
         return;
     size_t part_length;

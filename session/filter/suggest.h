@@ -11,8 +11,10 @@
 struct suggestion {
     const char *word; /* `length` bytes */
     size_t length;
-    size_t distance; /* of the best name so far */
-    char name[128];  /* "": none */
+    size_t distance;                                  /* of the best name so far */
+    char name[128];                                   /* "": none */
+    void (*offered)(void *context, const char *name); /* gets every name, too; NULL: nobody */
+    void *context;
 };
 
 /* Begins a search. `word` must stay valid until its end. */

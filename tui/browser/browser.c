@@ -385,6 +385,7 @@ void browser_free(struct browser *browser)
     steps_free(browser);
     free(browser->offers);
     free(browser->copied);
+    completion_clear(&browser->completion);
     struct session *session = browser->exploration.session;
     exploration_close(&browser->exploration);
     session_close(session);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "tui/browser/complete.h"
 #include "tui/explore/explore.h"
 #include "tui/screen/input.h"
 #include "tui/screen/line_editor.h"
@@ -50,6 +51,7 @@ struct browser {
 
     struct line_editor *editors[MODES]; /* of the modes with typing */
     struct session_error filter_error;  /* of the filter in the editor */
+    struct completion completion;
 
     enum view_number trail[STEPS_MOST]; /* what Esc takes back, the last step last */
     int trail_length;

@@ -75,24 +75,41 @@ static void run_process(struct browser *browser, const char *argument)
 
 static const struct command commands[] = {
     {.name = "filter",
+     .kind = ARGUMENT_FILTER,
      .argument = "TEXT",
      .description = "use this filter; without TEXT let everything through",
      .run = run_filter},
-    {.name = "view", .argument = "NAME", .description = "go to a view", .run = run_view},
+    {.name = "view",
+     .kind = ARGUMENT_VIEW,
+     .argument = "NAME",
+     .description = "go to a view",
+     .run = run_view},
     {.name = "color",
+     .kind = ARGUMENT_COLOR,
      .argument = "FIELD",
      .description =
          "colour by function, thread, size, age, type, module, user, owner, lifetime or kind",
      .run = run_color},
     {.name = "goto",
+     .kind = ARGUMENT_MOMENT,
      .argument = "PLACE",
      .description = "to a time (timeline) or an address (memory grid)",
      .run = run_goto},
     {.name = "process",
+     .kind = ARGUMENT_PROCESS,
      .argument = "NAME|PID|all",
      .description = "show another process of the run, or the sum of all",
      .run = run_process},
-    {.name = "search", .argument = "NAME", .description = "find a function", .run = run_search},
+    {.name = "search",
+     .kind = ARGUMENT_FUNCTION,
+     .argument = "NAME",
+     .description = "find a function",
+     .run = run_search},
+    {.name = "graph",
+     .kind = ARGUMENT_GRAPH,
+     .argument = "NAME",
+     .description = "use a stored graph as the filter",
+     .run = run_filter},
     {.name = "help", .argument = "", .description = "explain the keys", .run = run_help},
     {.name = "quit", .argument = "", .description = "quit", .run = run_quit},
 };
@@ -104,24 +121,38 @@ const struct command *command_table(size_t *count)
     return commands;
 }
 
-void command_run(struct browser *browser, const char *line)
+const struct command *command_find(const char *word, size_t length)
 {
-    line += strspn(line, " ");
-    size_t length = strcspn(line, " ");
-    const char *argument = line + length + strspn(line + length, " ");
-    if (length == 0)
-        return;
     const struct command *found = NULL;
     size_t matches = 0;
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (strncmp(commands[i].name, line, length) == 0) {
-            found = &commands[i];
-            matches++;
-        }
+        if (strncmp(commands[i].name, word, length) != 0)
+            continue;
+        if (commands[i].name[length] == 0)
+            return &commands[i];
+        found = &commands[i];
+        matches++;
     }
-    if (matches == 1)
+    return matches == 1 ? found : NULL;
+}
+
+void command_run(struct browser *browser, const char *line)
+{
+    char word[64];
+    line += strspn(line, " ");
+    const size_t length = strcspn(line, " ");
+    const char *argument = line + length + strspn(line + length, " ");
+    if (length == 0)
+        return;
+    snprintf(word, sizeof(word), "%.*s", (int)(length < 60 ? length : 60), line);
+    const struct command *found = command_find(line, length);
+    enum view_number view = browser_find_view(word, true);
+    if (view == VIEW_SAME && !found)
+        view = browser_find_view(word, false);
+    if (view != VIEW_SAME)
+        browser_go(browser, view, true);
+    else if (found)
         found->run(browser, argument);
     else
-        exploration_complain(&browser->exploration, "no command \"%.*s\"; ? lists them",
-                             (int)(length < 40 ? length : 40), line);
+        exploration_complain(&browser->exploration, "no command \"%.40s\"; ? lists them", word);
 }

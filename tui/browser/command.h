@@ -7,15 +7,31 @@
 
 struct browser;
 
+/* The words that an argument is completed from. */
+enum argument_kind {
+    ARGUMENT_NONE,
+    ARGUMENT_VIEW,
+    ARGUMENT_COLOR,
+    ARGUMENT_MOMENT,
+    ARGUMENT_PROCESS,
+    ARGUMENT_FUNCTION,
+    ARGUMENT_FILE,
+    ARGUMENT_GRAPH,
+    ARGUMENT_FILTER,
+};
+
 struct command {
     const char *name, *argument; /* argument: its name in the help, "" for none */
+    enum argument_kind kind;
     const char *description;
     void (*run)(struct browser *browser, const char *argument);
 };
 
 /* Returns the table, for help and man page. */
 const struct command *command_table(size_t *count);
-/* Runs a line. A command may be abbreviated if no other command begins in the same way. */
+/* Returns the command that a word means, its name or the beginning of no other one; NULL: none. */
+const struct command *command_find(const char *word, size_t length);
+/* Runs a line: a command with its argument, or the name of a view. */
 void command_run(struct browser *browser, const char *line);
 
 #endif

@@ -364,7 +364,7 @@ static void render_footer(const struct browser *browser, const struct area *scre
                   "↑↓ PgUp PgDn scroll · any other key closes the help");
     else if (browser->mode == MODE_FILTER)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
-                  "Enter apply · Esc leave as it was · ↑↓ earlier filters · Ctrl-U clear");
+                  "Enter apply · Esc leave · Tab complete · ↑↓ earlier filters · Ctrl-U clear");
     else if (browser->mode == MODE_MENU)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
                   "↑↓ move · Enter or a digit choose · Esc close");
@@ -383,4 +383,7 @@ void frame_render(const struct browser *browser, const struct area *screen)
     render_title(browser, screen);
     render_filter(browser, screen);
     render_footer(browser, screen);
+    const struct area above = area_part(screen, 0, screen->height - 2, screen->width, 1);
+    if (browser->completion.count > 1)
+        completion_render(&browser->completion, &above);
 }

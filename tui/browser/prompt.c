@@ -4,11 +4,13 @@
 
 #include "tui/browser/browser_state.h"
 #include "tui/browser/command.h"
+#include "tui/screen/input.h"
 
 void prompt_open(struct browser *browser, enum browser_mode mode)
 {
     if (mode == MODE_GOTO && !browser_view(browser->current)->asks)
         return;
+    completion_clear(&browser->completion);
     browser->mode = mode;
     browser->filter_error = (struct session_error){.message = ""};
     line_editor_set(browser->editors[mode], mode == MODE_FILTER ? browser->exploration.filter : "");
@@ -69,12 +71,29 @@ static bool begins_range(struct browser *browser, uint32_t key)
     return true;
 }
 
+/* Shows at once where the filter in the editor is wrong. */
+static void check(struct browser *browser)
+{
+    struct session_error error = {.message = ""};
+    if (browser->mode != MODE_FILTER)
+        return;
+    session_filter_check(browser->exploration.session,
+                         line_editor_text(browser->editors[MODE_FILTER]), &error);
+    browser->filter_error = error;
+}
+
 void prompt_key(struct browser *browser, uint32_t key)
 {
     enum browser_mode mode = browser->mode;
     struct line_editor *editor = browser->editors[mode];
     if (begins_range(browser, key))
         return;
+    if (key == KEYCODE_TAB) {
+        complete(browser);
+        check(browser);
+        return;
+    }
+    completion_clear(&browser->completion);
     switch (line_editor_key(editor, key)) {
     case LINE_DONE: {
         const char *text = line_editor_text(editor);
@@ -87,11 +106,7 @@ void prompt_key(struct browser *browser, uint32_t key)
         browser->mode = MODE_VIEW;
         break;
     case LINE_CHANGED:
-        if (mode == MODE_FILTER) {
-            struct session_error error = {.message = ""};
-            session_filter_check(browser->exploration.session, line_editor_text(editor), &error);
-            browser->filter_error = error;
-        }
+        check(browser);
         break;
     default:
         break;

@@ -48,13 +48,23 @@ void line_editor_set(struct line_editor *editor, const char *text)
     editor->history_at = editor->history_count;
 }
 
-const char *line_editor_text(struct line_editor *editor)
+static const char *encode(struct line_editor *editor, int length)
 {
     char *to = editor->utf8;
-    for (int i = 0; i < editor->length; i++)
+    for (int i = 0; i < length; i++)
         to += text_encode(editor->text[i], to);
     *to = 0;
     return editor->utf8;
+}
+
+const char *line_editor_text(struct line_editor *editor)
+{
+    return encode(editor, editor->length);
+}
+
+const char *line_editor_before(struct line_editor *editor)
+{
+    return encode(editor, editor->cursor);
 }
 
 void line_editor_remember(struct line_editor *editor, const char *text)
@@ -110,6 +120,15 @@ static enum line_result insert(struct line_editor *editor, uint32_t glyph)
     editor->text[editor->cursor++] = glyph;
     editor->length++;
     return LINE_CHANGED;
+}
+
+int line_editor_replace(struct line_editor *editor, int count, const char *text)
+{
+    int inserted = 0;
+    erase(editor, editor->cursor - count, editor->cursor);
+    for (uint32_t glyph; (glyph = text_next(&text)) != 0;)
+        inserted += insert(editor, glyph) == LINE_CHANGED;
+    return inserted;
 }
 
 static int word_start(const struct line_editor *editor)

@@ -31,6 +31,10 @@ void line_editor_free(struct line_editor *editor);
 void line_editor_set(struct line_editor *editor, const char *text);
 /* Returns the text as UTF-8, valid until the next key. */
 const char *line_editor_text(struct line_editor *editor);
+/* Does the same for the text before the cursor. */
+const char *line_editor_before(struct line_editor *editor);
+/* Replaces the last `count` code points before the cursor. Returns the number of new ones. */
+int line_editor_replace(struct line_editor *editor, int count, const char *text);
 enum line_result line_editor_key(struct line_editor *editor, uint32_t key);
 /* Puts the cursor at column `x` of a row of `width` columns that shows the text. */
 void line_editor_click(struct line_editor *editor, int width, int x);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Prompts: completion by Tab in each of them, their histories, and the commands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "tui/browser/browser.h"
+#include "tui/browser/browser_state.h"
+
+#define PATH "prompts.db"
+
+static struct browser *browser;
+
+static void press(uint32_t key)
+{
+    browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = key});
+}
+
+static void type(const char *text)
+{
+    for (uint32_t key; (key = text_next(&text)) != 0;)
+        press(key);
+}
+
+static const char *typed(void)
+{
+    return line_editor_text(browser->editors[browser->mode]);
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    browser->mode = MODE_VIEW;
+    for (int i = 0; i < STEPS_MOST; i++)
+        press(KEYCODE_ESCAPE);
+    return 0;
+}
+
+static void a_single_word_is_put_in(void **state)
+{
+    (void)state;
+    press('f');
+    type("all | whe");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "all | where");
+    assert_int_equal(browser->completion.count, 0);
+    type(" conf");
+    press(KEYCODE_TAB);
+    type(" == inf");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "all | where confidence == inferred");
+    assert_string_equal(browser->filter_error.message, "");
+}
+
+static void tab_goes_through_several_words(void **state)
+{
+    (void)state;
+    press('f');
+    type("all | where function == \"render_m");
+    press(KEYCODE_TAB);
+    assert_true(browser->completion.count > 1 || strstr(typed(), "render_message\""));
+    leave(NULL);
+    press('f');
+    type("all | where stack has \"ren");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "all | where stack has \"render_"); /* in common */
+    const size_t count = browser->completion.count;
+    assert_true(count > 2);
+    char first[200];
+    press(KEYCODE_TAB);
+    snprintf(first, sizeof(first), "%s", typed());
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(first[strlen(first) - 1], '"');
+        press(KEYCODE_TAB);
+    }
+    assert_string_equal(typed(), first); /* round the end */
+    press(KEYCODE_ENTER);
+    assert_string_equal(browser->exploration.filter, first);
+    assert_int_equal(browser->completion.count, 0);
+}
+
+static void words_are_found_by_a_part(void **state)
+{
+    (void)state;
+    press('f');
+    type("all | where function == nder_mess");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "all | where function == \"render_message\"");
+    press(KEYCODE_HOME);
+    press(KEYCODE_TAB); /* before everything: sets */
+    assert_true(browser->completion.count > 3);
+    press(KEYCODE_TAB);
+    assert_null(strstr(typed(), "\xee"));
+}
+
+static void commands_and_their_arguments(void **state)
+{
+    (void)state;
+    press(':');
+    type("col");
+    press(KEYCODE_TAB);
+    type(" thr");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "color thread");
+    press(KEYCODE_ENTER);
+    assert_int_equal(browser->exploration.color_by, SESSION_COLOR_THREAD);
+    press(':');
+    type("view func");
+    press(KEYCODE_TAB);
+    press(KEYCODE_ENTER);
+    assert_int_equal(browser->current, VIEW_FUNCTIONS);
+    press(':');
+    type("grid"); /* a view by its other name */
+    press(KEYCODE_ENTER);
+    assert_int_equal(browser->current, VIEW_MEMORY);
+    press(':');
+    type("nothing of that name");
+    press(KEYCODE_ENTER);
+    assert_string_equal(browser->exploration.message, "no command \"nothing\"; ? lists them");
+    press(':');
+    type("filter live at p");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "filter live at peak");
+    press(KEYCODE_UP);
+    assert_string_equal(typed(), "nothing of that name");
+    press(KEYCODE_ESCAPE);
+}
+
+static void graphs_and_functions(void **state)
+{
+    (void)state;
+    press(':');
+    type("graph ");
+    press(KEYCODE_TAB);
+    assert_true(browser->completion.count > 2); /* those that ship */
+    press(KEYCODE_ESCAPE);
+    press('5');
+    press('/');
+    type("render_mes");
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), "render_message");
+    press(KEYCODE_ENTER);
+    assert_int_equal(browser->mode, MODE_VIEW);
+}
+
+static void names_of_every_prompt_have_a_row(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(80, 24, 256, false);
+    press('f');
+    type("all | where function == \"");
+    press(KEYCODE_TAB);
+    for (int i = 0; i < 300; i++) {
+        browser_render(browser, grid);
+        press(KEYCODE_TAB);
+    }
+    grid_free(grid);
+}
+
+static int open_browser(void **state)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    struct session_error error;
+    struct session *session;
+    (void)state;
+    if (!fixture_write(PATH, &options) || !(session = session_open(PATH, &error)))
+        return 1;
+    browser = browser_new(
+        session, &(struct browser_options){.width = 80, .height = 24, .wait_ms = -1}, &error);
+    return browser ? 0 : 1;
+}
+
+static int close_browser(void **state)
+{
+    (void)state;
+    browser_free(browser);
+    return unlink(PATH);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_single_word_is_put_in, leave),
+        cmocka_unit_test_setup(tab_goes_through_several_words, leave),
+        cmocka_unit_test_setup(words_are_found_by_a_part, leave),
+        cmocka_unit_test_setup(commands_and_their_arguments, leave),
+        cmocka_unit_test_setup(graphs_and_functions, leave),
+        cmocka_unit_test_setup(names_of_every_prompt_have_a_row, leave),
+    };
+    return cmocka_run_group_tests(tests, open_browser, close_browser);
+}

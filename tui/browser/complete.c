@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/browser/complete.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "session/graphs.h"
+#include "session/words.h"
+#include "tui/browser/browser.h"
+#include "tui/browser/browser_state.h"
+#include "tui/browser/command.h"
+#include "tui/screen/theme.h"
+
+/* A search for the words that fit. */
+struct asking {
+    struct completion *completion;
+    char *part;     /* the typed part of the word */
+    bool anywhere;  /* the part may stand anywhere in the word */
+    bool in_filter; /* names are strings of the filter language */
+    bool in_string; /* the quote before the part is typed already */
+};
+
+void completion_clear(struct completion *completion)
+{
+    for (size_t i = 0; i < completion->count; i++)
+        free(completion->words[i]);
+    *completion = (struct completion){.at = -1};
+}
+
+static bool fits(const struct asking *asking, const char *word)
+{
+    if (asking->anywhere)
+        return strcasestr(word, asking->part) != NULL;
+    return strncmp(word, asking->part, strlen(asking->part)) == 0;
+}
+
+/* Puts a word among the others. Returns false if there is no room for more. */
+static bool keep(struct completion *completion, const char *word)
+{
+    size_t at = 0;
+    int order = 1;
+    while (at < completion->count && (order = strcmp(completion->words[at], word)) < 0)
+        at++;
+    if (at < completion->count && order == 0)
+        return true;
+    completion->more = completion->count == COMPLETIONS_MOST;
+    char *copy = completion->more ? NULL : strdup(word);
+    if (!copy)
+        return false;
+    memmove(completion->words + at + 1, completion->words + at,
+            (completion->count - at) * sizeof(completion->words[0]));
+    completion->words[at] = copy;
+    completion->count++;
+    return true;
+}
+
+/* Keeps a word as it is put in: names of a filter in quotes. */
+static bool visit(void *context, const char *word, bool name)
+{
+    const struct asking *asking = context;
+    char quoted[2200];
+    if (!fits(asking, word))
+        return true;
+    if (!asking->in_filter || (!name && !asking->in_string))
+        return keep(asking->completion, word);
+    if (!*filter_quote(quoted, sizeof(quoted), word))
+        return true;
+    return keep(asking->completion, asking->in_string ? quoted + 1 : quoted);
+}
+
+/* ---- words of each place ---------------------------------------------------------------- */
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Splits a filter before the word that its end begins. Returns where that word begins. */
+static size_t split_filter(const char *text, bool *in_string)
+{
+    size_t start = strlen(text), quote = 0;
+    *in_string = false;
+    for (size_t i = 0; text[i]; i++) {
+        if (text[i] == '\\' && *in_string && text[i + 1]) {
+            i++;
+        } else if (text[i] == '"') {
+            *in_string = !*in_string;
+            quote = i + 1;
+        }
+    }
+    if (*in_string)
+        return quote;
+    while (start > 0 && in_word(text[start - 1]))
+        start--;
+    return start;
+}
+
+/* Asks twice: for words that begin with the part, and if there are none, for those that have it. */
+static void ask(struct browser *browser, struct asking *asking,
+                void (*words)(struct browser *browser, struct asking *asking, const char *before),
+                const char *before)
+{
+    asking->anywhere = false;
+    words(browser, asking, before);
+    if (asking->completion->count == 0 && strlen(asking->part) > 1) {
+        asking->anywhere = true;
+        words(browser, asking, before);
+    }
+}
+
+static void filter_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    session_filter_words(browser->exploration.session, before, visit, asking);
+}
+
+static void complete_filter(struct browser *browser, struct asking *asking, const char *text)
+{
+    const size_t start = split_filter(text, &asking->in_string);
+    char *before = strndup(text, asking->in_string ? start - 1 : start);
+    asking->part = strdup(text + start);
+    asking->in_filter = true;
+    if (before && asking->part)
+        ask(browser, asking, filter_words, before);
+    free(before);
+}
+
+static void function_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    (void)before;
+    session_field_names(browser->exploration.session, "function", visit, asking);
+    session_field_names(browser->exploration.session, "type", visit, asking);
+}
+
+static void command_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    const char *name;
+    size_t count;
+    const struct command *commands = command_table(&count);
+    (void)browser;
+    (void)before;
+    for (size_t i = 0; i < count; i++)
+        visit(asking, commands[i].name, false);
+    for (int i = 0; (name = browser_view_name(i)); i++)
+        visit(asking, name, false);
+}
+
+static void view_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    const char *name;
+    (void)browser;
+    (void)before;
+    for (int i = 0; (name = browser_view_name(i)); i++)
+        visit(asking, name, false);
+}
+
+static void color_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    (void)browser;
+    (void)before;
+    for (int i = 1; i <= SESSION_COLOR_KIND; i++)
+        visit(asking, color_by_name((enum session_color_by)i), false);
+}
+
+static void moment_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    (void)before;
+    session_moment_names(browser->exploration.session, visit, asking);
+}
+
+static void process_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    (void)before;
+    visit(asking, "all", false);
+    session_field_names(browser->exploration.session, "process", visit, asking);
+}
+
+static void graph_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    struct session_graph *graphs = NULL;
+    struct session_error error;
+    size_t count = 0;
+    (void)before;
+    if (!session_graphs(browser->exploration.session, &graphs, &count, &error))
+        return;
+    for (size_t i = 0; i < count; i++)
+        visit(asking, graphs[i].name, false);
+    session_graphs_free(graphs, count);
+}
+
+/* The files of the folder that the typed path names. */
+static void file_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    char path[4096];
+    const char *slash = strrchr(asking->part, '/');
+    const int length = slash ? (int)(slash - asking->part) + 1 : 0;
+    (void)browser;
+    (void)before;
+    snprintf(path, sizeof(path), "%.*s", length, asking->part);
+    DIR *folder = opendir(length > 0 ? path : ".");
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        struct stat about;
+        const char *name = entry->d_name;
+        if (name[0] == '.' && (!slash || slash[1] != '.') && asking->part[0] != '.')
+            continue;
+        if (snprintf(path, sizeof(path), "%.*s%s", length, asking->part, name) >=
+            (int)sizeof(path) - 1)
+            continue;
+        if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+            strcat(path, "/");
+        visit(asking, path, false);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+static void complete_command(struct browser *browser, struct asking *asking, const char *text)
+{
+    static void (*const words[])(struct browser *, struct asking *, const char *) = {
+        [ARGUMENT_VIEW] = view_words,         [ARGUMENT_COLOR] = color_words,
+        [ARGUMENT_MOMENT] = moment_words,     [ARGUMENT_PROCESS] = process_words,
+        [ARGUMENT_FUNCTION] = function_words, [ARGUMENT_FILE] = file_words,
+        [ARGUMENT_GRAPH] = graph_words,
+    };
+    text += strspn(text, " ");
+    const size_t length = strcspn(text, " ");
+    if (!text[length]) {
+        asking->part = strdup(text);
+        if (asking->part)
+            ask(browser, asking, command_words, "");
+        return;
+    }
+    const struct command *command = command_find(text, length);
+    const char *argument = text + length + strspn(text + length, " ");
+    if (!command || command->kind == ARGUMENT_NONE)
+        return;
+    if (command->kind == ARGUMENT_FILTER) {
+        complete_filter(browser, asking, argument);
+        return;
+    }
+    asking->part = strdup(argument);
+    if (asking->part)
+        ask(browser, asking, words[command->kind], "");
+}
+
+/* ---- putting in ------------------------------------------------------------------------- */
+
+static int code_points(const char *text, size_t bytes)
+{
+    int count = 0;
+    for (size_t i = 0; i < bytes && text[i]; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* Returns the bytes that all words begin with, at whole characters. */
+static size_t common_length(const struct completion *completion)
+{
+    const char *first = completion->words[0];
+    size_t length = strlen(first);
+    for (size_t i = 1; i < completion->count; i++) {
+        size_t same = 0;
+        while (same < length && completion->words[i][same] == first[same])
+            same++;
+        length = same;
+    }
+    while (length > 0 && ((unsigned char)first[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+static void put(struct browser *browser, struct line_editor *editor, const char *word,
+                size_t length)
+{
+    char *part = strndup(word, length);
+    if (!part)
+        return;
+    browser->completion.written = line_editor_replace(editor, browser->completion.written, part);
+    free(part);
+}
+
+void complete(struct browser *browser)
+{
+    struct completion *completion = &browser->completion;
+    struct line_editor *editor = browser->editors[browser->mode];
+    if (completion->count > 1) {
+        completion->at = (completion->at + 1) % (int)completion->count;
+        put(browser, editor, completion->words[completion->at],
+            strlen(completion->words[completion->at]));
+        return;
+    }
+    completion_clear(completion);
+    struct asking asking = {.completion = completion};
+    const char *text = line_editor_before(editor);
+    switch (browser->mode) {
+    case MODE_FILTER:
+        complete_filter(browser, &asking, text);
+        break;
+    case MODE_COMMAND:
+        complete_command(browser, &asking, text);
+        break;
+    case MODE_SEARCH:
+    case MODE_GOTO:
+    case MODE_RANGE:
+        asking.part = strdup(text);
+        if (asking.part)
+            ask(browser, &asking, browser->mode == MODE_SEARCH ? function_words : moment_words, "");
+        break;
+    default:
+        break;
+    }
+    if (asking.part && completion->count > 0) {
+        const char *first = completion->words[0];
+        const size_t typed = strlen(asking.part);
+        const size_t length = completion->count == 1 ? strlen(first) : common_length(completion);
+        completion->written = code_points(asking.part, typed);
+        if (completion->count == 1 || (!asking.anywhere && length > typed))
+            put(browser, editor, first, length);
+    }
+    free(asking.part);
+    if (completion->count == 1)
+        completion_clear(completion);
+}
+
+void completion_render(const struct completion *completion, const struct area *row)
+{
+    const int count = (int)completion->count, at = completion->at;
+    int first = 0, used = 0;
+    /* Begins so that the present word is visible. */
+    for (int i = 0; i <= at; i++) {
+        used += text_width(completion->words[i]) + 2;
+        if (used > row->width - 4) {
+            first = i;
+            used = text_width(completion->words[i]) + 2;
+        }
+    }
+    area_fill(row, 0, 0, row->width, 1, ' ', theme_style(THEME_SELECTED));
+    int x = 1;
+    for (int i = first; i < count && x < row->width - 3; i++) {
+        const int width = text_width(completion->words[i]), room = row->width - x - 2;
+        area_field(row, x, 0, width < room ? width : room,
+                   theme_style(i == at ? THEME_CURSOR : THEME_SELECTED), completion->words[i]);
+        x += width + 2;
+    }
+    if (x >= row->width - 3 || completion->more)
+        area_put(row, row->width - 1, 0, 0x2026, theme_style(THEME_SELECTED));
+}
