@@ -73,6 +73,7 @@ struct session_tree_node {
     uint32_t function;  /* of a cycle: the first of its functions */
     uint32_t functions; /* in the cycle; 1: it is none */
     bool recursive;     /* a single function that calls itself */
+    bool leaf;          /* it has no children */
     struct session_tree_sums sums;
 };
 
@@ -94,6 +95,11 @@ bool session_tree_expand(struct session_tree *tree, uint32_t node, struct sessio
 bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
                                  enum session_tree_measure measure, uint32_t *last,
                                  struct session_error *error);
+/* Expands below a node every node that has at least `least`, for so many levels. Returns false with
+ * `error` set. */
+bool session_tree_expand_larger(struct session_tree *tree, uint32_t node,
+                                enum session_tree_measure measure, int64_t least, unsigned levels,
+                                struct session_error *error);
 /*
  * Computes the sums short_count of all nodes, if session_tree_new() did not get them without a pass
  * over the allocations. Returns false with `error` set.

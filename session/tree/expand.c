@@ -115,6 +115,18 @@ static void part_rows(struct expanding *expanding)
     }
 }
 
+/* Tells whether no path goes on behind a node whose children are not there yet. */
+static bool is_leaf(const struct session_tree *tree, const struct tree_node *node)
+{
+    for (uint32_t i = 0; i < node->row_count; i++) {
+        const uint32_t row = tree->order[node->first_row + i];
+        uint32_t cursor = tree->cursor[row];
+        if (path_next(tree, row, &cursor) != PATH_END)
+            return false;
+    }
+    return true;
+}
+
 bool session_tree_expand(struct session_tree *tree, uint32_t number, struct session_error *error)
 {
     struct expanding expanding = {.tree = tree, .node = tree_node(tree, number)};
@@ -132,6 +144,10 @@ bool session_tree_expand(struct session_tree *tree, uint32_t number, struct sess
             first_row += expanding.sizes[i];
         }
         part_rows(&expanding);
+        for (uint32_t i = 0; i < expanding.count; i++) {
+            struct tree_node *child = tree_node(tree, node->first_child + i);
+            child->public.leaf = is_leaf(tree, child);
+        }
         tree->node_count += expanding.count;
         atomic_store(&node->expanded, true);
     }
@@ -169,6 +185,41 @@ bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
             return true;
         *last = child;
     }
+}
+
+bool session_tree_expand_larger(struct session_tree *tree, uint32_t node,
+                                enum session_tree_measure measure, int64_t least, unsigned levels,
+                                struct session_error *error)
+{
+    const uint32_t start = session_tree_node(tree, node)->depth;
+    /* The nodes that are left to look at: those of a level, then those of the next one. */
+    uint32_t *level = malloc(sizeof(*level)), *next = NULL;
+    size_t count = 1, next_count = 0;
+    bool good = level || session_fail_memory(error, "the call tree");
+    if (good)
+        level[0] = node;
+    for (uint32_t depth = start; good && count > 0 && depth < start + levels; depth++) {
+        next_count = 0;
+        for (size_t i = 0; good && i < count; i++) {
+            const struct tree_node *of = tree_node(tree, level[i]);
+            good = session_tree_expand(tree, level[i], error);
+            uint32_t *longer = realloc(next, (next_count + of->child_count + 1) * sizeof(*next));
+            next = longer ? longer : next;
+            good = good && (longer || session_fail_memory(error, "the call tree"));
+            for (uint32_t child = 0; good && child < of->child_count; child++) {
+                const uint32_t number = of->first_child + child;
+                if (session_tree_value(session_tree_node(tree, number), measure) >= least)
+                    next[next_count++] = number;
+            }
+        }
+        uint32_t *swap = level;
+        level = next;
+        next = swap;
+        count = next_count;
+    }
+    free(level);
+    free(next);
+    return good;
 }
 
 bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Says in the filter language which allocations a node has. Most paths are told apart by the names
- * of their functions. If not, the stacks are listed, if they are few.
+ * of their functions. If not, the stacks are listed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "session/data/session_state.h"
 #include "session/tree/tree_state.h"
 
-/* A test has at most so many names or stacks: the language nests chains no deeper than this. */
-enum { TERMS_MAX = 60, STACKS_MAX = 90 };
+/* A test has at most so many names: the language nests chains no deeper than 100. */
+enum { TERMS_MAX = 60 };
 
 struct words {
     char *out;
@@ -138,17 +138,50 @@ static void put_names(const struct session_tree *tree, const struct terms *terms
 
 /* ---- stacks ---- */
 
-static void put_stacks(const struct session_tree *tree, const struct tree_node *node,
-                       struct words *words)
+static int compare_rows(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < node->row_count; i++) {
-        char text[48];
-        snprintf(text, sizeof(text), "%sstack == %" PRIu32, i > 0 ? " or " : "",
-                 tree->rows[tree->order[node->first_row + i]].stack);
-        if (tree->rows[tree->order[node->first_row + i]].stack == 0)
-            snprintf(text, sizeof(text), "%sstack is null", i > 0 ? " or " : "");
-        put(words, text);
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Puts the stacks from one row to another one: no other stack of the tree has a number between. */
+static void put_run(const struct session_tree *tree, uint32_t first, uint32_t last, bool begins,
+                    struct words *words)
+{
+    char text[48];
+    const uint32_t from = tree->rows[first].stack, to = tree->rows[last].stack;
+    if (from == to)
+        snprintf(text, sizeof(text), "%s%" PRIu32, begins ? "" : ", ", from);
+    else
+        snprintf(text, sizeof(text), "%s%" PRIu32 "..%" PRIu32, begins ? "" : ", ", from, to);
+    put(words, text);
+}
+
+/* Puts the stacks of a node. Rows are sorted by stack. */
+static bool put_stacks(const struct session_tree *tree, const struct tree_node *node,
+                       struct words *words, struct session_error *error)
+{
+    const uint32_t count = node->row_count;
+    uint32_t *rows = malloc((count + 1) * sizeof(*rows));
+    if (!rows)
+        return session_fail_memory(error, "the test");
+    memcpy(rows, &tree->order[node->first_row], count * sizeof(*rows));
+    qsort(rows, count, sizeof(*rows), compare_rows);
+    /* Stack 0 is no stack. */
+    const uint32_t begin = count > 0 && tree->rows[rows[0]].stack == 0;
+    put(words, begin == 0 ? "" : count > 1 ? "stack is null or " : "stack is null");
+    if (begin < count)
+        put(words, "stack in (");
+    for (uint32_t i = begin, first = begin; i < count && !words->full; i++) {
+        if (i + 1 < count && rows[i + 1] == rows[i] + 1)
+            continue;
+        put_run(tree, rows[first], rows[i], first == begin, words);
+        first = i + 1;
     }
+    if (begin < count)
+        put(words, ")");
+    free(rows);
+    return true;
 }
 
 bool session_tree_test(struct session_tree *tree, uint32_t number, char *out, size_t size,
@@ -166,9 +199,9 @@ bool session_tree_test(struct session_tree *tree, uint32_t number, char *out, si
         drop_names(tree, node, &terms);
         put_names(tree, &terms, &words);
     }
-    if (good && (!*exact || words.full) && node->row_count <= STACKS_MAX) {
+    if (good && (!*exact || words.full)) {
         words = (struct words){out, size, 0, false};
-        put_stacks(tree, node, &words);
+        good = put_stacks(tree, node, &words, error);
         *exact = !words.full;
     }
     if (good && (words.length == 0 || words.full)) {

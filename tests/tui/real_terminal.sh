@@ -46,7 +46,7 @@ wait_for 'Findings'
 [ "$(alternate)" = 1 ] || fail 'the browser does not use the alternate screen'
 tm send-keys 2
 wait_for 'allocated \+'
-tm send-keys 4
+tm send-keys 5
 wait_for 'total ▼'
 tm send-keys Down Down s
 wait_for 'self ▼'

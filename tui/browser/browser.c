@@ -91,8 +91,11 @@ bool browser_act(struct browser *browser, const struct view_input *input)
 
 void browser_search(struct browser *browser, const char *text)
 {
+    const struct view_input input = {.action = ACTION_SEARCH, .text = text};
+    if (browser_act(browser, &input))
+        return;
     browser_go(browser, VIEW_FUNCTIONS, true);
-    browser_act(browser, &(struct view_input){.action = ACTION_SEARCH, .text = text});
+    browser_act(browser, &input);
 }
 
 /* ---- answers and newer states ----------------------------------------------------------- */

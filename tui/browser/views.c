@@ -12,6 +12,8 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_MEMORY] = &memory_view,
 
+    [VIEW_TREE] = &tree_view,
+
     [VIEW_FUNCTIONS] = &functions_view,
 
     [VIEW_LEAKS] = &leaks_view,

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees and tasks on them, on the engine's thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/graphs.h"
+#include "tui/view/tree/tree.h"
+
+/* ---- trees ------------------------------------------------------------------------------ */
+
+struct tree_data {
+    struct tree_request request;
+    struct session_tree *tree;
+    uint32_t last; /* of the hottest path */
+};
+
+static bool run_tree(struct session *session, struct selection *selection, void *data,
+                     struct session_error *error)
+{
+    struct tree_data *tree = data;
+    const struct tree_request *request = &tree->request;
+    const struct session_tree_options options = {.bottom_up = request->bottom_up,
+                                                 .hide_libraries = request->hide,
+                                                 .fold = request->fold,
+                                                 .growth = request->growth,
+                                                 .from_ns = request->from_ns,
+                                                 .to_ns = request->to_ns};
+    tree->tree = session_tree_new(session, selection, &options, error);
+    return tree->tree &&
+           session_tree_expand_hottest(tree->tree, 0, TREE_AT_PEAK, &tree->last, error);
+}
+
+static void clear_tree(void *data)
+{
+    session_tree_free(((struct tree_data *)data)->tree);
+}
+
+void tree_drop(struct tree_view *view, struct exploration *exploration)
+{
+    load_clear(&exploration->loader, &view->task_load);
+    load_clear(&exploration->loader, &view->test_load);
+    load_clear(&exploration->loader, &view->short_load);
+    session_tree_free(view->tree);
+    view->tree = NULL;
+    view->busy = false;
+    view->count = 0;
+    view->focus = view->tested = 0;
+    view->table.selected = view->table.first = 0;
+    view->table.has_key = false;
+    view->short_serial = view->test_serial = 0;
+    if (view->open)
+        memset(view->open, 0, view->open_size);
+}
+
+/* Shows another tree: its hottest path, and what was selected in the tree before. */
+static void take_tree(struct tree_view *view, struct exploration *exploration,
+                      const struct tree_data *data)
+{
+    view->tree = session_tree_share(data->tree);
+    view->request = data->request;
+    if (view->table.sort == TREE_COLUMN_GROWTH && !view->request.growth)
+        view->table.sort = TREE_COLUMN_AT_PEAK;
+    tree_rows_make(view);
+    tree_set_open(view, data->last, true);
+    tree_select(view, data->last);
+    if (view->again_count > 0) {
+        memcpy(view->task.path, view->again, sizeof(view->again));
+        view->task.path_count = (uint32_t)view->again_count;
+        view->again_count = 0;
+        tree_begin_task(view, exploration, TASK_FOLLOW);
+    }
+}
+
+bool tree_load(struct tree_view *view, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(struct tree_request), sizeof(struct tree_data),
+                                          run_tree, clear_tree};
+    struct tree_request request = {.selections = exploration->selections,
+                                   .bottom_up = view->bottom_up,
+                                   .hide = view->hide,
+                                   .fold = view->fold,
+                                   .growth = exploration->has_range};
+    if (request.growth) {
+        request.from_ns = exploration->range_from_ns;
+        request.to_ns = exploration->range_to_ns;
+    }
+    const bool same = view->tree && memcmp(&request, &view->request, sizeof(request)) == 0;
+    if (view->tree && !same) {
+        /* A tree in another direction has other paths. */
+        view->again_count = 0;
+        if (request.bottom_up == view->request.bottom_up)
+            view->again_count =
+                session_tree_path(view->tree, tree_selected(view), view->again, TREE_PATH_MAX);
+        if (view->again_count > TREE_PATH_MAX)
+            view->again_count = TREE_PATH_MAX;
+        tree_drop(view, exploration);
+    }
+    const struct tree_data *data = exploration_get(exploration, &view->tree_load, &kind, &request);
+    if (!data || !data->tree || same)
+        return false;
+    take_tree(view, exploration, data);
+    return true;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+struct task_data {
+    struct tree_task_request request;
+    uint32_t node;
+    bool good; /* it was done */
+    bool exact;
+    char test[TREE_TEST_SIZE];
+    char note[512]; /* of a setting: why it was stored elsewhere */
+};
+
+/* Marks the function of a node as a wrapper, in the session or else in the user's folder. */
+static bool mark_wrapper(struct session *session, struct task_data *data,
+                         struct session_error *error)
+{
+    struct session_storing storing = {.place = SESSION_PLACE_SESSION};
+    if (!session_setting_store(session, SESSION_WRAPPER, data->request.text, &storing, error))
+        return false;
+    memcpy(data->note, storing.note, sizeof(data->note));
+    return session_settings_apply(session, error);
+}
+
+static bool do_task(struct session *session, struct task_data *data, struct session_error *error)
+{
+    const struct tree_task_request *request = &data->request;
+    struct session_tree *tree = request->tree;
+    const enum session_tree_measure measure = (enum session_tree_measure)request->measure;
+    switch ((enum tree_task)request->task) {
+    case TASK_EXPAND:
+        return session_tree_expand(tree, request->node, error);
+    case TASK_HOTTEST:
+        return session_tree_expand_hottest(tree, request->node, measure, &data->node, error);
+    case TASK_FOLLOW:
+        return session_tree_follow(tree, request->path, request->path_count, &data->node, error);
+    case TASK_FLAME:
+        return session_tree_expand_larger(tree, request->node, measure, request->least,
+                                          request->levels, error);
+    case TASK_WRAPPER:
+        return mark_wrapper(session, data, error);
+    case TASK_FIND:
+        break;
+    }
+    const struct session_tree_search search = {.text = request->text,
+                                               .from = request->node,
+                                               .within = request->within,
+                                               .backward = request->backward,
+                                               .order = {measure, request->descending}};
+    return session_tree_find(tree, &search, &data->node, error);
+}
+
+static bool run_task(struct session *session, struct selection *selection, void *context,
+                     struct session_error *error)
+{
+    struct task_data *data = context;
+    (void)selection;
+    data->node = data->request.node;
+    data->good = do_task(session, data, error);
+    return data->good;
+}
+
+static void clear_task(void *data)
+{
+    session_tree_free(((struct task_data *)data)->request.tree);
+}
+
+static const struct load_kind task_kind = {sizeof(struct tree_task_request),
+                                           sizeof(struct task_data), run_task, clear_task};
+
+void tree_begin_task(struct tree_view *view, struct exploration *exploration, enum tree_task task)
+{
+    const struct session_tree_order order = tree_order(view);
+    if (!view->tree)
+        return;
+    /* What can wait makes way for it. */
+    load_clear(&exploration->loader, &view->short_load);
+    view->short_serial = 0;
+    view->task.serial = ++view->serial;
+    view->task.tree = session_tree_share(view->tree);
+    view->task.task = task;
+    view->task.measure = order.measure;
+    view->task.descending = order.descending;
+    view->busy = true;
+    tree_take_task(view, exploration);
+}
+
+/* Runs the filter again after a setting has changed what frames are. */
+static void run_filter_again(struct exploration *exploration)
+{
+    struct session_error error = {.message = ""};
+    char *text = strdup(exploration->filter);
+    if (text && !exploration_filter(exploration, text, &error))
+        exploration_complain(exploration, "%s", error.message);
+    free(text);
+}
+
+static void take_answer(struct tree_view *view, struct exploration *exploration,
+                        const struct task_data *data)
+{
+    char shown[300];
+    switch ((enum tree_task)view->task.task) {
+    case TASK_EXPAND:
+        tree_set_open(view, data->node, true);
+        tree_rows_make(view);
+        break;
+    case TASK_HOTTEST:
+        tree_set_open(view, data->node, true);
+        tree_select(view, data->node);
+        break;
+    case TASK_FOLLOW:
+        /* If the path is not there any more, the hottest one stays selected. */
+        if (session_tree_node(view->tree, data->node)->depth == view->task.path_count)
+            tree_select(view, data->node);
+        break;
+    case TASK_FIND:
+        if (data->node == 0)
+            exploration_complain(exploration, "no function%s has \"%.150s\" in its name",
+                                 view->focus ? " below this one" : "", view->search);
+        tree_select(view, data->node);
+        break;
+    case TASK_WRAPPER:
+        session_printable(shown, sizeof(shown), view->task.text);
+        exploration_say(exploration, "%.120s is a wrapper now%s%.160s", shown,
+                        data->note[0] ? ": " : "", data->note);
+        run_filter_again(exploration);
+        break;
+    case TASK_FLAME:
+        break;
+    }
+}
+
+void tree_take_task(struct tree_view *view, struct exploration *exploration)
+{
+    if (!view->busy)
+        return;
+    const struct task_data *data =
+        exploration_get(exploration, &view->task_load, &task_kind, &view->task);
+    if (!data && view->task_load.job)
+        return;
+    view->busy = false;
+    if (data && data->good)
+        take_answer(view, exploration, data);
+}
+
+/* ---- what can wait ---------------------------------------------------------------------- */
+
+static bool run_test(struct session *session, struct selection *selection, void *context,
+                     struct session_error *error)
+{
+    struct task_data *data = context;
+    struct session_error none;
+    (void)session;
+    (void)selection;
+    (void)error;
+    /* Nobody has asked for it yet: a node without a test is no failure. */
+    if (!session_tree_test(data->request.tree, data->request.node, data->test, sizeof(data->test),
+                           &data->exact, &none))
+        data->test[0] = 0;
+    return true;
+}
+
+static bool run_short(struct session *session, struct selection *selection, void *context,
+                      struct session_error *error)
+{
+    (void)session;
+    (void)selection;
+    return session_tree_find_short(((struct task_data *)context)->request.tree, error);
+}
+
+/* Makes the request of a question about the present tree. `*serial` is 0 if it was not asked yet.
+ */
+static struct tree_task_request rest_request(struct tree_view *view, uint64_t *serial,
+                                             uint32_t node)
+{
+    struct tree_task_request request = {.node = node, .tree = view->tree};
+    if (*serial == 0) {
+        *serial = ++view->serial;
+        session_tree_share(view->tree);
+    }
+    request.serial = *serial;
+    return request;
+}
+
+void tree_load_rest(struct tree_view *view, struct exploration *exploration)
+{
+    static const struct load_kind test_kind = {sizeof(struct tree_task_request),
+                                               sizeof(struct task_data), run_test, clear_task};
+    static const struct load_kind short_kind = {sizeof(struct tree_task_request),
+                                                sizeof(struct task_data), run_short, clear_task};
+    const uint32_t node = tree_selected(view);
+    if (!view->tree || view->busy)
+        return;
+    if (node != 0 && node != view->tested) {
+        if (view->testing != node)
+            view->test_serial = 0;
+        view->testing = node;
+        const struct tree_task_request request = rest_request(view, &view->test_serial, node);
+        const struct task_data *data =
+            exploration_get(exploration, &view->test_load, &test_kind, &request);
+        if (data) {
+            view->tested = node;
+            view->test_serial = 0;
+            view->exact = data->exact;
+            memcpy(view->test, data->test, sizeof(view->test));
+        }
+    }
+    if (!session_tree_short_known(view->tree) && view->width >= 90) {
+        const struct tree_task_request request = rest_request(view, &view->short_serial, 0);
+        exploration_get(exploration, &view->short_load, &short_kind, &request);
+    }
+}

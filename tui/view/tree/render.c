@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the tree view: a line that says which tree it is, the rows or boxes, the selected node. */
+#include <string.h>
+
+#include "tui/screen/format.h"
+#include "tui/screen/short_name.h"
+#include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
+#include "tui/view/tree/tree.h"
+
+enum { HEAD = 1, DETAILS = 4, DETAILS_LEAST = 16 };
+
+struct tree_layout tree_lay_out(int width, int height)
+{
+    const int details = height >= DETAILS_LEAST ? DETAILS : 0;
+    struct tree_layout layout = {.table = {0, HEAD, width, height - HEAD - details}};
+    if (layout.table.height < 1)
+        layout.table.height = 1;
+    layout.details = details > 0 ? height - details : -1;
+    return layout;
+}
+
+/* Writes the short names from the root, or the focus of before, to a node. */
+static void put_path(const struct tree_view *view, const struct session *session, uint32_t node,
+                     char *out, size_t size)
+{
+    uint32_t nodes[TREE_PATH_MAX];
+    size_t count = 0, length = 0;
+    for (uint32_t at = node; at != 0 && count < TREE_PATH_MAX;
+         at = session_tree_node(view->tree, at)->parent)
+        nodes[count++] = at;
+    out[0] = 0;
+    while (count-- > 0 && length + 1 < size) {
+        char label[300];
+        tree_label(view, session, nodes[count], label, sizeof(label));
+        const char *between = count == 0 ? "" : view->bottom_up ? " < " : " > ";
+        const int written = snprintf(out + length, size - length, "%s%s", label, between);
+        length += written > 0 ? (size_t)written : 0;
+    }
+}
+
+/* Draws the end of a text that is too long, behind an ellipsis. */
+static void put_end(const struct area *area, int x, int y, int width, struct cell_style style,
+                    const char *text)
+{
+    bool cut = false;
+    while (text_width(text) + (cut ? 1 : 0) > width && *text) {
+        text_next(&text);
+        cut = true;
+    }
+    if (cut)
+        area_put(area, x++, y, 0x2026, style);
+    area_text(area, x, y, style, text);
+}
+
+static void render_head(const struct tree_view *view, const struct exploration *exploration,
+                        const struct area *area)
+{
+    const struct cell_style style = theme_style(THEME_FAINT);
+    static const char *const shapes[SHAPES] = {"", " \u00b7 flame", " \u00b7 icicle"};
+    int x = 1;
+    x += area_print(area, x, 0, theme_style(THEME_HEADING), "%s%s",
+                    view->bottom_up ? "bottom-up"
+                    : view->hide    ? "by user code"
+                                    : "top-down",
+                    shapes[view->shape]);
+    x += area_print(area, x, 0, style, "  %s%s",
+                    !view->hide       ? ""
+                    : view->bottom_up ? "own code only \u00b7 "
+                                      : "libraries hidden \u00b7 ",
+                    view->fold ? "cycles folded" : "cycles open");
+    if (view->focus == 0 || !view->tree)
+        return;
+    char path[2000];
+    put_path(view, exploration->session, view->focus, path, sizeof(path));
+    x += area_text(area, x, 0, style, "  below ");
+    put_end(area, x, 0, area->width - x - 1, theme_style(THEME_STRONG), path);
+}
+
+/* Draws the whole names of the selected node's functions. */
+static void render_names(const struct tree_view *view, const struct exploration *exploration,
+                         const struct area *area, int y, uint32_t node)
+{
+    uint32_t functions[16];
+    const size_t count = session_tree_functions(view->tree, node, functions, 16);
+    const struct session *session = exploration->session;
+    int x = 1;
+    if (count == 1) {
+        const char *place = session_function_place(session, functions[0]);
+        const char *name = session_function_name(session, functions[0]);
+        const int width = area->width - 2 - (place[0] ? text_width(place) + 2 : 0);
+        const int used = text_width(name) < width ? text_width(name) : width;
+        area_field(area, x, y, used, theme_style(THEME_STRONG), name);
+        if (place[0])
+            area_text(area, x + used + 2, y, theme_style(THEME_FAINT), place);
+        return;
+    }
+    if (count == 0) {
+        char label[64];
+        tree_label(view, session, node, label, sizeof(label));
+        area_text(area, x, y, theme_style(THEME_STRONG), label);
+        return;
+    }
+    x += area_print(area, x, y, theme_style(THEME_FAINT), "cycle of %zu: ", count);
+    for (size_t i = 0; i < count && i < 16 && x < area->width - 1; i++) {
+        char name[SHORT_NAME_SIZE];
+        short_name(name, sizeof(name), session_function_name(session, functions[i]));
+        const int left = area->width - 1 - x;
+        const int width = text_width(name) < left ? text_width(name) : left;
+        area_field(area, x, y, width, theme_style(THEME_STRONG), name);
+        x += width;
+        if (i + 1 < count)
+            x += area_text(area, x, y, theme_style(THEME_FAINT), ", ");
+    }
+}
+
+static void render_sums(const struct tree_view *view, const struct exploration *exploration,
+                        const struct area *area, int y, uint32_t node)
+{
+    const struct session_tree_sums *sums = &session_tree_node(view->tree, node)->sums;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE], e[FORMAT_SIZE];
+    int x = 1;
+    x += area_print(area, x, y, theme_style(THEME_PLAIN),
+                    "%s%s at the peak in %s blocks \u00b7 %s allocated in %s", exploration->about,
+                    format_size(a, sums->at_peak_bytes), format_count(b, sums->at_peak_count),
+                    format_size(c, sums->bytes), format_count(d, sums->allocations));
+    if (sums->live_count > 0)
+        x += area_print(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s in %s never freed",
+                        format_size(a, sums->live_bytes), format_count(b, sums->live_count));
+    if (session_tree_short_known(view->tree) && sums->short_count > 0)
+        x += area_print(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s lived under 1 ms",
+                        format_percent(e, sums->short_count, sums->allocations));
+}
+
+static void render_details(const struct tree_view *view, const struct exploration *exploration,
+                           const struct area *area, int y)
+{
+    const uint32_t node = tree_selected(view);
+    char path[4000];
+    for (int x = 0; x < area->width; x++)
+        area_put(area, x, y, 0x2500, theme_style(THEME_FAINT));
+    if (node == 0)
+        return;
+    render_names(view, exploration, area, y + 1, node);
+    render_sums(view, exploration, area, y + 2, node);
+    put_path(view, exploration->session, node, path, sizeof(path));
+    put_end(area, 1, y + 3, area->width - 2, theme_style(THEME_FAINT), path);
+}
+
+void tree_render(const void *state, const struct exploration *exploration, const struct area *area)
+{
+    const struct tree_view *view = state;
+    const struct tree_layout layout = tree_lay_out(area->width, area->height);
+    const struct area part =
+        area_part(area, layout.table.x, layout.table.y, layout.table.width, layout.table.height);
+    struct tree_rows rows = {view, exploration};
+    render_head(view, exploration, area);
+    if (view->count == 0) {
+        list_render_empty(exploration, area, HEAD + 1, view->tree != NULL);
+        return;
+    }
+    if (view->shape == SHAPE_ROWS) {
+        const struct table_source source = tree_source(&rows);
+        table_render(&view->table, &source, &part);
+    } else {
+        tree_flame_render(view, exploration, &part);
+    }
+    if (layout.details >= 0)
+        render_details(view, exploration, area, layout.details);
+}

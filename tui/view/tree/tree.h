@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of the tree view, shared by its files. */
+#ifndef MPROF_TUI_TREE_H
+#define MPROF_TUI_TREE_H
+
+#include "session/tree.h"
+#include "tui/view/view.h"
+
+enum tree_shape { SHAPE_ROWS, SHAPE_FLAME, SHAPE_ICICLE, SHAPES };
+
+/* Which tree: what a load compares. */
+struct tree_request {
+    uint64_t selections, from_ns, to_ns;
+    uint32_t bottom_up, hide, fold, growth;
+};
+
+enum tree_task { TASK_EXPAND, TASK_HOTTEST, TASK_FIND, TASK_FOLLOW, TASK_FLAME, TASK_WRAPPER };
+
+enum { TREE_PATH_MAX = 64, TREE_TEST_SIZE = 1100 };
+
+/* A task for the engine on the nodes of a tree. */
+struct tree_task_request {
+    uint64_t serial;
+    struct session_tree *tree; /* a share of the task's own */
+    int64_t least;
+    uint32_t task, node, within, backward, measure, descending, levels, path_count;
+    uint32_t path[TREE_PATH_MAX];
+    char text[256];
+};
+
+struct tree_view {
+    struct load tree_load, task_load, test_load, short_load;
+    bool bottom_up, hide, fold;
+    /* The tree on the screen: a share of it. NULL: none yet. */
+    struct session_tree *tree;
+    struct tree_request request; /* what it is an answer to */
+    uint64_t serial;             /* of tasks */
+    struct tree_task_request task;
+    bool busy;     /* the task has no answer yet */
+    uint8_t *open; /* by node: its children are shown */
+    size_t open_size;
+    uint32_t *rows; /* nodes, from above to below */
+    size_t count, capacity;
+    uint32_t focus; /* only what lies below it is shown; 0: everything */
+    struct table table;
+    char search[200];
+    uint32_t again[TREE_PATH_MAX]; /* the path that was selected in the tree before */
+    size_t again_count;
+    /* The test that selects the allocations of a node. */
+    uint32_t tested, testing; /* the node of `test`, the one that is asked about; 0: none */
+    bool exact;
+    char test[TREE_TEST_SIZE];
+    uint64_t test_serial, short_serial;
+    enum tree_shape shape;
+    int width; /* of the area */
+};
+
+/* ---- rows.c ---- */
+
+enum tree_column {
+    TREE_COLUMN_AT_PEAK,
+    TREE_COLUMN_GROWTH,
+    TREE_COLUMN_BYTES,
+    TREE_COLUMN_COUNT,
+    TREE_COLUMN_LIVE,
+    TREE_COLUMN_SHORT,
+    TREE_COLUMN_NAME,
+    TREE_COLUMN_PLACE,
+    TREE_COLUMNS
+};
+
+/* What the callbacks of a table need. */
+struct tree_rows {
+    const struct tree_view *view;
+    const struct exploration *exploration;
+};
+struct table_source tree_source(struct tree_rows *rows);
+/* Returns the order of siblings that the table shows. */
+struct session_tree_order tree_order(const struct tree_view *view);
+/* Makes the rows again after a change of order, focus or open nodes. The selected node stays. */
+void tree_rows_make(struct tree_view *view);
+/* Returns the selected node, 0: none. */
+uint32_t tree_selected(const struct tree_view *view);
+/* Selects a node and opens what lies above it. */
+void tree_select(struct tree_view *view, uint32_t node);
+bool tree_is_open(const struct tree_view *view, uint32_t node);
+void tree_set_open(struct tree_view *view, uint32_t node, bool open);
+/* Writes the name of a node as a row shows it, without its place in the tree. */
+void tree_label(const struct tree_view *view, const struct session *session, uint32_t node,
+                char *out, size_t size);
+
+/* ---- load.c ---- */
+
+/* Asks for the tree of the present settings and takes it. Returns true if it is another one. */
+bool tree_load(struct tree_view *view, struct exploration *exploration);
+/* Gives the engine a task; view->task has its particulars. Takes the answer when it is there. */
+void tree_begin_task(struct tree_view *view, struct exploration *exploration, enum tree_task task);
+void tree_take_task(struct tree_view *view, struct exploration *exploration);
+/* Asks for what can wait: the test of the selected node, the share of short-lived blocks. */
+void tree_load_rest(struct tree_view *view, struct exploration *exploration);
+void tree_drop(struct tree_view *view, struct exploration *exploration);
+
+/* ---- render.c ---- */
+
+struct tree_layout {
+    struct table_place table; /* or the boxes */
+    int details;              /* the first row of the details; -1: there is no room */
+};
+struct tree_layout tree_lay_out(int width, int height);
+void tree_render(const void *view, const struct exploration *exploration, const struct area *area);
+
+/* ---- flame.c ---- */
+
+/* Asks for the nodes that are wide enough to be seen. */
+void tree_flame_load(struct tree_view *view, struct exploration *exploration,
+                     const struct table_place *place);
+void tree_flame_render(const struct tree_view *view, const struct exploration *exploration,
+                       const struct area *area);
+/* Returns the node at a position, 0: none. */
+uint32_t tree_flame_at(const struct tree_view *view, const struct table_place *place, int x, int y);
+/* Returns the node that an arrow leads to from the selected one. */
+uint32_t tree_flame_beside(const struct tree_view *view, enum action action);
+
+/* ---- offers.c ---- */
+
+size_t tree_offers(void *view, struct exploration *exploration, struct view_offer *out,
+                   size_t capacity);
+bool tree_copy(void *view, struct exploration *exploration, FILE *out);
+bool tree_table(void *view, struct exploration *exploration, FILE *out, enum table_format format);
+
+#endif
