@@ -147,6 +147,31 @@ static void styles_are_dumped_with_a_legend(void **state)
     grid_free(grid);
 }
 
+static void a_picture_has_all_that_cells_have(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    struct grid *grid = grid_new(4, 1, 256, false);
+    const struct area area = area_whole(grid);
+    FILE *out = open_memstream(&text, &size);
+    area_text(&area, 0, 0, (struct cell_style){196, 21, CELL_BOLD}, "<&");
+    area_text(&area, 3, 0, (struct cell_style){CELL_DEFAULT, CELL_DEFAULT, CELL_REVERSE}, "x");
+    grid_dump_svg(grid, out);
+    fclose(out);
+    assert_string_equal(
+        strchr(strstr(text, "100%"), '\n') + 1,
+        "<rect x=\"0\" y=\"0\" width=\"18\" height=\"18\" fill=\"#0000ff\"/>\n"
+        "<text x=\"0\" y=\"14\" textLength=\"18\" lengthAdjust=\"spacingAndGlyphs\" "
+        "fill=\"#ff0000\" font-weight=\"bold\">&lt;&amp;</text>\n"
+        "<rect x=\"27\" y=\"0\" width=\"9\" height=\"18\" fill=\"#d0d0d0\"/>\n"
+        "<text x=\"27\" y=\"14\" textLength=\"9\" lengthAdjust=\"spacingAndGlyphs\" "
+        "fill=\"#1c1c1c\">x</text>\n"
+        "</svg>\n");
+    free(text);
+    grid_free(grid);
+}
+
 int main(void)
 {
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -160,6 +185,7 @@ int main(void)
         cmocka_unit_test(categories_lose_scopes_first),
         cmocka_unit_test(ascii_terminals_get_ascii),
         cmocka_unit_test(styles_are_dumped_with_a_legend),
+        cmocka_unit_test(a_picture_has_all_that_cells_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

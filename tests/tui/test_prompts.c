@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Prompts: completion by Tab in each of them, their histories, and the commands. */
+/* Prompts: completion by Tab in each of them, their histories, the commands, and files written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,6 +163,108 @@ static void names_of_every_prompt_have_a_row(void **state)
     grid_free(grid);
 }
 
+/* ---- :w --------------------------------------------------------------------------------- */
+
+static void command(const char *line)
+{
+    press(':');
+    type(line);
+    press(KEYCODE_ENTER);
+}
+
+/* Returns the file's text, which the caller frees; NULL: there is no such file. */
+static char *file_text(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+    if (file && getdelim(&text, &size, 0, file) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static void assert_says(const char *text)
+{
+    if (!strstr(browser->exploration.message, text))
+        fail_msg("\"%s\" is not in \"%s\"", text, browser->exploration.message);
+}
+
+static void the_screen_is_written(void **state)
+{
+    (void)state;
+    unlink("screen.txt");
+    press('5');
+    command("w screen.txt");
+    assert_says("screen.txt written");
+    char *text = file_text("screen.txt");
+    assert_non_null(strstr(text, "Functions"));
+    assert_non_null(strstr(text, "render_message"));
+    free(text);
+    command("w screen.txt");
+    assert_says("is there already; :w! replaces it");
+    press('2');
+    command("w! screen.txt");
+    assert_says("written");
+    text = file_text("screen.txt");
+    assert_non_null(strstr(text, "Timeline"));
+    assert_null(strstr(text, "render_messages"));
+    free(text);
+    unlink("screen.svg");
+    command("w screen.svg");
+    text = file_text("screen.svg");
+    assert_non_null(strstr(text, "<svg "));
+    assert_non_null(strstr(text, "</svg>\n"));
+    free(text);
+    unlink("screen.txt");
+    unlink("screen.svg");
+}
+
+static void only_regular_files_are_replaced(void **state)
+{
+    (void)state;
+    unlink("link.txt");
+    assert_int_equal(symlink("target.txt", "link.txt"), 0);
+    command("w! link.txt");
+    assert_says("no regular file");
+    assert_null(file_text("target.txt"));
+    unlink("link.txt");
+    command("w! /dev/null.txt/x.txt");
+    assert_true(browser->exploration.message_is_error);
+    command("w nowhere/x.txt");
+    assert_says("No such file");
+    command("w x.pdf");
+    assert_says("end the name in .csv, .json, .txt or .svg");
+    command("w");
+    assert_says("name a file");
+    press('2');
+    command("w rows.csv");
+    assert_true(browser->exploration.message_is_error);
+    assert_null(file_text("rows.csv"));
+}
+
+static void rows_are_written(void **state)
+{
+    (void)state;
+    if (!browser_view(VIEW_ALLOCATIONS) || !browser_view(VIEW_ALLOCATIONS)->table)
+        skip();
+    unlink("rows.csv");
+    command("filter all | where id <= 3");
+    press('8');
+    command("w rows.csv");
+    assert_says("rows.csv written");
+    char *text = file_text("rows.csv");
+    int lines = 0;
+    for (const char *at = text; *at; at++)
+        lines += *at == '\n';
+    assert_int_equal(lines, 4); /* titles and three rows */
+    free(text);
+    unlink("rows.csv");
+}
+
 static int open_browser(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
@@ -192,6 +294,9 @@ int main(void)
         cmocka_unit_test_setup(commands_and_their_arguments, leave),
         cmocka_unit_test_setup(graphs_and_functions, leave),
         cmocka_unit_test_setup(names_of_every_prompt_have_a_row, leave),
+        cmocka_unit_test_setup(the_screen_is_written, leave),
+        cmocka_unit_test_setup(only_regular_files_are_replaced, leave),
+        cmocka_unit_test_setup(rows_are_written, leave),
     };
     return cmocka_run_group_tests(tests, open_browser, close_browser);
 }

@@ -5,6 +5,7 @@
 
 #include "tui/browser/browser_state.h"
 #include "tui/browser/help.h"
+#include "tui/browser/save.h"
 
 static void run_filter(struct browser *browser, const char *argument)
 {
@@ -73,6 +74,16 @@ static void run_process(struct browser *browser, const char *argument)
         exploration_complain(&browser->exploration, "%s", error.message);
 }
 
+static void run_write(struct browser *browser, const char *argument)
+{
+    save_view(browser, argument, false);
+}
+
+static void run_replace(struct browser *browser, const char *argument)
+{
+    save_view(browser, argument, true);
+}
+
 static const struct command commands[] = {
     {.name = "filter",
      .kind = ARGUMENT_FILTER,
@@ -110,6 +121,16 @@ static const struct command commands[] = {
      .argument = "NAME",
      .description = "use a stored graph as the filter",
      .run = run_filter},
+    {.name = "w",
+     .kind = ARGUMENT_FILE,
+     .argument = "FILE",
+     .description = "write the rows (FILE.csv, .json) or the screen (FILE.txt, .svg) to a new file",
+     .run = run_write},
+    {.name = "w!",
+     .kind = ARGUMENT_FILE,
+     .argument = "FILE",
+     .description = "do the same, and replace the file if it is there",
+     .run = run_replace},
     {.name = "help", .argument = "", .description = "explain the keys", .run = run_help},
     {.name = "quit", .argument = "", .description = "quit", .run = run_quit},
 };

@@ -64,6 +64,9 @@ void grid_dump_text(const struct grid *grid, FILE *out);
  */
 void grid_dump_styles(const struct grid *grid, FILE *out);
 
+/* Writes a picture in SVG: the cells in a fixed font, with their colours on a dark ground. */
+void grid_dump_svg(const struct grid *grid, FILE *out);
+
 /* ---- areas ------------------------------------------------------------------------------ */
 
 struct area {

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes a grid of cells as a picture. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tui/screen/cells.h"
+
+/* Sizes in the picture's units. */
+enum { CELL_WIDTH = 9, CELL_HEIGHT = 18, BASELINE = 14, FONT = 15 };
+enum { PAPER = 0x1c1c1c, INK = 0xd0d0d0 };
+
+/* Returns the colour that xterm shows for one of its 256. */
+static uint32_t rgb(int color)
+{
+    static const uint32_t first[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x4a7bd0, 0xcd00cd,
+                                       0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
+                                       0x7fa8ff, 0xff00ff, 0x00ffff, 0xffffff};
+    static const uint32_t steps[6] = {0, 95, 135, 175, 215, 255};
+    if (color < 16)
+        return first[color];
+    if (color < 232) {
+        color -= 16;
+        return steps[color / 36] << 16 | steps[color / 6 % 6] << 8 | steps[color % 6];
+    }
+    const uint32_t gray = 8 + (uint32_t)(color - 232) * 10;
+    return gray << 16 | gray << 8 | gray;
+}
+
+struct look {
+    uint32_t ink, paper;
+    uint16_t attributes;
+};
+
+static struct look look_of(const struct cell *cell)
+{
+    const struct cell_style *style = &cell->style;
+    struct look look = {
+        .ink = style->foreground == CELL_DEFAULT ? INK : rgb(style->foreground & 255),
+        .paper = style->background == CELL_DEFAULT ? PAPER : rgb(style->background & 255),
+        .attributes = style->attributes};
+    if (style->attributes & CELL_REVERSE) {
+        const uint32_t ink = look.ink;
+        look.ink = look.paper;
+        look.paper = ink;
+    }
+    return look;
+}
+
+static bool same_look(const struct look *a, const struct look *b)
+{
+    return a->ink == b->ink && a->paper == b->paper && a->attributes == b->attributes;
+}
+
+static void put_glyph(FILE *out, uint32_t glyph)
+{
+    char encoded[5];
+    text_encode(glyph, encoded);
+    if (glyph == '<')
+        fputs("&lt;", out);
+    else if (glyph == '&')
+        fputs("&amp;", out);
+    else
+        fputs(encoded, out);
+}
+
+/* Writes the cells from `from` to `to` of a row, which look the same. */
+static void put_run(FILE *out, const struct grid *grid, int from, int to, int y,
+                    const struct look *look)
+{
+    bool blank = true;
+    for (int x = from; x < to; x++)
+        blank = blank && (grid_cell(grid, x, y)->glyph == ' ' || grid_cell(grid, x, y)->glyph == 0);
+    const int left = from * CELL_WIDTH, top = y * CELL_HEIGHT, width = (to - from) * CELL_WIDTH;
+    if (look->paper != PAPER)
+        fprintf(out,
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%06" PRIx32 "\"/>\n",
+                left, top, width, CELL_HEIGHT, look->paper);
+    if (blank)
+        return;
+    fprintf(out,
+            "<text x=\"%d\" y=\"%d\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\" "
+            "fill=\"#%06" PRIx32 "\"%s%s%s>",
+            left, top + BASELINE, width, look->ink,
+            look->attributes & CELL_BOLD ? " font-weight=\"bold\"" : "",
+            look->attributes & CELL_DIM ? " opacity=\"0.6\"" : "",
+            look->attributes & CELL_UNDERLINE ? " text-decoration=\"underline\"" : "");
+    for (int x = from; x < to; x++) {
+        const struct cell *cell = grid_cell(grid, x, y);
+        if (cell->width > 0)
+            put_glyph(out, cell->glyph ? cell->glyph : ' ');
+    }
+    fputs("</text>\n", out);
+}
+
+void grid_dump_svg(const struct grid *grid, FILE *out)
+{
+    const int width = grid_width(grid), height = grid_height(grid);
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"monospace\" font-size=\"%d\" xml:space=\"preserve\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#%06x\"/>\n",
+            width * CELL_WIDTH, height * CELL_HEIGHT, FONT, (unsigned)PAPER);
+    for (int y = 0; y < height; y++) {
+        for (int from = 0, to = 0; from < width; from = to) {
+            const struct look look = look_of(grid_cell(grid, from, y));
+            for (to = from + 1; to < width; to++) {
+                const struct look next = look_of(grid_cell(grid, to, y));
+                if (!same_look(&look, &next))
+                    break;
+            }
+            put_run(out, grid, from, to, y, &look);
+        }
+    }
+    fputs("</svg>\n", out);
+}
