@@ -16,6 +16,8 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_FUNCTIONS] = &functions_view,
 
+    [VIEW_TYPES] = &types_view,
+
     [VIEW_LEAKS] = &leaks_view,
 
     [VIEW_ALLOCATIONS] = &allocations_view,
