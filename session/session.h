@@ -322,6 +322,7 @@ struct session_function_row {
     uint64_t live_bytes, live_count;   /* self, at the end */
     uint64_t kept_bytes, kept_count;   /* of the live ones: not leaks, by stacks of runtime_stack */
     uint64_t at_peak_bytes;            /* self, at the program's peak */
+    uint64_t total_at_peak_bytes;      /* 0: see selection_functions_at_peak() (stacks.h) */
     uint64_t short_lived;              /* self allocations that lived under 1 ms */
 };
 /* Stores all functions that occur in `*rows`, which the caller frees. Returns false with `error`

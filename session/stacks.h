@@ -61,4 +61,12 @@ struct session_stacks_options {
 bool selection_stacks(struct selection *selection, const struct session_stacks_options *options,
                       struct session_stack_sums **rows, size_t *count, struct session_error *error);
 
+/*
+ * Stores, by function id from 0 to *count - 1, the bytes that were live at the program's peak and
+ * have the function anywhere on their stacks, recursion once. The caller free()s them. For all
+ * allocations it needs no pass over them. Returns false with `error` set.
+ */
+bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, size_t *count,
+                                 struct session_error *error);
+
 #endif

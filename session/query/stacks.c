@@ -259,3 +259,52 @@ bool selection_stacks(struct selection *selection, const struct session_stacks_o
         return selected_stacks(selection, options->at_peak, rows, count, error);
     return joined_stacks(selection, options, rows, count, error);
 }
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+/* Adds the bytes of a stack to each of its functions. `seen` has, by function, the last row + 1
+ * that counted for it. */
+static void add_to_functions(const struct session *session, const struct session_stack_sums *row,
+                             uint32_t number, uint32_t *seen, uint64_t *bytes)
+{
+    const struct stacks *stacks = &session->stacks;
+    /* Without frames the blocks still belong to their call site, even if that is "none". */
+    const uint32_t site = stacks->function[row->stack];
+    for (uint64_t i = stacks->first[row->stack]; i < stacks->first[row->stack + 1]; i++) {
+        const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+        if (seen[function] == number)
+            continue;
+        seen[function] = number;
+        bytes[function] += row->at_peak_bytes;
+    }
+    if (seen[site] != number)
+        bytes[site] += row->at_peak_bytes;
+}
+
+bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, size_t *count,
+                                 struct session_error *error)
+{
+    const struct session_stacks_options options = {.at_peak = true, .without_short = true};
+    struct session *session = selection->session;
+    struct session_stack_sums *rows;
+    size_t row_count;
+    if (!selection_stacks(selection, &options, &rows, &row_count, error))
+        return false;
+    *count = session->names.function_count;
+    *bytes = calloc(*count, sizeof(**bytes));
+    uint32_t *seen = calloc(*count, sizeof(*seen));
+    bool good = (*bytes && seen) || session_fail_memory(error, "the functions");
+    good = good && stacks_frames(&session->stacks, error);
+    for (size_t i = 0; good && i < row_count; i++) {
+        if (rows[i].at_peak_bytes > 0)
+            add_to_functions(session, &rows[i], (uint32_t)i + 1, seen, *bytes);
+        good = i % 4096 != 0 || scan_go_on(session, error);
+    }
+    free(seen);
+    free(rows);
+    if (!good) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return good;
+}

@@ -90,6 +90,33 @@ static void check_functions(struct selection *all)
     free(rows);
 }
 
+/* The bytes at the peak of all stacks that a function is on. */
+static void check_functions_at_peak(struct selection *all)
+{
+    struct session_error error;
+    uint64_t *bytes;
+    size_t count, found = 0;
+    if (!selection_functions_at_peak(all, &bytes, &count, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    sqlite3_stmt *statement = prepare(
+        "SELECT o.function_id, sum(s.at_peak_bytes) FROM stack s JOIN (SELECT DISTINCT stack_id,"
+        " function_id FROM stack_frame JOIN frame f ON f.id = frame_id) o ON o.stack_id = s.id"
+        " GROUP BY 1 HAVING sum(s.at_peak_bytes) > 0");
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        const uint64_t id = number(statement, 0);
+        compare("bytes at the peak of function", (int64_t)id, id < count ? bytes[id] : 0,
+                number(statement, 1));
+        found++;
+    }
+    for (size_t id = 1; id < count; id++)
+        found -= bytes[id] > 0;
+    compare("functions at the peak", 0, found, 0);
+    sqlite3_finalize(statement);
+    free(bytes);
+}
+
 static void check_timeline(struct selection *all)
 {
     struct session_error error;
@@ -184,6 +211,7 @@ int main(int argc, char **argv)
     check_leaks();
     check_totals(all);
     check_functions(all);
+    check_functions_at_peak(all);
     check_timeline(all);
     check_stacks();
     printf("%" PRIu64 " allocations, %d differences\n", session_allocation_count(session),

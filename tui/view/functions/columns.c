@@ -10,6 +10,7 @@ static const struct column columns[FUNCTION_COLUMNS] = {
     [COLUMN_SELF] = {.title = "self", .width = 14, .bytes = true},
     [COLUMN_COUNT] = {.title = "count", .width = 8, .least_width = 56},
     [COLUMN_PEAK] = {.title = "at peak", .width = 9, .bytes = true, .least_width = 72},
+    [COLUMN_TOTAL_PEAK] = {.title = "peak total", .width = 12, .bytes = true, .least_width = 94},
     [COLUMN_LIVE] = {.title = "live", .width = 8, .bytes = true, .least_width = 64},
     [COLUMN_SHORT] = {.title = "short", .width = 7, .least_width = 100},
     [COLUMN_TOTAL_COUNT] = {.title = "all count", .width = 11, .least_width = 130},
@@ -34,6 +35,8 @@ uint64_t function_column_value(enum function_column column, const struct session
         return row->self_count;
     case COLUMN_PEAK:
         return row->at_peak_bytes;
+    case COLUMN_TOTAL_PEAK:
+        return row->total_at_peak_bytes;
     case COLUMN_LIVE:
         return row->live_bytes;
     case COLUMN_SHORT:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/stacks.h"
 #include "tui/view/functions/functions.h"
 #include "tui/keys/keys.h"
 #include "tui/view/view.h"
@@ -23,15 +24,19 @@ static void destroy(void *view, struct exploration *exploration)
     struct functions *functions = view;
     load_clear(&exploration->loader, &functions->rows_load);
     load_clear(&exploration->loader, &functions->edges_load);
+    load_clear(&exploration->loader, &functions->at_peak_load);
     free(functions);
 }
 
 struct functions_layout functions_lay_out(int height)
 {
-    int edges = height >= 40 ? height / 3 : height >= 15 ? 6 : height >= 10 ? 3 : 0;
-    struct functions_layout layout = {.list = 1, .edge_rows = edges};
-    layout.list_rows = height - 1 - (edges > 0 ? edges + 1 : 0);
-    layout.edges = layout.list + layout.list_rows + 1;
+    int edges = height >= 40 ? height / 3 : height >= 15 ? 5 : height >= 10 ? 3 : 0;
+    int name = height >= 15;
+    struct functions_layout layout = {.list = 1, .edge_rows = edges, .name = -1};
+    layout.list_rows = height - 1 - name - (edges > 0 ? edges + 1 : 0);
+    layout.edges = layout.list + layout.list_rows + name + 1;
+    if (name)
+        layout.name = layout.edges - 2;
     if (layout.list_rows < 1)
         layout.list_rows = 1;
     return layout;
@@ -90,9 +95,46 @@ static bool load_rows(struct functions *functions, struct exploration *explorati
     functions->total_bytes = data ? data->total_bytes : 0;
     if (other) {
         functions->selections = exploration->selections;
+        functions->at_peak = NULL;
         sort(functions, exploration);
     }
     return other;
+}
+
+struct at_peak_data {
+    uint64_t selections; /* the request */
+    uint64_t *bytes;     /* by function */
+    size_t count;
+};
+
+static bool run_at_peak(struct session *session, struct selection *selection, void *data,
+                        struct session_error *error)
+{
+    struct at_peak_data *at_peak = data;
+    (void)session;
+    return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error);
+}
+
+static void clear_at_peak(void *data)
+{
+    free(((struct at_peak_data *)data)->bytes);
+}
+
+/* Fills in the bytes at the peak, which come after the rows. */
+static void load_at_peak(struct functions *functions, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct at_peak_data),
+                                          run_at_peak, clear_at_peak};
+    const struct at_peak_data *data =
+        exploration_get(exploration, &functions->at_peak_load, &kind, &exploration->selections);
+    if (!data || data == functions->at_peak || !functions->known)
+        return;
+    functions->at_peak = data;
+    for (size_t i = 0; data->bytes && i < functions->count; i++)
+        if (functions->rows[i].function < data->count)
+            functions->rows[i].total_at_peak_bytes = data->bytes[functions->rows[i].function];
+    if (functions->sort == COLUMN_TOTAL_PEAK)
+        sort(functions, exploration);
 }
 
 struct edges_data {
@@ -444,8 +486,10 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     clamp(&functions->selected, &functions->first, (int)functions->count, layout.list_rows);
     if (functions->count > 0)
         functions->kept = functions->rows[functions->selected].function;
-    if (!input->more)
+    if (!input->more) {
         load_edges(functions, exploration);
+        load_at_peak(functions, exploration);
+    }
     if (functions->focus != FOCUS_LIST && focused_edges(functions)->count == 0)
         functions->focus = FOCUS_LIST;
     clamp(&functions->callers.selected, &functions->callers.first, (int)functions->callers.count,

@@ -13,6 +13,7 @@ enum function_column {
     COLUMN_SELF,
     COLUMN_COUNT,
     COLUMN_PEAK,
+    COLUMN_TOTAL_PEAK,
     COLUMN_LIVE,
     COLUMN_SHORT,
     COLUMN_TOTAL_COUNT,
@@ -48,12 +49,13 @@ struct edge_list {
 };
 
 struct functions {
-    struct load rows_load, edges_load;
+    struct load rows_load, edges_load, at_peak_load;
     bool known;                        /* the rows have come */
     uint64_t selections, renewals;     /* that they are of; 0: none have come so far */
     uint32_t kept;                     /* function of the selected row */
     struct session_function_row *rows; /* of the load; sorted here */
     size_t count;
+    const void *at_peak;  /* the data that gave the rows their bytes at the peak; NULL: none yet */
     uint64_t total_bytes; /* of the selection, for percentages */
     enum function_column sort;
     bool descending;
@@ -71,6 +73,7 @@ struct functions {
 /* The rows of the parts of the view's area. */
 struct functions_layout {
     int list, list_rows;  /* first row and number of the list's rows */
+    int name;             /* the row of the selected function's whole name; -1: no room */
     int edges, edge_rows; /* the same for callers and callees; their heading is above */
 };
 struct functions_layout functions_lay_out(int height);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tui/screen/format.h"
+#include "tui/screen/short_name.h"
 #include "tui/view/functions/functions.h"
 #include "tui/screen/theme.h"
 
@@ -121,13 +122,27 @@ static void render_edge_title(const struct area *area, int x, int y, int width, 
     area_field(area, x, y, width, theme_style(THEME_HEADING), title);
 }
 
+/* Draws the whole name of the selected function, and where it is. */
+static void render_name(const struct functions *functions, const struct exploration *exploration,
+                        const struct area *area, int y)
+{
+    const uint32_t function = functions->rows[functions->selected].function;
+    const char *name = session_function_name(exploration->session, function);
+    const char *place = where(exploration->session, function);
+    const int room = area->width - 3 - text_width(place);
+    const int width = text_width(name) < room ? text_width(name) : room;
+    area_field(area, 1, y, width, theme_style(THEME_STRONG), name);
+    area_text(area, width + 3, y, theme_style(THEME_FAINT), place);
+}
+
 static void render_below(const struct functions *functions, const struct exploration *exploration,
                          const struct area *area, const struct functions_layout *layout)
 {
     const struct session_function_row *row = &functions->rows[functions->selected];
     int half = area->width / 2, y = layout->edges - 1;
     area_fill(area, 0, y, area->width, 1, 0x2500, theme_style(THEME_FAINT));
-    const char *name = session_function_name(exploration->session, row->function);
+    char name[SHORT_NAME_SIZE];
+    short_name(name, sizeof(name), session_function_name(exploration->session, row->function));
     int name_width = text_width(name) + 18;
     name_width = name_width < half - 4 ? name_width : half - 4;
     render_edge_title(area, 2, y, name_width > 12 ? name_width : 12, "callers", &functions->callers,
@@ -166,6 +181,8 @@ void functions_render(const void *view, const struct exploration *exploration,
     }
     for (int i = 0; i < layout.list_rows && functions->first + i < (int)functions->count; i++)
         render_row(functions, exploration, area, layout.list + i, functions->first + i);
+    if (layout.name >= 0)
+        render_name(functions, exploration, area, layout.name);
     if (layout.edge_rows > 0)
         render_below(functions, exploration, area, &layout);
 }
