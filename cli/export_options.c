@@ -4,7 +4,7 @@
 static const struct command_option options[] = {
     [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME",
                               .choices = "pprof pprof-text collapsed speedscope callgrind "
-                                         "massif dhat heaptrack svg",
+                                         "massif dhat heaptrack svg csv ndjson",
                               .help = "the format, see below"},
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
@@ -36,6 +36,10 @@ static const struct command_option options[] = {
                            .help = "for pprof-text: write made-up addresses with their names, or "
                                    "the real addresses and the mappings, for a reader that has "
                                    "the binaries (default: made-up)"},
+    [EXPORT_OPTION_TABLES] = {0, "tables", "DIR",
+                              .help = "for csv and ndjson: write all tables of the session into "
+                                      "the folder DIR, with scripts that load them into "
+                                      "PostgreSQL, DuckDB and ClickHouse"},
     [EXPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [EXPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };
@@ -53,6 +57,8 @@ const struct command_line export_command_line = {
              "  massif      ms_print, massif-visualizer: live bytes over time, with trees\n"
              "  dhat        Valgrind's dh_view.html: lifetimes, and the peak of each stack\n"
              "  heaptrack   heaptrack_print, heaptrack_gui: all events\n"
+             "  csv         rows of the filter's graph: allocations, groups or a measure\n"
+             "  ndjson      the same as JSON, an object a line\n"
              "  svg         a browser: a flame graph to click and search\n"
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
     .options = options,

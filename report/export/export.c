@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/output.h"
+#include "session/groups.h"
 
 /* ---- sums ---- */
 
@@ -58,6 +59,60 @@ bool export_sums(const struct export *export, const struct export_side *side, un
         (*rows)[i].live_count = (*rows)[i].at_count;
     }
     return true;
+}
+
+/* So many allocations are summed up at once, at first. */
+enum { PART = 1 << 19 };
+
+/* Visits the sums of the blocks with ids from `first` to `last`. Stores the number of rows. */
+static bool visit_part(const struct export *export, const struct export_side *side, unsigned split,
+                       uint64_t first, uint64_t last, size_t *count,
+                       bool (*visit)(void *context, const struct session_stack_sums *rows,
+                                     size_t count),
+                       void *context)
+{
+    char steps[80];
+    struct session_stack_sums *rows = NULL;
+    snprintf(steps, sizeof(steps), "where id in %" PRIu64 "..%" PRIu64, first, last);
+    struct graph_result *result = selection_graph(side->selection, steps, export->error);
+    if (!result)
+        return false;
+    struct export_side part = *side;
+    part.selection = graph_result_selection(result);
+    const bool good =
+        export_sums(export, &part, split, false, &rows, count) && visit(context, rows, *count);
+    free(rows);
+    graph_result_free(result);
+    return good;
+}
+
+bool export_each_sum(const struct export *export, const struct export_side *side, unsigned split,
+                     bool (*visit)(void *context, const struct session_stack_sums *rows,
+                                   size_t count),
+                     void *context)
+{
+    const uint64_t total = session_allocation_count(side->session);
+    uint64_t length = PART;
+    bool good = true;
+    if (selection_count(side->selection) <= PART) {
+        struct session_stack_sums *rows = NULL;
+        size_t count = 0;
+        good =
+            export_sums(export, side, split, false, &rows, &count) && visit(context, rows, count);
+        free(rows);
+        return good;
+    }
+    for (uint64_t first = 1, last; good && first <= total; first = last + 1) {
+        size_t count = 0;
+        last = total - first < length ? total : first + length - 1;
+        good = visit_part(export, side, split, first, last, &count, visit, context);
+        /* Where blocks are alike, a longer part has hardly more rows. */
+        if (count < PART / 8)
+            length *= 2;
+        else if (count > PART / 2 && length > PART)
+            length /= 2;
+    }
+    return good;
 }
 
 /* ---- frames ---- */

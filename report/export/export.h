@@ -58,7 +58,7 @@ struct export_format {
     const char *name;
     bool (*write)(struct export *export);
     bool takes_base, takes_at;
-    bool own_files; /* it opens its outputs itself */
+    bool runs_graph; /* it runs the filter itself, and takes --tables; no selection is made */
 };
 
 /* Returns a format by its name, NULL if there is none. */
@@ -79,6 +79,16 @@ bool export_value_is_bytes(enum export_value value);
  */
 bool export_sums(const struct export *export, const struct export_side *side, unsigned split,
                  bool more, struct session_stack_sums **rows, size_t *count);
+
+/*
+ * Calls `visit` with the sums of a side by stack and `split`, some rows at a time, so that memory
+ * is bounded. The same stack and split may come again in a later call, with the sums of other
+ * blocks. Returns false with the error set, or if `visit` does.
+ */
+bool export_each_sum(const struct export *export, const struct export_side *side, unsigned split,
+                     bool (*visit)(void *context, const struct session_stack_sums *rows,
+                                   size_t count),
+                     void *context);
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
@@ -118,6 +128,8 @@ char *export_place(const struct export *export, const struct export_side *side,
 /* ---- formats ---------------------------------------------------------------------------- */
 
 bool export_pprof_text(struct export *export);
+bool export_csv(struct export *export);
+bool export_ndjson(struct export *export);
 bool export_dhat(struct export *export);
 bool export_heaptrack(struct export *export);
 bool export_massif(struct export *export);

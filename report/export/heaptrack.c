@@ -13,7 +13,9 @@
 #include "report/output.h"
 #include "session/events.h"
 
-enum { PAGE_SIZE = 4096, NS_A_MS = 1000000 };
+/* So many kinds of allocations are known at a time. Then their numbers begin again behind those
+ * given: a kind may have several. */
+enum { PAGE_SIZE = 4096, NS_A_MS = 1000000, KINDS_MOST = 1 << 20 };
 
 struct writing {
     const struct export *export;
@@ -22,6 +24,7 @@ struct writing {
     struct pair_ids *traces; /* by place and the trace around it */
     struct pair_ids *stacks; /* seen; `trace_of` holds their traces */
     struct pair_ids *kinds;  /* by size and trace */
+    uint64_t kinds_before;   /* numbers given before those */
     uint32_t *trace_of;
     size_t capacity;
     uint64_t ms;
@@ -160,13 +163,19 @@ static bool put_event(void *context, const struct session_event *event)
     put_time(writing, event->ns);
     if (!find_trace(writing, event->allocation->stack, &trace))
         return false;
-    if (!pair_ids_find(writing->kinds, event->allocation->size, trace, &kind, &is_new))
+    if (pair_ids_count(writing->kinds) >= KINDS_MOST) {
+        writing->kinds_before += KINDS_MOST;
+        pair_ids_free(writing->kinds);
+        writing->kinds = pair_ids_new();
+    }
+    if (!writing->kinds ||
+        !pair_ids_find(writing->kinds, event->allocation->size, trace, &kind, &is_new))
         return no_memory(writing);
     if (is_new)
         fprintf(writing->export->out, "a %" PRIx64 " %" PRIx32 "\n", event->allocation->size,
                 trace);
-    fprintf(writing->export->out, "%c %" PRIx32 "\n",
-            event->kind == SESSION_EVENT_ALLOC ? '+' : '-', kind);
+    fprintf(writing->export->out, "%c %" PRIx64 "\n",
+            event->kind == SESSION_EVENT_ALLOC ? '+' : '-', writing->kinds_before + kind);
     return true;
 }
 

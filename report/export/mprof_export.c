@@ -77,6 +77,9 @@ static int take_option(struct arguments *arguments, enum export_option option, c
         return take_value(arguments, value);
     case EXPORT_OPTION_PCS:
         return take_choice("--pcs", "made-up", "real", value, &export->real_pcs);
+    case EXPORT_OPTION_TABLES:
+        export->tables = value;
+        return -1;
     case EXPORT_OPTION_HELP:
         command_line_help(&export_command_line, stdout);
         return EXIT_GOOD;
@@ -92,8 +95,10 @@ static int check_arguments(struct arguments *arguments)
 {
     const struct command_line *line = &export_command_line;
     const struct export_format *format = arguments->format;
-    if (!format)
-        return command_line_wrong(line, "no format named; say --format NAME");
+    if (!format) {
+        command_line_wrong(line, "no format named; say --format NAME");
+        return EXIT_BAD_USAGE;
+    }
     if (arguments->base && !format->takes_base)
         return command_line_wrong(line,
                                   "%s has no differences: --base works with pprof, "
@@ -101,6 +106,12 @@ static int check_arguments(struct arguments *arguments)
                                   format->name);
     if (arguments->at && !format->takes_at)
         return command_line_wrong(line, "%s shows the whole run: leave out --at", format->name);
+    if (arguments->export.tables && !format->runs_graph)
+        return command_line_wrong(line, "--tables works with csv and ndjson");
+    if (arguments->export.tables && (arguments->base || arguments->export.filter ||
+                                     arguments->process || arguments->export.path))
+        return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
+                                        "out --base, --filter, --process and -o");
     if (arguments->at && !arguments->value_given)
         arguments->export.value = VALUE_LIVE_BYTES;
     arguments->export.at = arguments->at;
@@ -147,14 +158,18 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
         error->message[0] = '\0';
         return EXIT_BAD_USAGE;
     }
+    if (!session_load_stacks(side->session, error))
+        return EXIT_BAD_INPUT;
+    if (session_sampled(side->session))
+        say("mprof-export", "%s is a sample: sums are estimates", path);
+    if (arguments->format->runs_graph)
+        return EXIT_GOOD;
     side->selection = selection_new(side->session, arguments->export.filter, error);
     if (!side->selection)
         return error->column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
     const size_t count = selection_warnings(side->selection, &warnings);
     for (size_t i = 0; i < count; i++)
         say("mprof-export", "--filter: %s", warnings[i].message);
-    if (session_sampled(side->session))
-        say("mprof-export", "%s is a sample: sums are estimates", path);
     return EXIT_GOOD;
 }
 
@@ -168,7 +183,7 @@ static void close_side(struct export_side *side)
 static bool write_format(struct arguments *arguments)
 {
     struct export *export = &arguments->export;
-    if (arguments->format->own_files)
+    if (export->tables)
         return arguments->format->write(export);
     struct output *output = output_open(export->path, export->error);
     if (!output)
@@ -204,7 +219,7 @@ int main(int argc, char **argv)
     if (status == EXIT_GOOD && arguments.base)
         status = open_side(&arguments, arguments.base, &arguments.export.base);
     if (status == EXIT_GOOD && !write_format(&arguments))
-        status = EXIT_BAD_INPUT;
+        status = error.column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
     if (status != EXIT_GOOD)
         complain(&error);
     close_side(&arguments.export.base);

@@ -22,6 +22,7 @@ struct writing {
     const struct export_side *side;
     const struct session_arena *arenas;
     size_t arena_count;
+    unsigned parts; /* of enum part */
     struct export_frames frames;
     uint64_t *locations; /* of the present stack */
     size_t capacity;
@@ -146,24 +147,23 @@ static bool put_row(struct writing *writing, const struct session_stack_sums *ro
                             VALUES, labels, count);
 }
 
-static bool put_selection(struct writing *writing, unsigned parts)
+static bool put_rows(void *context, const struct session_stack_sums *rows, size_t count)
 {
-    struct session_stack_sums *rows = NULL;
-    size_t count = 0;
-    bool good = export_sums(writing->export, writing->side, SPLIT, false, &rows, &count);
-    writing->location_count = 0;
+    struct writing *writing = context;
+    bool good = true;
     for (size_t i = 0; good && i < count; i++)
-        good = put_row(writing, &rows[i], parts);
-    free(rows);
+        good = put_row(writing, &rows[i], writing->parts);
     return good;
 }
 
 static bool put_side(struct writing *writing, const struct export_side *side)
 {
     writing->side = side;
+    writing->parts = PART_ALLOCATED | PART_LIVE;
+    writing->location_count = 0;
     return session_arenas(side->session, &writing->arenas, &writing->arena_count,
                           writing->export->error) &&
-           put_selection(writing, PART_ALLOCATED | PART_LIVE);
+           export_each_sum(writing->export, side, SPLIT, put_rows, writing);
 }
 
 /* ---- the rest ---- */

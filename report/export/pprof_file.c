@@ -188,7 +188,7 @@ static bool make_room(struct pprof_file *file, size_t lines)
     free(file->lines);
     free(file->line_pointers);
     file->lines = malloc(lines * 2 * sizeof(*file->lines));
-    file->line_pointers = malloc(lines * 2 * sizeof(*file->line_pointers));
+    file->line_pointers = calloc(lines * 2, sizeof(void *));
     file->line_capacity = file->lines && file->line_pointers ? lines * 2 : 0;
     return file->line_capacity > 0 || fail(file);
 }

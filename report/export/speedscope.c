@@ -100,7 +100,7 @@ static void put_frames(const struct writing *writing)
     json_object(json);
     json_key(json, "frames");
     json_array(json);
-    for (size_t i = 0; i < pair_ids_count(writing->places); i++) {
+    for (size_t i = 0; writing->list && i < pair_ids_count(writing->places); i++) {
         const struct place *place = &writing->list[i];
         json_object(json);
         json_key(json, "name");

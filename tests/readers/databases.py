@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""PostgreSQL and DuckDB load the tables of csv and ndjson and answer as the session does."""
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sqlite3
+import tempfile
+
+import common
+from common import check, finish, run
+
+# The tables have a column `session` there; here views add it.
+QUERIES = {
+    'sums': "SELECT count(*), sum(size), count(free_ns), sum(size * (1 - CASE WHEN free_ns IS NULL THEN 0 "
+            "ELSE 1 END)) FROM allocation WHERE arena_id = 0 AND session = '{}'",
+    'functions': "SELECT f.id, f.name, f.linkage_name, count(*), sum(a.size) FROM allocation a JOIN stack s ON "
+                 "s.session = a.session AND s.id = a.stack_id JOIN function f ON f.session = s.session AND "
+                 "f.id = s.function_id WHERE a.session = '{}' GROUP BY f.id, f.name, f.linkage_name",
+    'leaks': "SELECT stack_id, count(*), sum(size) FROM allocation WHERE free_ns IS NULL AND session = '{}' "
+             "GROUP BY stack_id",
+    'sizes': "SELECT a.size, count(*), min(b.allocations) FROM allocation a LEFT JOIN size_bin b ON b.session = "
+             "a.session AND b.size = a.size WHERE arena_id = 0 AND a.session = '{}' GROUP BY a.size",
+    'at the peak': "SELECT count(*), sum(size) FROM allocation a JOIN meta m ON m.session = a.session AND "
+                   "m.key = 'peak_ns' WHERE alloc_ns <= CAST(value AS BIGINT) AND (free_ns IS NULL OR "
+                   "free_ns > CAST(value AS BIGINT)) AND a.session = '{}'",
+    'types': "SELECT t.name, t.confidence, h.name, count(*), max(a.size) FROM allocation a LEFT JOIN type t ON "
+             "t.session = a.session AND t.id = a.type_id JOIN thread h ON h.session = a.session AND "
+             "h.id = a.thread_id WHERE a.session = '{}' GROUP BY t.name, t.confidence, h.name",
+    'frames': "SELECT fr.id, fr.inlined, fr.line, s.path, m.path, m.build_id FROM frame fr LEFT JOIN source_file s "
+              "ON s.session = fr.session AND s.id = fr.source_file_id LEFT JOIN module m ON m.session = fr.session "
+              "AND m.id = fr.module_id WHERE fr.session = '{}'",
+    'nothing and the empty text': "SELECT count(*), count(linkage_name), sum(CASE WHEN name = '' THEN 1 ELSE 0 END) "
+                                  "FROM function WHERE session = '{}'",
+}
+QUIET = dict(os.environ, PGCLIENTENCODING='UTF8', PGOPTIONS='-c client_min_messages=warning')
+NAMES = ['shop', 'hostile', 'sampled', 'forks']
+
+
+def utf8(value):
+    """Text with U+FFFD for each byte that is not UTF-8."""
+    if not isinstance(value, bytes):
+        return value
+    out = ''
+    while value:
+        try:
+            return out + value.decode('utf-8')
+        except UnicodeDecodeError as fault:
+            out += value[:fault.start].decode('utf-8') + '\ufffd'
+            value = value[fault.start + 1:]
+    return out
+
+
+def ordered(rows):
+    """Rows of numbers and texts; sums of large integers may come as texts."""
+    return sorted([[int(v) if isinstance(v, str) and v.lstrip('-').isdigit() else v for v in row] for row in rows],
+                  key=lambda row: [str(v) for v in row])
+
+
+def answers(name):
+    database = sqlite3.connect(f'file:sessions/{name}.db?mode=ro', uri=True)
+    database.text_factory = bytes
+    for table, in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
+                                   "'sqlite%'").fetchall():
+        table = table.decode()
+        database.execute(f"CREATE TEMP VIEW \"{table}\" AS SELECT '{name}' AS session, * FROM main.\"{table}\"")
+    return {query: ordered([[utf8(v) for v in row] for row in database.execute(text.format(name))])
+            for query, text in QUERIES.items()}
+
+
+def compare(program, results, wanted):
+    for query in QUERIES:
+        check(f'{program} {query}', ordered(results[query]), wanted[query])
+    return len(QUERIES)
+
+
+class PostgreSQL:
+    """A server of our own, as another user if we are root."""
+
+    def __enter__(self):
+        # The path of a socket must be short.
+        self.folder = tempfile.mkdtemp(prefix='mprof-pg-')
+        self.programs = sorted(os.listdir('/usr/lib/postgresql'))[-1]
+        self.programs = f'/usr/lib/postgresql/{self.programs}/bin'
+        self.user = []
+        if os.getuid() == 0:
+            shutil.chown(self.folder, 'postgres')
+            self.user = ['setpriv', f'--reuid={pwd.getpwnam("postgres").pw_uid}',
+                         f'--regid={pwd.getpwnam("postgres").pw_gid}', '--clear-groups']
+        self.start(f'{self.programs}/initdb', '-D', f'{self.folder}/data', '-A', 'trust', '-E', 'UTF8',
+                   '--locale=C.UTF-8', '-U', 'mprof', '--no-sync', '--no-instructions')
+        self.start(f'{self.programs}/pg_ctl', '-D', f'{self.folder}/data', '-w', '-l', f'{self.folder}/log', '-o',
+                   f"-k {self.folder} -c listen_addresses='' -c fsync=off", 'start')
+        return self
+
+    def start(self, *command):
+        # The server keeps the descriptors that it gets.
+        done = subprocess.run([*self.user, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE if 'start' not in command else subprocess.DEVNULL,
+                              cwd=self.folder)
+        if done.returncode:
+            raise SystemExit(f'{command}: {(done.stderr or b"").decode()}')
+
+    def psql(self, *arguments, cwd=None, **more):
+        return run(f'{self.programs}/psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', self.folder, '-U', 'mprof',
+                   '-d', 'postgres', *arguments, cwd=cwd, **more).stdout
+
+    def ask(self, query, width):
+        """Returns the rows of a query with so many columns."""
+        columns = ', '.join(f'c{i}' for i in range(width))
+        return json.loads(self.psql('-At', '-c', f"SELECT coalesce(json_agg(json_build_array({columns})), '[]') "
+                                                 f'FROM ({query}) q({columns})'))
+
+    def __exit__(self, *_):
+        subprocess.run([*self.user, f'{self.programs}/pg_ctl', '-D', f'{self.folder}/data', '-m', 'immediate', 'stop'],
+                       stdout=subprocess.DEVNULL, cwd=self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def tables(name, form):
+    """Exports all tables of a session and returns the folder."""
+    folder = f'out/tables.{form}/{name}'
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(f'out/tables.{form}', exist_ok=True)
+    run(f'{common.BUILD}/bin/mprof-export', '--format', form, '--tables', folder, f'sessions/{name}.db')
+    return folder
+
+
+wanted = {name: answers(name) for name in NAMES}
+checked = 0
+with PostgreSQL() as server:
+    for form in ('csv', 'ndjson'):
+        for name in NAMES:
+            # Sessions share the tables.
+            server.psql('-f', 'load.postgresql.sql', cwd=tables(name, form), env=QUIET)
+        for name in NAMES:
+            results = {query: server.ask(text.format(name), len((wanted[name][query] or [[0]])[0]))
+                       for query, text in QUERIES.items()}
+            checked += compare(f'PostgreSQL {form} {name}', results, wanted[name])
+        server.psql('-c', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public')
+
+for form in ('csv', 'ndjson'):
+    folders = [os.path.abspath(f'out/tables.{form}/{name}') for name in NAMES]
+    asked = [[name, query, text.format(name)] for name in NAMES for query, text in QUERIES.items()]
+    answer = run('node', f'{common.SOURCE}/tests/readers/duckdb.js', json.dumps(folders), json.dumps(asked),
+                 env=common.node_environment())
+    results = json.loads(answer.stdout)
+    for name in NAMES:
+        checked += compare(f'DuckDB {form} {name}', {q: results[f'{name} {q}'] for q in QUERIES}, wanted[name])
+finish(checked)

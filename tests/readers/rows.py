@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""csv and ndjson of filter graphs, read by Python's modules: allocations, groups, measures, differences."""
+import csv
+import json
+
+import common
+from common import Session, check, export, finish
+
+checked = 0
+for path in common.SESSIONS:
+    session = Session(path)
+    rows = list(csv.DictReader(open(export(path, 'csv'), encoding='utf-8', newline='')))
+    lines = [json.loads(line) for line in open(export(path, 'ndjson'), encoding='utf-8')]
+    wanted = session.rows('SELECT id, address, size, alloc_ns, free_ns, stack_id, realloc_of FROM allocation '
+                          'WHERE arena_id = 0 ORDER BY alloc_ns, id')
+    keys = ('id', 'address', 'size', 'alloc_ns', 'free_ns', 'stack_id', 'realloc_of')
+    wanted = [tuple(v if k != 'stack_id' else v or None for k, v in zip(keys, row)) for row in wanted]
+    check(f'{path} csv', [tuple(int(r[k]) if r[k] else None for k in keys) for r in rows], wanted)
+    check(f'{path} ndjson', [tuple(r[k] for k in keys) for r in lines], wanted)
+    sums = {}
+    for line in lines:
+        sums[line['function']] = sums.get(line['function'], 0) + line['size']
+    groups = list(csv.DictReader(open(export(path, 'csv', '--filter', 'all | join function', suffix='.groups'),
+                                      encoding='utf-8', newline='')))
+    if not session.sampled:
+        # Functions of one name are a group.
+        joined = {}
+        for group in groups:
+            joined[group['function'] or None] = joined.get(group['function'] or None, 0) + int(group['bytes'])
+        check(f'{path} groups', joined, {k or None: v for k, v in sums.items()})
+    count = list(csv.DictReader(open(export(path, 'csv', '--filter', 'all | count', suffix='.count'))))
+    check(f'{path} count', int(count[0]['value']), session.totals()[0])
+    checked += 4
+
+same = export('sessions/shop.db', 'csv', '--filter', 'all | join function, type', '--base', 'sessions/shop.db')
+check('no difference', len(open(same).read().split('\n')), 2)
+more = [json.loads(line) for line in open(export('sessions/shop.db', 'ndjson', '--filter', 'all | join function',
+                                                 '--base', 'sessions/widgets.db'), encoding='utf-8')]
+one, two = (Session(f'sessions/{name}.db').functions('self_bytes') for name in ('shop', 'widgets'))
+check('difference', {r['function']: r['bytes'] for r in more if r['bytes']},
+      {k: one.get(k, 0) - two.get(k, 0) for k in one.keys() | two.keys() if one.get(k, 0) != two.get(k, 0)})
+finish(checked + 2)
