@@ -24,6 +24,13 @@ static const struct command_option options[] = {
                                    "which process of a run to report: its name, PID, PID.N for the "
                                    "Nth program that it executed, or all for their sum (default: "
                                    "the one that allocated most)"},
+    [REPORT_OPTION_CHECK] = {0, "check", "FILE",
+                             .help = "check the budgets of FILE instead of a report; the exit "
+                                     "status is 3 if one is exceeded"},
+    [REPORT_OPTION_BASE] = {0, "base", "SESSION",
+                            .help = "the session against which budgets in percent are measured"},
+    [REPORT_OPTION_JUNIT] = {0, "junit", "FILE",
+                             .help = "also write the verdicts of --check to FILE in JUnit's XML"},
     [REPORT_OPTION_VERBOSE] = {0, "verbose", .help = "1988: every size and every leak"},
     [REPORT_OPTION_NORMAL] = {0, "normal",
                               .help = "1988: sizes over 100 or with over 0.2% of the allocations, "
@@ -53,8 +60,9 @@ const struct command_line report_command_line = {
              "  types, lines, sizes   the same by type, source line or size\n"
              "  short-lived           blocks that lived under 1 ms\n"
              "  1988                  the four tables of the first mprof\n",
-    .after = "Exit status: 0 done, 1 the session cannot be read or the output cannot be written,\n"
-             "2 wrong options or a filter that does not parse.\n",
+    .after =
+        "Exit status: 0 done, 1 the session cannot be read or the output cannot be written,\n"
+        "2 wrong options, or a filter or a budget that does not parse, 3 a budget was exceeded.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
     .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived 1988' -- "

@@ -7,21 +7,23 @@
 
 #include "cli/report_options.h"
 #include "cli/say.h"
+#include "report/budget/check.h"
 #include "report/names.h"
 #include "report/nineteen88/nineteen88.h"
 #include "report/output.h"
 #include "report/tables/reports.h"
 
-enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
+enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2, EXIT_EXCEEDED = 3 };
 
 /* Rows of a table, unless --top is given. */
 enum { TOP_DEFAULT = 20 };
 
 struct arguments {
     const struct report_kind *report; /* NULL: the tables of 1988 */
-    bool top_given, tables_given;
+    bool report_given, top_given, tables_given;
     struct tables_options tables;
-    const char *session, *process, *output;
+    const char *session, *base, *process, *output;
+    const char *check, *junit; /* files; NULL: none */
     enum document_format format;
     struct report_request request;
 };
@@ -107,6 +109,15 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     case REPORT_OPTION_PROCESS:
         arguments->process = value;
         break;
+    case REPORT_OPTION_CHECK:
+        arguments->check = value;
+        break;
+    case REPORT_OPTION_BASE:
+        arguments->base = value;
+        break;
+    case REPORT_OPTION_JUNIT:
+        arguments->junit = value;
+        break;
     case REPORT_OPTION_VERBOSE:
     case REPORT_OPTION_NORMAL:
     case REPORT_OPTION_TERSE:
@@ -152,6 +163,7 @@ static int take_operands(struct arguments *arguments, int count, char **values)
     if (count == 2 && !is_report(values[place]))
         return command_line_wrong(line, "there is no report \"%s\"", values[0]);
     arguments->report = report_find(count == 2 ? values[place] : "summary");
+    arguments->report_given = count == 2;
     arguments->session = values[count == 2 ? 1 - place : 0];
     return -1;
 }
@@ -161,6 +173,15 @@ static int check_options(const struct arguments *arguments)
 {
     const struct command_line *line = &report_command_line;
     const struct report_kind *report = arguments->report;
+    if (arguments->check && arguments->report_given)
+        return command_line_wrong(line, "--check takes the place of a report");
+    if (arguments->check && (arguments->request.filter || arguments->request.at))
+        return command_line_wrong(line, "budgets have their own filters: --check takes no --filter "
+                                        "and no --at");
+    if (arguments->junit && !arguments->check)
+        return command_line_wrong(line, "--junit only works with --check");
+    if (arguments->base && !arguments->check && !(report && report->base))
+        return command_line_wrong(line, "--base only works with --check");
     if (report && arguments->tables_given)
         return command_line_wrong(line, "--verbose, --normal, --terse, --leaktable, --noleaktable "
                                         "and --offsets are for the report 1988");
@@ -257,14 +278,26 @@ static int write_report(const struct arguments *arguments)
     return good ? EXIT_GOOD : complain(&error);
 }
 
+/* Opens a session and selects the process. Returns NULL with `error` set. */
+static struct session *open_session(const char *path, const char *process,
+                                    struct session_error *error)
+{
+    struct session *session = session_open(path, error);
+    if (session && !select_process(session, process, error)) {
+        session_close(session);
+        session = NULL;
+    }
+    return session;
+}
+
 /* Opens the session and checks the texts. Returns -1 to go on, or an exit status. */
-static int begin(struct arguments *arguments)
+static int begin_report(struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
     struct report_request *request = &arguments->request;
     const char *wrong = NULL;
-    request->session = session_open(arguments->session, &error);
-    if (!request->session || !select_process(request->session, arguments->process, &error))
+    request->session = open_session(arguments->session, arguments->process, &error);
+    if (!request->session)
         return complain(&error);
     if (request_check(request, request->session, &wrong, &error))
         return -1;
@@ -274,12 +307,83 @@ static int begin(struct arguments *arguments)
                             &error);
 }
 
-static int run(struct arguments *arguments)
+static int run_report(struct arguments *arguments)
 {
-    int status = begin(arguments);
+    int status = begin_report(arguments);
     if (status < 0)
         status = write_report(arguments);
     session_close(arguments->request.session);
+    return status;
+}
+
+/* ---- budgets ---------------------------------------------------------------------------- */
+
+static bool write_junit(const struct arguments *arguments, const struct budget_check *check,
+                        struct session_error *error)
+{
+    struct output *output = arguments->junit ? output_open(arguments->junit, error) : NULL;
+    if (!output)
+        return !arguments->junit;
+    budget_check_junit(check, arguments->session, output_stream(output));
+    return output_close(output, error);
+}
+
+static bool write_check(const struct arguments *arguments, const struct budget_check *check,
+                        bool sampled, struct session_error *error)
+{
+    const struct document_about about = {.session = arguments->session, .base = arguments->base};
+    struct document *document = document_new("check", sampled);
+    if (!document)
+        return report_fail(error, "out of memory for the report");
+    budget_check_document(check, document);
+    struct output *output = output_open(arguments->output, error);
+    bool good = output && document_write(document, arguments->format, &about, output, error);
+    if (good)
+        good = output_close(output, error);
+    else
+        output_discard(output);
+    document_free(document);
+    return good && write_junit(arguments, check, error);
+}
+
+/* Checks the budgets of an open session. Returns an exit status. */
+static int check_budgets(const struct arguments *arguments, const struct budget_file *file,
+                         struct session *session, struct session *base)
+{
+    struct budget_check check;
+    struct session_error error = {.message = ""};
+    int status = EXIT_GOOD;
+    if (!budget_check_run(&check, file, session, base, &error) ||
+        !write_check(arguments, &check, session_sampled(session), &error))
+        status = complain(&error);
+    for (size_t i = 0; status == EXIT_GOOD && i < file->count; i++)
+        if (check.results[i].verdict == BUDGET_WRONG)
+            say("mprof-report", "%s", check.results[i].error);
+    if (status == EXIT_GOOD)
+        status = check.wrong > 0 ? EXIT_BAD_USAGE : check.exceeded > 0 ? EXIT_EXCEEDED : EXIT_GOOD;
+    budget_check_free(&check);
+    return status;
+}
+
+static int run_check(const struct arguments *arguments)
+{
+    struct session_error error = {.message = ""};
+    struct budget_file file;
+    struct session *session = NULL, *base = NULL;
+    bool wrong = false;
+    int status;
+    if (!budget_file_read(&file, arguments->check, &wrong, &error)) {
+        complain(&error);
+        status = wrong ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
+    } else if (!(session = open_session(arguments->session, arguments->process, &error)) ||
+               (arguments->base &&
+                !(base = open_session(arguments->base, arguments->process, &error))))
+        status = complain(&error);
+    else
+        status = check_budgets(arguments, &file, session, base);
+    budget_file_free(&file);
+    session_close(session);
+    session_close(base);
     return status;
 }
 
@@ -288,5 +392,7 @@ int main(int count, char **values)
     struct arguments arguments = {.tables = {.detail = TABLES_NORMAL}};
     output_prepare();
     const int status = read_arguments(count, values, &arguments);
-    return status >= 0 ? status : run(&arguments);
+    if (status >= 0)
+        return status;
+    return arguments.check ? run_check(&arguments) : run_report(&arguments);
 }

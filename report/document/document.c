@@ -174,7 +174,8 @@ static void add_value(struct document *document, struct document_value value)
         return;
     }
     table->values = values;
-    value.kind = table->columns[table->count % table->column_count].kind;
+    if (value.kind == VALUE_TEXT)
+        value.kind = table->columns[table->count % table->column_count].kind;
     values[table->count++] = value;
     const uint64_t rows = document_row_count(table);
     if (table->all_rows < rows)
@@ -229,6 +230,11 @@ void document_truth(struct document *document, bool truth)
 void document_null(struct document *document)
 {
     add_value(document, (struct document_value){.is_null = true});
+}
+
+void document_value(struct document *document, struct document_value value)
+{
+    add_value(document, value);
 }
 
 void document_frames(struct document *document, struct document_frame *frames, size_t count)

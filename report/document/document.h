@@ -55,6 +55,7 @@ struct document_column {
     const char *name;  /* for programs: "live_bytes"; as long as the document */
     const char *title; /* for people; NULL: the name with blanks */
     enum value_kind kind;
+    const char *none; /* how people see a null text; NULL: "(unknown)" */
 };
 
 struct document_table {
@@ -119,6 +120,8 @@ void document_sum_change(struct document *document, uint64_t before, uint64_t no
 void document_share(struct document *document, uint64_t part, uint64_t whole);
 void document_truth(struct document *document, bool truth);
 void document_null(struct document *document);
+/* Adds a number of any kind, whatever that of its column is. */
+void document_value(struct document *document, struct document_value value);
 /* Takes the frames, which it frees by document_frames_free(). */
 void document_frames(struct document *document, struct document_frame *frames, size_t count);
 void document_frames_free(struct document_frame *frames, size_t count);

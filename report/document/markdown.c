@@ -3,12 +3,12 @@
 #include "report/document/formats.h"
 #include "report/names.h"
 
-static void put_cell(FILE *out, const struct document_value *value)
+static void put_cell(FILE *out, const struct document_value *value, const char *none)
 {
     char room[64];
     fputs(" ", out);
     if (value->is_null && value->kind == VALUE_TEXT)
-        fputs("(unknown)", out);
+        fputs(none ? none : "(unknown)", out);
     else if (value->kind == VALUE_TEXT)
         name_put_markdown(out, value->text);
     else if (value->kind == VALUE_FRAMES)
@@ -43,7 +43,7 @@ static void put_table(FILE *out, const struct document_table *table)
     for (size_t row = 0; row < rows; row++) {
         fputs("|", out);
         for (size_t i = 0; i < table->column_count; i++)
-            put_cell(out, &table->values[row * table->column_count + i]);
+            put_cell(out, &table->values[row * table->column_count + i], table->columns[i].none);
         fputc('\n', out);
     }
     if (rows < table->all_rows)
@@ -58,7 +58,7 @@ void document_write_markdown(const struct document *document, FILE *out)
     for (size_t i = 0; i < document->fact_count; i++) {
         const struct document_fact *fact = &document->facts[i];
         fprintf(out, "| %s |", column_title(fact->name, fact->title, room));
-        put_cell(out, &fact->value);
+        put_cell(out, &fact->value, NULL);
         fputc('\n', out);
     }
     for (size_t i = 0; i < document->table_count; i++) {

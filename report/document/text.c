@@ -24,16 +24,18 @@ static const struct document_value *value_at(const struct document_table *table,
     return &table->values[row * table->column_count + column];
 }
 
-static const char *shown_name(const struct document_value *value)
+static const char *shown_name(const struct document_column *column,
+                              const struct document_value *value)
 {
-    return value->is_null ? "(unknown)" : value->text;
+    return !value->is_null ? value->text : column->none ? column->none : "(unknown)";
 }
 
-static size_t value_columns(const struct document_value *value)
+static size_t value_columns(const struct document_column *column,
+                            const struct document_value *value)
 {
     char room[64];
     if (value->kind == VALUE_TEXT)
-        return name_text_columns(shown_name(value));
+        return name_text_columns(shown_name(column, value));
     return value->kind == VALUE_FRAMES ? 0 : strlen(value_format(value, room));
 }
 
@@ -45,19 +47,13 @@ static void measure(const struct document_table *table, size_t *widths)
         const struct document_column *column = &table->columns[i];
         widths[i] = strlen(column_title(column->name, column->title, room));
         for (size_t row = 0; row < document_row_count(table); row++) {
-            const size_t width = value_columns(value_at(table, row, i));
+            const size_t width = value_columns(column, value_at(table, row, i));
             if (width > widths[i])
                 widths[i] = width;
         }
         if (column->kind == VALUE_TEXT && widths[i] > NAME_COLUMNS_MOST)
             widths[i] = NAME_COLUMNS_MOST;
     }
-}
-
-static void put_blanks(FILE *out, size_t width, size_t used)
-{
-    if (used < width)
-        fprintf(out, "%*s", (int)(width - used), "");
 }
 
 static void put_frames(FILE *out, const struct document_value *value)
@@ -76,52 +72,50 @@ static void put_frames(FILE *out, const struct document_value *value)
     }
 }
 
-static void put_name(FILE *out, const struct document_value *value, size_t width, bool last)
+/* Writes a name behind `pending` blanks. Returns the blanks that the next one needs: none is
+ * written at the end of a line. */
+static size_t put_name(FILE *out, const struct document_column *column,
+                       const struct document_value *value, size_t width, size_t pending)
 {
     char room[64];
-    const size_t used = name_put_text(out, value->kind == VALUE_LINE ? value_format(value, room)
-                                                                     : shown_name(value));
-    if (!last)
-        put_blanks(out, width, used);
-}
-
-/* Returns the last text column, or the number of columns. */
-static size_t last_name(const struct document_table *table)
-{
-    size_t last = table->column_count;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (is_name(table->columns[i].kind))
-            last = i;
-    return last;
+    const char *text =
+        value->kind == VALUE_LINE ? value_format(value, room) : shown_name(column, value);
+    if (*text == '\0')
+        return pending + width + 2;
+    fprintf(out, "%*s", (int)pending, "");
+    const size_t used = name_put_text(out, text);
+    return 2 + (used < width ? width - used : 0);
 }
 
 static void put_head(FILE *out, const struct document_table *table, const size_t *widths)
 {
     char room[64];
-    const size_t last = last_name(table);
+    size_t pending = 2;
     for (size_t i = 0; i < table->column_count; i++)
         if (!is_name(table->columns[i].kind) && table->columns[i].kind != VALUE_FRAMES)
             fprintf(out, "  %*s", (int)widths[i],
                     column_title(table->columns[i].name, table->columns[i].title, room));
-    for (size_t i = 0; i < table->column_count; i++)
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct document_value title = {
+            .kind = VALUE_TEXT,
+            .text = (char *)column_title(table->columns[i].name, table->columns[i].title, room)};
         if (is_name(table->columns[i].kind))
-            fprintf(out, "  %-*s", i == last ? 0 : (int)widths[i],
-                    column_title(table->columns[i].name, table->columns[i].title, room));
+            pending = put_name(out, &table->columns[i], &title, widths[i], pending);
+    }
     fputc('\n', out);
 }
 
 static void put_row(FILE *out, const struct document_table *table, const size_t *widths, size_t row)
 {
     char room[64];
-    const size_t last = last_name(table);
+    size_t pending = 2;
     for (size_t i = 0; i < table->column_count; i++)
         if (!is_name(table->columns[i].kind) && table->columns[i].kind != VALUE_FRAMES)
             fprintf(out, "  %*s", (int)widths[i], value_format(value_at(table, row, i), room));
     for (size_t i = 0; i < table->column_count; i++)
-        if (is_name(table->columns[i].kind)) {
-            fputs("  ", out);
-            put_name(out, value_at(table, row, i), widths[i], i == last);
-        }
+        if (is_name(table->columns[i].kind))
+            pending =
+                put_name(out, &table->columns[i], value_at(table, row, i), widths[i], pending);
     fputc('\n', out);
     for (size_t i = 0; i < table->column_count; i++)
         if (table->columns[i].kind == VALUE_FRAMES)

@@ -32,12 +32,12 @@ bool report_functions(const struct report_request *request, struct document *doc
                       struct session_error *error)
 {
     static const struct document_column columns[] = {
-        {"self_bytes", NULL, VALUE_BYTES},    {"self_count", NULL, VALUE_NUMBER},
-        {"total_bytes", NULL, VALUE_BYTES},   {"total_count", NULL, VALUE_NUMBER},
-        {"live_bytes", NULL, VALUE_BYTES},    {"live_count", NULL, VALUE_NUMBER},
-        {"at_peak_bytes", NULL, VALUE_BYTES}, {"short_lived", NULL, VALUE_NUMBER},
-        {"function", NULL, VALUE_TEXT},       {"module", NULL, VALUE_TEXT},
-        {"place", NULL, VALUE_TEXT}};
+        {"self_bytes", NULL, VALUE_BYTES, NULL},    {"self_count", NULL, VALUE_NUMBER, NULL},
+        {"total_bytes", NULL, VALUE_BYTES, NULL},   {"total_count", NULL, VALUE_NUMBER, NULL},
+        {"live_bytes", NULL, VALUE_BYTES, NULL},    {"live_count", NULL, VALUE_NUMBER, NULL},
+        {"at_peak_bytes", NULL, VALUE_BYTES, NULL}, {"short_lived", NULL, VALUE_NUMBER, NULL},
+        {"function", NULL, VALUE_TEXT, NULL},       {"module", NULL, VALUE_TEXT, NULL},
+        {"place", NULL, VALUE_TEXT, NULL}};
     struct session_function_row *rows = NULL;
     size_t count = 0;
     struct graph_result *result = request_run(request, request->session, NULL, NULL, error);

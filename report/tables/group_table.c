@@ -28,19 +28,19 @@ const char *group_join_step(enum report_by by)
 
 size_t group_key_columns(enum report_by by, struct document_column *columns)
 {
-    static const struct document_column user[] = {{"user", NULL, VALUE_TEXT}},
-                                        function[] = {{"function", NULL, VALUE_TEXT},
-                                                      {"module", NULL, VALUE_TEXT}},
-                                        type[] = {{"type", NULL, VALUE_TEXT}},
-                                        line[] = {{"function", NULL, VALUE_TEXT},
-                                                  {"file", NULL, VALUE_TEXT},
-                                                  {"line", NULL, VALUE_LINE}},
-                                        module[] = {{"module", NULL, VALUE_TEXT}},
-                                        thread[] = {{"thread", NULL, VALUE_TEXT}},
-                                        stack[] = {{"stack_id", "stack", VALUE_LINE},
-                                                   {"function", NULL, VALUE_TEXT},
-                                                   {"frames", NULL, VALUE_FRAMES}},
-                                        size[] = {{"size", NULL, VALUE_BYTES}};
+    static const struct document_column user[] = {{"user", NULL, VALUE_TEXT, NULL}},
+                                        function[] = {{"function", NULL, VALUE_TEXT, NULL},
+                                                      {"module", NULL, VALUE_TEXT, NULL}},
+                                        type[] = {{"type", NULL, VALUE_TEXT, NULL}},
+                                        line[] = {{"function", NULL, VALUE_TEXT, NULL},
+                                                  {"file", NULL, VALUE_TEXT, NULL},
+                                                  {"line", NULL, VALUE_LINE, NULL}},
+                                        module[] = {{"module", NULL, VALUE_TEXT, NULL}},
+                                        thread[] = {{"thread", NULL, VALUE_TEXT, NULL}},
+                                        stack[] = {{"stack_id", "stack", VALUE_LINE, NULL},
+                                                   {"function", NULL, VALUE_TEXT, NULL},
+                                                   {"frames", NULL, VALUE_FRAMES, NULL}},
+                                        size[] = {{"size", NULL, VALUE_BYTES, NULL}};
 #define COPY(from)                                                                                 \
     do {                                                                                           \
         memcpy(columns, (from), sizeof(from));                                                     \
@@ -181,7 +181,7 @@ static void begin_table(const struct group_plan *plan, struct document *document
     for (size_t i = 0; i < plan->measure_count; i++) {
         columns[count++] = group_measure_column(plan->measures[i]);
         if (i == 0 && plan->share)
-            columns[count++] = (struct document_column){"share", NULL, VALUE_SHARE};
+            columns[count++] = (struct document_column){"share", NULL, VALUE_SHARE, NULL};
     }
     count += group_key_columns(plan->by, columns + count);
     document_table(document, plan->name, plan->title, columns, count);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file of budgets (docs/budgets.md). A line `NAME: GRAPH | MEASURE OP LIMIT` is a budget,
+ * `name = pipeline;` defines a graph for all budgets, and `#` begins a comment.
+ */
+#ifndef MPROF_REPORT_BUDGET_BUDGET_FILE_H
+#define MPROF_REPORT_BUDGET_BUDGET_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "session/session.h"
+
+enum budget_relation {
+    BUDGET_EQUAL,
+    BUDGET_NOT_EQUAL,
+    BUDGET_LESS,
+    BUDGET_LESS_EQUAL,
+    BUDGET_MORE,
+    BUDGET_MORE_EQUAL,
+};
+
+struct budget {
+    char *name, *limit;
+    enum budget_relation relation;
+    const char *sign;   /* of the relation: "<=" */
+    size_t graph, step; /* places of the sentence and of its measure in the file */
+    size_t graph_end, limit_at;
+};
+
+struct budget_file {
+    const char *path;
+    char *text;        /* without comments: blanks stand for them */
+    char *definitions; /* as long as `text`, with blanks in the place of all else */
+    struct budget *budgets;
+    size_t count;
+};
+
+/*
+ * Reads a file. Returns false with `error` set and its place as "FILE:LINE:COLUMN: …" in the
+ * message; `*wrong` then tells whether the text is wrong, and not the reading of it.
+ * budget_file_free() in any case.
+ */
+bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
+                      struct session_error *error);
+void budget_file_free(struct budget_file *file);
+
+/*
+ * Returns the sentence of a budget, with the definitions before it, as new memory: up to its
+ * measure and this included, or without it. NULL if memory is exhausted.
+ */
+char *budget_sentence(const struct budget_file *file, const struct budget *budget,
+                      bool with_measure);
+/* Puts the place of an error in such a sentence in front of its message. */
+void budget_place_error(const struct budget_file *file, const struct budget *budget,
+                        struct session_error *error);
+/* Sets a message with a place in the file, given in bytes from its start. Returns false. */
+bool budget_fail(const struct budget_file *file, size_t place, struct session_error *error,
+                 const char *message);
+
+#endif

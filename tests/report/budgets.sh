@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Budgets: verdicts against SQL, messages with their place, exit status, and the XML as xmllint and
+# junitxml-to-javascript read it. The example for ctest passes, and fails when its program leaks.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+session=$MPROF_BUILD/tests/readers/sessions/widgets.db
+other=$MPROF_BUILD/tests/readers/sessions/shop.db
+
+# check STATUS FILE [OPTIONS…]: checks a file of budgets; verdicts.json and said.txt have the results.
+check() {
+    local wanted=$1 status=0
+    mprof-report --check "$2" --format json --junit verdicts.xml "${@:3}" "$session" >verdicts.json 2>said.txt || status=$?
+    [ "$status" = "$wanted" ] || fail "$(cat "$2"): exit status $status, not $wanted: $(cat said.txt)"
+}
+verdict() { jq -r ".tables.budgets.rows[] | select(.name == \"$1\") | \"\(.verdict) \(.value) \(.limit)\"" verdicts.json; } # NAME
+# judged NAME WANTED: the verdict, value and limit of a budget.
+judged() { [ "$(verdict "$1")" = "$2" ] || fail "$1: '$(verdict "$1")', not '$2'"; }
+# wrong MESSAGE LINE…: a file with these lines is refused with a message that contains this.
+wrong() {
+    local message=$1
+    shift
+    printf '%s\n' "$@" >wrong.budgets
+    check 2 wrong.budgets
+    grep -qF -- "wrong.budgets:$message" said.txt || fail "$*: said '$(cat said.txt)', not 'wrong.budgets:$message'"
+}
+
+peak=$(meta "$session" peak_bytes) kept=$(meta "$session" live_count_end) bytes=$(meta "$session" bytes_allocated)
+cat >all.budgets <<END
+# Comments, also "with quotes
+red = all | where stack has make_red_widget;   # behind a definition
+blue = all
+  | where stack has "make_blue_widget" # in the middle of one
+  ;
+peak: all | where function ~ "^make" | peak <= $peak
+peak too high: all | peak < $peak
+"quoted": all | where function != "a#b:c=d|e" | count == 10000  # a comment
+sum: red + blue | sum size == $bytes
+kept: leaked | count == $kept
+leaks: leaked | count == 0
+grown: growth start..end > -1K
+groups: join size | count == 1
+average: all | avg size == 204
+none: all | where size > 1G | avg size <= 3
+life: all | max lifetime < 1s
+lives: all | where stack has make_blue_widget | max lifetime == 0
+last: all | max alloc_time <= end
+only: count >= 0x2710
+END
+check 3 all.budgets
+judged peak "kept $peak $peak"
+judged "peak too high" "exceeded $peak $peak"
+judged '\"quoted\"' "kept 10000 10000"
+judged sum "kept $bytes $bytes"
+judged kept "kept $kept $kept"
+judged leaks "exceeded $kept 0"
+judged grown "kept $(meta "$session" live_bytes_end) -1024"
+judged groups "kept 1 1"
+judged average "kept 204 204"
+judged none "exceeded null 3"
+[ "$(jq -r '[.tables.budgets.rows[] | select(.verdict == "exceeded")] | length' verdicts.json)" = 4 ] || fail "four are exceeded"
+[ "$(jq -r '.tables.holders.rows[] | select(.name == "leaks") | "\(.value) \(.function)"' verdicts.json)" = "$kept make_widget" ] ||
+    fail "who holds the leaks"
+
+# The XML, by two readers.
+xmllint --noout verdicts.xml || fail "xmllint does not read the verdicts"
+[ "$(xmllint --xpath 'count(//testcase)' verdicts.xml) $(xmllint --xpath 'count(//failure)' verdicts.xml)" = "14 4" ] ||
+    fail "cases and failures by xmllint"
+NODE_PATH=$MPROF_BUILD-npm/node_modules node "$MPROF_SOURCE/tests/report/junit.js" verdicts.xml >junit.json || fail "the reader of npm"
+[ "$(jq -r '.testsuites[0] | "\(.tests) \(.succeeded) \(.errors)"' junit.json)" = "14 10 4" ] || fail "cases by npm: $(cat junit.json)"
+jq -e '.testsuites[0].testCases[] | select(.name == "leaks") | .result == "failed" and (.message | contains("make_widget"))' \
+    junit.json >/dev/null || fail "the failure by npm: $(cat junit.json)"
+
+# A base: its own sentence, 5 % more, and 0.
+printf 'up: all | sum size <= +5%%\ndown: all | sum size <= -0.5%%\n' >percent.budgets
+check 3 percent.budgets --base "$session"
+judged up "kept $bytes $((bytes * 105 / 100))"
+judged down "exceeded $bytes $((bytes * 995 / 1000))"
+printf 'zero: all | where function == make_widget | count <= +5%%\nnone: all | where size == 1 | count >= -5%%\n' >zero.budgets
+check 3 zero.budgets --base "$other"
+judged zero "exceeded 10000 0"
+judged none "kept 0 0"
+
+wrong '1:16: expected' 'a: all | where x > 1 | count == 0'
+wrong '2:17: expected' 'a: all | count == 0' 'b = all | where x;' 'c: b | count > 3'
+wrong '1:19: a percentage needs --base' 'a: all | count <= +3%'
+wrong '1:22: expected a size' 'a: all | sum size <= 5x'
+wrong '1:22: expected a size' 'a: all | sum size <= 5%'
+wrong '1:19: expected a whole number' 'a: all | count <= 5.5'
+wrong '1:10: expected a measure' 'a: all | where size > 3'
+wrong '1:15: expected == != <' 'a: all | count'
+wrong '1:18: expected a limit' 'a: all | count <='
+wrong '1:1: expected NAME' 'all | count'
+wrong '1:1: expected ; at the end' 'x = all'
+wrong '2:1: a second budget' 'a: all | count > 1' 'a: all | count > 2'
+wrong '1:29: expected' 'ö: all | where type == "öé" + 1 | count > 1'
+wrong ' there is no budget' '# nothing'
+check 1 /no/such/file
+head -c 2000 /dev/urandom | tr -d '\n' >noise.budgets
+check 1 noise.budgets || check 2 noise.budgets
+# An error in one sentence leaves the verdicts of the others, and is an error in the XML.
+printf 'good: all | count == 10000\nbad: all | wheer | count == 0\n' >half.budgets
+check 2 half.budgets
+judged good "kept 10000 10000"
+judged bad "error null null"
+[ "$(xmllint --xpath 'count(//error)' verdicts.xml)" = 1 ] || fail "an error in the XML"
+# Hostile names in the file of budgets and in the session.
+printf '\033[31m<&>\xff: all | where size > 0 | count == 0\n' >names.budgets
+mprof-report --check names.budgets --junit verdicts.xml "$MPROF_BUILD/tests/readers/sessions/hostile.db" >names.txt 2>said.txt
+[ $? = 3 ] || fail "hostile names"
+xmllint --noout verdicts.xml || fail "hostile names in XML"
+! grep -q "$(printf '\033')" names.txt || fail "an escape reaches the terminal"
+# A name that nothing has is a warning.
+printf 'renamed: all | where function == mak_widget | count == 0\n' >renamed.budgets
+check 0 renamed.budgets
+grep -q 'did you mean "make_widget"' said.txt || fail "no warning about a name: $(cat said.txt)"
+# An output that cannot be written leaves what was there.
+echo before >verdicts.xml
+echo 'a: all | count > 1' >one.budgets
+mprof-report --check one.budgets --junit verdicts.xml "$session" >/dev/full 2>said.txt
+[ $? = 1 ] && [ "$(wc -l <said.txt)" = 1 ] && [ "$(cat verdicts.xml)" = before ] || fail "a full disk: $(cat said.txt)"
+
+# The example for ctest.
+example=$MPROF_SOURCE/docs/examples/budgets
+cmake -S "$example" -B example >cmake.txt && cmake --build example >>cmake.txt || fail "the example is not built: $(cat cmake.txt)"
+ctest --test-dir example >ctest.txt || fail "the example fails: $(cat ctest.txt)"
+xmllint --noout example/verdicts.xml || fail "its verdicts"
+mkdir leaky && cp "$example"/* leaky/
+sed -i 's/        free(line);/        if (next) free(line);/' leaky/program.c
+cmake -S leaky -B leaky/build >cmake.txt && cmake --build leaky/build >>cmake.txt || fail "the leaky example is not built"
+! ctest --test-dir leaky/build --output-on-failure >ctest.txt || fail "a leak passes"
+grep -q 'heap_budgets.*Failed' ctest.txt && grep -q 'exceeded  *leaks' ctest.txt || fail "a leak: $(cat ctest.txt)"
+exit 0
