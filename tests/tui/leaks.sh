@@ -40,7 +40,7 @@ has "the totals of SQL" '^ leaked 117 KiB in 1,000 blocks of 1 group'
 screen 120x40 'key 7' 'key Enter' dump
 has "the filter of the group" '1,000 of 1,817 allocations'
 
-screen 200x60 'key 7' 'key S' dump
+screen 200x60 'key 7' 'key X' dump
 has "the line that was added" 'leak:\^handle_request\(\)\$ is added to leaks.supp'
 has "nothing leaks now" '^ nothing leaked .* suppressed 117 KiB'
 has "the pattern beside the group" 'by: \^handle_request\(\)\$'
@@ -49,7 +49,7 @@ leak:^handle_request()$' ] || fail "the file has $(cat leaks.supp)"
 mprof-ingest --quiet --suppressions=leaks.supp -o other.db leaks.bin
 [ "$(sqlite3 other.db "SELECT pattern, live_count, live_bytes FROM v_suppression")" = '^handle_request()$|1000|120000' ] ||
     fail "mprof-ingest does not take the file"
-screen 120x40 'key 7' 'key End' 'key S' dump
+screen 120x40 'key 7' 'key End' 'key X' dump
 has "the same key takes it out" 'leak:\^handle_request\(\)\$ is taken out of leaks.supp'
 has "the leak is back" '^ leaked 117 KiB'
 [ -s leaks.supp ] && fail "the file still has $(cat leaks.supp)"
@@ -57,7 +57,7 @@ has "the leak is back" '^ leaked 117 KiB'
 # A suppression of mprof-ingest is not in the file. A line that is none is named.
 mv other.db leaks.db
 printf 'leak:zz\nnot a suppression\n' >leaks.supp
-screen 120x40 'key 7' 'key End' 'key S' dump
+screen 120x40 'key 7' 'key End' 'key X' dump
 has "a line that is no suppression" 'leaks.supp:2: no suppression of leaks: left out'
 rm leaks.supp && mkfifo leaks.supp
 screen 120x40 'key 7' dump

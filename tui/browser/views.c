@@ -22,6 +22,10 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_ALLOCATIONS] = &allocations_view,
 
+    [VIEW_SIZES] = &sizes_view,
+
+    [VIEW_LIFETIMES] = &lifetimes_view,
+
     [VIEW_DETAIL] = &detail_view,
 
     [VIEW_DIFF] = &diff_view,
