@@ -193,10 +193,8 @@ static bool weigh_chunk(void *context, struct scan_worker *worker, uint32_t chun
     return true;
 }
 
-bool group_peak_machine(const struct session_group_set *set, uint32_t *machine,
-                        struct session_error *error)
+bool group_peak_machine(struct session *session, uint32_t *machine, struct session_error *error)
 {
-    struct session *session = set->session;
     const struct names *names = &session->names;
     *machine = 0;
     if (names->machines < 2)
@@ -211,7 +209,8 @@ bool group_peak_machine(const struct session_group_set *set, uint32_t *machine,
     void *contexts[] = {&weighing};
     bool good = (weighing.live && (weighing.estimated || !session->estimate)) ||
                 session_fail_memory(error, "the groups");
-    good = good && scan_chunks(session, set->rows.chunks, weigh_chunk, contexts, 1, error);
+    good = good && scan_chunks(session, column_store_chunks(session->columns), weigh_chunk,
+                               contexts, 1, error);
     for (uint32_t i = 1; good && i <= names->machines; i++)
         *machine = *machine == 0 || weighing.live[i] > weighing.live[*machine] ? i : *machine;
     free(weighing.live);
@@ -296,7 +295,7 @@ bool group_find_details(struct session_group_set *set, struct session_error *err
     uint32_t machine = 0;
     if (set->details)
         return true;
-    bool good = group_peak_machine(set, &machine, error);
+    bool good = group_peak_machine(set->session, &machine, error);
     for (size_t i = 0; good && i < threads; i++) {
         contexts[i] = detailing_new(set, machine);
         good = contexts[i] || session_fail_memory(error, "the measures of groups");

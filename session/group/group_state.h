@@ -121,8 +121,7 @@ bool group_find_moments(struct session_group_set *set, uint64_t at_ns,
  * Finds the machine that had the program's peak: the one with most live bytes then, the first of
  * equals. 0 if there is only one machine. If a process is selected, the peak is its own.
  */
-bool group_peak_machine(const struct session_group_set *set, uint32_t *machine,
-                        struct session_error *error);
+bool group_peak_machine(struct session *session, uint32_t *machine, struct session_error *error);
 /* Returns the machine of a thread, from 1. */
 uint32_t group_machine_of(const struct session *session, uint64_t thread);
 

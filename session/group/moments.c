@@ -172,7 +172,7 @@ bool group_find_moments(struct session_group_set *set, uint64_t at_ns,
     struct looking *contexts[SCAN_THREADS_MAX] = {NULL};
     const size_t threads = group_threads(set, set->made * sizeof(struct group_moments));
     uint32_t machine = 0;
-    bool good = group_peak_machine(set, &machine, error);
+    bool good = group_peak_machine(set->session, &machine, error);
     for (size_t i = 0; good && i < threads; i++) {
         contexts[i] = looking_new(set, at_ns, machine);
         good = contexts[i] || session_fail_memory(error, "the sums by stack");

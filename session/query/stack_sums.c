@@ -10,6 +10,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/group/group_state.h"
 #include "session/query/selection_state.h"
 #include "session/scan/kernels.h"
 
@@ -26,7 +27,9 @@ struct summing {
     struct stack_sum *sums;
     uint32_t stacks;
     const struct row_set *set;
+    const struct session *session;
     uint64_t peak_ns;
+    uint32_t peak_machine; /* whose blocks count at the peak; 0: there is only one */
 };
 
 /* What one thread has added since it emptied its tables. */
@@ -46,7 +49,7 @@ struct taken {
     bool huge;        /* too large for the tables */
     struct kernel_rows rows;
     uint64_t stack[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
-    uint64_t began[KERNEL_ROWS], lives[KERNEL_ROWS];
+    uint64_t began[KERNEL_ROWS], lives[KERNEL_ROWS], thread[KERNEL_ROWS];
 };
 
 static void empty(struct tables *tables)
@@ -73,15 +76,17 @@ static void empty(struct tables *tables)
     tables->rows = tables->bytes = 0;
 }
 
-static bool is_at_peak(const struct taken *taken, size_t i, uint64_t peak_ns)
+static bool is_at_peak(const struct summing *summing, const struct taken *taken, size_t i)
 {
     /* Life 0 means never freed: life - 1 is then the largest number. */
-    return taken->began[i] <= peak_ns && taken->lives[i] - 1 > peak_ns - taken->began[i];
+    return taken->began[i] <= summing->peak_ns &&
+           taken->lives[i] - 1 > summing->peak_ns - taken->began[i] &&
+           (summing->peak_machine == 0 ||
+            group_machine_of(summing->session, taken->thread[i]) == summing->peak_machine);
 }
 
 static void add_packed(struct tables *tables, const struct taken *taken)
 {
-    const uint64_t peak_ns = tables->summing->peak_ns;
     const size_t count = taken->rows.count;
     for (size_t i = 0; i < count; i++)
         tables->all[taken->stack[i]] += PACKED(taken->bytes[i]);
@@ -94,7 +99,7 @@ static void add_packed(struct tables *tables, const struct taken *taken)
             tables->live[taken->stack[i]] += PACKED(taken->bytes[i]);
     }
     for (size_t i = 0; taken->peak && i < count; i++) {
-        if (is_at_peak(taken, i, peak_ns))
+        if (is_at_peak(tables->summing, taken, i))
             tables->at_peak[taken->stack[i]] += PACKED(taken->bytes[i]);
     }
 }
@@ -106,7 +111,7 @@ static void add_plain(struct summing *summing, const struct taken *taken)
     for (size_t i = 0; i < taken->rows.count; i++) {
         struct stack_sum *sum = &summing->sums[taken->stack[i]];
         const bool live = taken->lives[i] == 0;
-        const bool at_peak = is_at_peak(taken, i, summing->peak_ns);
+        const bool at_peak = is_at_peak(summing, taken, i);
         sum->bytes += taken->bytes[i];
         sum->count += taken->counts[i];
         sum->live_bytes += live ? taken->bytes[i] : 0;
@@ -130,6 +135,8 @@ static void add_sampled(void *context, const struct chunk_rows *rows)
         kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.rows, taken.lives);
         kernel_take(&rows->bytes, &taken.rows, taken.bytes);
         kernel_take(&rows->counts, &taken.rows, taken.counts);
+        if (tables->summing->peak_machine != 0)
+            kernel_take(&rows->views[COLUMN_THREAD], &taken.rows, taken.thread);
         add_plain(tables->summing, &taken);
     }
 }
@@ -172,14 +179,16 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
 {
     struct tables *tables = context;
     const struct row_set *set = tables->summing->set;
-    struct column_view stack, size, begin, life;
+    struct column_view stack, size, begin, life, thread;
     struct taken taken;
     if (row_set_chunk_empty(set, chunk))
         return true;
     look_ahead(tables, scan_session(worker)->columns, chunk, &taken);
+    const bool machines = taken.peak && tables->summing->peak_machine != 0;
     if (!scan_column(worker, chunk, COLUMN_STACK, &stack, error) ||
         !scan_column(worker, chunk, COLUMN_SIZE, &size, error) ||
         (taken.peak && !scan_column(worker, chunk, COLUMN_ALLOC_NS, &begin, error)) ||
+        (machines && !scan_column(worker, chunk, COLUMN_THREAD, &thread, error)) ||
         ((taken.peak || taken.life) && !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error)))
         return false;
     KERNEL_EACH_BLOCK(row_set_chunk(set, chunk), &taken.rows)
@@ -190,6 +199,8 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
             kernel_take(&begin, &taken.rows, taken.began);
         if (taken.peak || taken.life)
             kernel_take(&life, &taken.rows, taken.lives);
+        if (machines)
+            kernel_take(&thread, &taken.rows, taken.thread);
         add_block(tables, &taken);
     }
     return true;
@@ -220,7 +231,8 @@ static bool sum_stacks(struct selection *selection, struct summing *summing,
         selection->session->estimate
             ? scan_each_chunk(selection->session, &selection->set,
                               COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                                  COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK),
+                                  COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK) |
+                                  COLUMN_BIT(COLUMN_THREAD),
                               add_sampled, contexts.each, contexts.threads, error)
             : scan_chunks(selection->session, selection->set.chunks, add_chunk, contexts.each,
                           contexts.threads, error);
@@ -237,6 +249,7 @@ const struct stack_sum *selection_stack_sums(struct selection *selection,
         return selection->stack_sums;
     struct summing summing = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .stacks = selection->session->stacks.count,
+                              .session = selection->session,
                               .set = &selection->set,
                               .peak_ns = selection->session->peak_ns};
     summing.sums = calloc(summing.stacks, sizeof(*summing.sums));
@@ -244,7 +257,8 @@ const struct stack_sum *selection_stack_sums(struct selection *selection,
         session_fail_memory(error, "the sums by stack");
         return NULL;
     }
-    if (sum_stacks(selection, &summing, error))
+    if (group_peak_machine(selection->session, &summing.peak_machine, error) &&
+        sum_stacks(selection, &summing, error))
         selection->stack_sums = summing.sums;
     else
         free(summing.sums);

@@ -532,6 +532,17 @@ static void test_machines(void **state)
     assert_true(live[1] > 0 && live[2] > 0);
     assert_int_equal(at_peak, live[1] >= live[2] ? live[1] : live[2]);
     graph_result_free(result);
+    /* So it is of functions. */
+    struct selection *all = selection_new(session, "all | where size > 0", &error);
+    struct session_function_row *functions;
+    size_t count;
+    assert_non_null(all);
+    assert_true(selection_functions(all, &functions, &count, &error));
+    for (size_t i = 0; i < count; i++)
+        at_peak -= functions[i].at_peak_bytes;
+    assert_int_equal(at_peak, 0);
+    free(functions);
+    selection_free(all);
     close_fixture();
 }
 
