@@ -23,12 +23,17 @@ struct text_test {
     regex_t regex;
 };
 
+static bool is_regex(const struct filter_test *test)
+{
+    return test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
+}
+
 static bool text_test_open(struct text_test *text, const struct filter_test *test,
                            struct session_error *error)
 {
     *text = (struct text_test){.test = test};
     text->by_path = test->field == FIELD_FILE && test->low.text && !strchr(test->low.text, '/');
-    text->has_regex = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
+    text->has_regex = is_regex(test);
     return !text->has_regex ||
            filter_regex_compile(&text->regex, test->low.text, test->low.column, error);
 }
@@ -366,27 +371,44 @@ static bool compile_pins(struct session *session, const struct filter_test *test
            (leaf->pins = pins_find(session, &live, error)) != NULL;
 }
 
-/* Compiles `confidence == candidate`: of a type with that word, or of unknown type (0) with
- * candidates. */
+/*
+ * Compiles a test of the confidence for which the word "candidate" holds: of a type with such a
+ * word, or of unknown type (0) with candidates. A block of that kind has both words.
+ */
 static bool compile_candidate(struct session *session, const struct filter_test *test,
                               struct filter_program *leaf, struct session_error *error)
 {
     const struct names *names = &session->names;
-    if (!leaf_table(leaf, COLUMN_TYPE, names->type.count, error))
+    struct filter_test positive = *test;
+    struct text_test text;
+    positive.operator_ = is_regex(test) ? OPERATOR_MATCH : OPERATOR_EQUAL;
+    if (!text_test_open(&text, &positive, error))
         return false;
-    for (uint32_t type = 1; type < names->type.count; type++)
-        leaf->table[type] = strcmp(names->confidence[type], "candidate") == 0;
+    const bool good = leaf_table(leaf, COLUMN_TYPE, names->type.count, error);
+    for (uint32_t type = 0; good && type < names->type.count; type++)
+        leaf->table[type] = text_test_holds(&text, names->confidence[type], type);
+    text_test_close(&text);
     leaf->leaf = LEAF_CANDIDATE;
-    leaf->outside = test->operator_ == OPERATOR_NOT_EQUAL;
-    leaf->candidates = candidates_load(session->database, error);
+    leaf->outside = test->operator_ != positive.operator_;
+    leaf->candidates = good ? candidates_load(session->database, error) : NULL;
     return leaf->candidates != NULL;
 }
 
+/* Tells whether a block's candidates matter for a test: the word or the expression fits them. */
 static bool is_candidate(const struct filter_test *test)
 {
-    return test->field == FIELD_CONFIDENCE &&
-           (test->operator_ == OPERATOR_EQUAL || test->operator_ == OPERATOR_NOT_EQUAL) &&
-           strcmp(test->low.text, "candidate") == 0;
+    const bool equal = test->operator_ == OPERATOR_EQUAL || test->operator_ == OPERATOR_NOT_EQUAL;
+    regex_t regex;
+    struct session_error ignored;
+    if (test->field != FIELD_CONFIDENCE || (!equal && !is_regex(test)))
+        return false;
+    if (equal)
+        return strcmp(test->low.text, "candidate") == 0;
+    if (!filter_regex_compile(&regex, test->low.text, test->low.column, &ignored))
+        return false; /* whoever compiles the test says so */
+    const bool matches = regexec(&regex, "candidate", 0, NULL, 0) == 0;
+    regfree(&regex);
+    return matches;
 }
 
 /* Compiles `field in (…)`. Stacks are few: a table has the truth of each. */

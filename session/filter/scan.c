@@ -257,8 +257,10 @@ static bool scan_candidate(const struct scanning *scanning, const struct filter_
     memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
     for (uint32_t row = 0; row < scanning->rows; row++) {
         const uint64_t id = column_view_at(&type, row);
-        const bool has = id != 0 ? leaf->table[id] != 0
-                                 : candidates_have(leaf->candidates, column_view_at(&stack, row),
+        const bool has = id != 0
+                             ? leaf->table[id] != 0
+                             : leaf->table[0] != 0 ||
+                                   candidates_have(leaf->candidates, column_view_at(&stack, row),
                                                    column_view_at(&size, row));
         scanning->words[row / 64] |= (uint64_t)(has != leaf->outside) << (row % 64);
     }

@@ -80,6 +80,16 @@ static const struct {
     {"live at start - 1s | where pins >= 0", "0"},
     {"live at peak | where pins > 10 and arena is not null", PINS("pins > 10") " AND arena_id > 0"},
     {"live at peak | where pins is not null and arena is null", PINS("1")},
+    {"all | where confidence ~ cand", "confidence = 'candidate' OR type_id = 0 AND (stack_id, "
+                                      "size) IN (SELECT stack_id, size FROM type_candidate)"},
+    {"all | where confidence !~ \"^cand\"",
+     "NOT (confidence = 'candidate' OR type_id = 0 AND (stack_id, size) IN (SELECT stack_id, size "
+     "FROM type_candidate))"},
+    {"all | where confidence ~ \"exact|cand\"",
+     "confidence IN ('exact', 'candidate') OR type_id = 0 AND (stack_id, size) IN (SELECT "
+     "stack_id, size FROM type_candidate)"},
+    {"all | where confidence ~ \"unknown|candidate\"", "confidence IN ('unknown', 'candidate')"},
+    {"all | where confidence ~ unk", "type_id = 0"},
     {"all | where confidence == candidate",
      "confidence = 'candidate' OR type_id = 0 AND (stack_id, size) IN (SELECT stack_id, size FROM "
      "type_candidate)"},
