@@ -7,19 +7,19 @@
 
 #include "schemas/column_codec.h"
 #include "schemas/user_limits.h"
+#include "schemas/user_tables.h"
 
 enum { BUSY_MS = 3000, LOOKS = 1000 };
 
 static const struct {
-    const char *exists, *read, *put;
+    const char *definition, *find, *read, *put;
     unsigned key_max, value_max;
 } tables[] = {
-    {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'named_graph'",
+    {USER_TABLE_GRAPH, USER_TABLE_QUERY("named_graph"),
      "SELECT name, text, changed FROM named_graph LIMIT ?1",
      "INSERT OR IGNORE INTO named_graph VALUES (?,?,?)", USER_GRAPH_NAME_MAX, USER_GRAPH_TEXT_MAX},
-    {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'setting'",
-     "SELECT key, value FROM setting LIMIT ?1", "INSERT OR IGNORE INTO setting VALUES (?,?)",
-     USER_SETTING_MAX, USER_SETTING_MAX},
+    {USER_TABLE_SETTING, USER_TABLE_QUERY("setting"), "SELECT key, value FROM setting LIMIT ?1",
+     "INSERT OR IGNORE INTO setting VALUES (?,?)", USER_SETTING_MAX, USER_SETTING_MAX},
 };
 
 static int stop(void *context)
@@ -59,14 +59,29 @@ static int put(sqlite3_stmt *insert, sqlite3_stmt *row)
     return sqlite3_reset(insert);
 }
 
+/* Stores whether the session has the table, with nothing in its definition that could run. Returns
+ * SQLite's code. */
+static int find_table(sqlite3 *sqlite, size_t table, bool *exists)
+{
+    sqlite3_stmt *query = NULL;
+    const int status = sqlite3_prepare_v2(sqlite, tables[table].find, -1, &query, NULL);
+    *exists = false;
+    if (status == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(query, 0);
+        *exists = sql && user_table_is(sql, tables[table].definition);
+    }
+    const int finished = sqlite3_finalize(query);
+    return status == SQLITE_OK ? finished : status;
+}
+
 /* Copies one table. `*lost`: SQLite's code if the old one cannot be read to its end. */
 static bool copy_table(sqlite3 *from, struct writer_database *database, size_t table, int *lost)
 {
     sqlite3_stmt *query = NULL, *insert = NULL;
-    sqlite3_int64 exists = 0;
+    bool exists;
     int written = SQLITE_OK;
-    *lost = number_of(from, tables[table].exists, &exists);
-    if (*lost != SQLITE_OK || exists == 0)
+    *lost = find_table(from, table, &exists);
+    if (*lost != SQLITE_OK || !exists)
         return true;
     written = sqlite3_prepare_v2(database->sqlite, tables[table].put, -1, &insert, NULL);
     *lost = sqlite3_prepare_v2(from, tables[table].read, -1, &query, NULL);

@@ -7,27 +7,22 @@
 
 #include "schemas/column_codec.h"
 #include "schemas/user_limits.h"
+#include "schemas/user_tables.h"
 #include "session/data/error.h"
 
 enum { BUSY_MS = 3000 };
 
-/* Counts a table of that name. One with computed columns counts as none: a column's expression can
- * take hours in a single step, which no limit of steps ends. */
-#define EXISTS(table)                                                                              \
-    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '" table                   \
-    "' AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo('" table "') WHERE hidden <> 0)"
-
 static const struct {
-    const char *exists, *read, *put, *replace, *rename, *remove;
+    const char *definition, *find, *read, *put, *replace, *rename, *remove;
 } statements[] = {
-    [USER_GRAPH] = {EXISTS("named_graph"),
+    [USER_GRAPH] = {USER_TABLE_GRAPH, USER_TABLE_QUERY("named_graph"),
                     "SELECT name, text FROM named_graph WHERE typeof(name) = 'text' AND "
                     "typeof(text) = 'text' ORDER BY name LIMIT ?1",
                     "INSERT INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
                     "INSERT OR REPLACE INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
                     "UPDATE named_graph SET name = ?2 WHERE name = ?1",
                     "DELETE FROM named_graph WHERE name = ?1"},
-    [USER_SETTING] = {EXISTS("setting"),
+    [USER_SETTING] = {USER_TABLE_SETTING, USER_TABLE_QUERY("setting"),
                       "SELECT key, value FROM setting WHERE typeof(key) = 'text' AND "
                       "typeof(value) = 'text' ORDER BY key, value LIMIT ?1",
                       "INSERT INTO setting VALUES (?1, ?2)",
@@ -87,14 +82,30 @@ static int run(sqlite3 *handle, const char *sql, const char *first, const char *
     return status == SQLITE_OK ? finished : status;
 }
 
+/* Stores whether the session has the table, with nothing in its definition that could run. Returns
+ * SQLite's code. */
+static int find_table(sqlite3 *handle, enum user_table table, bool *exists)
+{
+    sqlite3_stmt *query = NULL;
+    const int status = sqlite3_prepare_v2(handle, statements[table].find, -1, &query, NULL);
+    *exists = false;
+    if (status == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(query, 0);
+        *exists = sql && user_table_is(sql, statements[table].definition) &&
+                  sqlite3_column_int64(query, 1) == 0;
+    }
+    const int finished = sqlite3_finalize(query);
+    return status == SQLITE_OK ? finished : status;
+}
+
 static bool read_all(struct user_rows *rows, enum user_table table, size_t count, size_t length,
                      user_row_handler *handler, void *context)
 {
     sqlite3_stmt *query = NULL;
-    sqlite3_int64 exists = 0;
-    if (run(rows->handle, statements[table].exists, NULL, NULL, &exists) != SQLITE_OK)
+    bool exists;
+    if (find_table(rows->handle, table, &exists) != SQLITE_OK)
         return false;
-    if (exists == 0)
+    if (!exists)
         return true;
     int status = sqlite3_prepare_v2(rows->handle, statements[table].read, -1, &query, NULL);
     if (status == SQLITE_OK)
@@ -128,15 +139,16 @@ bool user_rows_read(const char *path, enum user_table table, size_t rows, size_t
 /* Tells whether the file is a session that nobody is writing. */
 static bool may_change(struct user_rows *rows, enum user_table table, struct session_error *error)
 {
-    sqlite3_int64 application = 0, version = 0, unfinished = 0, exists = 0;
+    sqlite3_int64 application = 0, version = 0, unfinished = 0;
+    bool exists;
     sqlite3 *handle = rows->handle;
     if (run(handle, "PRAGMA application_id", NULL, NULL, &application) != SQLITE_OK ||
         run(handle, "PRAGMA user_version", NULL, NULL, &version) != SQLITE_OK ||
-        run(handle, statements[table].exists, NULL, NULL, &exists) != SQLITE_OK ||
+        find_table(handle, table, &exists) != SQLITE_OK ||
         run(handle, "SELECT value FROM meta WHERE key = 'unfinished'", NULL, NULL, &unfinished) !=
             SQLITE_OK)
         return fail(rows, "written", error);
-    if (application != SESSION_APPLICATION_ID || version != SESSION_SCHEMA_VERSION || exists == 0)
+    if (application != SESSION_APPLICATION_ID || version != SESSION_SCHEMA_VERSION || !exists)
         return session_fail(error, 0, "%s: made by another version: ingest the trace again",
                             rows->path);
     return unfinished == 0 || session_fail(error, 0, "%s: still being recorded", rows->path);

@@ -178,6 +178,12 @@ static enum user_file_result check_regular(int folder, const char *name,
     return USER_FILE_FAILED;
 }
 
+/* Does so without a replacement on a file system that does not know RENAME_NOREPLACE. */
+static bool link_then_unlink(int folder, const char *from, const char *to)
+{
+    return linkat(folder, from, folder, to, 0) == 0 && unlinkat(folder, from, 0) == 0;
+}
+
 /* Gives a file another name. Replaces nothing unless `replace` is set. */
 static enum user_file_result move(int folder, const char *from, const char *to, bool replace,
                                   struct session_error *error)
@@ -188,8 +194,7 @@ static enum user_file_result move(int folder, const char *from, const char *to, 
     /* Another file may get the name between check and rename. */
     const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
     if (renameat2(folder, from, folder, to, flags) == 0 ||
-        /* Some file systems do not know the flags. */
-        (errno == EINVAL && flags != 0 && renameat(folder, from, folder, to) == 0))
+        (flags != 0 && (errno == EINVAL || errno == ENOSYS) && link_then_unlink(folder, from, to)))
         return USER_FILE_DONE;
     if (errno == EEXIST)
         return USER_FILE_EXISTS;

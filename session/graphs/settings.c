@@ -120,16 +120,27 @@ bool session_settings(struct session *session, struct session_setting **settings
                              : session_fail(error, 0, "%s", why.message);
 }
 
-/* Returns the text without the lines that equal `line`, with `line` at its end if `put`; free() it.
+/* Tells whether a line of the file is the setting `line`, which has one blank: an editor may have
+ * put more of them between kind and value. */
+static bool is_setting(const char *text, size_t length, const char *line)
+{
+    const size_t kind = strcspn(line, " ") + 1;
+    if (length < kind || memcmp(text, line, kind) != 0)
+        return false;
+    const size_t blanks = strspn(text + kind, " ");
+    return length == blanks + strlen(line) &&
+           memcmp(text + kind + blanks, line + kind, strlen(line) - kind) == 0;
+}
+
+/* Returns the text without the lines of a setting, with `line` at its end if `put`; free() it.
  * `*found`: there was one. */
 static char *with_line(const char *text, const char *line, bool put, bool *found)
 {
-    const size_t length = strlen(line);
-    char *result = malloc(strlen(text) + length + 3), *end = result;
+    char *result = malloc(strlen(text) + strlen(line) + 3), *end = result;
     *found = false;
     while (result && *text) {
         const size_t of_line = strcspn(text, "\n"), whole = of_line + (text[of_line] == '\n');
-        if (of_line == length && memcmp(text, line, length) == 0) {
+        if (is_setting(text, of_line, line)) {
             *found = true;
         } else {
             memcpy(end, text, of_line);

@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,6 +313,49 @@ static void test_files(void **state)
             "a word of the language");
 }
 
+static const char *file_of_another; /* not NULL: renameat2() has no flags, and this file appears */
+
+/* Takes the place of the C library's function for the session library. */
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    if (flags == 0 || !file_of_another)
+        return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    if (*file_of_another)
+        put_file(file_of_another, "# of another process\nlive\n");
+    errno = EINVAL;
+    return -1;
+}
+
+/* A file system that cannot rename without a replacement: still nothing is replaced. */
+static void test_old_file_system(void **state)
+{
+    (void)state;
+    struct session_storing storing = {.place = SESSION_PLACE_FOLDER};
+    store("first", "all", SESSION_PLACE_FOLDER, false);
+    file_of_another = "";
+    store("second", "all", SESSION_PLACE_FOLDER, false);
+    is_text("second", "all", SESSION_PLACE_FOLDER);
+    file_of_another = FOLDER "third.graph";
+    refused(session_graph_store(session, "third", "all", &storing, &problem), "already");
+    is_text("third", "live\n", SESSION_PLACE_FOLDER);
+    file_of_another = NULL;
+    assert_int_equal(system("ls -A " FOLDER " | grep -v '^[a-z]*.graph$'") == 0, 0);
+}
+
+static size_t settings_of(enum session_setting_kind kind, const char *value,
+                          enum session_place place)
+{
+    struct session_setting *settings;
+    size_t count, found = 0;
+    if (!session_settings(session, &settings, &count, &problem))
+        fail_msg("%s", problem.message);
+    for (size_t i = 0; i < count; i++)
+        found += settings[i].kind == kind && settings[i].place == place &&
+                 strcmp(settings[i].value, value) == 0;
+    session_settings_free(settings, count);
+    return found;
+}
+
 static void test_hostile_tables(void **state)
 {
     (void)state;
@@ -357,21 +402,18 @@ static void test_hostile_tables(void **state)
     /* A check may take as long as a computed column: none runs. */
     assert_true(fixture_sql(PATH, "DROP TABLE named_graph; CREATE TABLE named_graph(name TEXT "
                                   "PRIMARY KEY, text TEXT, changed, CHECK (text != 'all'))"));
-    store("checked", "all", SESSION_PLACE_SESSION, false);
-}
-
-static size_t settings_of(enum session_setting_kind kind, const char *value,
-                          enum session_place place)
-{
-    struct session_setting *settings;
-    size_t count, found = 0;
-    if (!session_settings(session, &settings, &count, &problem))
-        fail_msg("%s", problem.message);
-    for (size_t i = 0; i < count; i++)
-        found += settings[i].kind == kind && settings[i].place == place &&
-                 strcmp(settings[i].value, value) == 0;
-    session_settings_free(settings, count);
-    return found;
+    falls_back("checked", "another version");
+    /* Nor an index. */
+    assert_true(fixture_sql(PATH, "DROP TABLE named_graph; CREATE TABLE named_graph(name TEXT "
+                                  "PRIMARY KEY , text TEXT NOT NULL, -- a comment\n"
+                                  "changed INTEGER NOT NULL ) WITHOUT  ROWID"));
+    store("plain", "all", SESSION_PLACE_SESSION, false);
+    assert_true(fixture_sql(PATH, "CREATE INDEX slow ON named_graph(length(text))"));
+    falls_back("indexed", "another version");
+    assert_true(fixture_sql(PATH, "DROP TABLE setting; CREATE TABLE setting(key TEXT NOT NULL, "
+                                  "value TEXT NOT NULL DEFAULT '--', PRIMARY KEY(key, value)) "
+                                  "WITHOUT ROWID; INSERT INTO setting VALUES ('hide', 'boost')"));
+    assert_int_equal(settings_of(SESSION_HIDE, "boost", SESSION_PLACE_SESSION), 0);
 }
 
 static void test_settings(void **state)
@@ -399,6 +441,9 @@ static void test_settings(void **state)
     assert_true(fread(read, 1, sizeof(read) - 1, file) > 0);
     fclose(file);
     assert_string_equal(read, "\n# mine\nhide  boost\nhide\nshout x\n\n");
+    assert_true(
+        session_setting_delete(session, SESSION_PLACE_FOLDER, SESSION_HIDE, "boost", &problem));
+    assert_int_equal(settings_of(SESSION_HIDE, "boost", SESSION_PLACE_FOLDER), 0);
     assert_true(session_setting_delete(session, SESSION_PLACE_SESSION, SESSION_WRAPPER, function,
                                        &problem));
     refused(
@@ -533,20 +578,11 @@ static void test_no_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_names),
-        TEST(test_session),
-        TEST(test_bad_texts),
-        TEST(test_places),
-        TEST(test_recording),
-        TEST(test_read_only),
-        TEST(test_links),
-        TEST(test_files),
-        TEST(test_hostile_tables),
-        TEST(test_settings),
-        TEST(test_settings_at_once),
-        TEST(test_shipped),
-        TEST(test_applied),
-        TEST(test_no_folder),
+        TEST(test_names),          TEST(test_session),   TEST(test_bad_texts),
+        TEST(test_places),         TEST(test_recording), TEST(test_read_only),
+        TEST(test_links),          TEST(test_files),     TEST(test_old_file_system),
+        TEST(test_hostile_tables), TEST(test_settings),  TEST(test_settings_at_once),
+        TEST(test_shipped),        TEST(test_applied),   TEST(test_no_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The definitions of the tables that belong to a session's user (schemas/session.sql), without
+ * comments and needless blanks. A session from elsewhere may define them in other ways, with
+ * expressions that take hours to compute: programs use only tables with exactly these definitions.
+ */
+#ifndef MPROF_SCHEMAS_USER_TABLES_H
+#define MPROF_SCHEMAS_USER_TABLES_H
+
+#include <stdbool.h>
+
+#define USER_TABLE_GRAPH                                                                           \
+    "CREATE TABLE named_graph(name TEXT PRIMARY KEY,text TEXT NOT NULL,changed INTEGER NOT NULL)"  \
+    "WITHOUT ROWID"
+#define USER_TABLE_SETTING                                                                         \
+    "CREATE TABLE setting(key TEXT NOT NULL,value TEXT NOT NULL,PRIMARY KEY(key,value))"           \
+    "WITHOUT ROWID"
+
+/* Gives a row if there is a table of that name: its definition, and the number of indexes that
+ * somebody added. These may compute expressions, too. */
+#define USER_TABLE_QUERY(table)                                                                    \
+    "SELECT sql, (SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"     \
+    " AND tbl_name = '" table "' COLLATE NOCASE) FROM sqlite_schema"                               \
+    " WHERE type = 'table' AND name = '" table "'"
+
+static inline bool user_table_mark(char character)
+{
+    return character == '(' || character == ')' || character == ',' || character == '\0';
+}
+
+/* Tells whether `sql` is the definition, apart from comments and blanks. */
+static inline bool user_table_is(const char *sql, const char *definition)
+{
+    char last = '\0';
+    bool blank = false;
+    while (*sql) {
+        if (sql[0] == '-' && sql[1] == '-') {
+            while (*sql && *sql != '\n')
+                sql++;
+            blank = true;
+        } else if (*sql == ' ' || *sql == '\n' || *sql == '\t' || *sql == '\r') {
+            sql++;
+            blank = true;
+        } else {
+            if (blank && !user_table_mark(last) && !user_table_mark(*sql) && *definition++ != ' ')
+                return false;
+            if (*definition++ != *sql)
+                return false;
+            blank = false;
+            last = *sql++;
+        }
+    }
+    return *definition == '\0';
+}
+
+#endif
