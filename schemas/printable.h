@@ -23,24 +23,33 @@ static inline bool printable_steers(uint32_t glyph)
            (glyph >= 0x2066 && glyph <= 0x2069) || glyph == 0xfeff;
 }
 
-/* Returns the length in bytes of the printable glyph at the start of `text`, 0 if there is none. */
-static inline unsigned printable_glyph(const char *text)
+/* Stores the glyph at the start of `text`. Returns its length in bytes, 0 if they are no UTF-8. */
+static inline unsigned printable_decode(const char *text, uint32_t *glyph)
 {
     const unsigned char *byte = (const unsigned char *)text;
+    *glyph = byte[0];
     if (byte[0] < 0x80)
-        return !printable_steers(byte[0]);
+        return 1;
     if (byte[0] < 0xc2 || byte[0] > 0xf4)
         return 0;
     const unsigned length = byte[0] >= 0xf0 ? 4 : byte[0] >= 0xe0 ? 3 : 2;
-    uint32_t glyph = byte[0] & (0x7fU >> length);
+    *glyph = byte[0] & (0x7fU >> length);
     for (unsigned i = 1; i < length; i++) {
         if ((byte[i] & 0xc0) != 0x80)
             return 0;
-        glyph = glyph << 6 | (byte[i] & 0x3fU);
+        *glyph = *glyph << 6 | (byte[i] & 0x3fU);
     }
-    const bool overlong = (length == 3 && glyph < 0x800) || (length == 4 && glyph < 0x10000);
-    const bool surrogate = glyph >= 0xd800 && glyph < 0xe000;
-    return overlong || surrogate || glyph > 0x10ffff || printable_steers(glyph) ? 0 : length;
+    const bool overlong = (length == 3 && *glyph < 0x800) || (length == 4 && *glyph < 0x10000);
+    const bool surrogate = *glyph >= 0xd800 && *glyph < 0xe000;
+    return overlong || surrogate || *glyph > 0x10ffff ? 0 : length;
+}
+
+/* Returns the length in bytes of the printable glyph at the start of `text`, 0 if there is none. */
+static inline unsigned printable_glyph(const char *text)
+{
+    uint32_t glyph;
+    const unsigned length = printable_decode(text, &glyph);
+    return printable_steers(glyph) ? 0 : length;
 }
 
 /*

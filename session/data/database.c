@@ -39,6 +39,13 @@ static bool fail(struct database *database, struct session_error *error)
     const char *reason = guard_reason(&database->guard, text, sizeof(text));
     if (!reason && sqlite3_errcode(database->handle) == SQLITE_INTERRUPT)
         return session_fail(error, 0, "the question was cancelled");
+    /* Nothing here writes, but SQLite keeps a file of locks beside a write-ahead log. */
+    const int code = sqlite3_errcode(database->handle) & 0xff;
+    if (!reason && (code == SQLITE_READONLY || code == SQLITE_CANTOPEN))
+        return session_fail(error, 0,
+                            "%s: has a write-ahead log, and its folder cannot be written: copy the "
+                            "session (and FILE-wal, if there is one) to a folder of yours",
+                            database->path);
     return session_fail(error, 0, "%s: cannot be read as a session: %s: ingest the trace again",
                         database->path, reason ? reason : sqlite3_errmsg(database->handle));
 }

@@ -8,8 +8,16 @@
 /* A name may be used any number of times: a text of one page could need any amount of work. */
 enum { RUN_PIPELINES_MAX = 1000 };
 
+/* The stored graphs of other sessions that are running, the innermost first. */
+struct run_chain {
+    const struct session *session;
+    const char *graph;
+    const struct run_chain *outer;
+};
+
 struct run {
     struct session *session;
+    const struct run_chain *chain; /* NULL: none is */
     const struct run_options *options;
     struct filter_colors *colors;
     enum session_color_by color_by;

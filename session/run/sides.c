@@ -36,14 +36,37 @@ static size_t count_sides(const struct run_side *sides)
 
 /* ---- sets of other sessions ---- */
 
+/* Returns the length of a text without the blanks at its end. */
+static int trimmed(const char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\n", text[length - 1]))
+        length--;
+    return length < 80 ? (int)length : 80;
+}
+
+/* Tells whether a graph of a session is running: it would run forever. */
+static bool is_running(const struct run *run, const char *graph)
+{
+    const struct run_chain *chain = run->chain;
+    while (chain && (chain->session != run->session || strcmp(chain->graph, graph) != 0))
+        chain = chain->outer;
+    return chain != NULL;
+}
+
 /* Runs a graph that is stored in the other session, or with its names. */
 static bool run_stored_there(struct run *there, const struct filter_set *source,
                              struct run_rows *rows)
 {
+    const struct run_chain chain = {there->session, source->graph, there->chain};
+    if (is_running(there, source->graph))
+        return session_fail(there->error, 0, "the graph %.*s uses itself by way of this session",
+                            trimmed(source->graph), source->graph);
     struct filter_graph *graph =
         filter_parse_named(source->graph, there->session->graph_names, there->error);
     if (!graph)
         return false;
+    there->chain = &chain;
     const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
     bool good = pipeline->kind == KIND_ALLOCATIONS ||
                 session_fail(there->error, 0, "the graph gives no allocations");

@@ -21,20 +21,22 @@ struct table_file {
     bool begun; /* a row is written */
 };
 
+/* Writes a string. Of valid UTF-8 only control characters are escaped: a reader gets the text as it
+ * is. */
 static void put_json_text(FILE *out, const char *text)
 {
     fputc('"', out);
     while (*text) {
-        const unsigned char byte = (unsigned char)*text;
-        const unsigned length = printable_glyph(text);
-        if (byte == '"' || byte == '\\')
-            fprintf(out, "\\%c", byte);
-        else if (length > 0)
-            fwrite(text, 1, length, out);
-        else if (byte < 0x80)
-            fprintf(out, "\\u%04x", byte);
-        else
+        uint32_t glyph;
+        const unsigned length = printable_decode(text, &glyph);
+        if (length == 0)
             fputs("\\ufffd", out);
+        else if (glyph == '"' || glyph == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (glyph < 0x20 || (glyph >= 0x7f && glyph < 0xa0))
+            fprintf(out, "\\u%04x", glyph);
+        else
+            fwrite(text, 1, length, out);
         text += length > 0 ? length : 1;
     }
     fputc('"', out);
@@ -187,9 +189,10 @@ bool table_file_close(struct table_file *file, bool keep, struct session_error *
 {
     if (file->json)
         fputs("\n]\n", file->out);
-    const bool failed = ferror(file->out) != 0;
-    const bool closed = fclose(file->out) == 0;
-    bool good = keep && !failed && closed && name_draft(file);
+    /* The name must not reach the disk before the rows. */
+    bool good =
+        keep && ferror(file->out) == 0 && fflush(file->out) == 0 && fsync(fileno(file->out)) == 0;
+    good = fclose(file->out) == 0 && good && name_draft(file);
     if (keep && !good)
         session_fail(error, 0, "cannot write \"%.200s\": %s", file->path, strerror(errno));
     if (!good)

@@ -264,13 +264,34 @@ static void test_errors(void **state)
     }
 }
 
+/* Stored graphs of two sessions that use each other do not run forever. Graphs that use each
+ * other's sessions without a circle do run. */
+static void test_circle(void **state)
+{
+    (void)state;
+    struct session_error error = {.column = 0};
+    assert_true(fixture_sql(HERE,
+                            "INSERT INTO named_graph VALUES"
+                            " ('round', 'session \"" THERE "\".back', 0), ('leaf', 'live', 0)"));
+    assert_true(fixture_sql(THERE, "INSERT INTO named_graph VALUES"
+                                   " ('back', 'session \"" HERE "\".round', 0),"
+                                   " ('line', 'session \"" HERE "\".leaf', 0)"));
+    assert_null(graph_run(session, "all - session \"" THERE "\".back", &error));
+    assert_int_equal(error.column, 7);
+    if (!strstr(error.message, "the graph back uses itself by way of this session"))
+        fail_msg("%s", error.message);
+    struct graph_result *result = run("session \"" THERE "\".line | count");
+    assert_int_equal(graph_result_measure(result)->value,
+                     sum("SELECT count(*) FROM allocation WHERE free_ns IS NULL"));
+    graph_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_one_side),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_differences), cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_one_side),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_circle),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -200,14 +202,39 @@ static void test_names(void **state)
     session_close(session);
 }
 
+/* A session with a write-ahead log in a folder that the user may not write to: SQLite needs a file
+ * beside it. */
+static void test_log_in_read_only_folder(void **state)
+{
+    (void)state;
+    static const char path[] = "open_folder/log.db";
+    const uid_t nobody = 65534;
+    const bool super = geteuid() == 0;
+    struct session_error error = {.column = 0};
+    fresh(100);
+    assert_true(mkdir("open_folder", 0755) == 0 || errno == EEXIST);
+    assert_int_equal(rename(PATH, path), 0);
+    assert_true(fixture_sql(path, "PRAGMA journal_mode = WAL"));
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(chmod("open_folder", 0555), 0);
+    assert_true(!super || seteuid(nobody) == 0); /* the superuser may write everywhere */
+    struct session *session = access(path, R_OK) == 0 ? session_open(path, &error) : NULL;
+    const bool reached = access(path, R_OK) == 0;
+    assert_true(!super || seteuid(0) == 0);
+    assert_null(session);
+    if (reached && !strstr(error.message, "open_folder/log.db: has a write-ahead log, and its "
+                                          "folder cannot be written: copy"))
+        fail_msg("%s", error.message);
+    assert_int_equal(chmod("open_folder", 0755), 0);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_damaged_values),
-        cmocka_unit_test(test_rows_against_sql),
-        cmocka_unit_test(test_stacks_against_sql),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_log_in_read_only_folder), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_damaged_values),          cmocka_unit_test(test_rows_against_sql),
+        cmocka_unit_test(test_stacks_against_sql),      cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

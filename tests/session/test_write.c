@@ -30,6 +30,9 @@ static int open_fixture(void **state)
     options.allocations = 3000;
     return !fixture_write(PATH, &options) ||
            !fixture_sql(PATH,
+                        "UPDATE type SET name = 'left' || char(8206, 173, 127, 133) WHERE id = 2;"
+                        "UPDATE owner SET name = CAST(x'41ff42' AS TEXT) WHERE id = 2") ||
+           !fixture_sql(PATH,
                         "UPDATE type SET name = 'a \"b\", ' || char(10, 92) || 'ü' WHERE id = "
                         "1") ||
            !(session = session_open(PATH, &error)) || sqlite3_open(PATH, &database) != SQLITE_OK;
@@ -108,6 +111,10 @@ static void test_json(void **state)
                          "OVER (ORDER BY key) AS before FROM json_each(?1)) WHERE before > size",
                          text),
                      0);
+    /* Marks of direction and the like stay; control characters are escaped, other bytes replaced.
+     */
+    assert_non_null(strstr(text, "\"left\u200e\u00ad\\u007f\\u0085\""));
+    assert_non_null(strstr(text, "\"A\\ufffdB\""));
     free(text);
     no_drafts();
 }
