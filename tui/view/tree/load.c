@@ -44,7 +44,8 @@ void tree_drop(struct tree_view *view, struct exploration *exploration)
     view->tree = NULL;
     view->busy = false;
     view->count = 0;
-    view->focus = view->tested = 0;
+    view->focus = view->tested = view->testing = 0;
+    view->list_soon = false;
     view->table.selected = view->table.first = 0;
     view->table.has_key = false;
     view->short_serial = view->test_serial = 0;
@@ -223,8 +224,8 @@ static void take_answer(struct tree_view *view, struct exploration *exploration,
         break;
     case TASK_WRAPPER:
         session_printable(shown, sizeof(shown), view->task.text);
-        exploration_say(exploration, "%.120s is a wrapper now%s%.160s", shown,
-                        data->note[0] ? ": " : "", data->note);
+        exploration_say(exploration, "a wrapper now (--delete-setting undoes it)%s%.120s: %.120s",
+                        data->note[0] ? ", " : "", data->note, shown);
         run_filter_again(exploration);
         break;
     case TASK_FLAME:
@@ -260,6 +261,24 @@ static bool run_test(struct session *session, struct selection *selection, void 
                            &data->exact, &none))
         data->test[0] = 0;
     return true;
+}
+
+void tree_list(struct tree_view *view, struct exploration *exploration)
+{
+    char *step = NULL;
+    const uint32_t node = tree_selected(view);
+    view->list_soon = node != 0 && node != view->tested;
+    if (node == 0 || view->list_soon)
+        return;
+    if (!view->test || !view->test[0]) {
+        exploration_complain(exploration, "no filter can name these allocations");
+        return;
+    }
+    if (!view->exact)
+        exploration_say(exploration, "these are of other paths, too: no filter tells them apart");
+    if (asprintf(&step, "where %s", view->test) >= 0)
+        exploration_list(exploration, step);
+    free(step);
 }
 
 static bool run_short(struct session *session, struct selection *selection, void *context,
@@ -304,7 +323,10 @@ void tree_load_rest(struct tree_view *view, struct exploration *exploration)
             view->tested = node;
             view->test_serial = 0;
             view->exact = data->exact;
-            memcpy(view->test, data->test, sizeof(view->test));
+            free(view->test);
+            view->test = strdup(data->test);
+            if (view->list_soon)
+                tree_list(view, exploration);
         }
     }
     if (!session_tree_short_known(view->tree) && view->width >= 90) {

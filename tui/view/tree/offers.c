@@ -29,7 +29,8 @@ size_t tree_offers(void *state, struct exploration *exploration, struct view_off
     const struct session_tree_node *of = session_tree_node(view->tree, node);
     char label[90];
     tree_label(view, exploration->session, node, label, sizeof(label));
-    if (node == view->tested && view->test[0]) {
+    if (node == view->tested && view->test && view->test[0] &&
+        strlen(view->test) + sizeof("where ") <= sizeof(out[0].step)) {
         snprintf(out[count].label, sizeof(out[count].label), "%s: %s",
                  view->exact ? "this path" : "this path, and some others", label);
         snprintf(out[count++].step, sizeof(out[0].step), "where %s", view->test);

@@ -61,6 +61,7 @@ static void destroy(void *state, struct exploration *exploration)
     load_clear(&exploration->loader, &view->tree_load);
     free(view->open);
     free(view->rows);
+    free(view->test);
     free(view);
 }
 
@@ -84,20 +85,13 @@ static void close_node(struct tree_view *view, uint32_t node)
     tree_rows_make(view);
 }
 
-static void list_allocations(struct tree_view *view, struct exploration *exploration)
-{
-    struct view_offer offer[VIEW_OFFERS];
-    if (tree_offers(view, exploration, offer, VIEW_OFFERS) > 0)
-        exploration_list(exploration, offer[0].step);
-}
-
 static void follow(struct tree_view *view, struct exploration *exploration)
 {
     const uint32_t node = tree_selected(view);
     if (node == 0)
         return;
     if (session_tree_node(view->tree, node)->leaf)
-        list_allocations(view, exploration);
+        tree_list(view, exploration);
     else if (tree_is_open(view, node) && node != view->focus)
         close_node(view, node);
     else
@@ -275,7 +269,7 @@ static bool act(struct tree_view *view, struct exploration *exploration,
         mark_wrapper(view, exploration);
         return true;
     case ACTION_LIST:
-        list_allocations(view, exploration);
+        tree_list(view, exploration);
         return true;
     case ACTION_OPEN:
         show_source(view, exploration);
@@ -339,6 +333,7 @@ static bool update(void *state, struct exploration *exploration, const struct vi
         if (!used && !boxes)
             act_on_table(view, exploration, input, &layout.table, &used);
     }
+    tree_load(view, exploration); /* a setting may have changed it */
     struct tree_rows rows = {view, exploration};
     const struct table_source source = tree_source(&rows);
     table_settle(&view->table, &source, &layout.table);

@@ -16,7 +16,7 @@ struct tree_request {
 
 enum tree_task { TASK_EXPAND, TASK_HOTTEST, TASK_FIND, TASK_FOLLOW, TASK_FLAME, TASK_WRAPPER };
 
-enum { TREE_PATH_MAX = 64, TREE_TEST_SIZE = 1100 };
+enum { TREE_PATH_MAX = 64, TREE_TEST_SIZE = 60000 };
 
 /* A task for the engine on the nodes of a tree. */
 struct tree_task_request {
@@ -49,7 +49,8 @@ struct tree_view {
     /* The test that selects the allocations of a node. */
     uint32_t tested, testing; /* the node of `test`, the one that is asked about; 0: none */
     bool exact;
-    char test[TREE_TEST_SIZE];
+    char *test;     /* NULL or "": there is none */
+    bool list_soon; /* its allocations are to be listed as soon as it has come */
     uint64_t test_serial, short_serial;
     enum tree_shape shape;
     int width; /* of the area */
@@ -98,6 +99,8 @@ void tree_begin_task(struct tree_view *view, struct exploration *exploration, en
 void tree_take_task(struct tree_view *view, struct exploration *exploration);
 /* Asks for what can wait: the test of the selected node, the share of short-lived blocks. */
 void tree_load_rest(struct tree_view *view, struct exploration *exploration);
+/* Shows the allocations of the selected node, or does so when its test has come. */
+void tree_list(struct tree_view *view, struct exploration *exploration);
 void tree_drop(struct tree_view *view, struct exploration *exploration);
 
 /* ---- render.c ---- */
