@@ -103,6 +103,9 @@ void browser_go(struct browser *browser, enum view_number number, bool keep)
     }
     if (keep && number != browser->current)
         push_step(browser, browser->current);
+    const struct view_ops *before = browser_view(browser->current);
+    if (number != browser->current && before->leave)
+        before->leave(browser->views[browser->current], &browser->exploration);
     browser->current = number;
     browser_refresh(browser);
 }

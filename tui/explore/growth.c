@@ -36,7 +36,9 @@ const char *growth_name(const struct session *session, enum session_growth_by by
 {
     if (by == SESSION_GROWTH_TYPE)
         return id == 0 ? "unknown type" : session_type_name(session, id);
-    return id == 0 ? "no function of yours" : session_function_name(session, id);
+    if (id == 0)
+        return by == SESSION_GROWTH_USER ? "no function of yours" : "unknown function";
+    return session_function_name(session, id);
 }
 
 char *growth_text(char *out, int64_t net)

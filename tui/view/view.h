@@ -38,6 +38,9 @@ struct view_ops {
     struct key_table keys;  /* its own, and shared ones that it explains itself */
     void *(*create)(void);  /* NULL if memory is exhausted */
     void (*destroy)(void *view, struct exploration *exploration);
+    /* Another view is shown from now on: gives up questions that take long. NULL: there are none.
+     */
+    void (*leave)(void *view, struct exploration *exploration);
     /* Returns false if the action means nothing here (ACTION_BACK then leaves the view). */
     bool (*update)(void *view, struct exploration *exploration, const struct view_input *input);
     void (*render)(const void *view, const struct exploration *exploration,

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/code_facts.h"
 #include "tui/screen/format.h"
 
 struct collection {
-    const struct session *session;
+    struct session *session;
     const struct selection *selection;
+    bool filtered;     /* by the user: what he selected himself is no finding */
     const char *about; /* before numbers that are estimates */
     const struct session_function_row *rows;
     size_t row_count;
@@ -117,6 +119,38 @@ static void add_stacks(struct collection *to)
             "%s of %s stacks are incomplete", format_count(a, incomplete), format_count(b, stacks));
 }
 
+/* Tells whether some stack goes through a module. */
+static bool is_used(const struct collection *to, const char *module)
+{
+    for (size_t i = 0; i < to->row_count; i++)
+        if (strcmp(session_function_module(to->session, to->rows[i].function), module) == 0)
+            return true;
+    return false;
+}
+
+/* Names the modules whose functions have no files and lines, and says what helps. */
+static void add_unsymbolized(struct collection *to)
+{
+    const struct session_module *modules = NULL;
+    struct session_error error;
+    size_t count = 0, found = 0, first = 0;
+    if (!session_modules(to->session, &modules, &count, &error))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(modules[i].symbols, "dwarf") == 0 || !is_used(to, modules[i].name))
+            continue;
+        first = found++ == 0 ? i : first;
+    }
+    if (found == 0)
+        return;
+    char others[40] = "";
+    if (found > 1)
+        snprintf(others, sizeof(others), " and %zu other%s", found - 1, found > 2 ? "s" : "");
+    add(to, FINDING_ODD, "", VIEW_SAME,
+        "no debug information for %.60s%s: install its -dbgsym package, then ingest again",
+        modules[first].name, others);
+}
+
 static void add_misuse(struct collection *to)
 {
     char a[FORMAT_SIZE];
@@ -170,6 +204,8 @@ static void add_leaks(struct collection *to)
         if (!most || leaked_bytes(row, recording) > leaked_bytes(most, recording))
             most = row;
     }
+    if (to->filtered && (count == 0 || count == selection_allocations(selection)))
+        return;
     bytes -= kept_bytes < bytes ? kept_bytes : bytes;
     count -= kept < count ? kept : count;
     if (count == 0 && kept > 0) {
@@ -202,6 +238,8 @@ static void add_short_lived(struct collection *to)
         if (!most || to->rows[i].short_lived > most->short_lived)
             most = &to->rows[i];
     }
+    if (to->filtered && (count == 0 || count == all))
+        return;
     if (!most || count * 10 < all || count < 1000) {
         add(to, FINDING_GOOD, "", VIEW_SAME, "no storm of short-lived allocations");
         return;
@@ -213,13 +251,14 @@ static void add_short_lived(struct collection *to)
         session_function_name(to->session, most->function));
 }
 
-size_t findings_collect(const struct session *session, const struct selection *selection,
+size_t findings_collect(struct session *session, const struct selection *selection, bool filtered,
                         const struct session_function_row *rows, size_t row_count,
                         const struct session_error *unread, struct finding *findings,
                         size_t capacity)
 {
     struct collection to = {.session = session,
                             .selection = selection,
+                            .filtered = filtered,
                             .about = session_sampled(session) ? "~" : "",
                             .rows = rows,
                             .row_count = row_count,
@@ -237,6 +276,7 @@ size_t findings_collect(const struct session *session, const struct selection *s
     add_misuse(&to);
     add_mismatches(&to);
     add_stacks(&to);
+    add_unsymbolized(&to);
     if (losses == 0)
         add(&to, FINDING_GOOD, "", VIEW_SAME, "no event dropped, no byte of the trace damaged");
     /* Stable sort by gravity, by insertion: there are only a few. */

@@ -24,10 +24,10 @@ struct finding {
 
 /*
  * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
- * least one. `rows` are the selection's functions; `unread` tells why they could not be read, NULL:
- * they are all there.
+ * least one unless the user has `filtered` them himself. `rows` are the selection's functions;
+ * `unread` tells why they could not be read, NULL: they are all there.
  */
-size_t findings_collect(const struct session *session, const struct selection *selection,
+size_t findings_collect(struct session *session, const struct selection *selection, bool filtered,
                         const struct session_function_row *rows, size_t row_count,
                         const struct session_error *unread, struct finding *findings,
                         size_t capacity);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Compares the rows of the diff with SQL, of one session and of two with other ids. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "fixture.h"
+#include "tui/view/diff/compare.h"
+
+struct world {
+    struct session *session;
+    struct selection *selection;
+    sqlite3 *database;
+    uint64_t ns;
+};
+
+static void open_world(struct world *world, const char *path, uint64_t seed)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    struct session_error error = {.message = ""};
+    options.seed = seed;
+    options.allocations = 6000;
+    assert_true(fixture_write(path, &options));
+    world->session = session_open(path, &error);
+    assert_non_null(world->session);
+    world->selection = selection_new(world->session, "all", &error);
+    assert_non_null(world->selection);
+    assert_int_equal(sqlite3_open(path, &world->database), SQLITE_OK);
+}
+
+static void close_world(struct world *world)
+{
+    sqlite3_close(world->database);
+    selection_free(world->selection);
+    session_close(world->session);
+}
+
+/* Returns the live bytes by the name of a type, or "unknown type". */
+static uint64_t live_of(const struct world *world, const char *name, bool function)
+{
+    sqlite3_stmt *statement;
+    const char *sql =
+        function ? "SELECT coalesce(sum(a.size), 0) FROM allocation a LEFT JOIN stack s ON s.id = "
+                   "a.stack_id LEFT JOIN function f ON f.id = s.function_id WHERE "
+                   "coalesce(f.name, 'unknown function') = ?1 AND "
+                   "a.alloc_ns <= ?2 AND (a.free_ns IS NULL OR a.free_ns > ?2)"
+                 : "SELECT coalesce(sum(a.size), 0) FROM allocation a LEFT JOIN type t ON t.id = "
+                   "a.type_id WHERE coalesce(nullif(t.name, '?'), 'unknown type') = ?1 AND "
+                   "a.alloc_ns <= ?2 AND (a.free_ns IS NULL OR a.free_ns > ?2)";
+    assert_int_equal(sqlite3_prepare_v2(world->database, sql, -1, &statement, NULL), SQLITE_OK);
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, (sqlite3_int64)world->ns);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const uint64_t bytes = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return bytes;
+}
+
+static uint64_t all_live(const struct world *world)
+{
+    char sql[200];
+    sqlite3_stmt *statement;
+    snprintf(sql, sizeof(sql),
+             "SELECT sum(size) FROM allocation WHERE alloc_ns <= %llu AND (free_ns IS NULL OR "
+             "free_ns > %llu)",
+             (unsigned long long)world->ns, (unsigned long long)world->ns);
+    assert_int_equal(sqlite3_prepare_v2(world->database, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const uint64_t bytes = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return bytes;
+}
+
+static void check(const struct world *a, const struct world *b, enum session_growth_by by)
+{
+    const struct compare_side before = {a->session, a->selection, a->ns};
+    const struct compare_side after = {b->session, b->selection, b->ns};
+    struct session_error error = {.message = ""};
+    struct compare_row *rows;
+    size_t count;
+    uint64_t sum_a = 0, sum_b = 0;
+    assert_true(compare_sides(&before, &after, by, &rows, &count, &error));
+    assert_true(count > 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(i == 0 || strcmp(rows[i - 1].name, rows[i].name) < 0);
+        sum_a += rows[i].before.bytes;
+        sum_b += rows[i].after.bytes;
+        if (by == SESSION_GROWTH_STACK || by == SESSION_GROWTH_USER)
+            continue;
+        assert_int_equal(rows[i].before.bytes,
+                         live_of(a, rows[i].name, by == SESSION_GROWTH_FUNCTION));
+        assert_int_equal(rows[i].after.bytes,
+                         live_of(b, rows[i].name, by == SESSION_GROWTH_FUNCTION));
+        assert_string_equal(compare_state(&rows[i]), rows[i].before.count == 0   ? "new"
+                                                     : rows[i].after.count == 0  ? "gone"
+                                                     : compare_net(&rows[i]) > 0 ? "grown"
+                                                     : compare_net(&rows[i]) < 0
+                                                         ? "shrunk"
+                                                         : compare_state(&rows[i]));
+    }
+    assert_int_equal(sum_a, all_live(a));
+    assert_int_equal(sum_b, all_live(b));
+    compare_free(rows, count);
+}
+
+static void rows_are_those_of_sql(void **state)
+{
+    struct world a = {.ns = 0}, b = {.ns = 0};
+    (void)state;
+    open_world(&a, "before.db", 1);
+    open_world(&b, "after.db", 2);
+    for (int by = SESSION_GROWTH_TYPE; by <= SESSION_GROWTH_STACK; by++) {
+        struct world later = b;
+        b.ns = session_duration_ns(b.session) / 3;
+        later.ns = session_peak_ns(b.session);
+        check(&b, &later, (enum session_growth_by)by);
+        a.ns = session_peak_ns(a.session);
+        b.ns = session_peak_ns(b.session);
+        check(&a, &b, (enum session_growth_by)by);
+    }
+    close_world(&a);
+    close_world(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_those_of_sql),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

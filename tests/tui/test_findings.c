@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks the ranked findings of the overview: their order, and that following one selects exactly
+ * the blocks that it counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "session/session.h"
+#include "tui/view/overview/ranked.h"
+
+#define PATH "findings.db"
+
+static struct ranked_finding finding(size_t kind, uint64_t bytes, const char *user,
+                                     const char *type)
+{
+    struct ranked_finding made = {.kind = kind, .bytes = bytes, .count = 1};
+    snprintf(made.user, sizeof(made.user), "%s", user);
+    snprintf(made.type, sizeof(made.type), "%s", type);
+    return made;
+}
+
+static void order_is_by_bytes_and_certainty(void **state)
+{
+    (void)state;
+    struct ranked_finding findings[] = {
+        finding(5, 9000000, "storm", "S"),     /* little certain: counts 900,000 */
+        finding(3, 5000000, "edit", "String"), /* told by kind 1 already */
+        finding(0, 1000000, "", "Library"),    /* not the user's own code */
+        finding(0, 1000000, "leak", "L"),      finding(1, 5000000, "edit", "String"),
+        finding(2, 1000, "tiny", "T"), /* less than a thousandth of the peak */
+    };
+    const size_t count = ranked_order(findings, 6, 10000000);
+    static const char *const users[] = {"edit", "leak", "storm", ""};
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(findings[i].user, users[i]);
+    assert_int_equal(findings[0].kind, 1);
+    assert_int_equal(ranked_severity(&findings[0], 10000000), 2);
+    assert_int_equal(ranked_order(findings, 0, 1), 0);
+}
+
+/* Runs the filter of each finding, and compares. */
+static size_t follow_all(struct session *session, const char *filter)
+{
+    size_t found = 0;
+    struct session_error error = {.message = ""};
+    for (size_t kind = 0; kind < RANKED_KINDS; kind++) {
+        struct ranked_finding findings[RANKED_OF_KIND];
+        size_t count;
+        if (!ranked_find(session, kind, filter, findings, &count, &error))
+            fail_msg("%s: %s", ranked_word(kind), error.message);
+        for (size_t i = 0; i < count; i++) {
+            char text[8192];
+            assert_true(ranked_filter(&findings[i], filter, text, sizeof(text)));
+            struct selection *selection = selection_new(session, text, &error);
+            if (!selection)
+                fail_msg("%s: %s", text, error.message);
+            assert_int_equal(selection_count(selection), findings[i].count);
+            if (kind == 0)
+                assert_int_equal(selection_live_bytes(selection), findings[i].bytes);
+            struct session_allocation first;
+            assert_true(selection_row(selection, 0, &first));
+            assert_true(first.alloc_ns >= findings[i].first_ns &&
+                        first.alloc_ns <= findings[i].last_ns);
+            selection_free(selection);
+            found++;
+        }
+    }
+    return found;
+}
+
+static void following_selects_what_is_counted(void **state)
+{
+    (void)state;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    struct session_error error = {.message = ""};
+    assert_true(fixture_write(PATH, &options));
+    struct session *session = session_open(PATH, &error);
+    assert_non_null(session);
+    assert_true(follow_all(session, "") > 2);
+    assert_true(follow_all(session, "all | where size > 40") > 2);
+    /* What the filter leaves out is not found. */
+    assert_int_equal(follow_all(session, "all | where size > 1G"), 0);
+    session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_is_by_bytes_and_certainty),
+        cmocka_unit_test(following_selects_what_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of the overview. overview.c changes it, load.c asks for its data one after another so
+ * that other views need not wait for all of them, render.c draws it.
+ *
+ * The lines that the user can select are, in this order: the ranked findings, the facts about
+ * session and recording, what his functions held at the peak, and the types.
+ */
+#ifndef MPROF_TUI_OVERVIEW_H
+#define MPROF_TUI_OVERVIEW_H
+
+#include "session/holes.h"
+#include "tui/explore/growth.h"
+#include "tui/view/overview/findings.h"
+#include "tui/view/overview/ranked.h"
+#include "tui/view/view.h"
+
+#define OVERVIEW_SLOTS_MOST 400
+#define OVERVIEW_HELD_MOST 200 /* rows of functions, and of types */
+
+/* The first data: the request and what the engine finds. */
+struct overview_data {
+    struct {
+        uint64_t selections, start, end, slot_count, filtered;
+    } request;
+    struct finding findings[FINDINGS_MOST];
+    size_t finding_count;
+    struct session_slot slots[OVERVIEW_SLOTS_MOST];
+};
+
+enum overview_held { HELD_BY_USER, HELD_BY_TYPE, HELD_WAYS };
+
+struct overview {
+    struct load load, held_loads[HELD_WAYS], use_load, ranked_load;
+    const struct overview_data *data;          /* NULL: not known yet */
+    const struct growth_data *held[HELD_WAYS]; /* at the peak; NULL: not known yet */
+    size_t held_counts[HELD_WAYS];             /* the rows with any bytes */
+    const struct session_use *use;             /* of memory at the peak; NULL: not known yet */
+    struct ranked_finding ranked[RANKED_MOST];
+    size_t ranked_count;
+    size_t kinds_done;          /* so many kinds have been looked for */
+    uint64_t ranked_selections; /* the selection that they are about */
+    int selected;               /* line */
+};
+
+/* load.c */
+void overview_load(struct overview *overview, struct exploration *exploration, int width);
+void overview_loads_clear(struct overview *overview, struct exploration *exploration);
+
+/* The lines of each part. */
+int overview_fact_lines(const struct overview *overview);
+int overview_lines(const struct overview *overview);
+
+/* The rows of the screen, from top to bottom; a part without rows is not shown. */
+struct overview_layout {
+    int ranked, ranked_rows, facts, fact_rows, totals, total_rows, outside, chart, chart_height;
+    int held, held_rows;
+    int columns; /* of what was held: 1 to 3 */
+};
+struct overview_layout overview_lay_out(const struct overview *overview, int width, int height);
+/* Returns the line at a position of the screen, -1 if there is none. */
+int overview_line_at(const struct overview *overview, int width, int height, int x, int y);
+
+void overview_render(const void *view, const struct exploration *exploration,
+                     const struct area *area);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/view/overview/ranked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/groups.h"
+#include "tui/explore/explore.h"
+
+#define TEXT_SIZE 8192
+
+/* In the order in which they tell about a group: a later kind leaves out what an earlier one told.
+ * Certainty: how sure the graph is that the bytes are too many. */
+static const struct {
+    const char *graph, *word;
+    enum session_group_measure measure;
+    double certainty;
+} kinds[RANKED_KINDS] = {
+    {"leaks_by_user", "leaks", MEASURE_LIVE_BYTES, 1.0},
+    {"histories", "piles up", MEASURE_AT_PEAK_BYTES, 0.8},
+    {"kept_capacity", "kept capacity", MEASURE_BYTES, 0.7},
+    {"steady_growers", "grows on and on", MEASURE_AT_PEAK_BYTES, 0.6},
+    {"ladders", "grown by copying", MEASURE_BYTES, 0.1},
+    {"storms", "short-lived", MEASURE_BYTES, 0.1},
+};
+
+const char *ranked_word(size_t kind)
+{
+    return kinds[kind].word;
+}
+
+/* Writes the graph of a kind, limited to what a filter selects. */
+static bool write_graph(size_t kind, const char *filter, const char *more, char *out, size_t size)
+{
+    const int length = *filter ? snprintf(out, size, "( %s | ungroup ) & ( %s )%s",
+                                          kinds[kind].graph, filter, more)
+                               : snprintf(out, size, "%s | ungroup%s", kinds[kind].graph, more);
+    return length > 0 && (size_t)length < size;
+}
+
+static bool take_row(struct session_group_set *groups, size_t row, struct ranked_finding *finding,
+                     struct session_error *error)
+{
+    const struct session_group_key user = session_group_key(groups, row, 0);
+    const struct session_group_key type = session_group_key(groups, row, 1);
+    snprintf(finding->user, sizeof(finding->user), "%s",
+             user.is_null || !user.text ? "" : user.text);
+    snprintf(finding->type, sizeof(finding->type), "%s",
+             type.is_null || !type.text ? "" : type.text);
+    return session_group_value(groups, row, kinds[finding->kind].measure, &finding->bytes, error) &&
+           session_group_value(groups, row, MEASURE_ALLOCATIONS, &finding->count, error) &&
+           session_group_value(groups, row, MEASURE_FIRST_TIME, &finding->first_ns, error) &&
+           session_group_value(groups, row, MEASURE_LAST_TIME, &finding->last_ns, error);
+}
+
+bool ranked_find(struct session *session, size_t kind, const char *filter,
+                 struct ranked_finding *findings, size_t *count, struct session_error *error)
+{
+    char text[TEXT_SIZE], more[100];
+    *count = 0;
+    snprintf(more, sizeof(more), " | join user, type | sort %s desc | top %d",
+             session_group_measure_name(kinds[kind].measure), RANKED_OF_KIND);
+    if (!write_graph(kind, filter, more, text, sizeof(text))) {
+        *error = (struct session_error){.message = "the filter is too long for the findings"};
+        return false;
+    }
+    struct graph_result *result = graph_run(session, text, error);
+    if (!result)
+        return false;
+    struct session_group_set *groups = graph_result_groups(result);
+    bool good = true;
+    for (size_t row = 0;
+         good && groups && row < session_groups_count(groups) && row < RANKED_OF_KIND; row++) {
+        findings[row] = (struct ranked_finding){.kind = kind};
+        good = take_row(groups, row, &findings[row], error);
+        *count += good;
+    }
+    graph_result_free(result);
+    return good;
+}
+
+static double score_of(const struct ranked_finding *finding)
+{
+    return (double)finding->bytes * kinds[finding->kind].certainty;
+}
+
+static bool is_told(const struct ranked_finding *findings, size_t count,
+                    const struct ranked_finding *finding)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(findings[i].user, finding->user) == 0 &&
+            strcmp(findings[i].type, finding->type) == 0)
+            return true;
+    return false;
+}
+
+static int by_kind(const void *left, const void *right)
+{
+    const struct ranked_finding *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ranked_finding *a = left, *b = right;
+    const bool own_a = a->user[0] != 0, own_b = b->user[0] != 0;
+    const double score_a = score_of(a), score_b = score_of(b);
+    if (own_a != own_b)
+        return own_a ? -1 : 1;
+    if (score_a != score_b)
+        return score_a > score_b ? -1 : 1;
+    return by_kind(left, right);
+}
+
+size_t ranked_order(struct ranked_finding *findings, size_t count, uint64_t peak_bytes)
+{
+    size_t kept = 0;
+    if (count == 0)
+        return 0;
+    qsort(findings, count, sizeof(*findings), by_kind);
+    for (size_t i = 0; i < count; i++)
+        if (score_of(&findings[i]) * 1000 >= (double)peak_bytes &&
+            !is_told(findings, kept, &findings[i]))
+            findings[kept++] = findings[i];
+    qsort(findings, kept, sizeof(*findings), by_rank);
+    return kept;
+}
+
+int ranked_severity(const struct ranked_finding *finding, uint64_t peak_bytes)
+{
+    const double score = score_of(finding), peak = (double)peak_bytes;
+    return score * 20 >= peak ? 2 : score * 200 >= peak ? 1 : 0;
+}
+
+/* Writes `field == "name"`, or that the field has no value. */
+static void write_test(const char *field, const char *name, char *out, size_t size)
+{
+    char quoted[2 * RANKED_NAME + 3];
+    if (*name)
+        snprintf(out, size, "%s == %s", field, filter_quote(quoted, sizeof(quoted), name));
+    else
+        snprintf(out, size, "%s is null", field);
+}
+
+bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out, size_t size)
+{
+    char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[4 * RANKED_NAME + 80];
+    /* A name that was cut would select nothing. */
+    if (strlen(finding->user) + 1 == RANKED_NAME || strlen(finding->type) + 1 == RANKED_NAME)
+        return false;
+    write_test("user", finding->user, user, sizeof(user));
+    write_test("type", finding->type, type, sizeof(type));
+    snprintf(more, sizeof(more), " | where %s and %s", user, type);
+    return write_graph(finding->kind, filter, more, out, size);
+}

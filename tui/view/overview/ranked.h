@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings that the shipped graphs make (docs/graphs.md): each graph looks for one fault, and each
+ * of its largest groups, by the user's function and type, is a finding. They are ranked by their
+ * bytes times how certain the fault is, the user's own code first.
+ */
+#ifndef MPROF_TUI_OVERVIEW_RANKED_H
+#define MPROF_TUI_OVERVIEW_RANKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+#define RANKED_KINDS 6
+#define RANKED_OF_KIND 3 /* groups of one graph */
+#define RANKED_NAME 1000 /* bytes of a name with its end */
+#define RANKED_MOST (RANKED_KINDS * RANKED_OF_KIND)
+
+struct ranked_finding {
+    size_t kind;
+    uint64_t bytes, count; /* what the kind measures, and the blocks */
+    uint64_t first_ns, last_ns;
+    char user[RANKED_NAME], type[RANKED_NAME]; /* "": none */
+};
+
+/* Returns what a kind finds, as a word or two: "leaks", "kept capacity". */
+const char *ranked_word(size_t kind);
+/* Runs the graph of a kind on what `filter` selects ("": everything). Stores at most RANKED_OF_KIND
+ * findings. Blocks. Returns false with `error` set. */
+bool ranked_find(struct session *session, size_t kind, const char *filter,
+                 struct ranked_finding *findings, size_t *count, struct session_error *error);
+/*
+ * Orders findings, and leaves out those of less than a thousandth of `peak_bytes` and those whose
+ * function and type another kind has told already. Returns the number left.
+ */
+size_t ranked_order(struct ranked_finding *findings, size_t count, uint64_t peak_bytes);
+/* Returns 2 for a finding that matters most, 1, or 0. */
+int ranked_severity(const struct ranked_finding *finding, uint64_t peak_bytes);
+/* Writes the filter that selects what a finding counts; `filter` is that of ranked_find(). Returns
+ * false if it does not fit. */
+bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out,
+                   size_t size);
+
+#endif

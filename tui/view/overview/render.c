@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the overview. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screen/bars.h"
+#include "tui/screen/format.h"
+#include "tui/screen/theme.h"
+#include "tui/view/overview/overview.h"
+
+/* ---- layout ----------------------------------------------------------------------------- */
+
+struct overview_layout overview_lay_out(const struct overview *overview, int width, int height)
+{
+    struct overview_layout layout = {.ranked = 1};
+    const int ranked = (int)overview->ranked_count, facts = overview_fact_lines(overview);
+    const int most = height * 2 / 5;
+    layout.ranked_rows = ranked < most ? ranked : most;
+    layout.facts = layout.ranked + layout.ranked_rows;
+    layout.fact_rows = facts < most ? facts : most;
+    layout.totals = layout.facts + layout.fact_rows + (height >= 20);
+    layout.total_rows = height >= 18 ? 3 : height >= 12 ? 1 : 0;
+    layout.outside = layout.totals + layout.total_rows;
+    const int left = height - layout.outside - 1;
+    layout.chart_height = left >= 34 ? 8 : left >= 24 ? 5 : left >= 15 ? 3 : 0;
+    layout.chart = layout.outside + 1 + (layout.chart_height > 0);
+    layout.held = layout.chart + (layout.chart_height > 0 ? layout.chart_height + 2 : 0);
+    layout.held_rows = height - layout.held - 1;
+    layout.columns = width >= 70 ? 2 : 1;
+    if (layout.held_rows < 1)
+        layout.held_rows = 0;
+    return layout;
+}
+
+/* Returns the first row of a part of `rows` rows that shows the selected one. */
+static int first_shown(int selected, int rows)
+{
+    return selected >= rows ? selected - rows + 1 : 0;
+}
+
+/* Returns the number of the first line of a held part. */
+static int held_start(const struct overview *overview, enum overview_held way)
+{
+    return (int)overview->ranked_count + overview_fact_lines(overview) +
+           (way == HELD_BY_TYPE ? (int)overview->held_counts[HELD_BY_USER] : 0);
+}
+
+/* Returns the first row that a held part shows. */
+static int held_first(const struct overview *overview, enum overview_held way, int rows)
+{
+    const int at = overview->selected - held_start(overview, way);
+    return at >= 0 && at < (int)overview->held_counts[way] ? first_shown(at, rows) : 0;
+}
+
+/* Tells which of the held parts a screen of one column shows. */
+static enum overview_held held_shown(const struct overview *overview)
+{
+    return overview->selected >= held_start(overview, HELD_BY_TYPE) &&
+                   overview->held_counts[HELD_BY_TYPE] > 0
+               ? HELD_BY_TYPE
+               : HELD_BY_USER;
+}
+
+int overview_line_at(const struct overview *overview, int width, int height, int x, int y)
+{
+    const struct overview_layout layout = overview_lay_out(overview, width, height);
+    if (y >= layout.ranked && y < layout.ranked + layout.ranked_rows)
+        return y - layout.ranked + first_shown(overview->selected, layout.ranked_rows);
+    if (y >= layout.facts && y < layout.facts + layout.fact_rows)
+        return (int)overview->ranked_count + y - layout.facts;
+    if (y <= layout.held || y > layout.held + layout.held_rows)
+        return -1;
+    const enum overview_held way = layout.columns == 1 ? held_shown(overview)
+                                   : x < width / 2     ? HELD_BY_USER
+                                                       : HELD_BY_TYPE;
+    const int row = y - layout.held - 1 + held_first(overview, way, layout.held_rows);
+    return row < (int)overview->held_counts[way] ? held_start(overview, way) + row : -1;
+}
+
+/* ---- findings --------------------------------------------------------------------------- */
+
+static void render_one(const struct overview *overview, const struct exploration *exploration,
+                       const struct area *area, int y, size_t number)
+{
+    const struct ranked_finding *finding = &overview->ranked[number];
+    const int severity = ranked_severity(finding, exploration->peak_bytes);
+    const bool selected = overview->selected == (int)number;
+    const struct cell_style plain = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
+    char size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], rest[120] = "";
+    area_put(area, 1, y, severity > 0 ? 0x25b2 : 0x00b7,
+             theme_style(severity > 1   ? THEME_ERROR
+                         : severity > 0 ? THEME_WARNING
+                                        : THEME_FAINT));
+    area_field_right(area, 3, y, 9, plain, format_size(size, finding->bytes));
+    const int word = area->width >= 60 ? 17 : 0;
+    area_field(area, 14, y, word, theme_style(THEME_PLAIN), ranked_word(finding->kind));
+    const int x = 14 + word;
+    if (area->width >= 110)
+        snprintf(rest, sizeof(rest), "%s block%s, %s – %s", format_count(a, finding->count),
+                 finding->count == 1 ? "" : "s", format_instant(b, finding->first_ns),
+                 format_instant(c, finding->last_ns));
+    const int room = area->width - x - 2 - (rest[0] ? 40 : 0);
+    const char *type = finding->type[0] ? finding->type : "unknown type";
+    area_category(area, x, y, room * 2 / 5 - 1, plain, type);
+    area_name(area, x + room * 2 / 5, y, room - room * 2 / 5, theme_style(THEME_PLAIN),
+              finding->user[0] ? finding->user : "no function of yours");
+    if (rest[0])
+        area_field(area, area->width - 40, y, 39, theme_style(THEME_FAINT), rest);
+}
+
+static void render_facts(const struct overview *overview, const struct area *area,
+                         const struct overview_layout *layout)
+{
+    for (int i = 0; i < layout->fact_rows; i++) {
+        const struct finding *finding = &overview->data->findings[i];
+        const bool selected = overview->selected == (int)overview->ranked_count + i;
+        const enum theme_role role = finding->gravity == FINDING_GOOD  ? THEME_GOOD
+                                     : finding->gravity == FINDING_ODD ? THEME_WARNING
+                                                                       : THEME_ERROR;
+        struct cell_style mark = theme_style(role);
+        mark.attributes &= (uint16_t)~CELL_UNDERLINE;
+        area_put(area, 1, layout->facts + i, finding->gravity == FINDING_GOOD ? 0x2713 : '!', mark);
+        area_field(area, 3, layout->facts + i, area->width - 4,
+                   theme_style(selected ? THEME_CURSOR : THEME_PLAIN), finding->text);
+    }
+}
+
+static void render_findings(const struct overview *overview, const struct exploration *exploration,
+                            const struct area *area, const struct overview_layout *layout)
+{
+    area_text(area, 1, 0, theme_style(THEME_HEADING), "Findings");
+    if (overview->kinds_done < RANKED_KINDS && overview->data) {
+        char pending[PENDING_SIZE];
+        area_print(area, 11, 0, theme_style(THEME_FAINT), "%s",
+                   exploration_pending(pending, exploration));
+    }
+    const int first = overview->selected < (int)overview->ranked_count
+                          ? first_shown(overview->selected, layout->ranked_rows)
+                          : 0;
+    for (int i = 0; i < layout->ranked_rows; i++)
+        render_one(overview, exploration, area, layout->ranked + i, (size_t)(first + i));
+    render_facts(overview, area, layout);
+}
+
+/* ---- totals ----------------------------------------------------------------------------- */
+
+static void render_totals(const struct exploration *exploration, const struct area *area, int y,
+                          int rows)
+{
+    const struct session *session = exploration->session;
+    const struct selection *selection = exploration->selection;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE];
+    const char *about = exploration->about;
+    uint64_t count = selection_allocations(selection), bytes = selection_bytes(selection);
+    uint64_t live = selection_live_count(selection);
+    area_text(area, 1, y, theme_style(THEME_HEADING), "Totals");
+    area_print(area, 10, y, theme_style(THEME_PLAIN), "allocated  %s%s in %s%s (average %s%s)",
+               about, format_size(a, bytes), about, format_count(b, count), about,
+               format_size(c, count ? bytes / count : 0));
+    if (rows < 2)
+        return;
+    int x = 10 + area_text(area, 10, y + 1, theme_style(THEME_PLAIN), "peak       ");
+    if (exploration->peak_known)
+        x += area_print(area, x, y + 1, theme_style(THEME_PLAIN), "%s%s at %s", about,
+                        format_size(a, exploration->peak_bytes),
+                        format_duration(b, exploration->peak_ns));
+    else
+        x += area_text(area, x, y + 1, theme_style(THEME_FAINT), "counting …");
+    area_print(area, x, y + 1, theme_style(THEME_PLAIN), " · live at the end %s%s in %s%s", about,
+               format_size(c, selection_live_bytes(selection)), about, format_count(d, live));
+    if (rows < 3)
+        return;
+    area_print(area, 10, y + 2, theme_style(THEME_FAINT),
+               "%s · %s thread%s · %s stacks · %s%s freed",
+               format_duration(a, session_duration_ns(session) - session_start_ns(session)),
+               format_count(b, (uint64_t)session_meta_number(session, "threads")),
+               session_meta_number(session, "threads") == 1 ? "" : "s",
+               format_count(c, (uint64_t)session_meta_number(session, "stacks")), about,
+               format_count(d, count - live));
+}
+
+static void render_chart(const struct overview_data *data, const struct exploration *exploration,
+                         const struct area *area, int y, int height)
+{
+    const int slot_count = (int)data->request.slot_count;
+    uint64_t scale = 1;
+    for (int i = 0; i < slot_count; i++)
+        if (data->slots[i].peak_bytes > scale)
+            scale = data->slots[i].peak_bytes;
+    char text[FORMAT_SIZE];
+    area_text(area, 1, y, theme_style(THEME_HEADING), "Live bytes over time");
+    area_print(area, 23, y, theme_style(THEME_FAINT), "up to %s%s", exploration->about,
+               format_size(text, scale));
+    struct area chart = area_part(area, 2, y + 1, slot_count, height);
+    struct cell_style live = theme_category(area->grid, 0, SESSION_COLORS - 1, -1);
+    for (int x = 0; x < chart.width; x++) {
+        const struct session_slot *slot = &data->slots[x];
+        struct bar_layer layers[2] = {
+            {slot->live_bytes, live, '#'},
+            {slot->peak_bytes - slot->live_bytes, theme_style(THEME_TRANSIENT), '.'}};
+        if (slot->peak_bytes < slot->live_bytes)
+            layers[1].value = 0;
+        bars_column(&chart, x, layers, 2, scale, CELL_DEFAULT);
+    }
+    const uint64_t start = session_start_ns(exploration->session);
+    if (start == 0)
+        area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), "0 s");
+    else
+        area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), format_duration(text, start));
+    format_duration(text, session_duration_ns(exploration->session));
+    area_text(area, 2 + chart.width - text_width(text), y + 1 + height, theme_style(THEME_FAINT),
+              text);
+    const uint64_t peak = exploration->peak_ns;
+    const uint64_t end = session_duration_ns(exploration->session);
+    if (!exploration->peak_known || end <= start || peak < start)
+        return;
+    int at = (int)((double)(peak - start) / (double)(end - start) * chart.width);
+    if (at > 4 && at < chart.width - 14)
+        area_text(area, 2 + at, y + 1 + height, theme_style(THEME_FAINT), "▲ peak");
+}
+
+/* Returns the resident set size at a time, 0 if it is not known. */
+static uint64_t rss_at(const struct exploration *exploration, uint64_t ns)
+{
+    const struct session_rss *samples = NULL;
+    const size_t count = session_rss(exploration->session, &samples);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count && samples[i].ns <= ns; i++)
+        bytes = samples[i].bytes;
+    return bytes;
+}
+
+/* Draws what lies outside of blocks at the peak. */
+static void render_outside(const struct overview *overview, const struct exploration *exploration,
+                           const struct area *area, int y)
+{
+    const struct session_use *use = overview->use;
+    const struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
+    char a[FORMAT_SIZE];
+    int x = 1 + area_text(area, 1, y, theme_style(THEME_HEADING), "Outside blocks");
+    if (!use) {
+        char pending[PENDING_SIZE];
+        area_print(area, x, y, faint, "  %s", exploration_pending(pending, exploration));
+        return;
+    }
+    x += area_text(area, x, y, faint, "  holes ");
+    x += area_text(area, x, y, plain, format_size(a, use->hole_bytes));
+    x += area_text(area, x, y, faint, "  small gaps ");
+    x += area_text(area, x, y, plain, format_size(a, use->small_bytes));
+    if (x + 18 < area->width) {
+        x += area_text(area, x, y, faint, "  overhead ");
+        x += area_text(area, x, y, plain, format_size(a, use->overhead_bytes));
+    }
+    const uint64_t rss = rss_at(exploration, exploration->peak_ns);
+    if (rss > 0 && x + 15 < area->width) {
+        x += area_text(area, x, y, faint, "  RSS ");
+        area_text(area, x, y, plain, format_size(a, rss));
+    }
+}
+
+/* ---- at the peak ------------------------------------------------------------------------ */
+
+static void render_held(const struct overview *overview, const struct exploration *exploration,
+                        const struct area *area, enum overview_held way)
+{
+    const struct growth_data *held = overview->held[way];
+    char text[PENDING_SIZE];
+    area_text(area, 0, 0, theme_style(THEME_HEADING),
+              way == HELD_BY_TYPE ? "At the peak, by type" : "At the peak, by function of yours");
+    if (!held) {
+        area_text(area, 0, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
+    const int rows = area->height - 1, first = held_first(overview, way, rows);
+    const int bar = area->width >= 46 ? 8 : 0, name = 14 + bar + (bar > 0);
+    for (int i = 0; i < rows && first + i < (int)overview->held_counts[way]; i++) {
+        const struct session_growth *row = &held->rows[first + i];
+        const bool selected = overview->selected == held_start(overview, way) + first + i;
+        char size[FORMAT_SIZE], percent[FORMAT_SIZE];
+        area_field_right(area, 0, 1 + i, 7, theme_style(THEME_PLAIN),
+                         format_size_short(size, row->after.bytes));
+        area_field_right(area, 8, 1 + i, 5, theme_style(THEME_FAINT),
+                         format_percent(percent, row->after.bytes, held->total.after.bytes));
+        bars_row(area, 14, 1 + i, bar, row->after.bytes, held->rows[0].after.bytes,
+                 theme_category(area->grid, 0, SESSION_COLORS - 1, -1));
+        const struct cell_style style = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
+        const char *text_of =
+            growth_name(exploration->session,
+                        way == HELD_BY_TYPE ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, row->id);
+        if (way == HELD_BY_TYPE)
+            area_category(area, name, 1 + i, area->width - name - 1, style, text_of);
+        else
+            area_name(area, name, 1 + i, area->width - name - 1, style, text_of);
+    }
+}
+
+void overview_render(const void *view, const struct exploration *exploration,
+                     const struct area *area)
+{
+    const struct overview *overview = view;
+    const struct overview_layout layout = overview_lay_out(overview, area->width, area->height);
+    if (layout.total_rows > 0)
+        render_totals(exploration, area, layout.totals, layout.total_rows);
+    if (!overview->data) {
+        char text[PENDING_SIZE];
+        area_text(area, 1, 0, theme_style(THEME_HEADING), "Findings");
+        area_text(area, 11, 0, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
+    render_findings(overview, exploration, area, &layout);
+    if (layout.outside < area->height)
+        render_outside(overview, exploration, area, layout.outside);
+    if (layout.chart_height > 0)
+        render_chart(overview->data, exploration, area, layout.chart, layout.chart_height);
+    if (layout.held_rows < 1)
+        return;
+    const int half = layout.columns == 2 ? area->width / 2 : area->width;
+    if (layout.columns == 2 || held_shown(overview) == HELD_BY_USER) {
+        struct area left = area_part(area, 1, layout.held, half - 1, layout.held_rows + 1);
+        render_held(overview, exploration, &left, HELD_BY_USER);
+    }
+    if (layout.columns == 2 || held_shown(overview) == HELD_BY_TYPE) {
+        struct area right =
+            area_part(area, layout.columns == 2 ? half : 1, layout.held,
+                      layout.columns == 2 ? area->width - half : half - 1, layout.held_rows + 1);
+        render_held(overview, exploration, &right, HELD_BY_TYPE);
+    }
+}
