@@ -52,8 +52,8 @@ static const struct command_option options[] = {
 
 const struct command_line tui_command_line = {
     .program = "mprof-tui",
-    .synopsis = "[OPTIONS] SESSION",
-    .about = "Browses a session that mprof-ingest made.\n",
+    .synopsis = "[OPTIONS] [EARLIER] SESSION",
+    .about = "Browses a session that mprof-ingest made, or compares it with an EARLIER one.\n",
     .after = "In the browser ? explains every key.\n"
              "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
     .options = options,

@@ -125,20 +125,34 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
         return status;
     if (optind == count && arguments->graphs == STORED_GRAPHS_NONE)
         return command_line_wrong(line, "no session named");
-    if (count - optind > 1)
-        return command_line_wrong(line, "more than one session named");
-    arguments->session = optind < count ? values[optind] : NULL;
+    if (count - optind > (arguments->graphs == STORED_GRAPHS_NONE ? 2 : 1))
+        return command_line_wrong(line, "too many sessions named");
+    /* Of two sessions the second one is browsed, beside the first. */
+    arguments->session = optind < count ? values[count - 1] : NULL;
+    arguments->browser.other = count - optind == 2 ? values[optind] : NULL;
+    if (arguments->browser.other && !arguments->browser.view)
+        arguments->browser.view = "diff";
     if (arguments->browser.width != 0 && !arguments->script)
         return command_line_wrong(line,
                                   "--size only works with --script; a terminal has its own size");
     return -1;
 }
 
+/* Tells whether a session can be opened; NULL always can. Otherwise `error` is set. */
+static bool opens(const char *path, struct session_error *error)
+{
+    struct session *session = path ? session_open(path, error) : NULL;
+    const bool good = session || !path;
+    session_close(session);
+    return good;
+}
+
 /* Opens the session, and a browser that closes it. Returns NULL after a message. */
 static struct browser *start(const struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
-    struct session *session = session_open(arguments->session, &error);
+    struct session *session =
+        opens(arguments->browser.other, &error) ? session_open(arguments->session, &error) : NULL;
     uint32_t process;
     bool good = session && (!arguments->process ||
                             (session_find_process(session, arguments->process, &process, &error) &&

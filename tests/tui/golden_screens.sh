@@ -49,6 +49,11 @@ for file in "$scripts"/*.script; do
 done
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
 
+# Two sessions beside each other, with other ids for the same names.
+"$MPROF_BUILD/tests/make_session" "$work/earlier.db" 15000 300 120 4 7
+play two-sessions.80x24 two_sessions 80x24 "$work/earlier.db"
+play two-sessions.120x40 two_sessions 120x40 "$work/earlier.db"
+
 # The same allocations as if they were a sample.
 cp "$work/session.db" "$work/sampled.db"
 sqlite3 "$work/sampled.db" "DELETE FROM meta WHERE key IN ('sampled', 'sample_interval');

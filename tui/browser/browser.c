@@ -336,6 +336,7 @@ static bool prepare(struct browser *browser, struct session *session,
 {
     if (!exploration_init(&browser->exploration, session, error))
         return false;
+    browser->exploration.other = options->other;
     *error = (struct session_error){.message = "out of memory"};
     for (int i = 0; i < VIEWS; i++)
         if (browser_view((enum view_number)i) &&

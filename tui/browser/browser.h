@@ -19,6 +19,7 @@ struct browser;
 struct browser_options {
     const char *filter; /* the first filter; NULL: none */
     const char *view;   /* name of the first view; NULL: the overview */
+    const char *other;  /* path of the session to compare with; NULL: none. Outlives the browser */
     int width, height;
     int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */
 };

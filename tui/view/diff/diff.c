@@ -48,7 +48,7 @@ struct diff_data {
     } request;
     struct compare_row *rows;
     size_t count;
-    uint64_t other_ns;
+    bool known; /* false: it failed */
 };
 
 struct diff {
@@ -82,15 +82,13 @@ static void destroy(void *view, struct exploration *exploration)
 /* ---- loading ---------------------------------------------------------------------------- */
 
 /* Opens the other session and finds its side. The caller frees both. */
-static bool open_other(struct diff_data *data, struct compare_side *side,
+static bool open_other(const struct diff_data *data, struct compare_side *side,
                        struct session_error *error)
 {
     char message[sizeof(error->message)];
     side->session = session_open(data->request.path, error);
-    if (side->session && session_moment(side->session, data->request.before, &side->ns, error)) {
-        data->other_ns = side->ns;
+    if (side->session && session_moment(side->session, data->request.before, &side->ns, error))
         side->selection = selection_new(side->session, data->request.filter, error);
-    }
     if (side->selection)
         return true;
     memcpy(message, error->message, sizeof(message));
@@ -112,6 +110,7 @@ static bool run(struct session *session, struct selection *selection, void *argu
     }
     good = good && compare_sides(&before, &after, (enum session_growth_by)data->request.by,
                                  &data->rows, &data->count, error);
+    data->known = good;
     selection_free(other.selection);
     session_close(other.session);
     return good;
@@ -222,6 +221,10 @@ static void load(struct diff *diff, struct exploration *exploration)
         exploration_complain(exploration, "%s", error.message);
     else
         diff->data = exploration_get(exploration, &diff->load, &kind, &wanted.request);
+    if (diff->data && !diff->data->known) {
+        diff->data = NULL;
+        diff->failed = true;
+    }
     if (diff->data != before)
         sort_rows(diff);
 }
@@ -419,6 +422,7 @@ static bool act(struct diff *diff, struct exploration *exploration, const struct
     switch (input->action) {
     case ACTION_DIRECTION:
         diff->way = (diff->way + 1) % WAYS;
+        diff->table = (struct table){.sort = COLUMN_NET, .descending = true};
         return true;
     case ACTION_ZOOM_IN:
     case ACTION_ZOOM_OUT:
@@ -468,6 +472,12 @@ static bool update(void *view, struct exploration *exploration, const struct vie
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void render_sums(const struct diff *diff, const struct exploration *exploration,
                         const struct area *area)
 {
@@ -497,11 +507,12 @@ static void render(const void *view, const struct exploration *exploration, cons
     int x = 1 + area_text(area, 1, 0, faint, "A ");
     x += area_text(area, x, 0, strong, diff->before);
     if (exploration->other)
-        x += area_print(area, x, 0, faint, " of %.60s", exploration->other);
+        x += area_print(area, x, 0, faint, " of %.60s", last_part(exploration->other));
     x += area_text(area, x, 0, faint, "  B ");
     x += area_text(area, x, 0, strong, diff->after);
     if (exploration->other)
-        x += area_print(area, x, 0, faint, " of %.60s", session_path(exploration->session));
+        x += area_print(area, x, 0, faint, " of %.60s",
+                        last_part(session_path(exploration->session)));
     area_print(area, x, 0, faint, "  by %s", way_names[diff->way]);
     if (diff->failed)
         return;
