@@ -36,13 +36,15 @@ static const struct command_option options[] = {
                                   .help =
                                       "list the settings of SESSION and of your folder, and end"},
     [TUI_OPTION_ADD_SETTING] =
-        {0, "add-setting", "SETTING", .choices = "hide show wrapper",
+        {0, "add-setting", "SETTING", .choices = "hide show wrapper source",
          .help =
              "store a setting in SESSION, or in your folder for all sessions, and end: 'hide "
              "WORD' (a namespace, class, module or function is not your own code), 'show WORD' "
-             "(it is, although it is hidden by default) or 'wrapper FUNCTION' (it only wraps an "
-             "allocator, so the call site is its caller)"},
-    [TUI_OPTION_DELETE_SETTING] = {0, "delete-setting", "SETTING", .choices = "hide show wrapper",
+             "(it is, although it is hidden by default), 'wrapper FUNCTION' (it only wraps an "
+             "allocator, so the call site is its caller) or 'source FROM=TO' (source files whose "
+             "path begins with FROM lie under TO here)"},
+    [TUI_OPTION_DELETE_SETTING] = {0, "delete-setting", "SETTING",
+                                   .choices = "hide show wrapper source",
                                    .help = "delete a setting from SESSION, or from your folder, "
                                            "and end"},
     [TUI_OPTION_MAN] = {0, "man", .help = "print the manual page, for man -l"},

@@ -215,7 +215,7 @@ CREATE TABLE named_graph(         -- filter graphs that the user stored
   changed INTEGER NOT NULL        -- seconds since 1970, UTC
 ) WITHOUT ROWID;
 CREATE TABLE setting(             -- how the user wants this session to be read
-  key TEXT NOT NULL,              -- 'hide', 'show', 'wrapper'
+  key TEXT NOT NULL,              -- 'hide', 'show', 'wrapper', 'source'
   value TEXT NOT NULL,
   PRIMARY KEY(key, value)
 ) WITHOUT ROWID;

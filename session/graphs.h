@@ -95,8 +95,9 @@ enum session_setting_kind {
     SESSION_HIDE,    /* a module's file name or the first part of function names: not own code */
     SESSION_SHOW,    /* a word of the default list that is own code all the same */
     SESSION_WRAPPER, /* a function: its frames are no call sites */
+    SESSION_SOURCE,  /* FROM=TO: source files that were under FROM are under TO here */
 };
-/* Returns "hide", "show" or "wrapper". */
+/* Returns "hide", "show", "wrapper" or "source". */
 const char *session_setting_name(enum session_setting_kind kind);
 
 struct session_setting {

@@ -15,6 +15,7 @@
 #include "tui/browser/manual.h"
 #include "tui/browser/script.h"
 #include "tui/browser/stored_graphs.h"
+#include "tui/screen/editor.h"
 #include "tui/screen/terminal.h"
 
 /* A key waits so long for its data. After that the screen shows that they are missing. */
@@ -221,6 +222,22 @@ static int run_graphs(const struct arguments *arguments)
     return EXIT_GOOD;
 }
 
+/* Runs the user's editor if he has asked for it. */
+static void edit(struct terminal *terminal, struct browser *browser)
+{
+    char error[256];
+    uint32_t line;
+    char *path = browser_takes_edit(browser, &line);
+    if (!path)
+        return;
+    terminal_pause(terminal);
+    const bool good = editor_run(path, line, error, sizeof(error));
+    terminal_resume(terminal);
+    if (!good)
+        browser_complain(browser, error);
+    free(path);
+}
+
 static void loop(struct terminal *terminal, struct browser *browser, struct grid *grid)
 {
     /* Keys that come faster than the screen can be drawn are handled together, up to a limit. */
@@ -235,6 +252,7 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
         browser_event(browser, &event);
         if (event.more)
             continue;
+        edit(terminal, browser);
         if (browser_takes_redraw(browser))
             terminal_redraw(terminal);
         browser_render(browser, grid);

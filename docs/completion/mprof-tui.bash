@@ -15,8 +15,8 @@ _mprof_tui()
     --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --import-graph) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --delete-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --add-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper' -- "$word") ;;
-    --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper' -- "$word") ;;
+    --add-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
+    --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
     *)
         case $word in
         -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --man --help --version" -- "$word") ;;

@@ -36,7 +36,7 @@ bool session_settings_apply(struct session *session, struct session_error *error
         return false;
     bool good = true;
     for (size_t i = 0; good && i < count; i++)
-        if (!is_overruled(settings, i))
+        if (settings[i].kind != SESSION_SOURCE && !is_overruled(settings, i))
             good = user_code_add(&code, list_of(settings[i].kind), settings[i].value);
     session_settings_free(settings, count);
     if (!good)

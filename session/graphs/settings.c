@@ -23,7 +23,7 @@
 _Static_assert(SESSION_SETTING_MAX == USER_SETTING_MAX, "one limit");
 
 #define SETTINGS_FILE "settings"
-enum { SETTINGS_FILE_MAX = 1 << 20, KINDS = SESSION_WRAPPER + 1 };
+enum { SETTINGS_FILE_MAX = 1 << 20, KINDS = SESSION_SOURCE + 1 };
 enum { LOCK_MS = 3000, LOCK_PAUSE_MS = 5 };
 
 struct listing {
@@ -35,7 +35,7 @@ struct listing {
 
 const char *session_setting_name(enum session_setting_kind kind)
 {
-    static const char *const names[KINDS] = {"hide", "show", "wrapper"};
+    static const char *const names[KINDS] = {"hide", "show", "wrapper", "source"};
     return names[kind];
 }
 

@@ -99,7 +99,7 @@ quiet --delete-setting 'wrapper take(unsigned long)' "$work/session.db"
 expect 1 'the session has no setting "wrapper take' --delete-setting 'wrapper take(unsigned long)' "$work/session.db"
 quiet --delete-setting 'hide boost'
 quiet --list-settings
-expect 1 'expected hide, show or wrapper' --add-setting 'conceal boost'
+expect 1 'expected hide, show, wrapper or source' --add-setting 'conceal boost'
 expect 1 'one line' --add-setting 'hide '
 # A wrapper moves the call site to its caller.
 inner=$(sqlite3 "$work/session.db" "SELECT f.name FROM stack s JOIN function f ON f.id = s.function_id JOIN

@@ -23,6 +23,19 @@ char *browser_takes_copy(struct browser *browser)
     return copied;
 }
 
+char *browser_takes_edit(struct browser *browser, uint32_t *line)
+{
+    char *path = browser->exploration.edit_path;
+    *line = browser->exploration.edit_line;
+    browser->exploration.edit_path = NULL;
+    return path;
+}
+
+void browser_complain(struct browser *browser, const char *message)
+{
+    exploration_complain(&browser->exploration, "%s", message);
+}
+
 bool browser_takes_redraw(struct browser *browser)
 {
     bool redraw = browser->redraw;

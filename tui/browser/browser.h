@@ -41,6 +41,11 @@ void browser_render(const struct browser *browser, struct grid *grid);
 /* Returns the milliseconds without an event after which it wants EVENT_TICK; -1: never. */
 int browser_patience(const struct browser *browser);
 bool browser_finished(const struct browser *browser);
+/* Returns once the file that the user wants to edit, which the caller frees, and stores the line.
+ * NULL: none. */
+char *browser_takes_edit(struct browser *browser, uint32_t *line);
+/* Says something in the footer, as an error. */
+void browser_complain(struct browser *browser, const char *message);
 /* Returns true once after a key that asks to draw the whole screen again. */
 bool browser_takes_redraw(struct browser *browser);
 /* Returns the text that the user has copied since the last call, NULL if there is none. The caller

@@ -8,7 +8,8 @@
 static bool split(const char *text, enum session_setting_kind *kind, const char **value,
                   struct session_error *error)
 {
-    static const enum session_setting_kind kinds[] = {SESSION_HIDE, SESSION_SHOW, SESSION_WRAPPER};
+    static const enum session_setting_kind kinds[] = {SESSION_HIDE, SESSION_SHOW, SESSION_WRAPPER,
+                                                      SESSION_SOURCE};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         const char *name = session_setting_name(kinds[i]);
         const size_t length = strlen(name);
@@ -21,7 +22,8 @@ static bool split(const char *text, enum session_setting_kind *kind, const char 
     char shown[200];
     session_printable(shown, sizeof(shown), text);
     snprintf(error->message, sizeof(error->message),
-             "\"%s\" is no setting: expected hide, show or wrapper, and a word after it", shown);
+             "\"%s\" is no setting: expected hide, show, wrapper or source, and a word after it",
+             shown);
     return false;
 }
 

@@ -47,6 +47,7 @@ void exploration_close(struct exploration *exploration)
     free(exploration->filter);
     free(exploration->wish_filter);
     free(exploration->source_path);
+    free(exploration->edit_path);
     session_jobs_stop(exploration->loader.jobs);
 }
 
@@ -418,6 +419,13 @@ void exploration_open_source(struct exploration *exploration, const char *path, 
     exploration->source_path = copy;
     exploration->source_line = line;
     exploration_show(exploration, VIEW_SOURCE);
+}
+
+void exploration_edit(struct exploration *exploration, const char *path, uint32_t line)
+{
+    free(exploration->edit_path);
+    exploration->edit_path = strdup(path);
+    exploration->edit_line = line;
 }
 
 void exploration_list(struct exploration *exploration, const char *step)

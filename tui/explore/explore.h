@@ -56,6 +56,8 @@ struct exploration {
     uint64_t allocation; /* its id; 0: none */
     char *source_path;   /* the place in the source; owned, NULL: none */
     uint32_t source_line;
+    char *edit_path; /* wish for the user's editor at `edit_line`; owned, NULL: none */
+    uint32_t edit_line;
     int64_t wake_ms;   /* the view wants an update at this time of the clock; 0: no */
     const char *about; /* "~" before numbers that are estimates, otherwise "" */
 
@@ -130,6 +132,8 @@ void exploration_replace(struct exploration *exploration, const char *filter);
 void exploration_show(struct exploration *exploration, enum view_number view);
 /* Wishes for a line of a source file. `path` is the one that the session has. */
 void exploration_open_source(struct exploration *exploration, const char *path, uint32_t line);
+/* Wishes for the user's editor at a line of a file on this machine. */
+void exploration_edit(struct exploration *exploration, const char *path, uint32_t line);
 /* Wishes for the list of the allocations that the active filter with one more step selects. */
 void exploration_list(struct exploration *exploration, const char *step);
 void exploration_say(struct exploration *exploration, const char *format, ...)

@@ -30,6 +30,9 @@ bool terminal_ascii(const struct terminal *terminal);
 void terminal_show(struct terminal *terminal, const struct grid *grid);
 /* Makes the next terminal_show() draw every cell again. */
 void terminal_redraw(struct terminal *terminal);
+/* Gives the terminal to another program, and takes it back. */
+void terminal_pause(struct terminal *terminal);
+void terminal_resume(struct terminal *terminal);
 /* Tells whether an event is waiting. */
 bool terminal_pending(const struct terminal *terminal);
 /*

@@ -139,6 +139,20 @@ void terminal_close(struct terminal *terminal)
     free(terminal);
 }
 
+void terminal_pause(struct terminal *terminal)
+{
+    (void)terminal;
+    def_prog_mode();
+    endwin();
+}
+
+void terminal_resume(struct terminal *terminal)
+{
+    reset_prog_mode();
+    curs_set(0);
+    terminal_redraw(terminal);
+}
+
 int terminal_width(const struct terminal *terminal)
 {
     (void)terminal;

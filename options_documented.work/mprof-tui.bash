@@ -1,0 +1,29 @@
+# bash completion for mprof-tui, made from the table of its options
+_mprof_tui()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} option=
+    [ "$COMP_CWORD" -eq 0 ] || option=${COMP_WORDS[COMP_CWORD - 1]}
+    # bash takes --name=value for three words.
+    [ "$word" != = ] || word=
+    [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
+    case $option in
+    --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline memory functions' -- "$word") ;;
+    --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
+    --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --import-graph) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --delete-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --add-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
+    --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
+    *)
+        case $word in
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --man --help --version" -- "$word") ;;
+        *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        esac
+        ;;
+    esac
+    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || true
+}
+complete -o filenames -F _mprof_tui mprof-tui

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Compares the sums by source line with plain computations over all rows and frames. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "rows.h"
+#include "session/source.h"
+
+#define PATH "source.db"
+#define FRAMES 200
+
+static struct session *session;
+static struct session_error error;
+static struct row *rows;
+static size_t row_count;
+
+static int open_fixture(void **state)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    (void)state;
+    options.allocations = 6000;
+    assert_true(fixture_write(PATH, &options));
+    session = session_open(PATH, &error);
+    assert_non_null(session);
+    rows = rows_load(PATH, &row_count);
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    (void)state;
+    session_close(session);
+    free(rows);
+    return 0;
+}
+
+/* Tells whether a stack passes through a line of a file; line 0: through the file. */
+static bool passes(uint32_t stack, const char *path, uint32_t line)
+{
+    struct session_frame frames[FRAMES];
+    const size_t count = session_stack(session, stack, frames, FRAMES);
+    assert_true(count <= FRAMES);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(frames[i].file, path) == 0 && (line == 0 || frames[i].line == line))
+            return true;
+    return false;
+}
+
+static bool is_site(uint32_t stack, const char *path, uint32_t line)
+{
+    struct session_frame frames[FRAMES];
+    const size_t place = session_stack_call_site(session, stack);
+    return session_stack(session, stack, frames, FRAMES) > place &&
+           strcmp(frames[place].file, path) == 0 && frames[place].line == line;
+}
+
+static void add(struct session_source_line *sums, const struct row *row, bool own)
+{
+    const uint64_t peak = session_peak_ns(session);
+    sums->allocations++;
+    sums->bytes += row->size;
+    sums->own_bytes += own ? row->size : 0;
+    if (row->free_ns == UINT64_MAX) {
+        sums->live_count++;
+        sums->live_bytes += row->size;
+    }
+    if (row->alloc_ns <= peak && row->free_ns > peak)
+        sums->at_peak_bytes += row->size;
+}
+
+static void check_line(struct selection *selection, const char *path,
+                       const struct session_source_line *line)
+{
+    struct session_source_line sums = {.line = line->line};
+    for (size_t i = 0; i < row_count; i++)
+        if (selection_contains(selection, rows[i].id) && passes(rows[i].stack, path, line->line))
+            add(&sums, &rows[i], is_site(rows[i].stack, path, line->line));
+    assert_memory_equal(&sums, line, sizeof(sums));
+}
+
+static void check_files(const char *filter)
+{
+    struct session_source_file *files;
+    struct session_source_line *lines;
+    size_t count, line_count, several = 0;
+    struct selection *selection = selection_new(session, filter, &error);
+    assert_non_null(selection);
+    assert_true(selection_source_files(selection, &files, &count, &error));
+    assert_true(count > 3);
+    for (size_t i = 0; i < count; i += 3) {
+        uint64_t bytes = 0;
+        for (size_t r = 0; r < row_count; r++)
+            if (selection_contains(selection, rows[r].id) &&
+                passes(rows[r].stack, files[i].path, 0))
+                bytes += rows[r].size;
+        assert_int_equal(files[i].bytes, bytes);
+        assert_true(selection_source(selection, files[i].path, &lines, &line_count, &error));
+        assert_true(line_count > 0);
+        for (size_t n = 0; n < line_count; n += 5)
+            check_line(selection, files[i].path, &lines[n]);
+        for (size_t n = 1; n < line_count; n++)
+            assert_true(lines[n - 1].line < lines[n].line);
+        several += line_count > 1;
+        free(lines);
+    }
+    assert_true(several > 0);
+    free(files);
+    selection_free(selection);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    check_files("all");
+    check_files("all | where size > 200");
+}
+
+static void test_no_file(void **state)
+{
+    struct session_source_line *lines;
+    size_t count;
+    (void)state;
+    struct selection *selection = selection_new(session, "all", &error);
+    assert_non_null(selection);
+    assert_true(selection_source(selection, "/no/such/file.c", &lines, &count, &error));
+    assert_int_equal(count, 0);
+    free(lines);
+    assert_true(selection_source(selection, "", &lines, &count, &error));
+    assert_int_equal(count, 0);
+    free(lines);
+    selection_free(selection);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_no_file)};
+    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of the source view, shared by the files of this folder. */
+#ifndef MPROF_TUI_SOURCE_H
+#define MPROF_TUI_SOURCE_H
+
+#include <time.h>
+
+#include "session/source.h"
+#include "tui/explore/explore.h"
+
+#define SOURCE_PATH_MOST 1000
+#define SOURCE_NOTE_SIZE 300
+
+/* A source file as it lies on this machine. */
+struct source_file {
+    struct {
+        uint64_t renewals;
+        char path[SOURCE_PATH_MOST]; /* as the session names it, zeros after it */
+    } request;
+    char found[SOURCE_PATH_MOST + 300]; /* where it lies here; "": it was not found */
+    char note[SOURCE_NOTE_SIZE];        /* what may be wrong with it; "": nothing */
+    bool warns;                         /* the note is a warning */
+    char *text;                         /* NUL after each line */
+    size_t *lines;                      /* where each line begins */
+    size_t count;
+};
+
+/* Finds and reads the file of the request. It is missing if `found` is "". */
+bool source_file_run(struct session *session, struct selection *selection, void *data,
+                     struct session_error *error);
+void source_file_clear(void *data);
+
+#endif
