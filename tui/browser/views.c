@@ -26,6 +26,8 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_LIFETIMES] = &lifetimes_view,
 
+    [VIEW_THREADS] = &threads_view,
+
     [VIEW_SOURCE] = &source_view,
 
     [VIEW_DETAIL] = &detail_view,
