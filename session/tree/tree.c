@@ -23,9 +23,19 @@ struct tree_node *tree_node(const struct session_tree *tree, uint32_t node)
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-static void add_row(const struct session_tree *tree, uint32_t row, struct session_tree_sums *sums)
+/* Tells whether a row holds more at the peak than another one, or else in all. */
+static bool is_heavier(const struct session_stack_sums *row, const struct session_stack_sums *other)
+{
+    return row->at_peak_bytes != other->at_peak_bytes ? row->at_peak_bytes > other->at_peak_bytes
+                                                      : row->bytes > other->bytes;
+}
+
+void tree_add_row(const struct session_tree *tree, uint32_t row, struct tree_node *node)
 {
     const struct session_stack_sums *of = &tree->rows[row];
+    struct session_tree_sums *sums = &node->public.sums;
+    if (node->heaviest == 0 || is_heavier(of, &tree->rows[node->heaviest - 1]))
+        node->heaviest = row + 1;
     sums->at_peak_bytes += of->at_peak_bytes;
     sums->at_peak_count += of->at_peak_count;
     sums->bytes += of->bytes;
@@ -37,11 +47,6 @@ static void add_row(const struct session_tree *tree, uint32_t row, struct sessio
         sums->from_bytes += tree->from_bytes[row];
         sums->to_bytes += tree->to_bytes[row];
     }
-}
-
-void tree_add_row(const struct session_tree *tree, uint32_t row, struct tree_node *node)
-{
-    add_row(tree, row, &node->public.sums);
 }
 
 /* Stores the bytes of each row that were live at a moment. */
@@ -120,7 +125,7 @@ static bool make_root(struct session_tree *tree, struct session_error *error)
     root->row_count = (uint32_t)tree->row_count;
     for (uint32_t row = 0; row < tree->row_count; row++) {
         tree->order[row] = row;
-        add_row(tree, row, &root->public.sums);
+        tree_add_row(tree, row, root);
     }
     return session_tree_expand(tree, 0, error);
 }
@@ -258,6 +263,8 @@ static int compare_nodes(const void *left, const void *right, void *context)
     int result = 0;
     if (measure == TREE_NAME) {
         result = names;
+    } else if (measure == TREE_SHORT && !session_tree_short_known(sorting->tree)) {
+        result = 0; /* the sums may be written now */
     } else if (measure == TREE_SHORT) {
         result = compare_shares(&a->sums, &b->sums);
     } else {
@@ -306,12 +313,5 @@ size_t session_tree_path(const struct session_tree *tree, uint32_t node, uint32_
 uint32_t session_tree_stack(const struct session_tree *tree, uint32_t node)
 {
     const struct tree_node *of = tree_node(tree, node);
-    const struct session_stack_sums *best = NULL;
-    for (uint32_t i = 0; i < of->row_count; i++) {
-        const struct session_stack_sums *row = &tree->rows[tree->order[of->first_row + i]];
-        if (!best || row->at_peak_bytes > best->at_peak_bytes ||
-            (row->at_peak_bytes == best->at_peak_bytes && row->bytes > best->bytes))
-            best = row;
-    }
-    return best ? best->stack : 0;
+    return of->heaviest > 0 ? tree->rows[of->heaviest - 1].stack : 0;
 }

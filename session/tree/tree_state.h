@@ -38,6 +38,7 @@ struct tree_node {
     uint32_t key; /* see path.c */
     uint32_t first_row, row_count;
     uint32_t first_child, child_count;
+    uint32_t heaviest;    /* row + 1; 0: none yet */
     atomic_bool expanded; /* the children can be read */
 };
 

@@ -27,8 +27,14 @@ static int64_t value_of(const struct tree_view *view, uint32_t node)
 void tree_flame_load(struct tree_view *view, struct exploration *exploration,
                      const struct table_place *place)
 {
-    if (!view->tree || view->busy || place->width < 1)
+    const struct tree_boxes *had = &view->boxes;
+    const struct tree_boxes boxes = {view->tree, view->focus, measure_of(view), place->width,
+                                     place->height};
+    if (!view->tree || view->busy || place->width < 1 ||
+        (boxes.tree == had->tree && boxes.focus == had->focus && boxes.measure == had->measure &&
+         boxes.width == had->width && boxes.height == had->height))
         return;
+    view->boxes = boxes;
     const int64_t whole = value_of(view, view->focus);
     view->task.node = view->focus;
     view->task.least = whole / place->width > 0 ? whole / place->width : 1;

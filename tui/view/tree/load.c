@@ -46,6 +46,7 @@ void tree_drop(struct tree_view *view, struct exploration *exploration)
     view->count = 0;
     view->focus = view->tested = view->testing = 0;
     view->list_soon = false;
+    view->boxes.tree = NULL;
     view->table.selected = view->table.first = 0;
     view->table.has_key = false;
     view->short_serial = view->test_serial = 0;
@@ -332,5 +333,9 @@ void tree_load_rest(struct tree_view *view, struct exploration *exploration)
     if (!session_tree_short_known(view->tree) && view->width >= 90) {
         const struct tree_task_request request = rest_request(view, &view->short_serial, 0);
         exploration_get(exploration, &view->short_load, &short_kind, &request);
+    }
+    if (session_tree_short_known(view->tree) != view->short_known) {
+        view->short_known = !view->short_known;
+        tree_rows_make(view);
     }
 }

@@ -337,7 +337,7 @@ static bool update(void *state, struct exploration *exploration, const struct vi
     struct tree_rows rows = {view, exploration};
     const struct table_source source = tree_source(&rows);
     table_settle(&view->table, &source, &layout.table);
-    if (view->shape != SHAPE_ROWS && input->action != ACTION_REFRESH)
+    if (view->shape != SHAPE_ROWS)
         tree_flame_load(view, exploration, &layout.table);
     if (!input->more)
         tree_load_rest(view, exploration);

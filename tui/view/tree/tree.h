@@ -53,7 +53,13 @@ struct tree_view {
     bool list_soon; /* its allocations are to be listed as soon as it has come */
     uint64_t test_serial, short_serial;
     enum tree_shape shape;
-    int width; /* of the area */
+    struct tree_boxes {
+        const struct session_tree *tree;
+        uint32_t focus, measure;
+        int width, height;
+    } boxes;          /* whose nodes were asked for */
+    bool short_known; /* when the rows were sorted */
+    int width;        /* of the area */
 };
 
 /* ---- rows.c ---- */
