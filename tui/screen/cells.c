@@ -266,6 +266,15 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
     }
 }
 
+int area_name_width(const char *name, int most)
+{
+    char shorter[SHORT_NAME_SIZE];
+    if (!strstr(name, "+0x"))
+        name = short_name(shorter, sizeof(shorter), name);
+    const int width = text_width(name);
+    return width < most ? width : most;
+}
+
 /* Returns the text after the first "scope::" outside of arguments, or NULL. */
 static const char *behind_scope(const char *name)
 {

@@ -96,6 +96,8 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
  */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);
+/* Returns the columns that area_name() needs for all of a name, at most `most`. */
+int area_name_width(const char *name, int most);
 /*
  * Does the same as area_name() for a type or another category. A name that is too long loses its
  * first scopes ("leveldb::(anonymous namespace)::" of a class) before it is cut at the end. Returns

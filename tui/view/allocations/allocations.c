@@ -239,7 +239,7 @@ static void render_stack(const struct allocation_strip *strip, const struct sess
             x += area_text(area, x, y, theme_style(THEME_FAINT), " ← ");
         const char *name = session_function_name(session, strip->frames[i].function);
         const int room = area->width - x - 1;
-        const int width = text_width(name) < room ? text_width(name) : room;
+        const int width = area_name_width(name, room);
         area_name(area, x, y, width,
                   theme_style(i == strip->call_site ? THEME_STRONG : THEME_PLAIN), name);
         x += width;

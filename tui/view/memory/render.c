@@ -316,7 +316,7 @@ static void render_frame(const struct exploration *exploration, const struct are
     int place_width = text_width(place) < area->width / 2 ? text_width(place) : area->width / 2;
     const char *name = session_function_name(exploration->session, frame->function);
     int room = area->width - x - place_width - 3;
-    int width = text_width(name) < room ? text_width(name) : room;
+    int width = area_name_width(name, room);
     area_name(area, x, y, width, theme_style(call_site ? THEME_STRONG : THEME_PLAIN), name);
     area_field(area, x + width + 2, y, place_width, theme_style(THEME_FAINT), place);
 }
