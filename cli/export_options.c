@@ -4,7 +4,7 @@
 static const struct command_option options[] = {
     [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME",
                               .choices = "pprof pprof-text collapsed speedscope callgrind "
-                                         "massif dhat heaptrack svg csv ndjson",
+                                         "massif dhat heaptrack svg firefox chrome csv ndjson",
                               .help = "the format, see below"},
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
@@ -40,6 +40,12 @@ static const struct command_option options[] = {
                               .help = "for csv and ndjson: write all tables of the session into "
                                       "the folder DIR, with scripts that load them into "
                                       "PostgreSQL, DuckDB and ClickHouse"},
+    [EXPORT_OPTION_EVENTS] = {0, "events", "N", .choices = "",
+                              .help = "for chrome: show the lives of the N largest blocks "
+                                      "(default: 1000)"},
+    [EXPORT_OPTION_MAX_EVENTS] = {0, "max-events", "N", .choices = "",
+                                  .help = "for firefox: refuse to write more than N allocations "
+                                          "and frees (default: 2000000)"},
     [EXPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [EXPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };
@@ -57,6 +63,8 @@ const struct command_line export_command_line = {
              "  massif      ms_print, massif-visualizer: live bytes over time, with trees\n"
              "  dhat        Valgrind's dh_view.html: lifetimes, and the peak of each stack\n"
              "  heaptrack   heaptrack_print, heaptrack_gui: all events\n"
+             "  firefox     the Firefox Profiler: all events in native allocations\n"
+             "  chrome      chrome://tracing, Perfetto: heap over time, largest blocks\n"
              "  csv         rows of the filter's graph: allocations, groups or a measure\n"
              "  ndjson      the same as JSON, an object a line\n"
              "  svg         a browser: a flame graph to click and search\n"

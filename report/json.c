@@ -143,3 +143,15 @@ void json_null(struct json *json)
 {
     check(json, yajl_gen_null(json->generator));
 }
+
+void json_member_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_text(json, text);
+}
+
+void json_member_number(struct json *json, const char *key, uint64_t number)
+{
+    json_key(json, key);
+    json_number(json, number);
+}

@@ -35,4 +35,8 @@ void json_real(struct json *json, double number);
 void json_truth(struct json *json, bool truth);
 void json_null(struct json *json);
 
+/* Write a member: its name and its value. */
+void json_member_text(struct json *json, const char *key, const char *text);
+void json_member_number(struct json *json, const char *key, uint64_t number);
+
 #endif

@@ -7,7 +7,7 @@ _mprof_export()
     [ "$word" != = ] || word=
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
-    -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg csv ndjson' -- "$word") ;;
+    -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome csv ndjson' -- "$word") ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
@@ -17,9 +17,11 @@ _mprof_export()
     --value) mapfile -t COMPREPLY < <(compgen -W 'bytes allocations live_bytes live_count at_peak_bytes at_peak_count' -- "$word") ;;
     --pcs) mapfile -t COMPREPLY < <(compgen -W 'made-up real' -- "$word") ;;
     --tables) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --max-events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --events= --max-events= --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

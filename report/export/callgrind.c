@@ -197,9 +197,9 @@ static bool put_functions(struct writing *writing)
     const size_t call_count = pair_ids_count(writing->calls.ids);
     size_t own = 0, call = 0;
     bool good = true;
-    if (own_count > 0)
+    if (writing->own.list)
         qsort(writing->own.list, own_count, sizeof(*writing->own.list), compare_costs);
-    if (call_count > 0)
+    if (writing->calls.list)
         qsort(writing->calls.list, call_count, sizeof(*writing->calls.list), compare_costs);
     for (uint32_t function = 0; good && function <= writing->root; function++) {
         const size_t first_own = own, first_call = call;

@@ -39,33 +39,21 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     return true;
 }
 
-static void put_number(struct json *json, const char *key, uint64_t number)
-{
-    json_key(json, key);
-    json_number(json, number);
-}
-
-static void put_text(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_text(json, text);
-}
-
 static bool put_stack(struct writing *writing, const struct session_stack_sums *row)
 {
     struct json *json = writing->json;
     if (!export_frames(writing->export, &writing->export->own, row->stack, &writing->frames))
         return false;
     json_object(json);
-    put_number(json, "tb", row->bytes);
-    put_number(json, "tbk", row->allocations);
-    put_number(json, "tl", row->lifetime_ns);
-    put_number(json, "mb", row->own_peak_bytes);
-    put_number(json, "mbk", row->own_peak_count);
-    put_number(json, "gb", row->at_peak_bytes);
-    put_number(json, "gbk", row->at_peak_count);
-    put_number(json, "eb", row->live_bytes);
-    put_number(json, "ebk", row->live_count);
+    json_member_number(json, "tb", row->bytes);
+    json_member_number(json, "tbk", row->allocations);
+    json_member_number(json, "tl", row->lifetime_ns);
+    json_member_number(json, "mb", row->own_peak_bytes);
+    json_member_number(json, "mbk", row->own_peak_count);
+    json_member_number(json, "gb", row->at_peak_bytes);
+    json_member_number(json, "gbk", row->at_peak_count);
+    json_member_number(json, "eb", row->live_bytes);
+    json_member_number(json, "ebk", row->live_count);
     json_key(json, "fs");
     json_array(json);
     for (size_t i = 0; i < writing->frames.count; i++) {
@@ -101,20 +89,20 @@ static void put_head(const struct writing *writing)
     const struct session *session = writing->export->own.session;
     const char *command = session_meta(session, "argv");
     struct json *json = writing->json;
-    put_number(json, "dhatFileVersion", 2);
-    put_text(json, "mode", "heap");
-    put_text(json, "verb", "Allocated");
+    json_member_number(json, "dhatFileVersion", 2);
+    json_member_text(json, "mode", "heap");
+    json_member_text(json, "verb", "Allocated");
     json_key(json, "bklt");
     json_truth(json, true);
     json_key(json, "bkacc");
     json_truth(json, false);
-    put_text(json, "tu", "ns");
-    put_text(json, "Mtu", "ms");
-    put_number(json, "tuth", 1000000);
-    put_text(json, "cmd", export_clean(&writing->export->own, command ? command : ""));
-    put_number(json, "pid", (uint64_t)session_meta_number(session, "pid"));
-    put_number(json, "te", session_duration_ns(session));
-    put_number(json, "tg", session_peak_ns(session));
+    json_member_text(json, "tu", "ns");
+    json_member_text(json, "Mtu", "ms");
+    json_member_number(json, "tuth", 1000000);
+    json_member_text(json, "cmd", export_clean(&writing->export->own, command ? command : ""));
+    json_member_number(json, "pid", (uint64_t)session_meta_number(session, "pid"));
+    json_member_number(json, "te", session_duration_ns(session));
+    json_member_number(json, "tg", session_peak_ns(session));
 }
 
 static bool put_file(struct writing *writing)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "report/output.h"
 #include "session/groups.h"
@@ -210,4 +211,15 @@ char *export_place(const struct export *export, const struct export_side *side,
         return text;
     report_fail(export->error, "out of memory for a name");
     return NULL;
+}
+
+int64_t export_start_ns(const struct session *session)
+{
+    const char *text = session_meta(session, "start_time");
+    struct tm parts = {.tm_sec = 0};
+    const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
+    if (!rest)
+        return 0;
+    const double fraction = *rest == '.' ? strtod(rest, NULL) : 0;
+    return (int64_t)timegm(&parts) * 1000000000 + (int64_t)(fraction * 1e9);
 }

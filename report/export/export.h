@@ -125,9 +125,14 @@ bool export_address(const struct export *export, const struct export_side *side,
 char *export_place(const struct export *export, const struct export_side *side,
                    const struct session_code_frame *frame);
 
+/* Returns the time of the session's start in ns since 1970, 0 if it is not known. */
+int64_t export_start_ns(const struct session *session);
+
 /* ---- formats ---------------------------------------------------------------------------- */
 
 bool export_pprof_text(struct export *export);
+bool export_chrome(struct export *export);
+bool export_firefox(struct export *export);
 bool export_csv(struct export *export);
 bool export_ndjson(struct export *export);
 bool export_dhat(struct export *export);

@@ -12,6 +12,8 @@ static const struct export_format formats[] = {
     {.name = "massif", .write = export_massif},
     {.name = "dhat", .write = export_dhat},
     {.name = "heaptrack", .write = export_heaptrack},
+    {.name = "firefox", .write = export_firefox},
+    {.name = "chrome", .write = export_chrome},
     {.name = "csv", .write = export_csv, .takes_base = true, .runs_graph = true},
     {.name = "ndjson", .write = export_ndjson, .takes_base = true, .runs_graph = true},
     {.name = "svg", .write = export_svg, .takes_at = true},

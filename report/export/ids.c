@@ -130,6 +130,11 @@ size_t pair_ids_count(const struct pair_ids *ids)
     return ids->count;
 }
 
+uint64_t pair_ids_first(const struct pair_ids *ids, uint32_t id)
+{
+    return ids->pairs[id].first;
+}
+
 /* ---- texts ---- */
 
 struct known_text {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-export: reads the command line, and writes a selection of a session in a format. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 #include "session/moment.h"
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
+
+/* Of options that are not given. */
+enum { MAX_EVENTS = 2000000, LARGEST_BLOCKS = 1000 };
 
 struct arguments {
     const char *session, *base, *process, *at;
@@ -34,6 +38,16 @@ static int take_choice(const char *option, const char *no, const char *yes, cons
         return -1;
     return command_line_wrong(&export_command_line, "%s needs %s or %s, not \"%.80s\"", option, no,
                               yes, value);
+}
+
+static int take_number(const char *option, const char *value, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0
+               ? -1
+               : wrong(option, "a number", value);
 }
 
 static int take_value(struct arguments *arguments, const char *value)
@@ -80,6 +94,10 @@ static int take_option(struct arguments *arguments, enum export_option option, c
     case EXPORT_OPTION_TABLES:
         export->tables = value;
         return -1;
+    case EXPORT_OPTION_EVENTS:
+        return take_number("--events", value, &export->events);
+    case EXPORT_OPTION_MAX_EVENTS:
+        return take_number("--max-events", value, &export->max_events);
     case EXPORT_OPTION_HELP:
         command_line_help(&export_command_line, stdout);
         return EXIT_GOOD;
@@ -210,10 +228,11 @@ static void complain(const struct session_error *error)
 int main(int argc, char **argv)
 {
     struct session_error error = {.message = ""};
-    struct arguments arguments = {.export.error = &error};
+    struct arguments arguments = {
+        .export = {.error = &error, .max_events = MAX_EVENTS, .events = LARGEST_BLOCKS}};
     output_prepare();
     int status = read_arguments(argc, argv, &arguments);
-    if (status >= 0)
+    if (status >= 0 || !arguments.format)
         return status;
     status = open_side(&arguments, arguments.session, &arguments.export.own);
     if (status == EXIT_GOOD && arguments.base)

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "report/export/export.h"
 #include "report/export/gzip.h"
@@ -200,18 +199,6 @@ static bool put_mappings(const struct writing *writing)
     return good;
 }
 
-/* Returns the time of the session's start in ns since 1970, 0 if it is not known. */
-static int64_t start_ns(const struct session *session)
-{
-    const char *text = session_meta(session, "start_time");
-    struct tm parts = {.tm_sec = 0};
-    const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
-    if (!rest)
-        return 0;
-    const double fraction = *rest == '.' ? strtod(rest, NULL) : 0;
-    return (int64_t)timegm(&parts) * 1000000000 + (int64_t)(fraction * 1e9);
-}
-
 static bool put_frame(struct writing *writing)
 {
     static const struct pprof_value_type types[VALUES] = {{"alloc_objects", "count"},
@@ -222,7 +209,7 @@ static bool put_frame(struct writing *writing)
     const struct pprof_about about = {.types = types,
                                       .type_count = VALUES,
                                       .default_type = "inuse_space",
-                                      .start_ns = start_ns(session),
+                                      .start_ns = export_start_ns(session),
                                       .duration_ns = (int64_t)session_duration_ns(session)};
     return pprof_put_about(writing->file, &about) && put_mappings(writing);
 }

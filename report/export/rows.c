@@ -227,13 +227,17 @@ static const enum session_group_measure sums[] = {MEASURE_ALLOCATIONS, MEASURE_B
                                                   MEASURE_LIVE_COUNT,  MEASURE_AT_PEAK_BYTES};
 enum { SUMS = sizeof(sums) / sizeof(*sums) };
 
+struct difference_row {
+    char *key;                     /* all keys as one text */
+    struct session_group_set *set; /* the set and row whose keys are written */
+    size_t row;
+    int64_t values[SUMS];
+};
+
 struct difference {
-    char **keys; /* of all keys of a row, as one text */
-    int64_t (*values)[SUMS];
-    struct session_group_set **sets; /* the set and row whose keys are written */
-    size_t *rows;
+    struct difference_row *rows;
     size_t count, capacity;
-    struct text_ids *known;
+    struct text_ids *known; /* keys; numbers are places in `rows` */
 };
 
 /* Returns all keys of a row as one text, which the caller frees. */
@@ -252,22 +256,18 @@ static char *row_key(const struct session_group_set *set, size_t row, size_t key
     return fclose(out) == 0 ? text : NULL;
 }
 
-static bool grow_difference(struct difference *all)
+/* Adds a row, which takes over the key. Returns false if memory is exhausted. */
+static bool append_row(struct difference *all, char *key, struct session_group_set *set, size_t row)
 {
-    if (all->count < all->capacity)
-        return true;
-    const size_t capacity = all->capacity * 2 + 256;
-    void *keys = realloc(all->keys, capacity * sizeof(*all->keys));
-    all->keys = keys ? keys : all->keys;
-    void *values = realloc(all->values, capacity * sizeof(*all->values));
-    all->values = values ? values : all->values;
-    void *sets = realloc(all->sets, capacity * sizeof(*all->sets));
-    all->sets = sets ? sets : all->sets;
-    void *rows = realloc(all->rows, capacity * sizeof(*all->rows));
-    all->rows = rows ? rows : all->rows;
-    if (!keys || !values || !sets || !rows)
-        return false;
-    all->capacity = capacity;
+    if (all->count == all->capacity) {
+        const size_t capacity = all->capacity * 2 + 256;
+        struct difference_row *grown = realloc(all->rows, capacity * sizeof(*grown));
+        if (!grown)
+            return false;
+        all->rows = grown;
+        all->capacity = capacity;
+    }
+    all->rows[all->count++] = (struct difference_row){.key = key, .set = set, .row = row};
     return true;
 }
 
@@ -277,24 +277,17 @@ static bool add_row(struct difference *all, const struct export *export,
     char *key = row_key(set, row, key_count);
     uint32_t id;
     bool is_new = false;
-    if (!key || !text_ids_find(all->known, key, &id, &is_new) ||
-        (is_new && !grow_difference(all))) {
+    const bool good = key && text_ids_find(all->known, key, &id, &is_new) &&
+                      (!is_new || append_row(all, key, set, row));
+    if (!good || !is_new)
         free(key);
+    if (!good)
         return report_fail(export->error, "out of memory for the difference");
-    }
-    if (is_new) {
-        all->keys[all->count] = key;
-        all->sets[all->count] = set;
-        all->rows[all->count] = row;
-        memset(all->values[all->count++], 0, sizeof(*all->values));
-    } else {
-        free(key);
-    }
     for (size_t i = 0; i < SUMS; i++) {
         uint64_t value;
         if (!session_group_value(set, row, sums[i], &value, export->error))
             return false;
-        all->values[id][i] += sign * (int64_t)value;
+        all->rows[id].values[i] += sign * (int64_t)value;
     }
     return true;
 }
@@ -309,14 +302,15 @@ static bool put_difference(const struct export *export, struct difference *all, 
     for (size_t i = 0; i < SUMS; i++)
         names[key_count + i] = session_group_measure_name(sums[i]);
     rows_begin(&rows, export->out, ndjson, names, key_count + SUMS);
-    for (size_t row = 0; row < all->count; row++) {
+    for (size_t i = 0; i < all->count; i++) {
+        const struct difference_row *row = &all->rows[i];
         bool differs = false;
-        for (size_t i = 0; i < SUMS; i++)
-            differs |= all->values[row][i] != 0;
+        for (size_t sum = 0; sum < SUMS; sum++)
+            differs |= row->values[sum] != 0;
         for (size_t key = 0; differs && key < key_count; key++)
-            put_key(&rows, all->sets[row], all->rows[row], key, keys[key].type);
-        for (size_t i = 0; differs && i < SUMS; i++)
-            rows_signed(&rows, all->values[row][i]);
+            put_key(&rows, row->set, row->row, key, keys[key].type);
+        for (size_t sum = 0; differs && sum < SUMS; sum++)
+            rows_signed(&rows, row->values[sum]);
     }
     return !rows.failed || report_fail(export->error, "out of memory for a row");
 }
@@ -336,10 +330,7 @@ static bool subtract(const struct export *export, struct session_group_set *own,
     good = good && put_difference(export, &all, key_count, keys, ndjson);
     text_ids_free(all.known);
     for (size_t i = 0; i < all.count; i++)
-        free(all.keys[i]);
-    free(all.keys);
-    free(all.values);
-    free(all.sets);
+        free(all.rows[i].key);
     free(all.rows);
     return good;
 }

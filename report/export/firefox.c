@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The processed format of the Firefox Profiler, version 49, which newer readers upgrade. All events
+ * are in one thread's nativeAllocations, with the thread of each. The format is made of columns, so
+ * the events are kept until the end: at most --max-events of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/export.h"
+#include "report/export/ids.h"
+#include "report/export/firefox_file.h"
+#include "report/json.h"
+#include "report/output.h"
+#include "session/events.h"
+
+enum { SLOTS = 400 };
+/* JavaScript's numbers are exact up to here. */
+#define ADDRESS_MASK ((UINT64_C(1) << 53) - 1)
+
+struct allocation_event {
+    uint64_t ns, address;
+    int64_t weight;
+    uint32_t stack, thread;
+};
+
+struct writing {
+    const struct export *export;
+    struct json *json;
+    struct firefox_file *file; /* frames, functions and stacks */
+    struct pair_ids *stacks;   /* the session's, seen so far; `stack_of` has their numbers */
+    uint32_t *stack_of;
+    size_t stack_capacity;
+    struct allocation_event *events;
+    size_t count, capacity;
+    int64_t live, slots[SLOTS]; /* live bytes at the end of each slot of time */
+    size_t slot;
+    struct export_frames frames;
+};
+
+static bool no_memory(const struct writing *writing)
+{
+    return report_fail(writing->export->error, "out of memory for the events");
+}
+
+static bool find_stack(struct writing *writing, uint32_t stack, uint32_t *number)
+{
+    uint32_t id;
+    bool is_new;
+    if (!pair_ids_find(writing->stacks, stack, 0, &id, &is_new))
+        return no_memory(writing);
+    if (id >= writing->stack_capacity) {
+        const size_t capacity = writing->stack_capacity * 2 + 256;
+        uint32_t *grown = realloc(writing->stack_of, capacity * sizeof(*grown));
+        if (!grown)
+            return no_memory(writing);
+        writing->stack_of = grown;
+        writing->stack_capacity = capacity;
+    }
+    if (is_new &&
+        (!export_frames(writing->export, &writing->export->own, stack, &writing->frames) ||
+         !firefox_add_stack(writing->file, &writing->frames, &writing->stack_of[id])))
+        return false;
+    *number = writing->stack_of[id];
+    return true;
+}
+
+static bool make_room(struct writing *writing)
+{
+    if (writing->count < writing->capacity)
+        return true;
+    if (writing->count >= writing->export->max_events)
+        return report_fail(writing->export->error,
+                           "there are more than %" PRIu64 " events, which the Firefox Profiler "
+                           "would show slowly: choose some by --filter, or raise --max-events",
+                           writing->export->max_events);
+    size_t capacity = writing->capacity * 2 + 4096;
+    if (capacity > writing->export->max_events)
+        capacity = (size_t)writing->export->max_events;
+    struct allocation_event *grown = realloc(writing->events, capacity * sizeof(*grown));
+    if (!grown)
+        return no_memory(writing);
+    writing->events = grown;
+    writing->capacity = capacity;
+    return true;
+}
+
+/* Returns the end of a slot. */
+static uint64_t slot_end(const struct writing *writing, size_t slot)
+{
+    const uint64_t length = session_duration_ns(writing->export->own.session);
+    return (uint64_t)((unsigned __int128)length * (slot + 1) / SLOTS);
+}
+
+static bool take_event(void *context, const struct session_event *event)
+{
+    struct writing *writing = context;
+    const struct session_allocation *block = event->allocation;
+    const bool allocates = event->kind == SESSION_EVENT_ALLOC;
+    uint32_t stack = 0;
+    if (!make_room(writing) || !find_stack(writing, block->stack, &stack))
+        return false;
+    for (; writing->slot < SLOTS - 1 && event->ns > slot_end(writing, writing->slot);
+         writing->slot++)
+        writing->slots[writing->slot] = writing->live;
+    const int64_t weight = allocates ? (int64_t)block->size : -(int64_t)block->size;
+    writing->live += weight;
+    writing->events[writing->count++] = (struct allocation_event){
+        event->ns, block->address & ADDRESS_MASK, weight, stack,
+        allocates || block->free_thread == 0 ? block->thread : block->free_thread};
+    return true;
+}
+
+/* ---- the file ---- */
+
+static double milliseconds(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static int64_t thread_number(const struct session *session, uint32_t id)
+{
+    const struct session_thread *threads;
+    const size_t count = session_threads(session, &threads);
+    for (size_t i = 0; i < count; i++) {
+        if (threads[i].id == id && threads[i].tid > 0)
+            return threads[i].tid;
+    }
+    return id;
+}
+
+static void put_allocations(const struct writing *writing)
+{
+    const struct session *session = writing->export->own.session;
+    struct json *json = writing->json;
+    uint32_t thread = 0;
+    int64_t number = 0;
+    json_key(json, "nativeAllocations");
+    json_object(json);
+    json_member_number(json, "length", writing->count);
+    json_member_text(json, "weightType", "bytes");
+    json_key(json, "time");
+    json_array(json);
+    for (size_t i = 0; i < writing->count; i++)
+        json_real(json, milliseconds(writing->events[i].ns));
+    json_array_end(json);
+    json_key(json, "weight");
+    json_array(json);
+    for (size_t i = 0; i < writing->count; i++)
+        json_signed(json, writing->events[i].weight);
+    json_array_end(json);
+    json_key(json, "stack");
+    json_array(json);
+    for (size_t i = 0; i < writing->count; i++)
+        json_number(json, writing->events[i].stack);
+    json_array_end(json);
+    json_key(json, "memoryAddress");
+    json_array(json);
+    for (size_t i = 0; i < writing->count; i++)
+        json_number(json, writing->events[i].address);
+    json_array_end(json);
+    json_key(json, "threadId");
+    json_array(json);
+    for (size_t i = 0; i < writing->count; i++) {
+        if (i == 0 || writing->events[i].thread != thread) {
+            thread = writing->events[i].thread;
+            number = thread_number(session, thread);
+        }
+        json_signed(json, number);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+/* A thread without samples is not shown, so there are two, without meaning. */
+static void put_samples(const struct writing *writing)
+{
+    struct json *json = writing->json;
+    const size_t last = writing->count > 0 ? writing->count - 1 : 0;
+    json_key(json, "samples");
+    json_object(json);
+    json_member_number(json, "length", 2);
+    json_member_text(json, "weightType", "samples");
+    json_key(json, "stack");
+    json_array(json);
+    for (int i = 0; i < 2; i++) {
+        if (writing->count > 0)
+            json_number(json, writing->events[i == 0 ? 0 : last].stack);
+        else
+            json_null(json);
+    }
+    json_array_end(json);
+    json_key(json, "time");
+    json_array(json);
+    json_number(json, 0);
+    json_real(json, milliseconds(session_duration_ns(writing->export->own.session)));
+    json_array_end(json);
+    json_key(json, "weight");
+    json_array(json);
+    json_number(json, 1);
+    json_number(json, 1);
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static void put_marks(const struct writing *writing)
+{
+    const struct session_mark *marks;
+    const size_t count = session_marks(writing->export->own.session, &marks);
+    firefox_put_marks(writing->file, writing->json, marks, count);
+}
+
+static void put_counter(const struct writing *writing, const char *pid)
+{
+    struct json *json = writing->json;
+    int64_t last = 0;
+    json_key(json, "counters");
+    json_array(json);
+    json_object(json);
+    json_member_text(json, "name", "malloc");
+    json_member_text(json, "category", "Memory");
+    json_member_text(json, "description", "Live heap bytes");
+    json_member_text(json, "pid", pid);
+    json_member_number(json, "mainThreadIndex", 0);
+    json_key(json, "samples");
+    json_object(json);
+    json_member_number(json, "length", SLOTS);
+    json_key(json, "time");
+    json_array(json);
+    for (size_t i = 0; i < SLOTS; i++)
+        json_real(json, milliseconds(slot_end(writing, i)));
+    json_array_end(json);
+    json_key(json, "count");
+    json_array(json);
+    for (size_t i = 0; i < SLOTS; i++) {
+        json_signed(json, writing->slots[i] - last);
+        last = writing->slots[i];
+    }
+    json_array_end(json);
+    json_key(json, "number");
+    json_array(json);
+    for (size_t i = 0; i < SLOTS; i++)
+        json_number(json, 0);
+    json_array_end(json);
+    json_object_end(json);
+    json_object_end(json);
+    json_array_end(json);
+}
+
+static bool put_thread(const struct writing *writing, const char *program, const char *pid)
+{
+    const struct session *session = writing->export->own.session;
+    const double end = milliseconds(session_duration_ns(session));
+    struct json *json = writing->json;
+    json_key(json, "threads");
+    json_array(json);
+    json_object(json);
+    json_member_text(json, "name", "GeckoMain");
+    json_key(json, "isMainThread");
+    json_truth(json, true);
+    json_member_text(json, "processType", "default");
+    json_member_text(json, "processName", program);
+    json_member_number(json, "processStartupTime", 0);
+    json_key(json, "processShutdownTime");
+    json_real(json, end);
+    json_member_number(json, "registerTime", 0);
+    json_key(json, "unregisterTime");
+    json_real(json, end);
+    json_key(json, "pausedRanges");
+    json_array(json);
+    json_array_end(json);
+    json_member_text(json, "pid", pid);
+    json_key(json, "tid");
+    json_signed(json, session_meta_number(session, "pid"));
+    json_key(json, "showMarkersInTimeline");
+    json_truth(json, true);
+    put_samples(writing);
+    put_allocations(writing);
+    put_marks(writing);
+    const bool good = firefox_put_code(writing->file, json);
+    json_object_end(json);
+    json_array_end(json);
+    return good;
+}
+
+static bool put_file(struct writing *writing)
+{
+    const struct export *export = writing->export;
+    const char *path = session_meta(export->own.session, "program");
+    const char *program = export_clean(&export->own, path ? path : "?");
+    struct json *json = writing->json;
+    char pid[32];
+    snprintf(pid, sizeof(pid), "%" PRId64, session_meta_number(export->own.session, "pid"));
+    if (!selection_events(export->own.selection, take_event, writing, export->error))
+        return false;
+    for (; writing->slot < SLOTS; writing->slot++)
+        writing->slots[writing->slot] = writing->live;
+    json_object(json);
+    firefox_put_meta(json, program, export_start_ns(export->own.session));
+    if (!firefox_put_libraries(writing->file, json))
+        return false;
+    json_key(json, "pages");
+    json_array(json);
+    json_array_end(json);
+    put_counter(writing, pid);
+    const bool good = put_thread(writing, program, pid);
+    json_object_end(json);
+    return good;
+}
+
+bool export_firefox(struct export *export)
+{
+    struct writing writing = {.export = export,
+                              .json = json_begin(export->out, false),
+                              .file = firefox_file_new(export),
+                              .stacks = pair_ids_new()};
+    bool good =
+        writing.json && writing.file && writing.stacks ? put_file(&writing) : no_memory(&writing);
+    if (!json_end(writing.json) && good)
+        good = no_memory(&writing);
+    firefox_file_free(writing.file);
+    pair_ids_free(writing.stacks);
+    export_frames_free(&writing.frames);
+    free(writing.stack_of);
+    free(writing.events);
+    return good;
+}
