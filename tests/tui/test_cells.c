@@ -109,10 +109,12 @@ static void categories_lose_scopes_first(void **state)
     struct grid *grid = grid_new(16, 4, 256, false);
     struct area whole = area_whole(grid);
     area_category(&whole, 0, 0, 16, plain, "db::Block");
-    area_category(&whole, 0, 1, 14, plain, "db::(anonymous namespace)::Iterator *");
+    area_category(&whole, 0, 1, 12, plain, "db::(anonymous namespace)::Iterator *");
     area_category(&whole, 0, 2, 14, plain, "std::vector<db::Entry>");
-    area_category(&whole, 0, 3, 12, plain, "db::Table::Open(db::Env *)");
-    expect(grid, "db::Block\nIterator *\nvector<db::En…\nOpen(db::En…\n");
+    area_category(&whole, 0, 3, 9, plain, "db::Table::OpenFiles(db::Env *)");
+    expect(grid, "db::Block\nIterator *\nvector<db::En…\nOpenFiles\n");
+    assert_int_equal(area_name_width("db::Table::OpenFiles(db::Env *)", 40), 20);
+    assert_int_equal(area_name_width("db::Table::OpenFiles(db::Env *)", 7), 7);
     grid_free(grid);
 }
 
