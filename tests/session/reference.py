@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""reference.py PRINT_GRAPH SESSION COUNT [SEED]: runs COUNT random filter graphs on a session, by the
+"""reference.py PRINT_GRAPH SESSION COUNT [SEED [COPY]]: runs COUNT random filter graphs on a session, by the
 session library and by SQL on the session's tables, and compares the results row by row. The SQL follows
-schemas/filter-language.md and shares no code with the library. Prints each difference with its graph;
-exit status 1 if there is one."""
+schemas/filter-language.md and shares no code with the library. COPY is a copy of the session, which graphs
+use as another session. If XDG_CONFIG_HOME is set, some graphs are stored there and used by name. Prints
+each difference with its graph; exit status 1 if there is one."""
 import math
+import os
 import random
 import re
 import sqlite3
@@ -13,6 +15,7 @@ import sys
 
 program, path, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+copy = sys.argv[5] if len(sys.argv) > 5 else None
 rng = random.Random(seed)
 
 db = sqlite3.connect(":memory:")
@@ -345,6 +348,8 @@ def base(condition):
 
 def make_term(depth):
     kind = rng.random()
+    if folder and depth > 0 and rng.random() < 0.12:
+        return make_stored(depth)
     if kind < 0.35:
         return "all", base("1")
     if kind < 0.45:
@@ -381,6 +386,110 @@ def combine(left_run, sign, right_run):
     return run
 
 
+# ---- pins ----
+
+def make_pins():
+    """Blocks that were live at one time, by the gaps beside them."""
+    if rng.random() < 0.3:
+        text, live = rng.choice((("live", "r.free_time IS NULL"), ("leaked", "r.free_time IS NULL")))
+        condition = live + (" AND NOT r.kept" if text == "leaked" else "")
+    else:
+        at, ns = time_value()
+        text = "live at end" if at == "end" else f"live at ({at})"
+        live = condition = "r.free_time IS NULL" if at == "end" else live_at(ns)
+    limit = rng.choice((0, 1, 16, 32, 100, 1000, 4096, 100000, 1 << 24))
+    op = rng.choice(("==", "!=", "<", "<=", ">", ">="))
+    down = rng.choice((None, "", " asc", " desc"))
+    set_run = base(condition)
+
+    def run():
+        gap = f"CASE WHEN {{0}} BETWEEN 0 AND {(1 << 24) - 1} THEN {{0}} ELSE 0 END"
+        pins = keep(f"""SELECT id, {gap.format("start - before")} + {gap.format("after - end_")} AS pins FROM
+          (SELECT r.id AS id, r.address AS start, r.address + max(r.size, 1) AS end_,
+            lag(r.address + max(r.size, 1)) OVER w AS before, lead(r.address) OVER w AS after FROM r WHERE {live}
+            WINDOW w AS (PARTITION BY coalesce(r.process, 0), coalesce(r.arena, 0) ORDER BY r.address, r.id))""")
+        of_row = f"(SELECT pins FROM {pins} WHERE id = r.id)"
+        other = {"==": "=", "!=": "<>"}.get(op, op)
+        order = "r.id" if down is None else f"{of_row}{' DESC' if down == ' desc' else ''}, r.id"
+        return Allocations(keep(f"SELECT r.id AS id, x.color AS color {set_run().rows()} WHERE {of_row} {other} {limit}"), order)
+    return f"{text} | where pins {op} {limit}" + ("" if down is None else f" | sort pins{down}"), run
+
+
+# ---- another session: a copy, whose rows have the same ids ----
+
+if copy:
+    db.executescript("""
+CREATE TEMP TABLE stack_key AS SELECT stack_id AS stack, group_concat(hex(name), ';') AS names FROM
+  (SELECT sf.stack_id, coalesce(f.name, '') || '@' || coalesce(m.name, '') AS name FROM s.stack_frame sf
+   LEFT JOIN s.frame fr ON fr.id = sf.frame_id LEFT JOIN s.function f ON f.id = fr.function_id
+   LEFT JOIN s.module m ON m.id = f.module_id ORDER BY sf.stack_id, sf.depth) GROUP BY stack_id;
+CREATE UNIQUE INDEX stack_key_stack ON stack_key(stack);
+CREATE TEMP TABLE multi AS SELECT r.id AS id, dense_rank() OVER (ORDER BY r.type, r.size, k.names) AS k
+  FROM r LEFT JOIN stack_key k ON k.stack = r.stack;
+CREATE UNIQUE INDEX multi_id ON multi(id);
+""")
+
+
+def combine_copy(left_run, sign, right_run):
+    """a - b or a & b as multisets; of equal rows the first ones have a partner."""
+    def run():
+        a, b = left_run().table, right_run().table
+        return Allocations(keep(f"""SELECT a.id AS id, a.color AS color FROM
+          (SELECT x.id AS id, x.color AS color, k, row_number() OVER (PARTITION BY k ORDER BY x.id) AS n
+            FROM {a} x JOIN multi ON multi.id = x.id) a
+          LEFT JOIN (SELECT k, count(*) AS partners FROM {b} y JOIN multi ON multi.id = y.id GROUP BY k) b USING (k)
+          WHERE n {'>' if sign == '-' else '<='} coalesce(partners, 0)"""))
+    return run
+
+
+def make_copied():
+    text, run = make_term(1)
+    kind = rng.random()
+    if kind < 0.3:
+        there, other = rng.choice((("", "1"), (".all", "1"), (".live", "r.free_time IS NULL"),
+                                   (".leaked", "r.free_time IS NULL AND NOT r.kept")))
+        other_run = base(other)
+    else:
+        first, condition = rng.choice((("all", "1"), ("live", "r.free_time IS NULL"), ("live at peak", live_at(peak_ns))))
+        test, tested = rng.choice((lambda: ranged("size", "r.size", size_value), lambda: ranged("lifetime", "r.lifetime", duration_value),
+                                   lambda: text_test("type", "r.type", "type"), lambda: text_test("function", "r.function", "function")))()
+        there, before = f".({first} | where {test})", base(condition)
+        other_run = lambda: (lambda s: Allocations(keep(
+            f"SELECT r.id AS id, NULL AS color {s.rows()} WHERE {tested}")))(before())
+    sign = rng.choice("-&")
+    return f'{text} {sign} session "{copy}"{there}', combine_copy(run, sign, other_run)
+
+
+# ---- stored graphs ----
+
+folder = os.path.join(os.environ["XDG_CONFIG_HOME"], "mprof", "graphs") if os.environ.get("XDG_CONFIG_HOME") else None
+if folder:
+    os.umask(0o077)
+    os.makedirs(folder, exist_ok=True)
+stored = 0
+
+
+def store(text):
+    """Stores a text, which may have its name as NAME. Returns the name."""
+    global stored
+    stored += 1
+    name = f"stored_{stored % 500}"
+    with open(os.path.join(folder, name + ".graph"), "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write("# A random graph.\n" + text.replace("NAME", name) + "\n")
+    return name
+
+
+def make_stored(depth):
+    if rng.random() < 0.3:
+        a, b = sorted((size_value(), size_value()), key=lambda v: v[1])
+        name = store("NAME(A, B) = all | where size >= A and size < B;")
+        return f"{name}({a[0]}, {b[0]})", base(f"r.size >= {a[1]} AND r.size < {b[1]}")
+    text, run = make_pipeline(depth - 1)
+    if rng.random() < 0.3:
+        text = f"inner = {text}; inner"
+    return store(text), run
+
+
 SORTS = {"size": "r.size", "count": "r.count", "address": "r.address", "alloc_time": "r.alloc_time",
          "free_time": "r.free_time", "lifetime": "r.lifetime", "type": "r.type", "function": "r.function",
          "file": "r.file", "line": "r.line", "id": "r.id", "kind": "r.kind", "caller": "r.caller"}
@@ -410,7 +519,8 @@ def make_step():
 
 
 def make_pipeline(depth):
-    text, run = make_set(depth)
+    kind = rng.random()
+    text, run = make_pins() if kind < 0.08 else make_copied() if copy and kind < 0.16 and depth == 2 else make_set(depth)
     for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
         step_text, step = make_step()
         text, run = f"{text} | {step_text}", (lambda before, step: lambda: step(before()))(run, step)
@@ -458,6 +568,37 @@ def key_order(keys):
     return ", ".join(parts)
 
 
+# The functions of each stack from the root inwards to the call site. Names of functions are equal if their
+# texts are.
+PATHS = {}
+for stack, depth, name, site in db.execute(
+        "SELECT sf.stack_id, sf.depth, f.name, site.depth FROM s.stack_frame sf LEFT JOIN s.frame fr ON fr.id = sf.frame_id"
+        " LEFT JOIN s.function f ON f.id = fr.function_id LEFT JOIN site ON site.stack = sf.stack_id"
+        " ORDER BY sf.stack_id, sf.depth DESC"):
+    if site is None or depth >= site:
+        PATHS.setdefault(stack, []).append(name or "?")
+
+
+def fold(set_, least):
+    held = {}
+    for row, stack, size in db.execute(f"SELECT r.id, r.stack, r.wb {set_.rows()}").fetchall():
+        held.setdefault(tuple(PATHS.get(stack, ())), []).append((row, size))
+    for depth in range(max(map(len, held), default=0), 0, -1):
+        for path in [path for path in held if len(path) == depth]:
+            if sum(size for _, size in held[path]) < least:
+                held.setdefault(path[:-1], []).extend(held.pop(path))
+    table = keep("SELECT 0 AS id, '' AS path, '' AS name WHERE 0")
+    for path, blocks in held.items():
+        name = (";".join(path), "\x01".join(path)) if path else (None, None)
+        db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", [(row, *name) for row, _ in blocks])
+    KEYS["path"] = f"(SELECT path FROM {table} WHERE id = r.id)"
+    NAMES["path"] = f"(SELECT name FROM {table} WHERE id = r.id)"
+    try:
+        return join(set_, ["path"])
+    finally:
+        del KEYS["path"], NAMES["path"]
+
+
 def join(set_, keys):
     picked = ", ".join(f"{KEYS[k]} AS k{i}, {NAMES.get(k, '0')} AS n{i}" for i, k in enumerate(keys))
     names = ", ".join(f"k{i}" for i in range(len(keys)))
@@ -491,6 +632,8 @@ def group_test(keys):
                 return text_test(name, column, name if name in POOL else "type")
             if name == "frame 2":
                 return text_test(name, column, "frame2")
+            if name == "path":
+                return text_test(name, column, "function")
             if name in ("size", "count", "line"):
                 return ranged(name, column, size_value if name == "size" else plain(name))
             if name == "stack":
@@ -606,10 +749,15 @@ def make_graph():
             text = "part & all"
             run = combine(run, "&", base("1"))
     if rng.random() < 0.5:
-        keys = rng.sample(list(KEYS), rng.choice((1, 1, 2, 3)))
-        uses.update(set(keys) & {"arena", "process"})
-        text += " | join " + ", ".join(keys)
-        run = (lambda before: lambda: join(before(), keys))(run)
+        if rng.random() < 0.2:
+            keys, least = ["path"], rng.choice((0, 1, 100, 1000, 1024, 10000, 100000, 1 << 30))
+            text += f" | fold {least}"
+            run = (lambda before: lambda: fold(before(), least))(run)
+        else:
+            keys = rng.sample(list(KEYS), rng.choice((1, 1, 2, 3)))
+            uses.update(set(keys) & {"arena", "process"})
+            text += " | join " + ", ".join(keys)
+            run = (lambda before: lambda: join(before(), keys))(run)
         for _ in range(rng.choice((0, 1, 2))):
             step_text, step = make_group_step(keys)
             text, run = f"{text} | {step_text}", (lambda b, s: lambda: s(b()))(run, step)

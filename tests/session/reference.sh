@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs random filter graphs by the session library and by SQL (reference.py), on synthetic and recorded
-# sessions: stacks of frees, threads, custom allocators, several processes, a sample. With MPROF_SOAK=1
-# for an hour, with other seeds each time.
+# sessions: stacks of frees, threads, custom allocators, several processes, a sample, another session, stored
+# graphs. With MPROF_SOAK=1 for an hour, with other seeds each time.
 set -euo pipefail
 bin=$MPROF_BUILD/bin
 tests=$MPROF_BUILD/tests
@@ -21,7 +21,8 @@ compare() { # COUNT SEED
     local session
     for session in "$work"/*.db; do
         printf '%s: ' "$(basename "$session" .db)"
-        python3 "$MPROF_SOURCE/tests/session/reference.py" "$tests/print_graph" "$session" "$1" "$2"
+        python3 "$MPROF_SOURCE/tests/session/reference.py" "$tests/print_graph" "$session" "$1" "$2" \
+            "$work/copies/$(basename "$session")"
     done
 }
 
@@ -32,6 +33,8 @@ record sample --sample=256 -- /usr/bin/python3 -S -c 'print(len([str({i: [i] * 2
 record processes -- sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
 record arenas -- "$tests/arena"
 record threads --free-stacks -- "$tests/graphs/handed_over"
+mkdir "$work/copies"
+cp "$work"/*.db "$work/copies"
 if [ -z "${MPROF_SOAK:-}" ]; then
     compare 40 1
     exit
