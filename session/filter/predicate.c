@@ -80,7 +80,8 @@ static bool listed(enum filter_field field)
 static bool parse_in(struct filter_parser *parser, struct filter_test *test, int column)
 {
     enum filter_type type = filter_fields[test->field].type;
-    if (token_is(&parser->token, "(")) {
+    /* A moment or a duration may begin with a parenthesis: (peak - 1ms)..end. */
+    if (token_is(&parser->token, "(") && type != TYPE_MOMENT && type != TYPE_DURATION) {
         if (!listed(test->field) || parser->rows->kind != KIND_ALLOCATIONS)
             return filter_fail(parser, column,
                                "only id, address, size, count, stack and free_stack of "

@@ -80,6 +80,9 @@ static const struct {
     {"live at start - 1s | where pins >= 0", "0"},
     {"live at peak | where pins > 10 and arena is not null", PINS("pins > 10") " AND arena_id > 0"},
     {"live at peak | where pins is not null and arena is null", PINS("1")},
+    {"all | where lifetime in (end) - (end)..48us", "lifetime_ns BETWEEN 0 AND 48000"},
+    {"all | where alloc_time in (start + 1us)..(peak)",
+     "alloc_ns BETWEEN 1000 AND (SELECT value FROM meta WHERE key = 'peak_ns')"},
     {"all | where confidence ~ cand", "confidence = 'candidate' OR type_id = 0 AND (stack_id, "
                                       "size) IN (SELECT stack_id, size FROM type_candidate)"},
     {"all | where confidence !~ \"^cand\"",
