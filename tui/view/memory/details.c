@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Loads the allocation under the cursor, its stack and its neighbours. */
+#include "session/user_code.h"
 #include "tui/view/memory/grid.h"
 
 static bool load_allocation(struct session *session, uint64_t id,
@@ -20,6 +21,9 @@ static bool load_facts(struct memory_details *details, struct session *session,
     details->call_site = session_stack_call_site(session, allocation->stack);
     details->used_before = session_address_history(session, allocation->alloc_ns,
                                                    allocation->address, &details->last_free_ns);
+    const size_t user = session_stack_user(session, allocation->stack);
+    if (user < details->frame_count)
+        details->user = details->frames[user].function;
     if (allocation->type == 0)
         return true;
     const bool good =

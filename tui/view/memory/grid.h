@@ -73,6 +73,7 @@ struct memory_details {
     bool has_below, has_above; /* neighbours, of the allocation or of the hole */
     struct session_allocation below, above;
     uint64_t used_before, last_free_ns;
+    uint32_t user; /* the function of the user's own code that allocated it; 0: none */
     struct session_member members[MEMORY_MEMBERS_MOST]; /* of the allocation's type */
     size_t member_count;
     uint64_t type_size; /* 0: not known */
@@ -90,7 +91,7 @@ void memory_members_render(const struct memory_details *details,
 struct memory_grid {
     struct memory_map map;
     struct load regions_load, cells_load, use_load, details_load, gaps_load, holes_load,
-        moment_load;
+        moment_load, block_load;
     bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
@@ -116,6 +117,8 @@ struct memory_grid {
     struct session_use moments[MEMORY_MOMENTS]; /* of the whole memory, at equal steps of time */
     bool moment_known[MEMORY_MOMENTS];
     uint64_t moments_generation, moments_from, moments_to;
+
+    uint64_t jumped; /* the shared allocation that the cursor has gone to */
 
     bool playing;
     int64_t next_ms; /* of the clock: the next step of a play */
@@ -150,6 +153,16 @@ void memory_load_holes(struct memory_grid *grid, struct exploration *exploration
 bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input);
 void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
                          const struct area *area);
+
+/* Tells how the holes are written to a file. */
+void memory_holes_write(const struct memory_grid *grid, FILE *out, enum table_format format);
+
+/* block.c: goes to the block that another view has selected, and tells about the one here. */
+void memory_jump(struct memory_grid *grid, struct exploration *exploration);
+size_t memory_offers(void *view, struct exploration *exploration, struct view_offer *out,
+                     size_t capacity);
+bool memory_copy(void *view, struct exploration *exploration, FILE *out);
+bool memory_table(void *view, struct exploration *exploration, FILE *out, enum table_format format);
 
 /* over_time.c: loads the use at one more moment after the other, coarse steps first. */
 void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration);

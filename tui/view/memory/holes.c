@@ -264,3 +264,39 @@ void memory_holes_render(const struct memory_grid *grid, const struct exploratio
         render_hole(exploration, area, 1 + i * step, &grid->holes[first + (size_t)i],
                     first + (size_t)i == grid->hole);
 }
+
+/* ---- as a file -------------------------------------------------------------------------- */
+
+enum { FILE_ADDRESS, FILE_BYTES, FILE_SINCE, FILE_BELOW, FILE_ABOVE, FILE_COLUMNS };
+
+static const struct table_column file_columns[FILE_COLUMNS] = {
+    {.title = "address", .text = true}, {.title = "bytes"},
+    {.title = "empty since ns"},        {.title = "allocation below"},
+    {.title = "allocation above"},
+};
+
+static void file_cell(void *context, size_t row, size_t column, struct table_cell *cell)
+{
+    const struct session_hole *hole = &((const struct memory_grid *)context)->holes[row].hole;
+    const uint64_t numbers[FILE_COLUMNS] = {0, hole->end - hole->start, hole->since_ns, hole->below,
+                                            hole->above};
+    if (column == FILE_ADDRESS) {
+        snprintf(cell->text, sizeof(cell->text), "%" PRIx64, hole->start);
+    } else if (column == FILE_SINCE && hole->since_ns == SESSION_NEVER) {
+        snprintf(cell->text, sizeof(cell->text), "never used");
+    } else {
+        cell->is_number = true;
+        cell->number = numbers[column];
+        snprintf(cell->text, sizeof(cell->text), "%" PRIu64, numbers[column]);
+    }
+}
+
+void memory_holes_write(const struct memory_grid *grid, FILE *out, enum table_format format)
+{
+    const struct table_source source = {.context = (void *)(uintptr_t)grid,
+                                        .columns = file_columns,
+                                        .column_count = FILE_COLUMNS,
+                                        .rows = grid->hole_count,
+                                        .cell = file_cell};
+    table_write(&source, out, format);
+}

@@ -183,20 +183,6 @@ static void play(struct memory_grid *grid, struct exploration *exploration)
     exploration->wake_ms = grid->playing ? grid->next_ms : 0;
 }
 
-static void narrow(const struct memory_grid *grid, struct exploration *exploration)
-{
-    char name[1100], step[1200];
-    if (!grid->details->found) {
-        exploration_say(exploration, "nothing is allocated here");
-        return;
-    }
-    const char *function =
-        session_function_name(exploration->session, grid->details->allocation.function);
-    snprintf(step, sizeof(step), "where function == %s",
-             filter_quote(name, sizeof(name), function));
-    exploration_narrow(exploration, step);
-}
-
 static void click(struct memory_grid *grid, const struct view_input *input)
 {
     struct memory_layout layout = memory_lay_out(input->width, input->height, memory_is_tall(grid));
@@ -349,9 +335,6 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         grid->members = !grid->members;
         grid->stack_scroll = 0;
         break;
-    case ACTION_NARROW:
-        narrow(grid, exploration);
-        break;
     case ACTION_CLICK:
         click(grid, input);
         break;
@@ -390,11 +373,11 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     bool used = input->action == ACTION_REFRESH || act_on_time(grid, exploration, input->action);
     if (used && input->more)
         return true;
+    memory_jump(grid, exploration);
     memory_load_regions(grid, exploration);
     fit(grid, input);
     /* These need the allocation under the cursor, which a burst of keys has not loaded yet. */
-    if (!used &&
-        (grid->stack_focus || input->action == ACTION_FOLLOW || input->action == ACTION_NARROW)) {
+    if (!used && (grid->stack_focus || input->action == ACTION_FOLLOW)) {
         place_cursor(grid);
         memory_load(grid, exploration);
     }
@@ -414,6 +397,9 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     place_cursor(grid);
     if (!input->more)
         load(grid, exploration);
+    /* The block under the cursor is what other views select now. */
+    if (used && input->action != ACTION_REFRESH && grid->details->found)
+        grid->jumped = exploration->allocation = grid->details->allocation.id;
     return used;
 }
 
@@ -479,8 +465,13 @@ const struct view_ops memory_view = {
     .title = "Memory",
     .keys = KEY_TABLE(keys),
     .asks = "address:",
+    .help = "Memory at one moment, block beside block. h lists the holes: how large, empty since "
+            "when, and what pins them.",
     .create = create,
     .destroy = destroy,
     .update = update,
     .render = memory_grid_render,
+    .offers = memory_offers,
+    .copy = memory_copy,
+    .table = memory_table,
 };

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Memory, timeline, diff and overview on recorded C++ programs: the numbers that they show and write
+# to files are those of SQL.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+
+record() { # PROGRAM: makes PROGRAM.db
+    mprof-run --quiet -o "$1.bin" "$MPROF_BUILD/tests/graphs/$1" >out.txt
+    mprof-ingest --quiet -o "$1.db" "$1.bin"
+}
+screen() { # SESSION LINES…: the screens at each "dump"
+    local session=$1
+    shift
+    printf '%s\n' "$@" >keys
+    mprof-tui --script keys --size 200x50 "$session" >screen.txt || fail "the browser failed: $*"
+}
+has() { # WHAT PATTERN
+    if grep -qE "$2" screen.txt; then echo "ok: $1"; else
+        echo "$1: no line has $2"
+        cat screen.txt
+        failed=1
+    fi
+}
+same() { # WHAT SQL-FILE FILE
+    if [ -s "$2" ] && diff "$2" "$3" >difference.txt; then echo "ok: $1"; else
+        echo "$1 differ from those of SQL:"
+        head -20 difference.txt
+        failed=1
+    fi
+}
+ask() { sqlite3 -separator ',' "$@"; }
+
+record pinned_heap
+record undo_history
+record kept_gestures
+
+# Every hole, with its size, the last free in it, and the blocks on both sides.
+last=$(ask pinned_heap.db "SELECT free_ns FROM allocation ORDER BY free_ns IS NULL, free_ns LIMIT 1
+    OFFSET 90")
+screen pinned_heap.db 'key 2 g' "type ${last}ns" 'key Enter 3 h' dump 'key :' 'type w holes.csv' 'key Enter' dump
+ask pinned_heap.db "WITH live AS (SELECT id, address, address + max(size, 1) AS stop FROM allocation
+        WHERE alloc_ns <= $last AND (free_ns IS NULL OR free_ns > $last)),
+    beside AS (SELECT id, address, lag(id) OVER w AS below, lag(stop) OVER w AS reach FROM live
+        WINDOW w AS (ORDER BY address)),
+    hole AS (SELECT reach AS start, address AS stop, below, id AS above FROM beside
+        WHERE address - reach BETWEEN 1024 AND 16777215)
+    SELECT printf('%x', start), stop - start, coalesce((SELECT max(free_ns) FROM allocation a
+            WHERE a.free_ns <= $last AND a.address < stop AND a.address + max(a.size, 1) > start),
+        'never used'), below, above FROM hole ORDER BY 2 DESC, start" >sql.txt
+tail -n +2 holes.csv | tr -d '\r"' >shown.txt
+same "the holes" sql.txt shown.txt
+has "their number and sum" " $(printf "%'d" "$(wc -l <sql.txt)") holes? of 1.00 KiB or more, "
+
+# What grew in a range, typed in nanoseconds.
+end=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'duration_ns'")
+a=$((end / 4)) b=$((end / 4 * 3))
+typed="(SELECT a.size, a.alloc_ns, a.free_ns, coalesce(t.name, 'unknown type') AS type
+    FROM allocation a LEFT JOIN type t ON t.id = a.type_id)"
+live() { echo "(alloc_ns <= $1 AND (free_ns IS NULL OR free_ns > $1))"; }
+screen undo_history.db 'key 2 v' "type ${a}ns ${b}ns" 'key Enter' dump \
+    'key :' 'type w types.csv' 'key Enter' 'key Tab :' 'type w users.csv' 'key Enter'
+ask undo_history.db "SELECT type, sum(size * (alloc_ns > $a AND alloc_ns <= $b)),
+        sum(size * (free_ns > $a AND free_ns <= $b)), sum(size * $(live "$b"))
+    FROM $typed WHERE alloc_ns <= $b GROUP BY 1 HAVING sum(alloc_ns > $a) + sum(free_ns > $a AND free_ns <= $b) > 0 ORDER BY 1" >sql.txt
+python3 - types.csv <<'END' | LC_ALL=C sort >shown.txt
+import csv, sys
+for row in list(csv.reader(open(sys.argv[1])))[1:]:
+    print(",".join([row[0]] + row[2:]))
+END
+LC_ALL=C sort -o sql.txt sql.txt
+same "the types of a range" sql.txt shown.txt
+grep -q '^function of yours,net,' users.csv || fail "no functions: $(head -3 users.csv)"
+has "net, born and died" 'net [+−].* = .* born − .* died'
+peak=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'peak_ns'")
+screen undo_history.db 'key 2 p' dump
+has "the legend is that of the peak itself" "  the peak$"
+has "the blocks live at the peak" " in $(printf "%'d" "$(ask undo_history.db \
+    "SELECT count(*) FROM allocation WHERE $(live "$peak")")") "
+
+# Two moments beside each other.
+screen undo_history.db 'key :' 'type view diff' 'key Enter g' "type ${a}ns ${b}ns" 'key Enter' dump \
+    'key :' 'type w diff.csv' 'key Enter'
+ask undo_history.db "SELECT type, sum(size * $(live "$a")) AS x,
+        sum(size * $(live "$b")) AS y, sum($(live "$a")) AS m, sum($(live "$b")) AS n
+    FROM $typed GROUP BY 1 HAVING x <> y OR m <> n" |
+    cut -d, -f1-3 | LC_ALL=C sort >sql.txt
+python3 - diff.csv <<'END' | LC_ALL=C sort >shown.txt
+import csv, sys
+for row in list(csv.reader(open(sys.argv[1])))[1:]:
+    print(",".join([row[0], row[2], row[3]]))
+END
+same "the rows of the diff" sql.txt shown.txt
+
+# Enter on a finding lists as many blocks as it counts.
+screen undo_history.db dump 'key Enter' dump
+has "a history of copies" '^ ▲ .* piles up .* Document|^ ▲ .* piles up '
+count=$(grep -m1 -oE '[0-9,]+ blocks?,' screen.txt | grep -oE '^[0-9,]+')
+has "Enter on it" " ▸ .* $count of [0-9,]+ allocations"
+screen kept_gestures.db dump
+has "kept capacity" '^ ▲ .* kept capacity '
+exit "${failed:-0}"
