@@ -24,11 +24,15 @@ static const struct command_option options[] = {
                                    "which process of a run to report: its name, PID, PID.N for the "
                                    "Nth program that it executed, or all for their sum (default: "
                                    "the one that allocated most)"},
+    [REPORT_OPTION_SUPPRESS] = {0, "suppress", "FILE",
+                                .help = "leaks: leave out what the lines leak:PATTERN of FILE "
+                                        "name, as LeakSanitizer takes them"},
     [REPORT_OPTION_CHECK] = {0, "check", "FILE",
                              .help = "check the budgets of FILE instead of a report; the exit "
                                      "status is 3 if one is exceeded"},
     [REPORT_OPTION_BASE] = {0, "base", "SESSION",
-                            .help = "the session against which budgets in percent are measured"},
+                            .help =
+                                "the session to compare with: of diff, and of budgets in percent"},
     [REPORT_OPTION_JUNIT] = {0, "junit", "FILE",
                              .help = "also write the verdicts of --check to FILE in JUnit's XML"},
     [REPORT_OPTION_VERBOSE] = {0, "verbose", .help = "1988: every size and every leak"},
@@ -59,12 +63,15 @@ const struct command_line report_command_line = {
              "  functions             what each function allocated, itself and below it\n"
              "  types, lines, sizes   the same by type, source line or size\n"
              "  short-lived           blocks that lived under 1 ms\n"
+             "  fragmentation         holes between live blocks, and what pins them\n"
+             "  diff                  what changed since the session of --base\n"
              "  1988                  the four tables of the first mprof\n",
     .after =
         "Exit status: 0 done, 1 the session cannot be read or the output cannot be written,\n"
         "2 wrong options, or a filter or a budget that does not parse, 3 a budget was exceeded.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived 1988' -- "
+    .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived "
+                "fragmentation diff 1988' -- "
                 "\"$word\"; compgen -f -- \"$word\"; }",
 };

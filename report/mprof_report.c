@@ -12,6 +12,7 @@
 #include "report/nineteen88/nineteen88.h"
 #include "report/output.h"
 #include "report/tables/reports.h"
+#include "report/tables/suppress.h"
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2, EXIT_EXCEEDED = 3 };
 
@@ -23,7 +24,7 @@ struct arguments {
     bool report_given, top_given, tables_given;
     struct tables_options tables;
     const char *session, *base, *process, *output;
-    const char *check, *junit; /* files; NULL: none */
+    const char *check, *junit, *suppress; /* files; NULL: none */
     enum document_format format;
     struct report_request request;
 };
@@ -109,6 +110,9 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     case REPORT_OPTION_PROCESS:
         arguments->process = value;
         break;
+    case REPORT_OPTION_SUPPRESS:
+        arguments->suppress = value;
+        break;
     case REPORT_OPTION_CHECK:
         arguments->check = value;
         break;
@@ -178,10 +182,14 @@ static int check_options(const struct arguments *arguments)
     if (arguments->check && (arguments->request.filter || arguments->request.at))
         return command_line_wrong(line, "budgets have their own filters: --check takes no --filter "
                                         "and no --at");
+    if (arguments->suppress && (!report || report->write != report_leaks))
+        return command_line_wrong(line, "--suppress is for the report leaks");
     if (arguments->junit && !arguments->check)
         return command_line_wrong(line, "--junit only works with --check");
     if (arguments->base && !arguments->check && !(report && report->base))
-        return command_line_wrong(line, "--base only works with --check");
+        return command_line_wrong(line, "--base is for diff and --check");
+    if (report && report->base && !arguments->base)
+        return command_line_wrong(line, "%s needs --base SESSION", report->name);
     if (report && arguments->tables_given)
         return command_line_wrong(line, "--verbose, --normal, --terse, --leaktable, --noleaktable "
                                         "and --offsets are for the report 1988");
@@ -241,9 +249,11 @@ static bool select_process(struct session *session, const char *process,
 static bool write_document(const struct arguments *arguments, struct session_error *error)
 {
     const struct report_request *request = &arguments->request;
-    const struct document_about about = {arguments->session, request->filter, request->at, NULL};
-    struct document *document =
-        document_new(arguments->report->name, session_sampled(request->session));
+    const struct document_about about = {arguments->session, request->filter, request->at,
+                                         arguments->base};
+    struct document *document = document_new(arguments->report->name,
+                                             session_sampled(request->session) ||
+                                                 (request->base && session_sampled(request->base)));
     if (!document)
         return report_fail(error, "out of memory for the report");
     struct output *output = arguments->report->write(request, document, error)
@@ -299,7 +309,11 @@ static int begin_report(struct arguments *arguments)
     request->session = open_session(arguments->session, arguments->process, &error);
     if (!request->session)
         return complain(&error);
-    if (request_check(request, request->session, &wrong, &error))
+    if (arguments->base &&
+        !(request->base = open_session(arguments->base, arguments->process, &error)))
+        return complain(&error);
+    if (request_check(request, request->session, &wrong, &error) &&
+        (!request->base || request_check(request, request->base, &wrong, &error)))
         return -1;
     if (error.column == 0)
         return complain(&error);
@@ -309,10 +323,21 @@ static int begin_report(struct arguments *arguments)
 
 static int run_report(struct arguments *arguments)
 {
+    struct session_error error = {.message = ""};
+    struct suppressions *suppressions = NULL;
+    bool wrong = false;
+    if (arguments->suppress &&
+        !(suppressions = suppress_read(arguments->suppress, &wrong, &error))) {
+        complain(&error);
+        return wrong ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
+    }
+    arguments->request.suppressions = suppressions;
     int status = begin_report(arguments);
     if (status < 0)
         status = write_report(arguments);
     session_close(arguments->request.session);
+    session_close(arguments->request.base);
+    suppressions_free(suppressions);
     return status;
 }
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#undef report_fail /* this file defines it */
+
 /* Outputs that are open at one time and removed by a signal. */
 enum { PARTS_MOST = 64 };
 enum { BUFFER_SIZE = 256 * 1024 };

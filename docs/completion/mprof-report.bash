@@ -14,13 +14,14 @@ _mprof_report()
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --at) mapfile -t COMPREPLY < <(compgen -W 'start peak end' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
+    --suppress) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --check) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --base) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --junit) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --check= --base= --junit= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
-        *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived 1988' -- "$word"; compgen -f -- "$word"; }) ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --suppress= --check= --base= --junit= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
+        *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived fragmentation diff 1988' -- "$word"; compgen -f -- "$word"; }) ;;
         esac
         ;;
     esac

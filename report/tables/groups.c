@@ -45,20 +45,6 @@ bool report_peak(const struct report_request *request, struct document *document
            group_table(request, &plan, document, error);
 }
 
-bool report_leaks(const struct report_request *request, struct document *document,
-                  struct session_error *error)
-{
-    const struct group_plan plan = {"groups", "Never freed", "leaked", NULL, live,
-                                    3,        request->by,   true};
-    return add_sum(request, "bytes", "leaked", VALUE_BYTES, "leaked", "| sum size", document,
-                   error) &&
-           add_sum(request, "allocations", "blocks leaked", VALUE_NUMBER, "leaked", "| count",
-                   document, error) &&
-           add_sum(request, "kept_bytes", "kept by the runtime, or suppressed", VALUE_BYTES,
-                   "live - leaked", "| sum size", document, error) &&
-           group_table(request, &plan, document, error);
-}
-
 bool report_types(const struct report_request *request, struct document *document,
                   struct session_error *error)
 {

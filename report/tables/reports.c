@@ -11,6 +11,8 @@ static const struct report_kind kinds[] = {
     {.name = "types", .write = report_types},
     {.name = "lines", .write = report_lines},
     {.name = "sizes", .write = report_sizes},
+    {.name = "fragmentation", .write = report_fragmentation, .by = BY_USER},
+    {.name = "diff", .write = report_diff, .by = BY_FUNCTION, .base = true},
     {.name = "short-lived", .write = report_short_lived, .by = BY_USER},
 };
 

@@ -31,6 +31,10 @@ bool report_lines(const struct report_request *request, struct document *documen
                   struct session_error *error);
 bool report_sizes(const struct report_request *request, struct document *document,
                   struct session_error *error);
+bool report_fragmentation(const struct report_request *request, struct document *document,
+                          struct session_error *error);
+bool report_diff(const struct report_request *request, struct document *document,
+                 struct session_error *error);
 bool report_short_lived(const struct report_request *request, struct document *document,
                         struct session_error *error);
 

@@ -9,6 +9,8 @@
 #include "report/document/document.h"
 #include "session/groups.h"
 
+struct suppressions; /* schemas/code/suppressions.h */
+
 /* The ways to group. DEFAULT is the report's own. */
 enum report_by {
     BY_DEFAULT,
@@ -25,10 +27,10 @@ enum report_by {
 bool report_by(const char *name, enum report_by *by);
 
 struct report_request {
-    struct session *session, *base; /* base NULL: none is named */
-    const char *filter;             /* NULL: all */
-    const char *at;                 /* only blocks live at this time; NULL: all */
-    const char *suppressions;       /* a file, or NULL */
+    struct session *session, *base;          /* base NULL: none is named */
+    const char *filter;                      /* NULL: all */
+    const char *at;                          /* only blocks live at this time; NULL: all */
+    const struct suppressions *suppressions; /* stacks that are no leaks; NULL: none */
     enum report_by by;
     uint64_t top; /* rows of a table; 0: all */
     bool groups;  /* the filter gives groups: request_check() notes it */

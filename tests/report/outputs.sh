@@ -66,6 +66,7 @@ says 2 'there is no report "leeks"' mprof-report leeks "$session"
 says 2 'more than one report and one session' mprof-report leaks a b
 says 2 '--format is text, csv, json or markdown, not xml' mprof-report --format xml "$session"
 says 2 '--by is user' mprof-report peak --by size "$session"
+says 2 'there is no report' mprof-report peek "$session"
 says 2 'types has its own way to group' mprof-report types --by user "$session"
 says 2 '--top needs a number' mprof-report --top 0 "$session"
 says 2 'are for the report 1988' mprof-report -verbose "$session"
@@ -76,6 +77,13 @@ says 2 '^mprof-report: --filter, line 2, column 9: expected a field.*"x"' mprof-
 says 2 '^mprof-report: --filter, line 1, column 1: .*a measure' mprof-report --filter 'all | count' "$session"
 says 1 'no process' mprof-report --process 1 "$session"
 grep -qE '^ +\^$' said.txt && fail "a mark without a text"
+says 2 'diff needs --base SESSION' mprof-report diff "$session"
+says 2 '--base is for diff and --check' mprof-report --base "$session" "$session"
+says 1 'no.db' mprof-report diff --base no.db "$session"
+says 2 '--suppress is for the report leaks' mprof-report --suppress x "$session"
+says 1 'no.supp: the suppressions cannot be read' mprof-report leaks --suppress no.supp "$session"
+printf 'leak:a\nnonsense\n' >bad.supp
+says 2 "bad.supp:2: no suppression: 'nonsense'; a line is leak:PATTERN" mprof-report leaks --suppress bad.supp "$session"
 # The mark stands below the place.
 mprof-report --filter $'all # \n' "$session" 2>said.txt
 sed -n 2,3p said.txt | cmp -s - <(printf '  all # \n      ^\n') || fail "the mark: $(cat said.txt)"

@@ -94,6 +94,57 @@ def values(row, *names):
     return tuple(row[name] for name in names)
 
 
+holes_seen = 0
+
+
+def fragmentation(path, db, at, ns):
+    """The holes between the blocks that are live at a time, and what stands beside them."""
+    global holes_seen
+    live = f'a.arena_id = 0 AND a.alloc_ns <= {ns} AND (a.free_ns IS NULL OR a.free_ns > {ns})'
+    blocks = db.execute('SELECT a.address & 0x7fffffffffffffff, max(a.size, 1), a.id, s.function_id, a.alloc_ns FROM allocation a '
+                        f'LEFT JOIN stack s ON s.id = a.stack_id WHERE {live} ORDER BY 1').fetchall()
+    made = report('fragmentation', '--by', 'function', '--at', at, path)
+    groups, sizes = {}, []
+    for below, above in zip(blocks, blocks[1:]):
+        gap = above[0] - below[0] - below[1]
+        if not 4096 <= gap < 1 << 24:
+            continue
+        sizes.append(gap)
+        for block in {below[3]: (below,), above[3]: (above,)} if below[3] != above[3] else {below[3]: (below, above)}:
+            group = groups.setdefault(block, [0, 0, 0, 1 << 64])
+            group[0] += gap
+            group[1] += 1
+        for block in (below, above):
+            groups[block[3]][2] += 1
+            groups[block[3]][3] = min(groups[block[3]][3], block[4])
+    check(f'{path}: time', made['facts']['ns'], ns)
+    holes_seen += len(sizes)
+    check(f'{path}: holes', (made['facts']['hole_bytes'], made['facts']['hole_count']), (sum(sizes), len(sizes)))
+    check(f'{path}: the largest holes', [row['bytes'] for row in table(made, 'holes')], sorted(sizes, reverse=True))
+    compare(f'{path}: pins', [values(row, 'hole_bytes', 'holes', 'blocks', 'oldest_ns') for row in table(made)],
+            [tuple(group) for group in groups.values()])
+    for by in ('user', 'type', 'line', 'module', 'thread', 'stack') if at != 'peak' else ():
+        made = report('fragmentation', '--by', by, '--at', at, path)
+        check(f'{path}: blocks by {by}', sum(row['blocks'] for row in table(made)), 2 * len(sizes))
+
+
+def suppressed(path, db, leaked):
+    """Leaves out the stacks of one function, by all ways to group."""
+    rows = db.execute('SELECT stack_id, function, live_bytes FROM v_leak WHERE function IS NOT NULL').fetchall()
+    plain = [row for row in rows if re.fullmatch(rb'[a-z_:]{3,}', row[1])]
+    if not plain:
+        return
+    name = plain[0][1]
+    with open('suppressions.txt', 'wb') as out:
+        out.write(b'# comment\nrace:other\nleak:^' + name + b'$\n')
+    gone = {stack for stack, in db.execute('SELECT DISTINCT stack_id FROM v_stack WHERE function = CAST(? AS TEXT)', (name,))}
+    left = leaked - sum(size for stack, _, size in db.execute('SELECT stack_id, function, live_bytes FROM v_leak') if stack in gone)
+    for by in ('stack', 'user', 'function', 'type', 'line', 'module', 'thread'):
+        made = report('leaks', '--suppress', 'suppressions.txt', '--by', by, path)
+        check(f'{path}: leaks by {by} without {name}', sum(row['bytes'] for row in table(made)), left)
+        check(f'{path}: the pattern', [row['bytes'] for row in table(made, 'suppressed')], [leaked - left])
+
+
 def against_sql(path):
     db = sqlite3.connect(f'file:{path}?mode=ro', uri=True)
     db.text_factory = bytes
@@ -119,8 +170,10 @@ def against_sql(path):
         short = 'SELECT count(*) FROM allocation WHERE arena_id = 0 AND free_ns - alloc_ns < 1000000'
         check(f'{path}: short-lived', facts['short_lived'], db.execute(short).fetchone()[0])
     if sampled:
-        for name in ('peak', 'leaks', 'functions', 'types', 'lines', 'sizes', 'short-lived'):
+        for name in ('peak', 'leaks', 'functions', 'types', 'lines', 'sizes', 'short-lived', 'fragmentation'):
             report(name, path)
+        report('leaks', '--by', 'type', path)
+        report('diff', '--base', path, path)
         return
 
     peak_ns = number['peak_ns']
@@ -138,8 +191,28 @@ def against_sql(path):
         made = report('peak', '--by', by, path)
         check(f'{path}: peak by {by}', sum(row['bytes'] for row in table(made)), made['facts']['bytes'])
 
+    fragmentation(path, db, 'peak', peak_ns)
+    if 'pinned' in path:
+        fragmentation(path, db, 'idle', db.execute("SELECT ns FROM mark WHERE name = 'idle'").fetchone()[0])
+    made = report('diff', '--base', sys.argv[-1], '--by', 'function', path)
+    sums = {}
+    for side, name in ((0, sys.argv[-1]), (1, path)):
+        other = sqlite3.connect(f'file:{name}?mode=ro', uri=True)
+        other.text_factory = bytes
+        for function, module, *values_ in other.execute('SELECT function, module, sum(bytes), sum(allocations), '
+                                                        'sum(live_bytes) FROM v_stack_total GROUP BY 1, 2'):
+            sums.setdefault((function, module), [[0] * 3, [0] * 3])[side] = values_
+    compare(f'{path}: diff', [values(row, 'function', 'module', 'base_bytes', 'bytes', 'change_bytes', 'change_allocations',
+                                     'change_live_bytes') for row in table(made)],
+            [(clean(function), clean(module), old[0], new[0], *(n - o for n, o in zip(new, old)))
+             for (function, module), (old, new) in sums.items()])
+    for by in ('user', 'type', 'line', 'module', 'thread', 'stack'):
+        made = report('diff', '--base', path, '--by', by, path)
+        check(f'{path}: no change by {by}', [sum(row[name] for row in table(made)) for name in ('change_bytes', 'bytes')],
+              [0, number['bytes_allocated']])
     made = report('leaks', path)
     check(f'{path}: leaks', sum(row['bytes'] for row in table(made)), facts['leaked_bytes'])
+    suppressed(path, db, facts['leaked_bytes'])
     compare(f'{path}: functions', [values(row, 'function', 'self_bytes', 'total_bytes', 'live_bytes', 'at_peak_bytes')
                                    for row in table(report('functions', path), 'functions')],
             [(clean(name), *rest) for name, *rest in db.execute(
@@ -161,6 +234,7 @@ def against_sql(path):
 
 for session in sys.argv[1:]:
     against_sql(session)
+check('a session has holes', holes_seen > 0, True)
 for line in failures[:20]:
     print(line)
 print(f'{checked} checks, {len(failures)} failures')

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What two sessions have and how it changed, by names: functions, files, types and threads of two
+ * runs have only their names in common. Both sums of a row are of the same sentence.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/tables/group_table.h"
+#include "report/tables/reports.h"
+
+enum { KEYS_MOST = 3, SIDES = 2, SUMS = 3 }; /* sides: base, session */
+
+static const enum session_group_measure measures[SUMS] = {MEASURE_BYTES, MEASURE_ALLOCATIONS,
+                                                          MEASURE_LIVE_BYTES};
+
+struct diff_row {
+    char *keys[KEYS_MOST]; /* NULL: not known */
+    uint64_t sums[SIDES][SUMS];
+    double variances[SUMS]; /* of the changes; NAN: not known */
+};
+
+struct diff {
+    struct diff_row *rows;
+    size_t count, keys;
+};
+
+static int compare_texts(const char *left, const char *right)
+{
+    if (!left || !right)
+        return (left == NULL) - (right == NULL);
+    return strcmp(left, right);
+}
+
+static int by_keys(const void *left, const void *right)
+{
+    const struct diff_row *a = left, *b = right;
+    int order = 0;
+    for (size_t i = 0; i < KEYS_MOST && order == 0; i++)
+        order = compare_texts(a->keys[i], b->keys[i]);
+    return order;
+}
+
+static uint64_t change(const struct diff_row *row)
+{
+    const uint64_t before = row->sums[0][0], now = row->sums[1][0];
+    return now < before ? before - now : now - before;
+}
+
+static int by_change(const void *left, const void *right)
+{
+    const struct diff_row *a = left, *b = right;
+    if (change(a) != change(b))
+        return change(a) < change(b) ? 1 : -1;
+    if (a->sums[1][0] != b->sums[1][0])
+        return a->sums[1][0] < b->sums[1][0] ? 1 : -1;
+    return by_keys(left, right);
+}
+
+/* Returns the functions of a stack from the outermost one inwards, as "main > parse". */
+static char *stack_text(struct session *session, uint32_t stack)
+{
+    const size_t count = session_stack(session, stack, NULL, 0);
+    const size_t site = session_stack_call_site(session, stack);
+    struct session_frame *frames = calloc(count + 1, sizeof(*frames));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = frames ? open_memstream(&text, &size) : NULL;
+    if (out) {
+        session_stack(session, stack, frames, count);
+        for (size_t i = count; i-- > site;)
+            fprintf(out, "%s%s", session_function_name(session, frames[i].function),
+                    i > site ? " > " : "");
+        if (fclose(out) != 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    free(frames);
+    return text;
+}
+
+/* Copies a key as a text. Returns false if memory is exhausted. */
+static bool copy_key(struct session *session, const struct session_group_set *set, size_t row,
+                     size_t key, bool stack, char **copy)
+{
+    char number[32];
+    const struct session_group_key found = session_group_key(set, row, key);
+    *copy = NULL;
+    if (found.is_null)
+        return true;
+    if (stack)
+        *copy = stack_text(session, (uint32_t)found.id);
+    else if (found.text)
+        *copy = strdup(found.text);
+    else {
+        session_group_key_text(set, row, key, number, sizeof(number));
+        *copy = strdup(number);
+    }
+    return *copy != NULL;
+}
+
+static bool add_row(struct diff *diff, struct session *session, struct session_group_set *set,
+                    size_t row, int side, bool stack, struct session_error *error)
+{
+    struct diff_row *added = &diff->rows[diff->count];
+    *added = (struct diff_row){.keys = {NULL}};
+    diff->count++;
+    for (size_t i = 0; i < diff->keys; i++)
+        if (!copy_key(session, set, row, i, stack, &added->keys[i]))
+            return report_fail(error, "out of memory for the names");
+    for (size_t i = 0; i < SUMS; i++) {
+        double standard_error = -1;
+        if (!session_group_value(set, row, measures[i], &added->sums[side][i], error) ||
+            !session_group_error(set, row, measures[i], &standard_error, error))
+            return false;
+        added->variances[i] = standard_error < 0 ? NAN : standard_error * standard_error;
+    }
+    return true;
+}
+
+/* Adds the groups of one session. */
+static bool add_side(const struct report_request *request, struct session *session, int side,
+                     struct diff *diff, struct session_error *error)
+{
+    struct graph_result *result =
+        request_run(request, session, NULL, group_join_step(request->by), error);
+    struct session_group_set *set = result ? graph_result_groups(result) : NULL;
+    const size_t rows = set ? session_groups_count(set) : 0;
+    bool good = set && session_groups_prepare(set, 1u << MEASURE_LIVE_BYTES, error);
+    struct diff_row *more =
+        good ? realloc(diff->rows, (diff->count + rows + 1) * sizeof(*more)) : NULL;
+    if (good && !more)
+        good = report_fail(error, "out of memory for the groups");
+    if (more)
+        diff->rows = more;
+    for (size_t row = 0; good && row < rows; row++)
+        good = add_row(diff, session, set, row, side, request->by == BY_STACK, error);
+    graph_result_free(result);
+    return good;
+}
+
+static void clear_row(struct diff_row *row)
+{
+    for (size_t i = 0; i < KEYS_MOST; i++)
+        free(row->keys[i]);
+}
+
+/* Joins the rows of equal keys, and puts the largest changes first. */
+static void join_rows(struct diff *diff)
+{
+    size_t count = 0;
+    if (diff->count == 0)
+        return;
+    qsort(diff->rows, diff->count, sizeof(*diff->rows), by_keys);
+    for (size_t i = 0; i < diff->count; i++) {
+        struct diff_row *row = &diff->rows[i], *last = count > 0 ? &diff->rows[count - 1] : NULL;
+        if (!last || by_keys(last, row) != 0) {
+            diff->rows[count++] = *row;
+            continue;
+        }
+        for (size_t j = 0; j < SUMS; j++) {
+            last->sums[0][j] += row->sums[0][j];
+            last->sums[1][j] += row->sums[1][j];
+            last->variances[j] += row->variances[j];
+        }
+        clear_row(row);
+    }
+    diff->count = count;
+    qsort(diff->rows, diff->count, sizeof(*diff->rows), by_change);
+}
+
+/* Stores the columns of the keys, which are texts here. */
+static size_t key_columns(enum report_by by, struct document_column *columns)
+{
+    if (by == BY_STACK) {
+        columns[0] = (struct document_column){"stack", NULL, VALUE_TEXT, NULL};
+        return 1;
+    }
+    const size_t count = group_key_columns(by, columns);
+    for (size_t i = 0; i < count; i++)
+        columns[i].kind = VALUE_TEXT;
+    return count;
+}
+
+static void add_facts(const struct diff *diff, struct document *document)
+{
+    static const char *const names[SIDES][SUMS] = {
+        {"base_bytes", "base_allocations", "base_live_bytes"},
+        {"bytes", "allocations", "live_bytes"}};
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < SUMS; i++) {
+            uint64_t sum = 0;
+            for (size_t row = 0; row < diff->count; row++)
+                sum += diff->rows[row].sums[side][i];
+            document_fact_sum(document, names[side][i], NULL,
+                              measures[i] == MEASURE_ALLOCATIONS ? VALUE_NUMBER : VALUE_BYTES, sum,
+                              -1);
+        }
+}
+
+static void add_rows(const struct report_request *request, const struct diff *diff,
+                     struct document *document)
+{
+    struct document_column columns[DOCUMENT_COLUMNS_MOST] = {
+        {"change_bytes", NULL, VALUE_BYTES, NULL},
+        {"bytes", NULL, VALUE_BYTES, NULL},
+        {"base_bytes", NULL, VALUE_BYTES, NULL},
+        {"change_allocations", NULL, VALUE_NUMBER, NULL},
+        {"allocations", NULL, VALUE_NUMBER, NULL},
+        {"base_allocations", NULL, VALUE_NUMBER, NULL},
+        {"change_live_bytes", NULL, VALUE_BYTES, NULL},
+        {"live_bytes", NULL, VALUE_BYTES, NULL},
+        {"base_live_bytes", NULL, VALUE_BYTES, NULL}};
+    static const size_t sums = 3 * (size_t)SUMS;
+    const size_t keys = key_columns(request->by, columns + sums);
+    document_table(document, "groups", "Changes", columns, sums + keys);
+    for (size_t i = 0; i < diff->count && (request->top == 0 || i < request->top); i++) {
+        const struct diff_row *row = &diff->rows[i];
+        for (size_t j = 0; j < SUMS; j++) {
+            document_sum_change(document, row->sums[0][j], row->sums[1][j],
+                                sqrt(row->variances[j]));
+            document_sum(document, row->sums[1][j], -1);
+            document_sum(document, row->sums[0][j], -1);
+        }
+        for (size_t j = 0; j < keys; j++)
+            document_text(document, row->keys[j]);
+    }
+    document_rows(document, diff->count);
+}
+
+bool report_diff(const struct report_request *request, struct document *document,
+                 struct session_error *error)
+{
+    struct document_column columns[DOCUMENT_COLUMNS_MOST];
+    struct diff diff = {.keys = key_columns(request->by, columns)};
+    const bool good = add_side(request, request->base, 0, &diff, error) &&
+                      add_side(request, request->session, 1, &diff, error);
+    if (good) {
+        join_rows(&diff);
+        add_facts(&diff, document);
+        add_rows(request, &diff, document);
+    }
+    for (size_t i = 0; i < diff.count; i++)
+        clear_row(&diff.rows[i]);
+    free(diff.rows);
+    return good;
+}

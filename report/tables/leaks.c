@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks that were never freed: by their common path, with the stack that holds most of each group;
+ * or by another key. A file of suppressions leaves out more stacks than those of the session.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/tables/group_table.h"
+#include "report/tables/reports.h"
+#include "report/tables/suppress.h"
+#include "session/leaks.h"
+
+/* ---- facts ------------------------------------------------------------------------------ */
+
+static bool is_suppressed(const struct session_leak *leak)
+{
+    return leak->kind == SESSION_LEAK_SUPPRESSED || leak->kind == SESSION_LEAK_RUNTIME;
+}
+
+static bool add_facts(const struct report_request *request, const struct session_leaks *leaks,
+                      struct document *document, struct session_error *error)
+{
+    uint64_t bytes = 0, blocks = 0, suppressed = 0;
+    struct session_measure kept;
+    if (!request_measure(request, request->session, "live - leaked", "| sum size", &kept, error))
+        return false;
+    for (size_t i = 0; i < leaks->count; i++) {
+        const struct session_leak *leak = &leaks->leaks[i];
+        bytes += is_suppressed(leak) ? 0 : leak->bytes;
+        blocks += is_suppressed(leak) ? 0 : leak->blocks;
+        suppressed += is_suppressed(leak) ? leak->bytes : 0;
+    }
+    document_fact_sum(document, "bytes", "leaked", VALUE_BYTES, bytes, -1);
+    document_fact_sum(document, "allocations", "blocks leaked", VALUE_NUMBER, blocks, -1);
+    document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed, -1);
+    document_fact_sum(document, "kept_bytes", "kept by the runtime, or suppressed by ingest",
+                      VALUE_BYTES, kept.value, kept.estimated ? kept.standard_error : -1);
+    return true;
+}
+
+/* Lists the patterns of --suppress that name blocks, as LeakSanitizer does. Groups of one kind are
+ * together. */
+static void add_patterns(const struct session_leaks *leaks, const struct suppressions *suppressions,
+                         struct document *document)
+{
+    static const struct document_column columns[] = {{"bytes", NULL, VALUE_BYTES, NULL},
+                                                     {"allocations", NULL, VALUE_NUMBER, NULL},
+                                                     {"pattern", NULL, VALUE_TEXT, NULL}};
+    document_table(document, "suppressed", "Suppressed", columns, 3);
+    for (size_t i = 0; i < suppressions_count(suppressions); i++) {
+        const char *pattern = suppressions_pattern(suppressions, i);
+        uint64_t bytes = 0, blocks = 0;
+        for (size_t j = 0; j < leaks->count; j++)
+            if (is_suppressed(&leaks->leaks[j]) && strcmp(leaks->leaks[j].why, pattern) == 0) {
+                bytes += leaks->leaks[j].bytes;
+                blocks += leaks->leaks[j].blocks;
+            }
+        if (blocks == 0)
+            continue;
+        document_sum(document, bytes, -1);
+        document_sum(document, blocks, -1);
+        document_text(document, pattern);
+    }
+}
+
+/* ---- by path ---------------------------------------------------------------------------- */
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct session_leak *a = left, *b = right;
+    if (is_suppressed(a) != is_suppressed(b))
+        return is_suppressed(a) ? 1 : -1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    if (a->blocks != b->blocks)
+        return a->blocks < b->blocks ? 1 : -1;
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
+    return a->type < b->type ? -1 : a->type > b->type;
+}
+
+static void add_paths(const struct report_request *request, struct session_leaks *leaks,
+                      struct document *document)
+{
+    static const struct document_column columns[] = {
+        {"bytes", NULL, VALUE_BYTES, NULL},           {"share", NULL, VALUE_SHARE, NULL},
+        {"allocations", NULL, VALUE_NUMBER, NULL},    {"stacks", NULL, VALUE_NUMBER, NULL},
+        {"first_ns", "first at", VALUE_MOMENT, NULL}, {"last_ns", "last at", VALUE_MOMENT, NULL},
+        {"start_up", NULL, VALUE_TRUTH, NULL},        {"type", NULL, VALUE_TEXT, NULL},
+        {"stack_id", "stack", VALUE_LINE, NULL},      {"function", NULL, VALUE_TEXT, NULL},
+        {"frames", NULL, VALUE_FRAMES, NULL}};
+    uint64_t whole = 0;
+    size_t count = 0;
+    qsort(leaks->leaks, leaks->count, sizeof(*leaks->leaks), by_bytes);
+    for (size_t i = 0; i < leaks->count && !is_suppressed(&leaks->leaks[i]); i++) {
+        whole += leaks->leaks[i].bytes;
+        count++;
+    }
+    document_table(document, "groups", "Never freed", columns, sizeof(columns) / sizeof(*columns));
+    for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++) {
+        const struct session_leak *leak = &leaks->leaks[i];
+        document_sum(document, leak->bytes, -1);
+        document_share(document, leak->bytes, whole);
+        document_sum(document, leak->blocks, -1);
+        document_number(document, leak->stack_count);
+        document_number(document, leak->first_ns);
+        document_number(document, leak->last_ns);
+        document_truth(document, leak->kind == SESSION_LEAK_START_UP);
+        document_text(document,
+                      leak->type ? session_type_name(request->session, leak->type) : NULL);
+        group_stack_values(document, request->session, leak->stack);
+    }
+    document_rows(document, count);
+}
+
+/* ---- by another key --------------------------------------------------------------------- */
+
+/* A row of the groups by stack and key, or several with equal keys. */
+struct key_sum {
+    size_t row;
+    uint64_t bytes, blocks;
+    double variance; /* of the bytes; NAN: not known */
+};
+
+struct keyed {
+    struct session_group_set *set;
+    size_t keys; /* columns, behind the stack */
+};
+
+static int compare_keys(const struct keyed *keyed, size_t left, size_t right)
+{
+    for (size_t i = 1; i <= keyed->keys; i++) {
+        const struct session_group_key a = session_group_key(keyed->set, left, i),
+                                       b = session_group_key(keyed->set, right, i);
+        if (a.is_null != b.is_null)
+            return a.is_null ? 1 : -1;
+        if (!a.is_null && a.id != b.id)
+            return a.id < b.id ? -1 : 1;
+    }
+    return 0;
+}
+
+static int by_key(const void *left, const void *right, void *context)
+{
+    const struct key_sum *a = left, *b = right;
+    const int order = compare_keys(context, a->row, b->row);
+    return order ? order : a->row < b->row ? -1 : a->row > b->row;
+}
+
+static int by_sum(const void *left, const void *right)
+{
+    const struct key_sum *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Reads the rows whose stack is not suppressed. Returns their number. */
+static bool read_rows(const struct keyed *keyed, const bool *suppressed, struct key_sum *sums,
+                      size_t *count, struct session_error *error)
+{
+    *count = 0;
+    for (size_t row = 0; row < session_groups_count(keyed->set); row++) {
+        const struct session_group_key stack = session_group_key(keyed->set, row, 0);
+        struct key_sum *sum = &sums[*count];
+        double error_of_bytes = -1;
+        if (!stack.is_null && suppressed[stack.id])
+            continue;
+        sum->row = row;
+        if (!session_group_value(keyed->set, row, MEASURE_BYTES, &sum->bytes, error) ||
+            !session_group_value(keyed->set, row, MEASURE_ALLOCATIONS, &sum->blocks, error) ||
+            !session_group_error(keyed->set, row, MEASURE_BYTES, &error_of_bytes, error))
+            return false;
+        sum->variance = error_of_bytes < 0 ? NAN : error_of_bytes * error_of_bytes;
+        ++*count;
+    }
+    return true;
+}
+
+static size_t join_rows(struct keyed *keyed, struct key_sum *sums, size_t count)
+{
+    size_t joined = 0;
+    qsort_r(sums, count, sizeof(*sums), by_key, keyed);
+    for (size_t i = 0; i < count; i++)
+        if (joined > 0 && compare_keys(keyed, sums[joined - 1].row, sums[i].row) == 0) {
+            sums[joined - 1].bytes += sums[i].bytes;
+            sums[joined - 1].blocks += sums[i].blocks;
+            sums[joined - 1].variance += sums[i].variance;
+        } else
+            sums[joined++] = sums[i];
+    qsort(sums, joined, sizeof(*sums), by_sum);
+    return joined;
+}
+
+static void put_rows(const struct report_request *request, const struct keyed *keyed,
+                     const struct key_sum *sums, size_t count, struct document *document)
+{
+    struct document_column columns[DOCUMENT_COLUMNS_MOST] = {
+        {"bytes", NULL, VALUE_BYTES, NULL},
+        {"share", NULL, VALUE_SHARE, NULL},
+        {"allocations", NULL, VALUE_NUMBER, NULL}};
+    uint64_t whole = 0;
+    document_table(document, "groups", "Never freed", columns,
+                   3 + group_key_columns(request->by, columns + 3));
+    for (size_t i = 0; i < count; i++)
+        whole += sums[i].bytes;
+    for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++) {
+        document_sum(document, sums[i].bytes, sqrt(sums[i].variance));
+        document_share(document, sums[i].bytes, whole);
+        document_sum(document, sums[i].blocks, -1);
+        group_key_values(document, request->session, request->by, keyed->set, sums[i].row, 1);
+    }
+    document_rows(document, count);
+}
+
+/* Marks the stacks of suppressed groups, by id. */
+static bool *mark_suppressed(const struct session_leaks *leaks, const struct session_group_set *set)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < leaks->stack_count; i++)
+        if (leaks->stacks[i].stack > largest)
+            largest = leaks->stacks[i].stack;
+    for (size_t i = 0; i < session_groups_count(set); i++) {
+        const struct session_group_key stack = session_group_key(set, i, 0);
+        if (!stack.is_null && stack.id > largest)
+            largest = (size_t)stack.id;
+    }
+    bool *marks = calloc(largest + 1, sizeof(*marks));
+    for (size_t i = 0; marks && i < leaks->count; i++)
+        for (size_t j = 0; is_suppressed(&leaks->leaks[i]) && j < leaks->leaks[i].stack_count; j++)
+            marks[leaks->stacks[leaks->leaks[i].first_stack + j].stack] = true;
+    return marks;
+}
+
+static bool add_keys(const struct report_request *request, const struct session_leaks *leaks,
+                     struct document *document, struct session_error *error)
+{
+    char steps[128];
+    struct document_column columns[DOCUMENT_COLUMNS_MOST];
+    struct keyed keyed = {.keys = group_key_columns(request->by, columns)};
+    size_t count = 0;
+    snprintf(steps, sizeof(steps), "| join stack, %s",
+             group_join_step(request->by) + sizeof("| join"));
+    struct graph_result *result = request_run(request, request->session, "leaked", steps, error);
+    if (!result)
+        return false;
+    keyed.set = graph_result_groups(result);
+    struct key_sum *sums = calloc(session_groups_count(keyed.set) + 1, sizeof(*sums));
+    bool *suppressed = mark_suppressed(leaks, keyed.set);
+    bool good = (sums && suppressed) || report_fail(error, "out of memory for the leaks");
+    good = good && read_rows(&keyed, suppressed, sums, &count, error);
+    if (good)
+        put_rows(request, &keyed, sums, join_rows(&keyed, sums, count), document);
+    free(sums);
+    free(suppressed);
+    graph_result_free(result);
+    return good;
+}
+
+bool report_leaks(const struct report_request *request, struct document *document,
+                  struct session_error *error)
+{
+    struct session_leaks leaks = {.count = 0};
+    struct graph_result *result = request_run(request, request->session, "leaked", NULL, error);
+    struct selection *selection = result ? graph_result_selection(result) : NULL;
+    bool good = selection && selection_leaks(selection, request->suppressions, &leaks, error);
+    const bool read = good;
+    good = good && add_facts(request, &leaks, document, error);
+    if (good && request->by == BY_STACK)
+        add_paths(request, &leaks, document);
+    else
+        good = good && add_keys(request, &leaks, document, error);
+    if (good && request->suppressions)
+        add_patterns(&leaks, request->suppressions, document);
+    if (read)
+        session_leaks_free(&leaks);
+    graph_result_free(result);
+    return good;
+}
