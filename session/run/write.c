@@ -232,7 +232,8 @@ bool run_write(struct run *run, const struct filter_step *step, struct run_rows 
         return session_fail(run->error, step->column, "a stored graph may not write files");
     if (suffix && strcmp(suffix, ".db") == 0)
         return session_fail(run->error, step->column,
-                            "a session cannot be written yet: write a .csv or .json file");
+                            "only mprof-ingest writes sessions: write a .csv or .json file, or cut "
+                            "a copy of this session (docs/session-schema.md)");
     bool good =
         rows->groups ? write_groups(run, step, rows->groups) : write_allocations(run, step, rows);
     if (!good && run->error->column == 0)

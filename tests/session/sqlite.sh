@@ -112,6 +112,24 @@ grep -q 'is not a session' <<<"$answer" || complain "another database: $answer"
 answer=$(sqlite3 :memory: ".load $MPROF_BUILD/lib/mprof_sqlite" "SELECT * FROM graph('all')" 2>&1)
 grep -q 'has no file' <<<"$answer" || complain "a database in memory: $answer"
 
+# A session of some allocations, by the commands of the document: its sums are those of the graph.
+sed -n '/^cp session.db part.db$/,/^```$/p' "$MPROF_SOURCE/docs/session-schema.md" | sed '$d' |
+    sed "s|[.]load mprof_sqlite|.load $MPROF_BUILD/lib/mprof_sqlite|" >cut.sh
+[ "$(wc -l <cut.sh)" -ge 10 ] || complain "no commands in the document: $(cat cut.sh)"
+cp s.db session.db
+PATH=$bin:$PATH bash -e cut.sh >out.txt 2>&1 || complain "a session of some allocations: $(cat out.txt)"
+whole=$(ask "SELECT (SELECT value FROM graph('live at peak | count')), (SELECT value FROM graph('live at peak | sum size')),
+    (SELECT value FROM graph('live at peak | peak')), (SELECT group_concat(key || bytes || live_bytes || at_peak_bytes)
+        FROM graph('live at peak | join function | sort function'))")
+part=$(sqlite3 part.db "PRAGMA integrity_check; SELECT count(*) || '|' || sum(size) || '|' ||
+    (SELECT value FROM meta WHERE key = 'peak_bytes') || '|' || (SELECT group_concat(function || self_bytes || live_bytes || at_peak_bytes)
+        FROM (SELECT * FROM v_function WHERE self_count > 0 ORDER BY function)) FROM allocation")
+[ "$part" = "ok
+$whole" ] || complain "the session of some allocations has other sums: $part, not $whole"
+[ "$(sqlite3 part.db 'SELECT count(*) > 0 AND count(*) = max(id) FROM allocation')" = 1 ] || complain 'its ids have gaps'
+"$bin/mprof-tui" --filter 'all | where size > 0' --script /dev/null --size 120x24 part.db >out.txt 2>&1 ||
+    complain "the browser does not open it: $(cat out.txt)"
+
 # Only the entry point is seen by others: the library must not answer calls of its host.
 symbols=$(nm -D --defined-only "$MPROF_BUILD/lib/mprof_sqlite.so" | awk '{ print $3 }')
 [ "$symbols" = sqlite3_mprofsqlite_init ] || complain "the extension exports: $symbols"
