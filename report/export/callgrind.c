@@ -193,8 +193,8 @@ static int compare_costs(const void *left, const void *right)
 
 static bool put_functions(struct writing *writing)
 {
-    const size_t own_count = pair_ids_count(writing->own.ids);
-    const size_t call_count = pair_ids_count(writing->calls.ids);
+    const size_t own_count = writing->own.list ? pair_ids_count(writing->own.ids) : 0;
+    const size_t call_count = writing->calls.list ? pair_ids_count(writing->calls.ids) : 0;
     size_t own = 0, call = 0;
     bool good = true;
     if (writing->own.list)

@@ -220,8 +220,9 @@ static void breakpad_id(const char *build_id, char id[BREAKPAD_DIGITS + 2])
     if (strlen(build_id) < BREAKPAD_DIGITS)
         return;
     for (size_t i = 0; i < 16; i++) {
-        id[2 * i] = (char)toupper((unsigned char)build_id[2 * order[i]]);
-        id[2 * i + 1] = (char)toupper((unsigned char)build_id[2 * order[i] + 1]);
+        const size_t digit = (size_t)order[i] * 2;
+        id[2 * i] = (char)toupper((unsigned char)build_id[digit]);
+        id[2 * i + 1] = (char)toupper((unsigned char)build_id[digit + 1]);
     }
     id[BREAKPAD_DIGITS] = '0';
     id[BREAKPAD_DIGITS + 1] = '\0';

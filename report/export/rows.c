@@ -281,7 +281,7 @@ static bool add_row(struct difference *all, const struct export *export,
                       (!is_new || append_row(all, key, set, row));
     if (!good || !is_new)
         free(key);
-    if (!good)
+    if (!good || !all->rows)
         return report_fail(export->error, "out of memory for the difference");
     for (size_t i = 0; i < SUMS; i++) {
         uint64_t value;

@@ -51,7 +51,8 @@ def dhat(browser, path):
     file = export(path, 'dhat')
     browser.open(VIEWER)
     browser.choose_file('input[type=file]', file)
-    browser.wait('/Total|rror/.test(document.body.innerText)')
+    # The tree comes some time after the page's own texts.
+    browser.wait(r'/At t-end:\s+[\d,]+ bytes/.test(document.body.innerText)')
     text = browser.ask('document.body.innerText')
     allocations, size, live_count, live = session.totals()
     found = {}
@@ -93,7 +94,8 @@ def speedscope(browser, path, form):
     browser.open(f'{SPEEDSCOPE}/index.html', f'#localProfilePath={os.path.abspath("out/load.js")}')
     browser.wait('document.body.innerText.includes("Sandwich")')
     browser.key('3')
-    browser.wait('document.body.innerText.includes("Symbol Name")')
+    # The list appears first, then its rows.
+    browser.wait('/%\\)\\n[^]*%\\)/.test(document.body.innerText)')
     rows = re.findall(r'^\s*(\S+ ?[KMG]?B?) \([^)]*%\)\n\s*(\S+ ?[KMG]?B?) \([^)]*%\)\n\s*(.*)$',
                       browser.ask('document.body.innerText'), re.M)
     wanted, listed = {}, set()
