@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "schemas/code/suppressions.h"
+#include "session/arenas.h"
 #include "session/leaks.h"
 #include "session/spread.h"
 #include "session/types.h"
@@ -152,6 +153,21 @@ static bool print_handovers(const struct session *session, struct selection *sel
     return true;
 }
 
+static bool print_arenas(struct session *session)
+{
+    struct session_arena_use *uses;
+    size_t count;
+    if (!session_arena_uses(session, session_duration_ns(session), &uses, &count, &error))
+        return false;
+    for (size_t i = 1; i < count; i++)
+        printf("%zu\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+               "\t%" PRIu64 "\t%" PRIu64 "\n",
+               i, uses[i].live_count, uses[i].live_bytes, uses[i].host_count, uses[i].host_bytes,
+               uses[i].housed_bytes, uses[i].hole_count, uses[i].hole_bytes, uses[i].largest);
+    free(uses);
+    return true;
+}
+
 static bool print_table(const char *table, struct session *session, struct selection *selection,
                         const char *argument)
 {
@@ -169,6 +185,8 @@ static bool print_table(const char *table, struct session *session, struct selec
         return print_lifetimes(selection, strcmp(table, "between") == 0);
     if (strcmp(table, "handovers") == 0)
         return print_handovers(session, selection);
+    if (strcmp(table, "arenas") == 0)
+        return print_arenas(session);
     snprintf(error.message, sizeof(error.message), "no table %s", table);
     return false;
 }

@@ -255,6 +255,32 @@ def handover_rows(rows):
         yield [*pair, total(members, "blocks"), total(members, "bytes"), sums(members)[3]]
 
 
+def arena_rows():
+    """Looks at each byte that an arena's memory has: which block of another arena is the smallest
+    that holds it."""
+    live = [row for row in ROWS if row["free_ns"] is None]
+    for arena in database.execute("SELECT id FROM arena"):
+        own = [row for row in live if row["arena_id"] == arena["id"]]
+        hosts, taken = {}, collections.defaultdict(set)
+        for row in own:
+            around = [host for host in live if host["arena_id"] != arena["id"] and
+                      host["process_id"] == row["process_id"] and
+                      host["address"] <= row["address"] < host["address"] + host["size"]]
+            if around:
+                host = min(around, key=lambda host: host["size"])
+                hosts[host["id"]] = host
+                taken[host["id"]] |= set(range(row["address"], row["address"] + row["size"]))
+        holes = []
+        for number, host in hosts.items():
+            free = [address not in taken[number]
+                    for address in range(host["address"], host["address"] + host["size"])]
+            lengths = "".join("01"[bit] for bit in free).split("0")
+            holes += [len(length) for length in lengths if length]
+        yield [arena["id"], len(own), sum(row["size"] for row in own), len(hosts),
+               sum(host["size"] for host in hosts.values()), sum(map(len, taken.values())),
+               len(holes), sum(holes), max(holes, default=0)]
+
+
 TABLES = {"types": type_rows, "courses": course_rows, "candidates": candidate_rows, "sizes": size_rows,
           "lifetimes": lifetime_rows, "between": between_rows, "handovers": handover_rows}
 
@@ -269,6 +295,11 @@ for filter, holds in FILTERS.items():
         wanted = lines_of(make(rows))
         compare(f"{table} of {filter!r}", ask(table, filter), wanted)
         counted += len(wanted)
+
+if not suppressions:
+    wanted = lines_of(arena_rows())
+    compare("arenas", ask("arenas", ""), wanted)
+    counted += len(wanted)
 
 if not suppressions and not differences:
     # The pattern of each group removes this group, and what else it names.
