@@ -28,6 +28,8 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_THREADS] = &threads_view,
 
+    [VIEW_ARENAS] = &arenas_view,
+
     [VIEW_SOURCE] = &source_view,
 
     [VIEW_DETAIL] = &detail_view,
