@@ -14,7 +14,7 @@ events() {
     function pick(list, n) { n = split(list, part, " "); return part[1 + int(rand() * n)] }
     BEGIN {
         srand(seed)
-        keys = "Left Right Up Down PgUp PgDn Home End Enter Esc + - 0 H L p v [ ] n N { } a s < > r w c 1 2 3 4 Tab Shift-Tab ?"
+        keys = "Left Right Up Down PgUp PgDn Home End Enter Esc + - 0 H L p v [ ] n N { } a s < > r w c 1 2 3 4 5 6 7 8 9 e . b S F C M l x u U Tab Shift-Tab ?"
         for (i = 0; i < count; i++) {
             x = rand()
             if (x < 0.88) print "key " pick(keys)

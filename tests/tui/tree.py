@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """tree.py MPROF_TUI SESSION: lists the allocations of every row of the tree view on the first screen,
-in each of its directions, and compares the rows with SQL on what the list's filter selects."""
+in each of its directions, and compares the rows with SQL on what the list's filter selects. Then
+compares every row of the functions view with SQL."""
+import csv
 import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 program, session = sys.argv[1:]
 database = sqlite3.connect(f"file:{session}?mode=ro", uri=True)
 peak = int(database.execute("SELECT value FROM meta WHERE key = 'peak_ns'").fetchone()[0])
-ROW = re.compile(r"^ +([\d.]+[KMG]?) +(?:[<\d.]+%)? +([\d.]+[KMG]?) +([\d,.]+[kMG]?) +"
-                 r"([\d.]+[KMG]?) +(?:[<\d.]+%|0)? +\S.*$")
 checked = 0
 
 
 def screens(keys):
     """Runs the keys, with a dump after each line of them; returns the lines of each screen."""
-    script = "".join(f"key {line}\ndump\n" for line in keys)
+    script = "".join(f"{line}\n" if line.startswith("type ") else f"key {line}\ndump\n"
+                     for line in keys)
     out = subprocess.run([program, "--script", "/dev/stdin", "--size", "240x100", session],
                          input=script, capture_output=True, text=True, check=True).stdout
     return [screen.strip("\n").splitlines()[1:]
@@ -25,31 +27,38 @@ def screens(keys):
 
 
 
-def number(text):
-    factor = {"k": 1000, "K": 1024, "M": 1024 ** 2}.get(text[-1], 1)
-    return float(text.rstrip("kKMG").replace(",", "")) * factor
+def written(keys):
+    """The rows that :w writes of the view that the keys lead to."""
+    with tempfile.TemporaryDirectory() as folder:
+        screens([f"{keys} :", f"type w {folder}/tree.csv", "Enter"])
+        with open(f"{folder}/tree.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
 
 
 def compare(mode, row, condition):
-    """Compares the numbers of a row, which are rounded to three digits."""
+    """Compares all sums of a row."""
     global checked
+    at = "alloc_ns <= {0} AND ifnull(free_ns > {0}, 1)".format(peak)
     found = database.execute(
-        f"SELECT ifnull(sum(size) FILTER (WHERE alloc_ns <= {peak} AND ifnull(free_ns > {peak}, 1)), 0),"
-        " ifnull(sum(size), 0), count(*), ifnull(sum(size) FILTER (WHERE free_ns IS NULL), 0)"
+        f"SELECT ifnull(sum(size) FILTER (WHERE {at}), 0), count(*) FILTER (WHERE {at}),"
+        " ifnull(sum(size), 0), count(*), ifnull(sum(size) FILTER (WHERE free_ns IS NULL), 0),"
+        " count(*) FILTER (WHERE free_ns IS NULL),"
+        " count(*) FILTER (WHERE free_ns - alloc_ns < 1000000)"
         f" FROM allocation WHERE arena_id = 0 AND ({condition})").fetchone()
-    for shown, value in zip(ROW.match(row).groups(), found):
-        if abs(number(shown) - value) > max(0.6, value * 0.0051):
-            print(f"{mode}: {row}\n{condition}: SQL has {found}")
-            sys.exit(1)
+    shown = tuple(int(row[name]) for name in (
+        "at_peak_bytes", "at_peak_count", "bytes", "allocations", "live_bytes", "live_count",
+        "short_count"))
+    if shown != found:
+        print(f"{mode}: {row}\n{condition}: SQL has {found}")
+        sys.exit(1)
     checked += 1
 
 
 for mode in ("", "b", "b b", "C", "b C", "b b S"):
     start = f"4 {mode} Home e"
-    (first,) = screens([start])
-    rows = [line for line in first if ROW.match(line)]
+    rows = written(start)
     if len(rows) < 5:
-        print(f"{mode}: only {len(rows)} rows", *first, sep="\n")
+        print(f"{mode}: only {len(rows)} rows")
         sys.exit(1)
     for i, row in enumerate(rows[:12]):
         (listed,) = screens([f"{start} Home{' Down' * i} l"])
@@ -66,7 +75,19 @@ for mode in ("", "b", "b b", "C", "b C", "b b S"):
             "stack_id BETWEEN {} AND {}".format(*(part.split("..") * 2)[:2])
             for part in m[1].split(", ")) + ")", test)
         compare(mode, row, test.replace("stack is null", "stack_id = 0"))
+names = ("total", "self", "count", "at peak", "peak total", "live", "short", "all count", "live count")
+functions = sorted((row["function"], *(int(row[name]) for name in names)) for row in written("5"))
+counted = sorted(database.execute("""
+    SELECT f.name, t.total_bytes, t.self_bytes, t.self_count, t.at_peak_bytes,
+           (SELECT total(s.at_peak_bytes) FROM stack s WHERE s.id IN
+             (SELECT stack_id FROM stack_frame JOIN frame r ON r.id = frame_id
+              WHERE r.function_id = f.id)),
+           t.live_bytes, t.short_lived, t.total_count, t.live_count
+    FROM function_total t JOIN function f ON f.id = t.function_id WHERE t.total_count > 0"""))
+if functions != counted:
+    print("functions:", *sorted(set(functions) ^ set(counted))[:4], sep="\n")
+    sys.exit(1)
 if checked < 30:
     print(f"only {checked} rows were compared")
     sys.exit(1)
-print(f"{checked} rows")
+print(f"{checked} rows, {len(functions)} functions")

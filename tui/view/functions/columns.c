@@ -119,3 +119,39 @@ void function_rows_sort(const struct session *session, struct session_function_r
     if (count > 1)
         qsort_r(rows, count, sizeof(*rows), compare, &order);
 }
+
+/* ---- for files -------------------------------------------------------------------------- */
+
+struct written {
+    const struct session *session;
+    const struct session_function_row *rows;
+};
+
+static void put_cell(void *context, size_t row, size_t column, struct table_cell *cell)
+{
+    const struct written *written = context;
+    const struct session_function_row *of = &written->rows[row];
+    if (column == COLUMN_NAME) {
+        cell->name = session_function_name(written->session, of->function);
+    } else if (column == COLUMN_PLACE) {
+        cell->name = session_function_place(written->session, of->function);
+    } else {
+        cell->is_number = true;
+        cell->number = function_column_value((enum function_column)column, of);
+    }
+}
+
+void function_rows_write(const struct session *session, const struct session_function_row *rows,
+                         size_t count, FILE *out, enum table_format format)
+{
+    struct table_column written[FUNCTION_COLUMNS] = {{.title = NULL}};
+    struct written context = {session, rows};
+    for (int i = 0; i < FUNCTION_COLUMNS; i++)
+        written[i] = (struct table_column){.title = columns[i].title, .text = columns[i].text};
+    const struct table_source source = {.context = &context,
+                                        .columns = written,
+                                        .column_count = FUNCTION_COLUMNS,
+                                        .rows = count,
+                                        .cell = put_cell};
+    table_write(&source, out, format);
+}

@@ -499,6 +499,16 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     return used;
 }
 
+static bool write_table(void *view, struct exploration *exploration, FILE *out,
+                        enum table_format format)
+{
+    const struct functions *functions = view;
+    if (functions->count == 0)
+        return false;
+    function_rows_write(exploration->session, functions->rows, functions->count, out, format);
+    return true;
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to the callers"},
     {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the callees"},
@@ -518,4 +528,5 @@ const struct view_ops functions_view = {
     .render = functions_render,
     .offers = offers,
     .copy = copy,
+    .table = write_table,
 };

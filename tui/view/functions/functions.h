@@ -7,6 +7,7 @@
 #define MPROF_TUI_FUNCTIONS_H
 
 #include "tui/explore/explore.h"
+#include "tui/widget/table.h"
 
 enum function_column {
     COLUMN_TOTAL,
@@ -39,6 +40,10 @@ bool function_column_place(enum function_column column, int screen_width, int *x
 /* Sorts rows, ties by name. `descending` for numbers means largest first. */
 void function_rows_sort(const struct session *session, struct session_function_row *rows,
                         size_t count, enum function_column column, bool descending);
+
+/* Writes all rows with all columns, as table_write() does. */
+void function_rows_write(const struct session *session, const struct session_function_row *rows,
+                         size_t count, FILE *out, enum table_format format);
 
 enum functions_focus { FOCUS_LIST, FOCUS_CALLERS, FOCUS_CALLEES };
 

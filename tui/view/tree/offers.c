@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the selected node offers to filters, the clipboard and files. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/screen/short_name.h"
@@ -77,13 +78,99 @@ bool tree_copy(void *state, struct exploration *exploration, FILE *out)
     return true;
 }
 
+/* ---- files ------------------------------------------------------------------------------ */
+
+enum {
+    FILE_AT_PEAK,
+    FILE_AT_PEAK_COUNT,
+    FILE_BYTES,
+    FILE_COUNT,
+    FILE_LIVE,
+    FILE_LIVE_COUNT,
+    FILE_SHORT,
+    FILE_FROM,
+    FILE_TO,
+    FILE_LEVEL,
+    FILE_NAME,
+    FILE_PLACE,
+    FILE_COLUMNS
+};
+
+/* All sums as they are, and whole names: of a cycle its functions with spaces between them. */
+static const struct table_column file_columns[FILE_COLUMNS] = {
+    [FILE_AT_PEAK] = {.title = "at_peak_bytes"},
+    [FILE_AT_PEAK_COUNT] = {.title = "at_peak_count"},
+    [FILE_BYTES] = {.title = "bytes"},
+    [FILE_COUNT] = {.title = "allocations"},
+    [FILE_LIVE] = {.title = "live_bytes"},
+    [FILE_LIVE_COUNT] = {.title = "live_count"},
+    [FILE_SHORT] = {.title = "short_count"},
+    [FILE_FROM] = {.title = "range_from_bytes"},
+    [FILE_TO] = {.title = "range_to_bytes"},
+    [FILE_LEVEL] = {.title = "level"},
+    [FILE_NAME] = {.title = "function", .text = true},
+    [FILE_PLACE] = {.title = "where", .text = true},
+};
+
+struct file {
+    const struct tree_view *view;
+    const struct exploration *exploration;
+    char name[16384];
+};
+
+static void put_file_name(struct file *file, uint32_t node)
+{
+    const struct session *session = file->exploration->session;
+    uint32_t functions[256];
+    size_t count = session_tree_functions(file->view->tree, node, functions, 256), length = 0;
+    if (count == 0)
+        tree_label(file->view, session, node, file->name, sizeof(file->name));
+    for (size_t i = 0; i < count && i < 256 && length < sizeof(file->name); i++)
+        length +=
+            (size_t)snprintf(file->name + length, sizeof(file->name) - length, "%s%s",
+                             i > 0 ? " \u21c4 " : "", session_function_name(session, functions[i]));
+}
+
+static void put_file_cell(void *context, size_t row, size_t column, struct table_cell *cell)
+{
+    struct file *file = context;
+    const uint32_t node = file->view->rows[row];
+    const struct session_tree_node *of = session_tree_node(file->view->tree, node);
+    const struct session_tree_sums *sums = &of->sums;
+    const uint64_t numbers[FILE_NAME] = {sums->at_peak_bytes, sums->at_peak_count,
+                                         sums->bytes,         sums->allocations,
+                                         sums->live_bytes,    sums->live_count,
+                                         sums->short_count,   sums->from_bytes,
+                                         sums->to_bytes,      of->depth};
+    if (column == FILE_NAME) {
+        put_file_name(file, node);
+        cell->name = file->name;
+    } else if (column == FILE_PLACE) {
+        cell->name = of->functions > 0
+                         ? session_function_place(file->exploration->session, of->function)
+                         : "";
+    } else if (column != FILE_SHORT || session_tree_short_known(file->view->tree)) {
+        cell->is_number = true;
+        cell->number = numbers[column];
+    }
+}
+
 bool tree_table(void *state, struct exploration *exploration, FILE *out, enum table_format format)
 {
-    const struct tree_view *view = state;
-    struct tree_rows rows = {view, exploration};
-    const struct table_source source = tree_source(&rows);
-    if (view->count == 0)
+    struct tree_view *view = state;
+    struct file *file = calloc(1, sizeof(*file));
+    if (!file || view->count == 0) {
+        free(file);
         return false;
+    }
+    file->view = view;
+    file->exploration = exploration;
+    const struct table_source source = {.context = file,
+                                        .columns = file_columns,
+                                        .column_count = FILE_COLUMNS,
+                                        .rows = view->count,
+                                        .cell = put_file_cell};
     table_write(&source, out, format);
+    free(file);
     return true;
 }
