@@ -64,7 +64,8 @@ static int by_ends(const void *left, const void *right)
 static void join_edges(struct graph *graph)
 {
     size_t count = 0;
-    qsort(graph->edges, graph->edge_count, sizeof(*graph->edges), by_ends);
+    if (graph->edge_count > 0)
+        qsort(graph->edges, graph->edge_count, sizeof(*graph->edges), by_ends);
     for (size_t i = 0; i < graph->edge_count; i++)
         if (count == 0 || by_ends(&graph->edges[count - 1], &graph->edges[i]) != 0)
             graph->edges[count++] = graph->edges[i];
@@ -94,8 +95,7 @@ static bool make_edges(struct graph *graph, const struct model *model, const uin
                 graph->edges[graph->edge_count++] = (struct graph_edge){
                     .caller = nodes[functions[j + 1]], .callee = nodes[functions[j]]};
     }
-    if (graph->edge_count > 0)
-        join_edges(graph);
+    join_edges(graph);
     return true;
 }
 

@@ -213,7 +213,7 @@ static void add_pin(struct pin_group *group, const struct fragmentation *fragmen
 static bool make_groups(struct fragmentation *fragmentation, struct session_error *error)
 {
     struct pin_group *groups = calloc(fragmentation->pin_count + 1, sizeof(*groups));
-    struct pin_group *group = groups - 1;
+    struct pin_group *group = groups;
     if (!groups)
         return report_fail(error, "out of memory for the groups");
     fragmentation->groups = groups;

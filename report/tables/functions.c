@@ -46,7 +46,8 @@ bool report_functions(const struct report_request *request, struct document *doc
         graph_result_free(result);
         return false;
     }
-    qsort(rows, count, sizeof(*rows), by_total);
+    if (count > 0)
+        qsort(rows, count, sizeof(*rows), by_total);
     document_table(document, "functions", "Functions", columns, sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++)
         add_row(request->session, &rows[i], document);

@@ -93,7 +93,8 @@ static void add_paths(const struct report_request *request, struct session_leaks
         {"frames", NULL, VALUE_FRAMES, NULL}};
     uint64_t whole = 0;
     size_t count = 0;
-    qsort(leaks->leaks, leaks->count, sizeof(*leaks->leaks), by_bytes);
+    if (leaks->count > 0)
+        qsort(leaks->leaks, leaks->count, sizeof(*leaks->leaks), by_bytes);
     for (size_t i = 0; i < leaks->count && !is_suppressed(&leaks->leaks[i]); i++) {
         whole += leaks->leaks[i].bytes;
         count++;
