@@ -163,6 +163,48 @@ static void names_of_every_prompt_have_a_row(void **state)
     grid_free(grid);
 }
 
+static char *screen_text(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct grid *grid = grid_new(80, 24, 256, false);
+    FILE *out = open_memstream(&text, &size);
+    browser_render(browser, grid);
+    grid_dump_text(grid, out);
+    fclose(out);
+    grid_free(grid);
+    return text;
+}
+
+static void the_help_is_searched(void **state)
+{
+    (void)state;
+    press('?');
+    char *text = screen_text();
+    assert_null(strstr(text, "replace the file"));
+    free(text);
+    press('/');
+    type("replace the");
+    press(KEYCODE_ENTER);
+    text = screen_text();
+    assert_non_null(strstr(text, "replace the file"));
+    free(text);
+    const int found = browser->help_scroll;
+    press(KEYCODE_HOME);
+    press('n');
+    assert_int_equal(browser->help_scroll, found);
+    press('/');
+    press(KEYCODE_ESCAPE);
+    assert_int_equal(browser->mode, MODE_HELP);
+    press('/');
+    type("zzz");
+    press(KEYCODE_ENTER);
+    assert_string_equal(browser->exploration.message, "the help has no \"zzz\"");
+    press('q');
+    assert_int_equal(browser->mode, MODE_VIEW);
+    assert_false(browser_finished(browser));
+}
+
 /* ---- :w --------------------------------------------------------------------------------- */
 
 static void command(const char *line)
@@ -294,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup(commands_and_their_arguments, leave),
         cmocka_unit_test_setup(graphs_and_functions, leave),
         cmocka_unit_test_setup(names_of_every_prompt_have_a_row, leave),
+        cmocka_unit_test_setup(the_help_is_searched, leave),
         cmocka_unit_test_setup(the_screen_is_written, leave),
         cmocka_unit_test_setup(only_regular_files_are_replaced, leave),
         cmocka_unit_test_setup(rows_are_written, leave),

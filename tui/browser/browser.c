@@ -139,6 +139,7 @@ static void take_answers(struct browser *browser)
     struct exploration *exploration = &browser->exploration;
     struct session_error error = {.message = ""};
     const uint64_t renewals = exploration->renewals;
+    loader_sweep(&exploration->loader);
     const bool failed = !exploration_update(exploration, &error);
     if (failed)
         steps_filter_failed(browser);
@@ -422,8 +423,9 @@ void browser_render(const struct browser *browser, struct grid *grid)
     }
     struct area middle =
         area_part(&screen, 0, FRAME_TOP, screen.width, screen.height - FRAME_TOP - FRAME_BOTTOM);
-    if (browser->mode == MODE_HELP)
-        help_render(&middle, browser->current, browser->help_scroll);
+    const bool prompt = browser->mode != MODE_VIEW && browser->mode != MODE_MENU;
+    if (browser->mode == MODE_HELP || (prompt && browser->prompt_behind == MODE_HELP))
+        help_render(browser, &middle);
     else
         browser_view(browser->current)
             ->render(browser->views[browser->current], &browser->exploration, &middle);

@@ -44,6 +44,9 @@ struct browser {
     enum browser_mode mode;
     int width, height;
     int help_scroll;
+    char help_search[200];
+    size_t help_found;               /* the line that the search has found */
+    enum browser_mode prompt_behind; /* that a prompt was opened in: the view or the help */
     bool finished, redraw;
     bool more;                            /* of the present event */
     int wait_ms;                          /* for answers, see browser.h */

@@ -359,9 +359,12 @@ static void render_footer(const struct browser *browser, const struct area *scre
     struct area footer = area_part(screen, 0, screen->height - 1, screen->width, 1);
     area_fill(&footer, 0, 0, footer.width, 1, ' ', theme_style(THEME_PLAIN));
     const struct exploration *exploration = &browser->exploration;
-    if (browser->mode == MODE_HELP)
+    if (browser->mode == MODE_HELP && exploration->message[0])
+        area_field(&footer, 1, 0, footer.width - 2, theme_style(THEME_WARNING),
+                   exploration->message);
+    else if (browser->mode == MODE_HELP)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
-                  "↑↓ PgUp PgDn scroll · any other key closes the help");
+                  "↑↓ PgUp PgDn scroll · / n N search · any other key closes the help");
     else if (browser->mode == MODE_FILTER)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
                   "Enter apply · Esc leave · Tab complete · ↑↓ earlier filters · Ctrl-U clear");

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/browser/help.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/browser/browser_state.h"
-#include "tui/browser/command.h"
-#include "tui/keys/keys.h"
-#include "tui/screen/key_names.h"
+#include "tui/browser/help_lines.h"
 #include "tui/screen/theme.h"
-
-#define KEYS_WIDTH 15
 
 static const struct filter_example examples[] = {
     {.text = "leaked", .meaning = "never freed, except by design of the runtime"},
@@ -27,163 +24,164 @@ const struct filter_example *help_filter_examples(size_t *count)
     return examples;
 }
 
-/* One row of help: a heading (text only), or keys and their action. */
-struct row {
-    bool heading;
-    char keys[64];
-    const char *text;
-    const char *meaning; /* of a filter example; NULL in other rows */
+/* ---- layout ----------------------------------------------------------------------------- */
+
+struct layout {
+    int columns, width, keys; /* the columns of a screen, their width, that of the keys in them */
 };
 
-static void write_keys(const struct key_binding *binding, char *out, size_t size)
+static struct layout lay_out(int width)
 {
-    size_t length = 0;
-    out[0] = 0;
-    for (size_t i = 0; i < KEYS_MOST && binding->keys[i]; i++) {
-        char symbol[KEY_NAME_SIZE];
-        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? " " : "",
-                                   key_symbol(binding->keys[i], symbol));
+    const int columns = width >= 120 ? 2 : 1;
+    return (struct layout){
+        .columns = columns, .width = width / columns, .keys = width / columns >= 70 ? 21 : 15};
+}
+
+/* Returns the lines for the present view; the caller frees them. `*rows`: of each column. */
+static struct help_line *present_lines(const struct browser *browser, size_t *count, int *rows)
+{
+    const struct layout layout = lay_out(browser->width);
+    struct help_line *lines = help_lines(browser->current, layout.width, layout.keys, count);
+    *rows = ((int)*count + layout.columns - 1) / layout.columns;
+    return lines;
+}
+
+static bool matches(const struct help_line *line, const char *search)
+{
+    return *search && (strcasestr(line->left, search) || strcasestr(line->text, search));
+}
+
+static void render_line(const struct area *column, int y, int keys, const struct help_line *line,
+                        bool match)
+{
+    const struct cell_style text = theme_style(match ? THEME_MATCH : THEME_PLAIN);
+    const int width = column->width;
+    switch (line->kind) {
+    case HELP_HEADING:
+        area_field(column, 1, y, width - 2, theme_style(THEME_HEADING), line->text);
+        break;
+    case HELP_TEXT:
+        area_field(column, 2, y, width - 3, text, line->text);
+        break;
+    case HELP_KEYS:
+        area_field(column, 2, y, keys - 1, theme_style(THEME_KEY), line->left);
+        area_field(column, 2 + keys, y, width - keys - 3, text, line->text);
+        break;
+    case HELP_FILTER:
+        area_field(column, 2, y, width - 3, theme_style(THEME_FILTER), line->left);
+        const int end = 4 + text_width(line->left);
+        if (end + text_width(line->text) < width)
+            area_text(column, end, y, match ? text : theme_style(THEME_FAINT), line->text);
+        break;
     }
 }
 
-/* Tells whether a binding belongs to the part of the help that is about the view alone. */
-static bool is_about_view(const struct key_binding *binding)
+void help_render(const struct browser *browser, const struct area *area)
 {
-    return binding->views != IN_ALL;
-}
-
-/* Gives row `n` for a view. Returns false after the last. */
-static bool row_at(int n, enum view_number view, struct row *row)
-{
+    const struct layout layout = lay_out(area->width);
     size_t count;
-    const struct key_table *own = &browser_view(view)->keys;
-    const struct key_binding *binding;
-    *row = (struct row){.text = ""};
-    for (int part = 0; part < 2; part++) {
-        if (n-- == 0) {
-            row->heading = true;
-            row->text = part == 0 ? browser_view(view)->title : "Everywhere";
-            return true;
-        }
-        for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++) {
-            if (is_about_view(binding) != (part == 0) || n-- != 0)
-                continue;
-            write_keys(binding, row->keys, sizeof(row->keys));
-            row->text = binding->description;
-            return true;
+    int rows;
+    struct help_line *lines = present_lines(browser, &count, &rows);
+    for (int column = 0; column < layout.columns; column++) {
+        const struct area part =
+            area_part(area, column * layout.width, 0, layout.width, area->height);
+        for (int y = 0; y < part.height && y + browser->help_scroll < rows; y++) {
+            const size_t line = (size_t)(column * rows + y + browser->help_scroll);
+            if (line < count)
+                render_line(&part, y, layout.keys, &lines[line],
+                            matches(&lines[line], browser->help_search));
         }
     }
-    const struct command *commands = command_table(&count);
-    if (n-- == 0) {
-        row->heading = true;
-        row->text = "Commands, after :";
-        return true;
-    }
-    if (n < (int)count) {
-        snprintf(row->keys, sizeof(row->keys), "%s %s", commands[n].name, commands[n].argument);
-        row->text = commands[n].description;
-        return true;
-    }
-    n -= (int)count;
-    if (n-- == 0) {
-        row->heading = true;
-        row->text = "Filters, after f";
-        return true;
-    }
-    count = sizeof(examples) / sizeof(examples[0]);
-    if (n < (int)count) {
-        row->text = examples[n].text;
-        row->meaning = examples[n].meaning;
-        return true;
-    }
-    return false;
+    free(lines);
 }
 
-static int columns_for(int width)
-{
-    return width >= 120 ? 2 : 1;
-}
-
-static int row_count(enum view_number view)
-{
-    struct row row;
-    int count = 0;
-    while (row_at(count, view, &row))
-        count++;
-    return count;
-}
-
-int help_rows(enum view_number view, int width)
-{
-    int columns = columns_for(width);
-    return (row_count(view) + columns - 1) / columns;
-}
-
-void help_render(const struct area *area, enum view_number view, int scroll)
-{
-    int columns = columns_for(area->width);
-    int rows = help_rows(view, area->width);
-    int column_width = area->width / columns;
-    for (int column = 0; column < columns; column++) {
-        struct area part = area_part(area, column * column_width, 0, column_width, area->height);
-        for (int y = 0; y < part.height && y + scroll < rows; y++) {
-            struct row row;
-            if (!row_at(column * rows + y + scroll, view, &row))
-                break;
-            if (row.heading) {
-                area_text(&part, 1, y, theme_style(THEME_HEADING), row.text);
-            } else if (row.keys[0]) {
-                area_field(&part, 2, y, KEYS_WIDTH - 1, theme_style(THEME_KEY), row.keys);
-                area_field(&part, 2 + KEYS_WIDTH, y, part.width - KEYS_WIDTH - 3,
-                           theme_style(THEME_PLAIN), row.text);
-            } else {
-                area_field(&part, 2, y, part.width - 3, theme_style(THEME_FILTER), row.text);
-                int end = 4 + text_width(row.text);
-                if (row.meaning && end + text_width(row.meaning) < part.width)
-                    area_text(&part, end, y, theme_style(THEME_FAINT), row.meaning);
-            }
-        }
-    }
-}
+/* ---- mode ------------------------------------------------------------------------------- */
 
 void help_open(struct browser *browser)
 {
     browser->mode = MODE_HELP;
     browser->help_scroll = 0;
+    browser->help_search[0] = 0;
+}
+
+static void scroll_to(struct browser *browser, int row)
+{
+    size_t count;
+    int rows;
+    free(present_lines(browser, &count, &rows));
+    const int last = rows - (browser->height - FRAME_TOP - FRAME_BOTTOM);
+    row = row < last ? row : last;
+    browser->help_scroll = row > 0 ? row : 0;
+}
+
+/* Scrolls to the next line that matches, from the present one on or behind it. */
+static void find(struct browser *browser, bool from_here, bool forwards)
+{
+    size_t count;
+    int rows;
+    struct help_line *lines = present_lines(browser, &count, &rows);
+    const size_t at = browser->help_found < count ? browser->help_found : 0;
+    for (size_t i = from_here ? 0 : 1; i <= count && count > 0; i++) {
+        const size_t step = i % count, line = (at + (forwards ? step : count - step)) % count;
+        if (!matches(&lines[line], browser->help_search))
+            continue;
+        browser->help_found = line;
+        free(lines);
+        scroll_to(browser, (int)line % rows);
+        return;
+    }
+    free(lines);
+    if (browser->help_search[0])
+        exploration_complain(&browser->exploration, "the help has no \"%.100s\"",
+                             browser->help_search);
+    else
+        exploration_say(&browser->exploration, "no search yet; / searches");
+}
+
+void help_search(struct browser *browser, const char *text)
+{
+    browser->mode = MODE_HELP;
+    browser->help_found = 0;
+    snprintf(browser->help_search, sizeof(browser->help_search), "%s", text);
+    if (*text)
+        find(browser, true, true);
 }
 
 void help_mode_key(struct browser *browser, uint32_t key)
 {
     /* The keys that move have the same meaning as in a list. */
     static const struct key_table none = {NULL, 0};
-    enum action action = key_action(&none, VIEW_FUNCTIONS, key);
-    int page = browser->height - FRAME_TOP - FRAME_BOTTOM;
-    int last = help_rows(browser->current, browser->width) - page;
+    const int page = browser->height - FRAME_TOP - FRAME_BOTTOM, at = browser->help_scroll;
+    const enum action action = key_action(&none, VIEW_FUNCTIONS, key);
     switch (action) {
     case ACTION_DOWN:
-        browser->help_scroll++;
+        scroll_to(browser, at + 1);
         break;
     case ACTION_UP:
-        browser->help_scroll--;
+        scroll_to(browser, at - 1);
         break;
     case ACTION_PAGE_DOWN:
-        browser->help_scroll += page;
+        scroll_to(browser, at + page);
         break;
     case ACTION_PAGE_UP:
-        browser->help_scroll -= page;
+        scroll_to(browser, at - page);
         break;
     case ACTION_HOME:
-        browser->help_scroll = 0;
+        scroll_to(browser, 0);
         break;
     case ACTION_END:
-        browser->help_scroll = last;
+        scroll_to(browser, 10000);
+        break;
+    case ACTION_SEARCH:
+        prompt_open(browser, MODE_SEARCH);
+        browser->prompt_behind = MODE_HELP;
+        break;
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+        find(browser, false, action == ACTION_NEXT);
         break;
     default:
         browser->mode = MODE_VIEW;
         break;
     }
-    if (browser->help_scroll > last)
-        browser->help_scroll = last;
-    if (browser->help_scroll < 0)
-        browser->help_scroll = 0;
 }

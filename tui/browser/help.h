@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Draws the help screen from the tables of keys and commands. */
+/* The help screen: scrolls, searches, and any other key closes it. */
 #ifndef MPROF_TUI_HELP_H
 #define MPROF_TUI_HELP_H
 
@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tui/keys/view_number.h"
 #include "tui/screen/cells.h"
 
 struct browser;
@@ -18,12 +17,12 @@ struct filter_example {
 /* Returns the filters that help and man page show; each of them parses. */
 const struct filter_example *help_filter_examples(size_t *count);
 
-/* Returns the rows that the help for a view takes in a screen of this width. */
-int help_rows(enum view_number view, int width);
 /* Shows the help of the current view. */
 void help_open(struct browser *browser);
 /* Handles a key while it is shown. */
 void help_mode_key(struct browser *browser, uint32_t key);
-void help_render(const struct area *area, enum view_number view, int scroll);
+/* Looks for a text in the help and shows it there. */
+void help_search(struct browser *browser, const char *text);
+void help_render(const struct browser *browser, const struct area *area);
 
 #endif

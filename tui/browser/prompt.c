@@ -4,6 +4,7 @@
 
 #include "tui/browser/browser_state.h"
 #include "tui/browser/command.h"
+#include "tui/browser/help.h"
 #include "tui/screen/input.h"
 
 void prompt_open(struct browser *browser, enum browser_mode mode)
@@ -12,6 +13,7 @@ void prompt_open(struct browser *browser, enum browser_mode mode)
         return;
     completion_clear(&browser->completion);
     browser->mode = mode;
+    browser->prompt_behind = MODE_VIEW;
     browser->filter_error = (struct session_error){.message = ""};
     line_editor_set(browser->editors[mode], mode == MODE_FILTER ? browser->exploration.filter : "");
 }
@@ -33,6 +35,10 @@ static void take(struct browser *browser, enum browser_mode mode, const char *te
         take_filter(browser, text);
         break;
     case MODE_SEARCH:
+        if (browser->prompt_behind == MODE_HELP) {
+            help_search(browser, text);
+            break;
+        }
         browser->mode = MODE_VIEW;
         if (*text)
             browser_search(browser, text);
@@ -103,7 +109,7 @@ void prompt_key(struct browser *browser, uint32_t key)
         break;
     }
     case LINE_CANCELLED:
-        browser->mode = MODE_VIEW;
+        browser->mode = browser->prompt_behind;
         break;
     case LINE_CHANGED:
         check(browser);

@@ -142,6 +142,15 @@ void loader_cancel(struct loader *loader)
         cancel(loader, loader->waiting);
 }
 
+void loader_sweep(struct loader *loader)
+{
+    for (struct load *load = loader->waiting, *next; load; load = next) {
+        next = load->next;
+        if (session_job_poll(load->job, NULL) > SESSION_JOB_RUNNING)
+            stop_waiting(loader, load);
+    }
+}
+
 void load_clear(struct loader *loader, struct load *load)
 {
     cancel(loader, load);

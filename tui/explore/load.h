@@ -60,6 +60,12 @@ enum session_job_state loader_wait(const struct loader *loader, struct session_j
 void loader_cancel(struct loader *loader);
 /* Cancels what is coming and frees the data. */
 void load_clear(struct loader *loader, struct load *load);
+/*
+ * Waits no longer for answers that have come and that nobody has taken: those of a view that the
+ * user has left. Its next load_get() takes them. Call it before exploration_update() and the
+ * current view's update(), which take theirs.
+ */
+void loader_sweep(struct loader *loader);
 /* Returns how far the loads are that wait, in percent; -1: none waits. */
 int loader_progress(const struct loader *loader);
 
