@@ -21,7 +21,10 @@ static unsigned decode(const char *text, uint32_t *character)
         *character = byte[0];
         return byte[0] != 0;
     }
-    const unsigned length = byte[0] >= 0xf0 ? 4 : byte[0] >= 0xe0 ? 3 : byte[0] >= 0xc0 ? 2 : 0;
+    const unsigned length = byte[0] > 0xf4 || byte[0] < 0xc0 ? 0
+                            : byte[0] >= 0xf0                ? 4
+                            : byte[0] >= 0xe0                ? 3
+                                                             : 2;
     if (length == 0)
         return 0;
     *character = byte[0] & (0x7fU >> length);
