@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "session/holes.h"
 #include "session/session.h"
 #include "tui/view/overview/ranked.h"
 
@@ -42,6 +43,25 @@ static void order_is_by_bytes_and_certainty(void **state)
     assert_int_equal(findings[0].kind, 1);
     assert_int_equal(ranked_severity(&findings[0], 10000000), 2);
     assert_int_equal(ranked_order(findings, 0, 1), 0);
+}
+
+static void holes_count_if_they_exceed_what_is_in_use(void **state)
+{
+    (void)state;
+    struct ranked_finding found;
+    char text[100];
+    struct session_use use = {
+        .selected_bytes = 600, .filtered_bytes = 400, .hole_bytes = 1000, .hole_count = 2};
+    assert_false(ranked_holes(&use, 7, &found));
+    use.hole_bytes++;
+    assert_true(ranked_holes(&use, 7, &found));
+    assert_int_equal(found.bytes, 1001);
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.first_ns, 7);
+    assert_false(ranked_filter(&found, "", text, sizeof(text)));
+    /* It is no group: groups without function and type do not tell it. */
+    struct ranked_finding both[] = {finding(0, 500, "", ""), found};
+    assert_int_equal(ranked_order(both, 2, 1000), 2);
 }
 
 /* Runs the filter of each finding, and compares. */
@@ -93,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_by_bytes_and_certainty),
+        cmocka_unit_test(holes_count_if_they_exceed_what_is_in_use),
         cmocka_unit_test(following_selects_what_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

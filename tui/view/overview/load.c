@@ -120,6 +120,45 @@ static bool run_ranked(struct session *session, struct selection *selection, voi
     return true;
 }
 
+static bool run_holes(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct use_data *use = data;
+    (void)session;
+    return selection_use_over_time(selection, use->request.ns, 0, UINT64_MAX, 1024, &use->use,
+                                   error);
+}
+
+/* Looks for the moment with the most holes. Holes belong to no filter. Returns false while it is
+ * not known. */
+static bool load_holes(struct overview *overview, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct use_data *)0)->request),
+                                          sizeof(struct use_data), run_holes, NULL};
+    const uint64_t from = session_start_ns(exploration->session);
+    const uint64_t span = session_duration_ns(exploration->session) - from;
+    if (exploration->filter[0])
+        overview->moments_done = OVERVIEW_MOMENTS;
+    for (; overview->moments_done < OVERVIEW_MOMENTS; overview->moments_done++) {
+        struct ranked_finding holes;
+        const struct use_data wanted = {
+            .request = {exploration->selections,
+                        from + span / (OVERVIEW_MOMENTS + 1) * (overview->moments_done + 1)}};
+        const struct use_data *use =
+            exploration_get(exploration, &overview->holes_load, &kind, &wanted.request);
+        if (!use)
+            return false;
+        if (ranked_holes(&use->use, wanted.request.ns, &holes) &&
+            holes.bytes > overview->holes.bytes)
+            overview->holes = holes;
+    }
+    if (overview->holes.bytes > 0)
+        overview->ranked[overview->ranked_count++] = overview->holes;
+    overview->ranked_count =
+        ranked_order(overview->ranked, overview->ranked_count, exploration->peak_bytes);
+    return true;
+}
+
 /* Takes what a kind has found. If the user has selected just that, it is no finding. */
 static void take_findings(struct overview *overview, const struct exploration *exploration,
                           const struct ranked_data *data)
@@ -142,15 +181,19 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
     /* A filter that is coming does not wait for findings about the one before. */
     if (exploration->coming.job) {
         load_clear(&exploration->loader, &overview->ranked_load);
+        load_clear(&exploration->loader, &overview->holes_load);
         return;
     }
     if (overview->ranked_selections != exploration->selections) {
         overview->ranked_selections = exploration->selections;
-        overview->ranked_count = overview->kinds_done = 0;
+        overview->ranked_count = overview->kinds_done = overview->moments_done = 0;
+        overview->holes.bytes = 0;
     }
     /* While the program runs, nobody knows what it will free. */
     if (session_recording(exploration->session))
         overview->kinds_done = RANKED_KINDS;
+    if (overview->moments_done < OVERVIEW_MOMENTS && !load_holes(overview, exploration))
+        return;
     while (overview->kinds_done < RANKED_KINDS) {
         memset(&wanted.request, 0, sizeof(wanted.request));
         wanted.request.selections = exploration->selections;
@@ -185,9 +228,12 @@ void overview_load(struct overview *overview, struct exploration *exploration, i
 
 void overview_loads_clear(struct overview *overview, struct exploration *exploration)
 {
-    struct load *const loads[] = {&overview->load, &overview->held_loads[HELD_BY_USER],
-                                  &overview->held_loads[HELD_BY_TYPE], &overview->use_load,
-                                  &overview->ranked_load};
+    struct load *const loads[] = {&overview->load,
+                                  &overview->held_loads[HELD_BY_USER],
+                                  &overview->held_loads[HELD_BY_TYPE],
+                                  &overview->use_load,
+                                  &overview->ranked_load,
+                                  &overview->holes_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&exploration->loader, loads[i]);
 }

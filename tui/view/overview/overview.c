@@ -25,6 +25,7 @@ static void destroy(void *view, struct exploration *exploration)
 static void leave(void *view, struct exploration *exploration)
 {
     load_clear(&exploration->loader, &((struct overview *)view)->ranked_load);
+    load_clear(&exploration->loader, &((struct overview *)view)->holes_load);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */
@@ -121,7 +122,12 @@ static void follow(const struct overview *overview, struct exploration *explorat
     char text[STEP_SIZE];
     switch (line.kind) {
     case LINE_RANKED:
-        if (ranked_filter(&overview->ranked[line.at], exploration->filter, text, sizeof(text))) {
+        if (overview->ranked[line.at].kind == RANKED_HOLES) {
+            exploration->moment_ns = overview->ranked[line.at].first_ns;
+            exploration_show(exploration, VIEW_MEMORY);
+            exploration_say(exploration, "h lists the holes");
+        } else if (ranked_filter(&overview->ranked[line.at], exploration->filter, text,
+                                 sizeof(text))) {
             exploration_replace(exploration, text);
             exploration_show(exploration, VIEW_ALLOCATIONS);
         } else {

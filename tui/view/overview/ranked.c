@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "session/groups.h"
+#include "session/holes.h"
 #include "tui/explore/explore.h"
 
 #define TEXT_SIZE 8192
@@ -16,13 +17,14 @@ static const struct {
     const char *graph, *word;
     enum session_group_measure measure;
     double certainty;
-} kinds[RANKED_KINDS] = {
+} kinds[RANKED_KINDS + 1] = {
     {"leaks_by_user", "leaks", MEASURE_LIVE_BYTES, 1.0},
     {"histories", "piles up", MEASURE_AT_PEAK_BYTES, 0.8},
     {"kept_capacity", "kept capacity", MEASURE_BYTES, 0.7},
     {"steady_growers", "grows on and on", MEASURE_AT_PEAK_BYTES, 0.6},
     {"ladders", "grown by copying", MEASURE_BYTES, 0.1},
     {"storms", "short-lived", MEASURE_BYTES, 0.1},
+    [RANKED_HOLES] = {NULL, "fragmentation", MEASURE_BYTES, 0.5},
 };
 
 const char *ranked_word(size_t kind)
@@ -80,6 +82,18 @@ bool ranked_find(struct session *session, size_t kind, const char *filter,
     return good;
 }
 
+bool ranked_holes(const struct session_use *use, uint64_t ns, struct ranked_finding *finding)
+{
+    if (use->hole_count == 0 || use->hole_bytes <= use->selected_bytes + use->filtered_bytes)
+        return false;
+    *finding = (struct ranked_finding){.kind = RANKED_HOLES,
+                                       .bytes = use->hole_bytes,
+                                       .count = use->hole_count,
+                                       .first_ns = ns,
+                                       .last_ns = ns};
+    return true;
+}
+
 static double score_of(const struct ranked_finding *finding)
 {
     return (double)finding->bytes * kinds[finding->kind].certainty;
@@ -89,7 +103,7 @@ static bool is_told(const struct ranked_finding *findings, size_t count,
                     const struct ranked_finding *finding)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(findings[i].user, finding->user) == 0 &&
+        if (finding->kind != RANKED_HOLES && strcmp(findings[i].user, finding->user) == 0 &&
             strcmp(findings[i].type, finding->type) == 0)
             return true;
     return false;
@@ -149,7 +163,8 @@ bool ranked_filter(const struct ranked_finding *finding, const char *filter, cha
 {
     char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[4 * RANKED_NAME + 80];
     /* A name that was cut would select nothing. */
-    if (strlen(finding->user) + 1 == RANKED_NAME || strlen(finding->type) + 1 == RANKED_NAME)
+    if (finding->kind == RANKED_HOLES || strlen(finding->user) + 1 == RANKED_NAME ||
+        strlen(finding->type) + 1 == RANKED_NAME)
         return false;
     write_test("user", finding->user, user, sizeof(user));
     write_test("type", finding->type, type, sizeof(type));

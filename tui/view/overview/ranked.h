@@ -14,9 +14,11 @@
 #include "session/session.h"
 
 #define RANKED_KINDS 6
+#define RANKED_HOLES                                                                               \
+    RANKED_KINDS         /* the kind of a finding that no graph makes: see ranked_holes() */
 #define RANKED_OF_KIND 3 /* groups of one graph */
 #define RANKED_NAME 1000 /* bytes of a name with its end */
-#define RANKED_MOST (RANKED_KINDS * RANKED_OF_KIND)
+#define RANKED_MOST (RANKED_KINDS * RANKED_OF_KIND + 1)
 
 struct ranked_finding {
     size_t kind;
@@ -31,6 +33,10 @@ const char *ranked_word(size_t kind);
  * findings. Blocks. Returns false with `error` set. */
 bool ranked_find(struct session *session, size_t kind, const char *filter,
                  struct ranked_finding *findings, size_t *count, struct session_error *error);
+struct session_use;
+/* Makes a finding of the holes at a moment, its first_ns. Returns false if they are no more than
+ * what is in use. */
+bool ranked_holes(const struct session_use *use, uint64_t ns, struct ranked_finding *finding);
 /*
  * Orders findings, and leaves out those of less than a thousandth of `peak_bytes` and those whose
  * function and type another kind has told already. Returns the number left.
@@ -39,7 +45,7 @@ size_t ranked_order(struct ranked_finding *findings, size_t count, uint64_t peak
 /* Returns 2 for a finding that matters most, 1, or 0. */
 int ranked_severity(const struct ranked_finding *finding, uint64_t peak_bytes);
 /* Writes the filter that selects what a finding counts; `filter` is that of ranked_find(). Returns
- * false if it does not fit. */
+ * false if it does not fit, or for holes, which have no blocks. */
 bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out,
                    size_t size);
 

@@ -101,6 +101,12 @@ static void render_one(const struct overview *overview, const struct exploration
                  finding->count == 1 ? "" : "s", format_instant(b, finding->first_ns),
                  format_instant(c, finding->last_ns));
     const int room = area->width - x - 2 - (rest[0] ? 40 : 0);
+    if (finding->kind == RANKED_HOLES) {
+        area_print(area, x, y, plain, "%s hole%s of 1 KiB or more at %s",
+                   format_count(a, finding->count), finding->count == 1 ? "" : "s",
+                   format_instant(b, finding->first_ns));
+        return;
+    }
     const char *type = finding->type[0] ? finding->type : "unknown type";
     area_category(area, x, y, room * 2 / 5 - 1, plain, type);
     area_name(area, x + room * 2 / 5, y, room - room * 2 / 5, theme_style(THEME_PLAIN),
