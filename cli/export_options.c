@@ -40,6 +40,10 @@ static const struct command_option options[] = {
                               .help = "for csv and ndjson: write all tables of the session into "
                                       "the folder DIR, with scripts that load them into "
                                       "PostgreSQL, DuckDB and ClickHouse"},
+    [EXPORT_OPTION_WINDOW] = {0, "window", "LENGTH", .choices = "",
+                              .help = "for pprof: write a file for each such part of the run, as "
+                                      "10s: what was allocated in it, and what was live at its "
+                                      "end; FILE.pb.gz becomes FILE.0001.pb.gz and so on"},
     [EXPORT_OPTION_EVENTS] = {0, "events", "N", .choices = "",
                               .help = "for chrome: show the lives of the N largest blocks "
                                       "(default: 1000)"},

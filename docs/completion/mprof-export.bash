@@ -17,11 +17,12 @@ _mprof_export()
     --value) mapfile -t COMPREPLY < <(compgen -W 'bytes allocations live_bytes live_count at_peak_bytes at_peak_count' -- "$word") ;;
     --pcs) mapfile -t COMPREPLY < <(compgen -W 'made-up real' -- "$word") ;;
     --tables) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --window) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --max-events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --events= --max-events= --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --events= --max-events= --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

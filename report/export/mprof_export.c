@@ -17,7 +17,7 @@ enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 enum { MAX_EVENTS = 2000000, LARGEST_BLOCKS = 1000 };
 
 struct arguments {
-    const char *session, *base, *process, *at;
+    const char *session, *base, *process, *at, *window;
     const struct export_format *format;
     struct export export;
     bool value_given, base_given;
@@ -94,6 +94,9 @@ static int take_option(struct arguments *arguments, enum export_option option, c
     case EXPORT_OPTION_TABLES:
         export->tables = value;
         return -1;
+    case EXPORT_OPTION_WINDOW:
+        arguments->window = value;
+        return -1;
     case EXPORT_OPTION_EVENTS:
         return take_number("--events", value, &export->events);
     case EXPORT_OPTION_MAX_EVENTS:
@@ -130,6 +133,11 @@ static int check_arguments(struct arguments *arguments)
                                      arguments->process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
                                         "out --base, --filter, --process and -o");
+    if (arguments->window && strcmp(format->name, "pprof") != 0)
+        return command_line_wrong(line, "--window works with pprof");
+    if (arguments->window && (!arguments->export.path || arguments->base || arguments->at))
+        return command_line_wrong(line, "--window writes several files: name them with -o, and "
+                                        "leave out --base and --at");
     if (arguments->at && !arguments->value_given)
         arguments->export.value = VALUE_LIVE_BYTES;
     arguments->export.at = arguments->at;
@@ -173,7 +181,14 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
         return EXIT_BAD_USAGE;
     if (arguments->at && !session_moment(side->session, arguments->at, &side->at_ns, error)) {
         say("mprof-export", "--at, column %d: %s", error->column, error->message);
-        error->message[0] = '\0';
+        *error = (struct session_error){.message = ""};
+        return EXIT_BAD_USAGE;
+    }
+    if (arguments->window &&
+        (!session_moment(side->session, arguments->window, &arguments->export.window_ns, error) ||
+         arguments->export.window_ns == 0)) {
+        say("mprof-export", "--window needs a length of time, as in 10s");
+        *error = (struct session_error){.message = ""};
         return EXIT_BAD_USAGE;
     }
     if (!session_load_stacks(side->session, error))
@@ -198,20 +213,24 @@ static void close_side(struct export_side *side)
     clean_free(side->clean);
 }
 
+/* Tells whether all names could be written. */
+static bool check_names(const struct export *export)
+{
+    const bool failed =
+        clean_failed(export->own.clean) || (export->base.clean && clean_failed(export->base.clean));
+    return !failed || report_fail(export->error, "out of memory for names");
+}
+
 static bool write_format(struct arguments *arguments)
 {
     struct export *export = &arguments->export;
-    if (export->tables)
-        return arguments->format->write(export);
+    if (export->tables || export->window_ns > 0)
+        return arguments->format->write(export) && check_names(export);
     struct output *output = output_open(export->path, export->error);
     if (!output)
         return false;
     export->out = output_stream(output);
-    bool good = arguments->format->write(export);
-    if (good && (clean_failed(export->own.clean) ||
-                 (export->base.clean && clean_failed(export->base.clean))))
-        good = report_fail(export->error, "out of memory for names");
-    if (good)
+    if (arguments->format->write(export) && check_names(export))
         return output_close(output, export->error);
     output_discard(output);
     return false;

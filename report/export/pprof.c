@@ -3,6 +3,7 @@
  * pprof's profiles: gzip around Protocol Buffers. The profile is written as many small messages
  * that a reader takes for one, so memory holds only the numbers of strings and places.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "report/export/ids.h"
 #include "report/export/pprof_file.h"
 #include "report/output.h"
+#include "session/groups.h"
 
 enum { VALUES = 4, LABELS_MOST = 4 };
 #define SPLIT (STACKS_BY_TYPE | STACKS_BY_THREAD | STACKS_BY_ARENA | STACKS_BY_SIZE)
@@ -199,30 +201,117 @@ static bool put_mappings(const struct writing *writing)
     return good;
 }
 
-static bool put_frame(struct writing *writing)
+static bool put_frame(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
 {
     static const struct pprof_value_type types[VALUES] = {{"alloc_objects", "count"},
                                                           {"alloc_space", "bytes"},
                                                           {"inuse_objects", "count"},
                                                           {"inuse_space", "bytes"}};
-    const struct session *session = writing->export->own.session;
+    const int64_t start = export_start_ns(writing->export->own.session);
     const struct pprof_about about = {.types = types,
                                       .type_count = VALUES,
                                       .default_type = "inuse_space",
-                                      .start_ns = export_start_ns(session),
-                                      .duration_ns = (int64_t)session_duration_ns(session)};
+                                      .start_ns = start == 0 ? 0 : start + (int64_t)from_ns,
+                                      .duration_ns = (int64_t)(to_ns - from_ns)};
     return pprof_put_about(writing->file, &about) && put_mappings(writing);
 }
 
-bool export_pprof(struct export *export)
+/* Writes a profile: `put` writes its samples. */
+static bool put_profile(struct export *export, FILE *out, uint64_t from_ns, uint64_t to_ns,
+                        bool (*put)(struct writing *writing, uint64_t from_ns, uint64_t to_ns))
 {
     struct writing writing = {.export = export, .side = &export->own};
-    bool good = (writing.file = pprof_file_begin(export->out, export->error)) &&
-                put_frame(&writing) && put_side(&writing, &export->own) &&
-                (!export->base.session || put_side(&writing, &export->base));
+    bool good = (writing.file = pprof_file_begin(out, export->error)) &&
+                put_frame(&writing, from_ns, to_ns) && put(&writing, from_ns, to_ns);
     if (writing.file && !pprof_file_end(writing.file) && good)
         good = report_fail(export->error, "out of memory for the profile");
     export_frames_free(&writing.frames);
     free(writing.locations);
     return good;
+}
+
+static bool put_whole(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct export *export = writing->export;
+    (void)from_ns;
+    (void)to_ns;
+    return put_side(writing, &export->own) &&
+           (!export->base.session || put_side(writing, &export->base));
+}
+
+/* ---- windows ---- */
+
+enum { WINDOWS_MOST = 10000 };
+
+/* Puts what was allocated in a window, then what was live at its last nanosecond. */
+static bool put_window(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
+{
+    struct export window = *writing->export;
+    char steps[96];
+    snprintf(steps, sizeof(steps), "where alloc_time in %" PRIu64 "ns..%" PRIu64 "ns", from_ns,
+             to_ns - 1);
+    struct graph_result *result = selection_graph(window.own.selection, steps, window.error);
+    if (!result)
+        return false;
+    struct export_side allocated = window.own;
+    allocated.selection = graph_result_selection(result);
+    writing->side = &allocated;
+    writing->parts = PART_ALLOCATED;
+    bool good =
+        session_arenas(allocated.session, &writing->arenas, &writing->arena_count, window.error) &&
+        export_each_sum(&window, &allocated, SPLIT, put_rows, writing);
+    graph_result_free(result);
+    window.at = true;
+    window.own.at_ns = to_ns - 1;
+    writing->side = &window.own;
+    writing->parts = PART_LIVE;
+    return good && export_each_sum(&window, &window.own, SPLIT, put_rows, writing);
+}
+
+/* Returns the name of a window's file: the number stands before the first dot of the last part. */
+static char *window_path(const char *path, uint64_t number)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strchr(name, '.'), *end = dot ? dot : path + strlen(path);
+    char *text;
+    return asprintf(&text, "%.*s.%04" PRIu64 "%s", (int)(end - path), path, number, end) < 0 ? NULL
+                                                                                             : text;
+}
+
+static bool put_window_file(struct export *export, uint64_t number, uint64_t from_ns,
+                            uint64_t to_ns)
+{
+    char *path = window_path(export->path, number);
+    struct output *output = path ? output_open(path, export->error) : NULL;
+    if (!path)
+        report_fail(export->error, "out of memory for a name");
+    free(path);
+    if (!output)
+        return false;
+    if (put_profile(export, output_stream(output), from_ns, to_ns, put_window))
+        return output_close(output, export->error);
+    output_discard(output);
+    return false;
+}
+
+static bool put_windows(struct export *export)
+{
+    const uint64_t end = session_duration_ns(export->own.session) + 1;
+    const uint64_t length = export->window_ns;
+    bool good = true;
+    if (end / length >= WINDOWS_MOST)
+        return report_fail(export->error,
+                           "--window would make more than %d files: choose longer "
+                           "windows",
+                           WINDOWS_MOST);
+    for (uint64_t number = 1, from = 0; good && from < end; number++, from += length)
+        good = put_window_file(export, number, from, end - from < length ? end : from + length);
+    return good;
+}
+
+bool export_pprof(struct export *export)
+{
+    return export->window_ns > 0 ? put_windows(export)
+                                 : put_profile(export, export->out, 0,
+                                               session_duration_ns(export->own.session), put_whole);
 }

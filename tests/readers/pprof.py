@@ -98,6 +98,23 @@ for pid, allocations, size, live in forks.rows('SELECT pid, allocations, bytes, 
     check(f'process {pid}', raw(file)[:3], (allocations, size, live))
     checked += 1
 
+# Windows: what was allocated in each, and what was live at its end.
+file = export(session.path, 'pprof', '--window', '25%', suffix='.gz')
+length = int(session.meta['duration_ns']) * 25 // 100
+whole = (0, 0)
+for part in range(5):
+    start, end = part * length, min((part + 1) * length, int(session.meta['duration_ns']) + 1)
+    if start >= end:
+        continue
+    allocated = session.one('SELECT count(*), coalesce(sum(size), 0) FROM allocation WHERE alloc_ns >= '
+                            f'{start} AND alloc_ns < {end}')
+    live = session.one('SELECT count(*), coalesce(sum(size), 0) FROM allocation WHERE alloc_ns < '
+                       f'{end} AND (free_ns IS NULL OR free_ns >= {end})')
+    check(f'window {part}', raw(f'out/shop.{part + 1:04}.pprof.gz'), allocated + live)
+    whole = tuple(a + b for a, b in zip(whole, allocated))
+    checked += 1
+check('all windows', whole, session.totals()[:2])
+
 # The mappings, places and names by another reader.
 read = json.loads(run('node', f'{common.SOURCE}/tests/readers/pprof_format.js',
                       export(session.path, 'pprof'), env=common.node_environment()).stdout)
@@ -111,4 +128,4 @@ check('npm program', read['mappings'][0][0], clean(session.one(
     "SELECT value FROM meta WHERE key = 'executable'")[0]))
 linkage = {clean(n): clean(m or n) for n, m in session.rows('SELECT name, linkage_name FROM function')}
 check('npm mangled names', {n: linkage[n] for n in read['system']}, read['system'])
-finish(checked + 14)
+finish(checked + 15)

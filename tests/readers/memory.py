@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every format stays below 256 MiB: in the soak with 10 M allocations in 230,000 stacks."""
+import os
+import resource
+import sys
+
+import common
+from common import run
+
+LIMIT_KIB = 256 << 10
+FORMATS = ('pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg chrome csv '
+           'ndjson').split()
+soak = os.environ.get('MPROF_SOAK') == '1'
+os.makedirs('out', exist_ok=True)
+run(f'{common.BUILD}/tests/make_session', 'out/memory.db', '10000000' if soak else '300000',
+    '230000' if soak else '20000', '2000')
+failed = 0
+for form in FORMATS if soak else ('pprof', 'heaptrack', 'dhat'):
+    # Waiting gives the largest of all children so far: each format runs in a child of its own.
+    child = os.fork()
+    if child == 0:
+        run(f'{common.BUILD}/bin/mprof-export', '--format', form, '-o', 'out/memory.out',
+            'out/memory.db')
+        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        print(f'{form}: {used} KiB', flush=True)
+        os._exit(used > LIMIT_KIB)
+    failed += os.waitpid(child, 0)[1] != 0
+os.remove('out/memory.db')
+os.remove('out/memory.out')
+sys.exit(1 if failed else 0)

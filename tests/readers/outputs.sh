@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Every way in which an export fails gives one line and its exit status, and leaves what was there.
+set -uo pipefail
+session=sessions/shop.db failed=0
+mprof-export() { "$MPROF_BUILD/bin/mprof-export" "$@"; }
+work=out/outputs
+rm -rf "$work"
+mkdir -p "$work"
+
+# says STATUS PATTERN COMMAND…: the command ends so, with one line that matches.
+says() {
+    local status=$1 pattern=$2 got
+    shift 2
+    "$@" >/dev/null 2>"$work/said"
+    got=$?
+    [ $got -eq "$status" ] && [ "$(wc -l <"$work/said")" -eq 1 ] && grep -qE "$pattern" "$work/said" && return
+    failed=1
+    echo "$*: ended with $got, not $status, or said not /$pattern/ but:"
+    cat "$work/said"
+}
+full() { mprof-export "$@" >/dev/full; }
+
+formats='pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome csv ndjson'
+for format in $formats; do
+    says 1 '^mprof-export: standard output: cannot be written: No space' full -f "$format" "$session"
+    # Both ways give the same bytes, again and again.
+    mprof-export -f "$format" "$session" >"$work/one" && mprof-export -f "$format" -o "$work/two" "$session" &&
+        cmp "$work/one" "$work/two" || { echo "$format: -o and standard output differ"; failed=1; }
+    echo before >"$work/kept"
+    says 2 'column 7' mprof-export -f "$format" --filter 'all | wher' -o "$work/kept" "$session"
+    says 1 'no such file|No such file' mprof-export -f "$format" -o "$work/kept" "$work/none.db"
+    [ "$(cat "$work/kept")" = before ] || { echo "$format: a failure replaced the file"; failed=1; }
+done
+mprof-export -f heaptrack "$session" 2>"$work/said" | head -c 1 >/dev/null
+[ "${PIPESTATUS[0]}" -eq 1 ] && [ "$(wc -l <"$work/said")" -eq 1 ] || { echo "a closed pipe: $(cat "$work/said")"; failed=1; }
+
+ln -sf kept "$work/link"
+says 1 'is a symbolic link' mprof-export -f csv -o "$work/link" "$session"
+says 1 'not a regular file' mprof-export -f csv -o /dev/full "$session"
+says 1 'is a directory' mprof-export -f csv -o "$work" "$session"
+echo nothing >"$work/text.db"
+says 1 'text.db' mprof-export -f csv "$work/text.db"
+says 2 'no format' mprof-export "$session"
+says 2 'one of the formats' mprof-export -f jpeg "$session"
+says 2 'no session' mprof-export -f csv
+says 2 'more than one session' mprof-export -f csv "$session" "$session"
+says 2 'has no differences' mprof-export -f massif --base "$session" "$session"
+says 2 'shows the whole run' mprof-export -f heaptrack --at peak "$session"
+says 2 '^mprof-export: --at, column 1: ' mprof-export -f pprof --at yesterday "$session"
+says 2 'leave out --base' mprof-export -f csv --tables "$work/tables" --filter all "$session"
+says 2 'csv and ndjson' mprof-export -f svg --tables "$work/tables" "$session"
+says 2 'needs site or all' mprof-export -f svg --frames some "$session"
+says 2 'as live_bytes' mprof-export -f svg --value weight "$session"
+says 2 'needs a number' mprof-export -f chrome --events many "$session"
+says 2 'name them with -o' mprof-export -f pprof --window 1s "$session"
+says 2 'needs a length' mprof-export -f pprof --window 0s -o "$work/w.gz" "$session"
+says 1 'more than 10000 files' mprof-export -f pprof --window 1ns -o "$work/w.gz" "$session"
+says 1 'only groups have differences' mprof-export -f csv --base "$session" "$session"
+says 1 'cannot be made' mprof-export -f csv --tables "$work/none/tables" "$session"
+says 2 'nobody' mprof-export -f csv --process nobody "$session"
+left=$(find "$work" -name '*.part.*')
+[ -z "$left" ] || { echo "left behind: $left"; failed=1; }
+exit $failed
