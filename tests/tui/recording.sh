@@ -41,7 +41,7 @@ until_seen 2000
 printf '%s\n' 'tick' 'dump' 'type 2' 'dump' >&5
 exec 3>&-
 wait $watcher || fail 'mprof-ingest'
-printf '%s\n' 'tick' 'dump' 'type 4' 'dump' 'tick' 'dump' >&5
+printf '%s\n' 'tick' 'dump' 'type 5' 'dump' 'tick' 'dump' >&5
 exec 5>&-
 wait $browser || fail 'the browser'
 csplit -s -z -f screen. screens.txt '/^== /' '{*}'
