@@ -11,6 +11,7 @@
 #include "cli/tui_options.h"
 #include "session/session.h"
 #include "tui/browser/browser.h"
+#include "tui/browser/first_run.h"
 #include "tui/screen/cells.h"
 #include "tui/browser/manual.h"
 #include "tui/browser/script.h"
@@ -268,6 +269,7 @@ static int run_terminal(struct arguments *arguments)
     arguments->browser.width = 80;
     arguments->browser.height = 24;
     arguments->browser.wait_ms = WAIT_MS;
+    arguments->browser.hint = first_run();
     struct browser *browser = start(arguments);
     if (!browser)
         return EXIT_BAD_INPUT;

@@ -12,6 +12,7 @@
 #include "fixture.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
+#include "tui/browser/first_run.h"
 
 #define PATH "prompts.db"
 
@@ -205,6 +206,43 @@ static void the_help_is_searched(void **state)
     assert_false(browser_finished(browser));
 }
 
+static void a_hint_fades(void **state)
+{
+    (void)state;
+    browser->hint = FRAME_HINT_KEYS;
+    for (int i = 0; i < FRAME_HINT_KEYS; i++) {
+        char *text = screen_text();
+        assert_non_null(strstr(text, "Ask: "));
+        free(text);
+        press(KEYCODE_DOWN);
+    }
+    char *text = screen_text();
+    assert_null(strstr(text, "Ask: "));
+    free(text);
+}
+
+static void the_first_run_comes_once(void **state)
+{
+    char folder[] = "state-XXXXXX", path[600], here[400];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(getcwd(here, sizeof(here)));
+    snprintf(path, sizeof(path), "%s/%s/deep", here, folder);
+    setenv("XDG_STATE_HOME", path, 1);
+    assert_true(first_run());
+    assert_false(first_run());
+    strcat(path, "/mprof/browsed");
+    assert_int_equal(unlink(path), 0);
+    for (char *slash; (slash = strrchr(path, '/')) && strstr(path, folder);) {
+        *slash = 0;
+        if (strlen(path) > strlen(here))
+            rmdir(path);
+    }
+    setenv("XDG_STATE_HOME", "/proc/nothing", 1);
+    assert_false(first_run());
+    unsetenv("XDG_STATE_HOME");
+}
+
 /* ---- :w --------------------------------------------------------------------------------- */
 
 static void command(const char *line)
@@ -337,6 +375,8 @@ int main(void)
         cmocka_unit_test_setup(graphs_and_functions, leave),
         cmocka_unit_test_setup(names_of_every_prompt_have_a_row, leave),
         cmocka_unit_test_setup(the_help_is_searched, leave),
+        cmocka_unit_test_setup(a_hint_fades, leave),
+        cmocka_unit_test_setup(the_first_run_comes_once, leave),
         cmocka_unit_test_setup(the_screen_is_written, leave),
         cmocka_unit_test_setup(only_regular_files_are_replaced, leave),
         cmocka_unit_test_setup(rows_are_written, leave),

@@ -311,6 +311,8 @@ void browser_event(struct browser *browser, const struct event *event)
         return;
     }
     browser->exploration.message[0] = 0;
+    if (event->kind == EVENT_KEY && browser->hint > 0)
+        browser->hint--;
     browser->more = event->more;
     if (too_small(browser)) {
         if (event->kind == EVENT_KEY && action_of(browser, event->key) == ACTION_QUIT)
@@ -378,6 +380,7 @@ struct browser *browser_new(struct session *session, const struct browser_option
         return NULL;
     }
     browser->wait_ms = options->wait_ms;
+    browser->hint = options->hint ? FRAME_HINT_KEYS : 0;
     browser->width = options->width;
     browser->height = options->height;
     if (!prepare(browser, session, options, error)) {

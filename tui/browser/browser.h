@@ -21,6 +21,7 @@ struct browser_options {
     const char *view;   /* name of the first view; NULL: the overview */
     const char *other;  /* path of the session to compare with; NULL: none. Outlives the browser */
     int width, height;
+    bool hint;   /* begin with a line that says which keys answer which question */
     int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */
 };
 

@@ -43,6 +43,7 @@ struct browser {
     enum view_number current;
     enum browser_mode mode;
     int width, height;
+    int hint; /* keys until the hint of a first run is gone; 0: none */
     int help_scroll;
     char help_search[200];
     size_t help_found;               /* the line that the search has found */
@@ -123,6 +124,9 @@ void frame_render(const struct browser *browser, const struct area *screen);
 enum view_number frame_tab_at(const struct browser *browser, int x);
 /* Returns the action of the footer's hint at column `x`, ACTION_NONE if there is none. */
 enum action frame_hint_at(const struct browser *browser, int x);
+/* The keys that the hint of a first run stays for, and those at whose end it is faint. */
+#define FRAME_HINT_KEYS 6
+#define FRAME_HINT_FAINT 3
 /* The first column of the filter's text. */
 #define FRAME_FILTER_COLUMN 3
 

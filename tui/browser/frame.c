@@ -381,6 +381,36 @@ static void render_footer(const struct browser *browser, const struct area *scre
         render_hints(&footer, browser->current);
 }
 
+/* Draws the questions that views answer with one key, as far as there is room. */
+static void render_first_hint(const struct browser *browser, const struct area *row)
+{
+    static const struct {
+        enum view_number view;
+        const char *question;
+    } questions[] = {
+        {VIEW_TREE, "who holds the memory"}, {VIEW_LEAKS, "what leaks"},
+        {VIEW_TIMELINE, "what grew"},        {VIEW_MEMORY, "holes"},
+        {VIEW_ALLOCATIONS, "every block"},
+    };
+    const bool faint = browser->hint <= FRAME_HINT_FAINT;
+    const struct cell_style key = theme_style(faint ? THEME_FAINT : THEME_KEY);
+    const struct cell_style text = theme_style(faint ? THEME_FAINT : THEME_PLAIN);
+    area_fill(row, 0, 0, row->width, 1, ' ', text);
+    int x = 1 + area_text(row, 1, 0, text, "Ask: ");
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+        const int width = text_width(questions[i].question) + 2;
+        if (!browser_view(questions[i].view) || x + width >= row->width)
+            continue;
+        area_print(row, x, 0, key, "%d", (int)questions[i].view + 1);
+        area_text(row, x + 2, 0, text, questions[i].question);
+        x += width + 2;
+    }
+    if (x + 10 < row->width) {
+        area_text(row, x, 0, key, "?");
+        area_text(row, x + 2, 0, text, "all keys");
+    }
+}
+
 void frame_render(const struct browser *browser, const struct area *screen)
 {
     render_title(browser, screen);
@@ -389,4 +419,6 @@ void frame_render(const struct browser *browser, const struct area *screen)
     const struct area above = area_part(screen, 0, screen->height - 2, screen->width, 1);
     if (browser->completion.count > 1)
         completion_render(&browser->completion, &above);
+    else if (browser->hint > 0 && browser->mode == MODE_VIEW)
+        render_first_hint(browser, &above);
 }

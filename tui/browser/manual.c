@@ -110,6 +110,9 @@ void manual_page(FILE *out)
     put_entry(out, "XDG_CONFIG_HOME", "",
               "the folder with your graphs, mprof/graphs/NAME.graph, and your settings, "
               "mprof/settings; default: ~/.config");
+    put_entry(out, "XDG_STATE_HOME", "",
+              "the folder of the file mprof/browsed, which says that this is not your first run; "
+              "default: ~/.local/state");
     put_entry(out, "LC_ALL, LC_CTYPE, LANG", "", "in a locale without UTF-8 only ASCII is shown");
     fputs(".SH EXIT STATUS\n", out);
     put_entry(out, "0", "", "good");
