@@ -87,6 +87,14 @@ static void test_types(void **state)
     check("void (int)", "void (int)");
     check("std::set<int, std::greater<int>, std::allocator<int> >", "set<int, greater<int>>");
     check("std::allocator<int>", "allocator<int>");
+    check("std::_Hashtable<int, std::pair<int const, Heavy>, std::allocator<std::pair<int const, "
+          "Heavy> >, std::__detail::_Select1st, std::equal_to<int>, std::hash<int>, "
+          "std::__detail::_Mod_range_hashing, std::__detail::_Hashtable_traits<false, false, true> "
+          ">::_M_rehash(unsigned long)",
+          "_Hashtable<int, pair<int const, Heavy>>::_M_rehash");
+    check("std::_Rb_tree<int, int, std::_Identity<int>, std::less<int>, std::allocator<int> "
+          ">::_M_copy(int)",
+          "_Rb_tree<int, int>::_M_copy");
     check("mystd::vector<int>", "mystd::vector<int>");
     check("a::std::b", "a::std::b");
 }

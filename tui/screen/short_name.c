@@ -105,13 +105,10 @@ static size_t left_out(const struct part *part, const char *at)
 /* Tells whether an argument is one that nobody writes. */
 static bool is_default(const struct part *argument)
 {
-    static const char *const words[] = {"std::allocator<",
-                                        "std::char_traits<",
-                                        "std::less<",
-                                        "std::hash<",
-                                        "std::equal_to<",
-                                        "std::default_delete<",
-                                        "std::__cxx11::regex_traits<"};
+    static const char *const words[] = {
+        "std::allocator<", "std::char_traits<",          "std::less<",       "std::hash<",
+        "std::equal_to<",  "std::default_delete<",       "std::_Select1st<", "std::_Identity<",
+        "std::__detail::", "std::__cxx11::regex_traits<"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (begins(argument, argument->begin, words[i]))
             return true;
