@@ -8,11 +8,10 @@
 
 struct call_tree_node {
     uint32_t parent, function;
-    uint32_t self;                 /* place in `selves` + 1; 0: no call site */
-    uint64_t sums[CALL_TREE_SUMS]; /* as in `selves`, after the finish with all below it */
+    uint32_t self; /* place in `selves` + 1; 0: no call site */
 };
 
-struct call_tree_self {
+struct call_tree_sums {
     uint64_t sums[CALL_TREE_SUMS];
 };
 
@@ -178,23 +177,24 @@ static void list_children(struct call_tree *tree)
     tree->first_child[tree->count] = (uint32_t)tree->count - 1;
 }
 
-static void add_sums(struct call_tree_node *node, const uint64_t *sums)
+static void add_sums(struct call_tree_sums *to, const struct call_tree_sums *sums)
 {
     for (int i = 0; i < CALL_TREE_SUMS; i++)
-        node->sums[i] += sums[i];
+        to->sums[i] += sums->sums[i];
 }
 
 bool call_tree_finish(struct call_tree *tree)
 {
     if (tree->count == 0)
         return true;
+    index_map_free(&tree->by_place);
+    tree->totals = calloc(tree->count, sizeof(*tree->totals));
     tree->first_child = calloc(tree->count + 2, sizeof(*tree->first_child));
     tree->children = malloc(tree->count * sizeof(*tree->children));
     tree->order = malloc(tree->count * sizeof(*tree->order));
     tree->ids = malloc(tree->count * sizeof(*tree->ids));
-    if (!tree->first_child || !tree->children || !tree->order || !tree->ids)
+    if (!tree->totals || !tree->first_child || !tree->children || !tree->order || !tree->ids)
         return false;
-    index_map_free(&tree->by_place);
     list_children(tree);
     /* Level by level: the list of each node's children follows those of the nodes before it. */
     size_t last = 1;
@@ -207,10 +207,10 @@ bool call_tree_finish(struct call_tree *tree)
     }
     /* A node was made after its parent. */
     for (size_t i = tree->count; i-- > 1;) {
-        struct call_tree_node *node = &tree->nodes[i];
+        const struct call_tree_node *node = &tree->nodes[i];
         if (node->self != 0)
-            add_sums(node, tree->selves[node->self - 1].sums);
-        add_sums(&tree->nodes[node->parent], node->sums);
+            add_sums(&tree->totals[i], &tree->selves[node->self - 1]);
+        add_sums(&tree->totals[node->parent], &tree->totals[i]);
     }
     return true;
 }
@@ -223,15 +223,17 @@ bool call_tree_each(const struct call_tree *tree,
 {
     bool good = true;
     for (size_t i = 1; good && i < tree->count; i++) {
-        const struct call_tree_node *node = &tree->nodes[tree->order[i]];
+        const uint32_t at = tree->order[i];
+        const struct call_tree_node *node = &tree->nodes[at];
         if (i + AHEAD < tree->count) {
-            const struct call_tree_node *later = &tree->nodes[tree->order[i + AHEAD]];
-            __builtin_prefetch(later);
-            __builtin_prefetch(&later->sums[CALL_TREE_SUMS - 1]);
+            const uint32_t later = tree->order[i + AHEAD];
+            __builtin_prefetch(&tree->nodes[later]);
+            __builtin_prefetch(&tree->totals[later]);
+            __builtin_prefetch(&tree->totals[later].sums[CALL_TREE_SUMS - 1]);
         }
         struct call_tree_row row = {
             .id = (uint32_t)i, .parent = tree->ids[node->parent], .function = node->function};
-        memcpy(row.total, node->sums, sizeof(row.total));
+        memcpy(row.total, tree->totals[at].sums, sizeof(row.total));
         if (node->self != 0)
             memcpy(row.self, tree->selves[node->self - 1].sums, sizeof(row.self));
         good = each(context, &row);
@@ -243,6 +245,7 @@ void call_tree_free(struct call_tree *tree)
 {
     free(tree->nodes);
     free(tree->selves);
+    free(tree->totals);
     index_map_free(&tree->by_place);
     free(tree->first_child);
     free(tree->children);

@@ -7,7 +7,7 @@
  * Order of calls: call_tree_stacks() adds all stacks, or for each stack that allocated
  * call_tree_child() from CALL_TREE_ROOT inwards and call_tree_add(). Then call_tree_finish(),
  * call_tree_each(), call_tree_free(). The functions return false if memory is exhausted. A tree
- * takes 80 to 150 bytes for each node.
+ * takes 75 to 90 bytes for each node.
  */
 #ifndef MPROF_INGEST_REPLAY_CALL_TREE_H
 #define MPROF_INGEST_REPLAY_CALL_TREE_H
@@ -40,10 +40,12 @@ struct call_tree_row {
 struct call_tree {
     struct call_tree_node *nodes; /* [0] is the root */
     size_t count, capacity;
-    struct call_tree_self *selves; /* sums of nodes that are call sites */
+    struct call_tree_sums *selves; /* of nodes that are call sites */
     size_t self_count, self_capacity;
     struct index_map by_place;
-    uint32_t *first_child; /* after the finish: count + 1 places in `children` */
+    /* After the finish: */
+    struct call_tree_sums *totals;
+    uint32_t *first_child; /* count + 1 places in `children` */
     uint32_t *children;
     uint32_t *order; /* nodes by their ids in the session */
     uint32_t *ids;
