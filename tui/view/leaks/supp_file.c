@@ -138,14 +138,12 @@ bool supp_file_add(const char *path, const char *pattern, const char *about,
         return false;
     char *text = NULL;
     const int size = asprintf(&text, "%s# %s\nleak:%s\n", open_line ? "\n" : "", about, pattern);
-    bool good = size >= 0 && write_all(file, text, (size_t)size);
+    const bool good = size >= 0 && write_all(file, text, (size_t)size);
     const int reason = errno;
     if (size >= 0)
         free(text);
-    if (close(file) != 0 && good) {
-        good = false;
+    if (close(file) != 0 && good)
         return fail(error, path, strerror(errno));
-    }
     return good || fail(error, path, size < 0 ? "out of memory" : strerror(reason));
 }
 

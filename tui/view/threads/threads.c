@@ -122,9 +122,10 @@ static void cell(void *context, size_t place, size_t column, struct table_cell *
     cell->number = value;
     if (column == THREAD_NUMBER)
         snprintf(cell->text, sizeof(cell->text), "%" PRId64, row->number);
-    else if (column == THREAD_TO && value == UINT64_MAX)
+    else if (column == THREAD_TO && value == UINT64_MAX) {
+        cell->is_number = false;
         snprintf(cell->text, sizeof(cell->text), "end");
-    else if (column == THREAD_FROM || column == THREAD_TO)
+    } else if (column == THREAD_FROM || column == THREAD_TO)
         format_instant(cell->text, value);
     else if (column == THREAD_COUNT || column == THREAD_OUT || column == THREAD_IN)
         format_count_short(cell->text, value);

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""tables.py MPROF_TUI SESSION: lets the browser write the rows of its tables as CSV, without a filter
+and with one, and compares each number with SQL. Prints each difference; exit status 1 if there is one."""
+import collections
+import csv
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+browser, path = sys.argv[1:3]
+database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+meta = dict(database.execute("SELECT key, value FROM meta"))
+selected = int(meta.get("selected_process") or 0)
+end, peak_ns = int(meta["duration_ns"]), int(meta["peak_ns"])
+if selected:
+    end, peak_ns = database.execute("SELECT end_ns, peak_ns FROM process WHERE id = ?", (selected,)).fetchone()
+HEAP = """CREATE TEMP VIEW heap AS SELECT v.*, v.alloc_ns <= {0} AND (v.free_ns IS NULL OR v.free_ns > {0}) AS at_peak
+    FROM v_allocation v WHERE v.arena_id = 0 AND ({1} = 0 OR v.process_id = {1}) AND {2}"""
+differences = lines = 0
+
+
+def rows(view, filter, *keys):
+    """The table of a view, as a list of dictionaries."""
+    with tempfile.TemporaryDirectory() as folder:
+        script, out = os.path.join(folder, "script"), os.path.join(folder, "out.csv")
+        open(script, "w").write(f"key :\ntype {view}\nkey Enter\n" + "".join(f"key {key}\n" for key in keys) +
+                                f"key :\ntype w {out}\nkey Enter\ndump\n")
+        run = subprocess.run([browser, "--filter", filter, "--script", script, "--size", "200x60", path],
+                             capture_output=True, text=True)
+        if run.returncode != 0 or not os.path.exists(out):
+            sys.exit(f"{view}: {run.stderr}{run.stdout}")
+        return list(csv.DictReader(open(out, newline="")))
+
+
+def compare(what, got, wanted):
+    global differences, lines
+    got = collections.Counter(tuple(map(str, row)) for row in got)
+    wanted = collections.Counter(tuple(map(str, row)) for row in wanted)
+    lines += sum(wanted.values())
+    for sign, part in (("-", wanted - got), ("+", got - wanted)):
+        for line in list(part)[:5]:
+            print(f"{what}: {sign} {line}")
+            differences += 1
+
+
+def take(table, *columns):
+    return [[row[column] for column in columns] for row in table]
+
+
+SUMS = "sum(size), count(*), total(size * (free_ns IS NULL)), total(size * at_peak)"
+
+
+def whole(table):
+    return [[int(cell) if isinstance(cell, float) else cell for cell in row] for row in table]
+
+
+for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")):
+    database.execute("DROP VIEW IF EXISTS temp.heap")
+    database.execute(HEAP.format(peak_ns, selected, condition))
+    ask = lambda sql: whole(database.execute(sql).fetchall())
+    compare(f"types of {filter}",
+            take(rows("types", filter), "bytes", "count", "live", "at peak", "type", "average"),
+            ask(f"SELECT {SUMS}, coalesce(type, '(unknown)'), sum(size) / count(*) FROM heap GROUP BY type"))
+    compare(f"sizes of {filter}",
+            take(rows("sizes", filter), "size", "class", "count", "bytes", "live", "live bytes", "at peak", "peak bytes"),
+            ask("""SELECT size, CASE WHEN size <= 32 THEN 's' WHEN size <= 256 THEN 'm' WHEN size <= 2048 THEN 'l'
+                ELSE 'x' END, count(*), sum(size), total(free_ns IS NULL), total(size * (free_ns IS NULL)),
+                total(at_peak), total(size * at_peak) FROM heap GROUP BY size"""))
+    compare(f"classes of {filter}",
+            take(rows("sizes", filter, "C"), "class", "count", "bytes", "live bytes"),
+            ask("""SELECT CASE WHEN size <= 32 THEN 's' WHEN size <= 256 THEN 'm' WHEN size <= 2048 THEN 'l'
+                ELSE 'x' END, count(*), sum(size), total(size * (free_ns IS NULL)) FROM heap GROUP BY 1"""))
+    lived = rows("lifetimes", filter)
+    compare(f"lifetimes of {filter}",
+            [["never freed" if row["lived"] == "never freed" else "freed", row["blocks"], row["bytes"]]
+             for row in lived if row["lived"] == "never freed"] +
+            [["freed", sum(int(row["blocks"]) for row in lived if row["lived"] != "never freed"),
+              sum(int(row["bytes"]) for row in lived if row["lived"] != "never freed")]],
+            ask("""SELECT 'never freed', total(free_ns IS NULL), total(size * (free_ns IS NULL)) FROM heap UNION ALL
+                SELECT 'freed', total(free_ns IS NOT NULL), total(size * (free_ns IS NOT NULL)) FROM heap"""))
+    of_threads = """SELECT count(*), sum(size), total(size * (free_ns IS NULL)), total(size * at_peak),
+        total(free_ns IS NOT NULL AND free_thread_id <> thread_id) FROM heap GROUP BY """
+    compare(f"processes and threads of {filter}",
+            take([row for row in rows("threads", filter) if row["count"] != "0"],
+                 "count", "bytes", "live", "at peak", "handed on"),
+            ask(of_threads + "process_id") + ask(of_threads + "thread_id"))
+    compare(f"leaks of {filter}",
+            [[sum(int(row["bytes"]) for row in table), sum(int(row["blocks"]) for row in table)]
+             for table in [rows("leaks", filter)]],
+            ask("SELECT total(size), count(*) FROM heap WHERE free_ns IS NULL"))
+    compare(f"no leaks of {filter}",
+            [[sum(int(row["bytes"]) for row in rows("leaks", filter) if row["what"] in ("runtime", "suppressed"))]],
+            ask("""SELECT total(size) FROM heap WHERE free_ns IS NULL
+                AND stack_id IN (SELECT stack_id FROM runtime_stack)"""))
+compare("arenas", take(rows("arenas", "all"), "arena", "count", "objects", "bytes", "live", "peak"),
+        database.execute("""SELECT name, allocations, objects, bytes, live_bytes, peak_bytes FROM arena
+            WHERE allocations > 0""").fetchall())
+print(f"{lines} lines compared")
+sys.exit(differences > 0)

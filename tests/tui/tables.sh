@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Compares the tables of the browser with SQL on recorded programs: C++ with templates, threads,
+# arenas, several processes.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+
+check() { # NAME COMMAND…
+    local name=$1
+    shift
+    mprof-run --quiet -o "$name.bin" "$@" >out.txt 2>&1
+    mprof-ingest --quiet -o "$name.db" "$name.bin" || fail "$name is not ingested"
+    if python3 "$MPROF_SOURCE/tests/tui/tables.py" "$MPROF_BUILD/bin/mprof-tui" "$name.db" >out.txt 2>&1; then
+        echo "ok: $name: $(cat out.txt)"
+    else
+        echo "$name:"
+        cut -c 1-300 out.txt
+        failed=1
+    fi
+}
+check templates "$MPROF_BUILD/tests/graphs/padded_cells"
+check threads "$MPROF_BUILD/tests/graphs/handed_over"
+check arenas "$MPROF_BUILD/tests/arena"
+check processes sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
+
+# Names that would steer a terminal stay on the screen as text.
+sqlite3 templates.db "UPDATE type SET name = name || char(27) || '[31m' || char(10) || char(7);
+    UPDATE function SET name = char(27) || ']0;x' || char(7) || name; UPDATE thread SET name = char(13) || char(27) || '[2J'"
+for view in types leaks sizes lifetimes threads arenas; do
+    printf 'key :\ntype %s\nkey Enter\ndump\nkey Tab Down\ndump\n' "$view" >keys
+    mprof-tui --script keys --size 120x30 templates.db >screen.txt || fail "$view: the browser failed"
+    if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177]')" screen.txt; then
+        echo "$view: a control character is on the screen"
+        failed=1
+    fi
+done
+exit "${failed:-0}"
