@@ -254,6 +254,10 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
         if (event.more)
             continue;
         edit(terminal, browser);
+        char *copied = browser_takes_copy(browser);
+        if (copied)
+            terminal_copy(terminal, copied);
+        free(copied);
         if (browser_takes_redraw(browser))
             terminal_redraw(terminal);
         browser_render(browser, grid);

@@ -48,6 +48,15 @@ tm send-keys 2
 wait_for 'allocated \+'
 tm send-keys 5
 wait_for 'total ▼'
+tm set-option -s set-clipboard on
+tm send-keys y
+wait_for 'copied: '
+tries=0
+until [ -n "$(tm show-buffer 2>/dev/null)" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 100 ] || fail 'the terminal got nothing for its clipboard'
+    read -rt 0.05 <> <(:) || true
+done
 tm send-keys Down Down s
 wait_for 'self ▼'
 tm send-keys f

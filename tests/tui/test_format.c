@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "tui/screen/clipboard.h"
 #include "tui/screen/format.h"
 
 static void sizes(void **state)
@@ -141,6 +143,34 @@ static void addresses_are_read(void **state)
     assert_false(parse_address("-1", &address));
 }
 
+/* The examples of RFC 4648, 10. */
+static void clipboards_get_base64(void **state)
+{
+    static const char *const examples[][2] = {{"", ""},
+                                              {"f", "Zg=="},
+                                              {"fo", "Zm8="},
+                                              {"foo", "Zm9v"},
+                                              {"foob", "Zm9vYg=="},
+                                              {"fooba", "Zm9vYmE="},
+                                              {"foobar", "Zm9vYmFy"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+        char *text = NULL, expected[64];
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        assert_true(clipboard_write(out, examples[i][0]));
+        fclose(out);
+        snprintf(expected, sizeof(expected), "\033]52;c;%s\a", examples[i][1]);
+        assert_string_equal(text, expected);
+        free(text);
+    }
+    char *long_text = calloc(1, CLIPBOARD_MOST + 2);
+    assert_non_null(long_text);
+    memset(long_text, 'x', CLIPBOARD_MOST + 1);
+    assert_false(clipboard_write(stdout, long_text));
+    free(long_text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +182,7 @@ int main(void)
         cmocka_unit_test(percentages),
         cmocka_unit_test(times_are_read_and_written),
         cmocka_unit_test(addresses_are_read),
+        cmocka_unit_test(clipboards_get_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

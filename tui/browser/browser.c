@@ -212,6 +212,9 @@ static void copy(struct browser *browser)
     }
     if (!browser->copied)
         exploration_say(&browser->exploration, "nothing is selected that can be copied");
+    else
+        exploration_say(&browser->exploration, "copied: %.*s", (int)strcspn(browser->copied, "\n"),
+                        browser->copied);
 }
 
 bool browser_do(struct browser *browser, enum action action)

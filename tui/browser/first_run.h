@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether this user meets the browser for the first time. */
+/* Finds out if this user meets the browser for the first time. */
 #ifndef MPROF_TUI_FIRST_RUN_H
 #define MPROF_TUI_FIRST_RUN_H
 

@@ -11,6 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "tui/screen/clipboard.h"
 #include "tui/screen/input.h"
 #include "tui/screen/terminal.h"
 
@@ -265,6 +266,13 @@ void terminal_show(struct terminal *terminal, const struct grid *grid)
             if (grid_cell(grid, x, y)->width > 0)
                 show_cell(terminal, x, y, grid_cell(grid, x, y));
     refresh();
+}
+
+void terminal_copy(struct terminal *terminal, const char *text)
+{
+    (void)terminal;
+    clipboard_write(stdout, text);
+    fflush(stdout);
 }
 
 void terminal_redraw(struct terminal *terminal)
