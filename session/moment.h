@@ -10,8 +10,8 @@
 
 /*
  * Stores the time that `text` means in this session, in ns since the trace began: "2.5s", "peak",
- * "end - 10ms", "loaded" if a mark has that name (schemas/filter-language.md). Returns false with
- * `error` set and its column, from 1: not a time, no such mark, or a time before the start.
+ * "end - 10ms", or the name of a mark (schemas/filter-language.md). Returns false with `error` set
+ * and its column, from 1: not a time, no such mark, or a time before the start.
  */
 bool session_moment(const struct session *session, const char *text, uint64_t *ns,
                     struct session_error *error);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Collapsed stacks (pages.py asks speedscope, too): every sum of a function, its own and with what it calls, and differences."""
+"""Collapsed stacks: the sums of each function, its own and with what it calls, and differences. pages.py asks
+speedscope, too."""
 import collections
 
 import common
