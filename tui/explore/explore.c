@@ -118,6 +118,10 @@ static void load_facts(struct exploration *exploration)
     const struct peak_data *peak =
         exploration_get(exploration, &exploration->peak_load, &peak_kind, &exploration->selections);
     exploration->peak_known = peak != NULL;
+    /* The user has asked for it while it was not known, and has not gone elsewhere since. */
+    if (peak && exploration->peak_wanted && exploration->moment_ns == exploration->peak_asked_ns)
+        exploration->moment_ns = peak->ns;
+    exploration->peak_wanted = exploration->peak_wanted && !peak;
     exploration->peak_bytes = peak ? peak->bytes : 0;
     exploration->peak_ns = peak ? peak->ns : 0;
 }
@@ -344,10 +348,12 @@ char *exploration_pending(char *out, const struct exploration *exploration)
 
 bool exploration_go_to_peak(struct exploration *exploration)
 {
+    exploration->peak_wanted = !exploration->peak_known;
+    exploration->peak_asked_ns = exploration->moment_ns;
     if (exploration->peak_known)
         exploration->moment_ns = exploration->peak_ns;
     else
-        exploration_say(exploration, "the peak is still being looked for: press the key again");
+        exploration_say(exploration, "the peak is still being looked for");
     return exploration->peak_known;
 }
 

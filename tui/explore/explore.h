@@ -41,6 +41,8 @@ struct exploration {
     uint64_t legend_generation;   /* the one that it is of */
     bool peak_known;
     uint64_t peak_bytes, peak_ns; /* of the selection */
+    bool peak_wanted;             /* go there as soon as it is known, */
+    uint64_t peak_asked_ns;       /* unless the moment is another one than this by then */
     struct category_colors colors;
     uint8_t slots[SESSION_COLORS]; /* colour of each position of the legend */
     uint64_t moment_ns;            /* timeline's cursor, the memory's time */
@@ -107,7 +109,8 @@ bool exploration_renew(struct exploration *exploration, struct session_error *er
 /* Returns the data of a request as load_get() does. Complains if they could not be computed. */
 void *exploration_get(struct exploration *exploration, struct load *load,
                       const struct load_kind *kind, const void *request);
-/* Moves the moment to the selection's peak. Says so and returns false if it is not known yet. */
+/* Moves the moment to the selection's peak. If that is not known yet, says so and returns false:
+ * the moment then moves as soon as it is. */
 bool exploration_go_to_peak(struct exploration *exploration);
 /* Chooses the colouring and asks for its legend. */
 void exploration_color_by(struct exploration *exploration, enum session_color_by color_by);
