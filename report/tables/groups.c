@@ -34,8 +34,8 @@ bool report_peak(const struct report_request *request, struct document *document
         set,         NULL,
         live,        3,
         request->by, true};
-    document_fact_number(document, "peak_bytes", "peak of the program", VALUE_BYTES,
-                         session_peak_bytes(request->session));
+    document_fact_sum(document, "peak_bytes", "peak of the program", VALUE_BYTES,
+                      session_peak_bytes(request->session), -1);
     document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT,
                          session_peak_ns(request->session));
     return add_sum(request, "bytes", "bytes here", VALUE_BYTES, set, "| sum size", document,

@@ -10,7 +10,8 @@ static void add_program(struct session *session, struct document *document)
     document_fact_text(document, "argv", "command", session_meta(session, "argv"));
     document_fact_text(document, "start_time", "recorded", session_meta(session, "start_time"));
     document_fact_text(document, "ending", NULL, session_meta(session, "ending"));
-    document_fact_number(document, "duration", NULL, VALUE_DURATION, session_duration_ns(session));
+    document_fact_number(document, "duration_ns", "duration", VALUE_DURATION,
+                         session_duration_ns(session));
     document_fact_number(document, "processes", NULL, VALUE_NUMBER,
                          session_processes(session, &processes));
     document_fact_number(document, "threads", NULL, VALUE_NUMBER,

@@ -71,6 +71,21 @@ static void add_edges(const struct graph *graph, uint32_t component, struct flow
     }
 }
 
+/* A chain that goes around in a cycle counts once at each edge. */
+static void check_edges(const struct model *model, const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        const struct graph_edge *edge = &graph->edges[i];
+        const struct graph_node *callee = &graph->nodes[edge->callee];
+        const struct graph_node *caller = &graph->nodes[edge->caller];
+        equal("more calls by an edge than", model_name(model, callee->function),
+              edge->flow.calls > callee->total.calls || edge->flow.calls > caller->total.calls, 0);
+    }
+    for (uint32_t i = 0; i < graph->count; i++)
+        equal("more recursions than calls", graph->nodes[i].cycle ? "a cycle" : "a function",
+              graph->nodes[i].recursions > graph->nodes[i].total.calls, 0);
+}
+
 /* Checks all nodes but the functions within cycles, where chains come and go. */
 static void check_flows(const struct model *model, const struct graph *graph)
 {
@@ -110,6 +125,7 @@ int main(int argc, char **argv)
             check_functions(argv[1], &model, &graph);
         }
         check_flows(&model, &graph);
+        check_edges(&model, &graph);
         printf("%u nodes, %u cycles: %u numbers, %u differ\n", graph.count,
                graph.count - graph.function_count, checked, failures);
     } else

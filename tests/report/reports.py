@@ -18,6 +18,7 @@ import jsonschema
 REPORT = os.environ['MPROF_BUILD'] + '/bin/mprof-report'
 page = open(os.environ['MPROF_SOURCE'] + '/schemas/report.md', encoding='utf-8').read()
 validator = jsonschema.Draft7Validator(json.loads(re.search(r'^```json\n(.*?)^```', page, re.S | re.M).group(1)))
+documented = set(re.findall(r'`(\w+)`', page))
 failures, checked = [], 0
 
 
@@ -40,6 +41,10 @@ def report(name, *options):
     made = json.loads(raw.decode('utf-8'))
     for error in validator.iter_errors(made):
         failures.append(f'{name} {options}: {list(error.absolute_path)}: {error.message[:200]}')
+    named = {key for key in made['facts'] if not key.endswith('_error')} | set(made['tables'])
+    for one in made['tables'].values():
+        named |= set(one['units'])
+    check(f'{name}: names that schemas/report.md lacks', named - documented, set())
     if options[-1] != sys.argv[1]:
         return made
     text = run(name, '--top', 'all', '--process', 'all', *options).decode('utf-8')
