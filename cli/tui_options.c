@@ -5,8 +5,12 @@ static const struct command_option options[] = {
     [TUI_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
                            .help = "begin with this filter, a text or the name of a stored "
                                    "graph"},
-    [TUI_OPTION_VIEW] = {0, "view", "NAME", .choices = "overview timeline memory functions",
-                         .help = "begin with this view: overview, timeline, memory or functions"},
+    [TUI_OPTION_VIEW] =
+        {0, "view", "NAME",
+         .choices = "overview timeline memory tree functions types leaks allocations sizes "
+                    "lifetimes threads arenas source diff",
+         .help = "begin with this view: overview, timeline, memory, tree, functions, types, leaks, "
+                 "allocations, sizes, lifetimes, threads, arenas, source or diff"},
     [TUI_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
                             .help =
                                 "which process of a run to show: its name, PID, PID.N for the Nth "
