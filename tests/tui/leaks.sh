@@ -54,6 +54,15 @@ has "the same key takes it out" 'leak:\^handle_request\(\)\$ is taken out of lea
 has "the leak is back" '^ leaked 117 KiB'
 [ -s leaks.supp ] && fail "the file still has $(cat leaks.supp)"
 
+# While the program is recorded, nothing is called a leak.
+cp leaks.db finished.db
+sqlite3 leaks.db "INSERT OR REPLACE INTO meta VALUES ('unfinished', 1)"
+screen 160x24 'key 7' 'key X' dump
+has "live blocks while recording" '^ live so far .*the program still runs: nothing is known of leaks'
+has "no suppression while recording" 'nothing is known of leaks while the program runs'
+sed -n '4,$p' screen.txt | grep -v 'nothing is known' | grep -qE 'leaked| leak |start-up' && fail "a live block is called a leak"
+mv finished.db leaks.db
+
 # A suppression of mprof-ingest is not in the file. A line that is none is named.
 mv other.db leaks.db
 printf 'leak:zz\nnot a suppression\n' >leaks.supp
