@@ -265,7 +265,9 @@ static bool put_window(struct writing *writing, uint64_t from_ns, uint64_t to_ns
     window.own.at_ns = to_ns - 1;
     writing->side = &window.own;
     writing->parts = PART_LIVE;
-    return good && export_each_sum(&window, &window.own, SPLIT, put_rows, writing);
+    good = good && export_each_sum(&window, &window.own, SPLIT, put_rows, writing);
+    writing->side = &writing->export->own;
+    return good;
 }
 
 /* Returns the name of a window's file: the number stands before the first dot of the last part. */
