@@ -34,7 +34,9 @@ enum tabs { TABS_NAMED, TABS_DIGITS, TABS_CURRENT };
 
 static enum tabs tabs_fitting(const struct browser *browser)
 {
-    enum { PROGRAM = 12 };
+    enum { PROGRAM = 12, STANDING = 28 };
+    /* How far behind a recording is matters more than the names of other views. */
+    const int program = PROGRAM + (session_recording(browser->exploration.session) ? STANDING : 0);
     int named = 0, digits = 0;
     for (int i = 0; i < VIEWS; i++) {
         if (!has_tab(browser, i))
@@ -42,8 +44,8 @@ static enum tabs tabs_fitting(const struct browser *browser)
         named += named_width(i);
         digits += i == (int)browser->current ? named_width(i) : digit_width(i);
     }
-    return named + PROGRAM <= browser->width    ? TABS_NAMED
-           : digits + PROGRAM <= browser->width ? TABS_DIGITS
+    return named + program <= browser->width    ? TABS_NAMED
+           : digits + program <= browser->width ? TABS_DIGITS
                                                 : TABS_CURRENT;
 }
 
