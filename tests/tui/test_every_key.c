@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Presses every key of the tables in every view, at four sizes, and then random keys, sizes and
- * events of the mouse, always the same ones. The session has names from hell. The browser must not
- * fail, and each screen must hold only glyphs that a terminal may get. MPROF_SOAK=1 makes 100,000
- * random events of 4,000.
+ * events of the mouse, always the same ones. The session has hostile names. The browser must not
+ * fail, each screen must hold only glyphs that a terminal may get, and in the end nothing is waited
+ * for. MPROF_SOAK=1 makes 100,000
+ * random events, not 2,500.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,13 +32,15 @@ static const struct {
 /* Looks at the whole screen. */
 static void check_screen(void)
 {
+    bool good = true;
     browser_render(browser, grid);
     for (int y = 0; y < grid_height(grid); y++)
         for (int x = 0; x < grid_width(grid); x++) {
             const struct cell *cell = grid_cell(grid, x, y);
-            assert_true(cell->glyph >= 32 && (cell->glyph < 127 || cell->glyph > 159));
-            assert_true(cell->width <= 2);
+            good = good && cell->glyph >= 32 && (cell->glyph < 127 || cell->glyph > 159) &&
+                   cell->width <= 2;
         }
+    assert_true(good);
 }
 
 static void send(const struct event *event)
@@ -79,6 +82,10 @@ static void calm(void)
     struct session_error error;
     browser->mode = MODE_VIEW;
     assert_true(browser_filter(browser, "", &error));
+    browser_event(browser, &(struct event){.kind = EVENT_TICK});
+    /* Nothing is left to wait for, except for a view that plays. */
+    if (browser->exploration.wake_ms == 0)
+        assert_int_equal(browser_patience(browser), -1);
 }
 
 static void each_key_of_each_view(void **state)
@@ -97,9 +104,11 @@ static void each_key_of_each_view(void **state)
                         continue;
                     go((enum view_number)view);
                     press(binding->keys[k]);
-                    press(binding->keys[k]); /* and back, or once more */
-                    press(KEYCODE_DOWN);
-                    press(KEYCODE_ENTER);
+                    if (sizes[size].width <= 80) {
+                        press(binding->keys[k]); /* and back, or once more */
+                        press(KEYCODE_DOWN);
+                        press(KEYCODE_ENTER);
+                    }
                     calm();
                     pressed++;
                 }
@@ -203,7 +212,7 @@ static void random_event(void)
 static void random_events(void **state)
 {
     (void)state;
-    const int events = getenv("MPROF_SOAK") ? 100000 : 4000;
+    const int events = getenv("MPROF_SOAK") ? 100000 : 2500;
     for (int i = 0; i < events; i++) {
         if (i % 500 == 0)
             go((enum view_number)(i / 500 % VIEWS));
