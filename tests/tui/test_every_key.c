@@ -266,6 +266,7 @@ static int close_browser(void **state)
     (void)state;
     browser_free(browser);
     grid_free(grid);
+    unlink("every_key.supp");
     return unlink(PATH);
 }
 
