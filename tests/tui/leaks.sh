@@ -66,7 +66,8 @@ mv finished.db leaks.db
 # A suppression of mprof-ingest is not in the file. A line that is none is named.
 mv other.db leaks.db
 printf 'leak:zz\nnot a suppression\n' >leaks.supp
-screen 120x40 'key 7' 'key End' 'key X' dump
+screen 120x40 'key 7' dump 'key End' 'key X' dump
+has "a suppression of mprof-ingest stays" 'comes from mprof-ingest: it is not in leaks.supp'
 has "a line that is no suppression" 'leaks.supp:2: no suppression of leaks: left out'
 rm leaks.supp && mkfifo leaks.supp
 screen 120x40 'key 7' dump

@@ -326,8 +326,10 @@ static bool update(void *view, struct exploration *exploration, const struct vie
         table_settle(&leaks->groups, &renewed, &panes.main);
         leaks_load(leaks, exploration, !input->more);
     }
-    if (leaks->data && leaks->data->note[0])
+    if (leaks->data && leaks->data->note[0] && !leaks->data->noted) {
+        leaks->data->noted = true;
         exploration_complain(exploration, "%s", leaks->data->note);
+    }
     if (leaks->in_stack && !input->more && (!leaks->stack || leaks->stack->count == 0))
         focus(leaks, false);
     return used;

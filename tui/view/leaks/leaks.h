@@ -19,7 +19,8 @@ struct leaks_data {
         uint64_t selections, writes; /* the request */
     } request;
     struct suppressions *suppressions; /* of the file beside the session */
-    char note[SUPP_ERROR_SIZE];
+    char note[SUPP_ERROR_SIZE];        /* about that file; "": none */
+    bool noted;                        /* the user has seen it */
     struct session_leaks leaks;
     struct leak_names {      /* by group */
         uint32_t user, site; /* functions; user 0: none */
