@@ -86,7 +86,8 @@ def speedscope(browser, path, form):
     """speedscope's page lists the functions with their own sums, the largest ones first."""
     global checked
     session = Session(path)
-    file = export(path, form)
+    # Another test writes collapsed stacks at the same time.
+    file = export(path, form, suffix='.page')
     with open(file, 'rb') as data, open('out/load.js', 'w') as script:
         script.write(f'speedscope.loadFileFromBase64("{form}", '
                      f'{json.dumps(base64.b64encode(data.read()).decode())})')
