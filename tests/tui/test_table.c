@@ -45,7 +45,7 @@ static uint64_t key(void *context, size_t row)
 
 static const struct table_column columns[] = {
     [TOWN] = {.title = "town", .text = true, .keep = true},
-    [NUMBER] = {.title = "number", .width = 7, .keep = true},
+    [NUMBER] = {.title = "number", .width = 7, .keep = true, .meaning = "of people"},
     [NOTE] = {.title = "a long title", .width = 6, .text = true, .unsorted = true},
     [EXTRA] = {.title = "extra", .width = 8, .least_width = 100},
 };
@@ -177,7 +177,7 @@ static void sorts(void **state)
     assert_int_equal(act(ACTION_SORT_REVERSE), TABLE_SORTED);
     assert_false(table.descending);
     assert_string_equal(table_message(&table, &source, TABLE_SORTED, text),
-                        "sorted by number, smallest first");
+                        "sorted by number, smallest first · of people");
     assert_string_equal(table_message(&table, &source, TABLE_USED, text), "");
 }
 

@@ -56,7 +56,6 @@ enum action {
     ACTION_SUPPRESS,  /* write a suppression */
     ACTION_OPEN,      /* the source of what is selected; in the source: the editor */
     ACTION_TO_MEMORY,
-    ACTION_TO_TIMELINE, /* the selected allocation in the memory */
 
     ACTION_LIST, /* the allocations behind what is selected */
     ACTION_NEXT, /* match, hole */

@@ -356,19 +356,21 @@ char *table_message(const struct table *table, const struct table_source *source
                     enum table_answer answer, char *out)
 {
     out[0] = 0;
-    if (answer == TABLE_NO_SEARCH)
+    if (answer == TABLE_NO_SEARCH) {
         snprintf(out, TABLE_MESSAGE_SIZE, "no search yet; / searches");
-    else if (answer == TABLE_NOT_FOUND)
+    } else if (answer == TABLE_NOT_FOUND) {
         snprintf(out, TABLE_MESSAGE_SIZE, "no row has \"%.150s\"", table->search);
-    else if (answer == TABLE_GAVE_UP)
+    } else if (answer == TABLE_GAVE_UP) {
         snprintf(out, TABLE_MESSAGE_SIZE, "not in the %zu rows looked at; n looks further",
                  table->searched);
-    else if (answer == TABLE_SORTED && source->columns[table->sort].text)
-        snprintf(out, TABLE_MESSAGE_SIZE, "sorted by %s, %s", source->columns[table->sort].title,
-                 table->descending ? "Z first" : "A first");
-    else if (answer == TABLE_SORTED)
-        snprintf(out, TABLE_MESSAGE_SIZE, "sorted by %s, %s", source->columns[table->sort].title,
-                 table->descending ? "largest first" : "smallest first");
+    } else if (answer == TABLE_SORTED) {
+        const struct table_column *column = &source->columns[table->sort];
+        const char *order = column->text        ? table->descending ? "Z first" : "A first"
+                            : table->descending ? "largest first"
+                                                : "smallest first";
+        snprintf(out, TABLE_MESSAGE_SIZE, "sorted by %s, %s%s%s", column->title, order,
+                 column->meaning ? " · " : "", column->meaning ? column->meaning : "");
+    }
     return out;
 }
 

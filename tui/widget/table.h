@@ -39,7 +39,7 @@ struct table_column {
     bool keep;           /* shown at any width; others make way from the right if room is missing */
     bool unsorted;       /* the view cannot sort by it */
     enum table_cut cut;  /* of text */
-    const char *meaning; /* a line for the help; NULL: none */
+    const char *meaning; /* a few words, said when the table is sorted by it; NULL: none */
 };
 
 struct table_cell {
