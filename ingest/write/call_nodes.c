@@ -24,13 +24,13 @@ struct paging {
 static bool put_row(struct paging *paging, const struct call_tree_row *row)
 {
     uint8_t record[1 + COLUMNS + (COLUMNS + 1) * 8], types[COLUMNS], data[(COLUMNS + 1) * 8];
-    uint8_t *end = data, *used = data;
+    uint8_t *end = data, *used;
     size_t count = NAMES;
     types[0] = types[1] = SERIAL_NULL; /* the id is the row's own number */
     if (row->parent != 0)
         end = writer_put_number(&types[1], end, row->parent);
     end = used = writer_put_number(&types[2], end, row->function);
-    for (size_t i = 0; i < 2 * CALL_TREE_SUMS; i++) {
+    for (size_t i = 0; i < (size_t)2 * CALL_TREE_SUMS; i++) {
         const uint64_t sum = i < CALL_TREE_SUMS ? row->total[i] : row->self[i - CALL_TREE_SUMS];
         end = writer_put_number(&types[NAMES + i], end, (int64_t)sum);
         if (sum != 0) {

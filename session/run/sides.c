@@ -45,28 +45,26 @@ static int trimmed(const char *text)
     return length < 80 ? (int)length : 80;
 }
 
-/* Tells whether a graph of a session is running: it would run forever. */
-static bool is_running(const struct run *run, const char *graph)
+/* Tells whether the innermost graph of a chain is running further out: it would run forever. */
+static bool is_circle(const struct run_chain *chain)
 {
-    const struct run_chain *chain = run->chain;
-    while (chain && (chain->session != run->session || strcmp(chain->graph, graph) != 0))
-        chain = chain->outer;
-    return chain != NULL;
+    const struct run_chain *outer = chain->outer;
+    while (outer && (outer->session != chain->session || strcmp(outer->graph, chain->graph) != 0))
+        outer = outer->outer;
+    return outer != NULL;
 }
 
 /* Runs a graph that is stored in the other session, or with its names. */
 static bool run_stored_there(struct run *there, const struct filter_set *source,
                              struct run_rows *rows)
 {
-    const struct run_chain chain = {there->session, source->graph, there->chain};
-    if (is_running(there, source->graph))
+    if (is_circle(there->chain))
         return session_fail(there->error, 0, "the graph %.*s uses itself by way of this session",
                             trimmed(source->graph), source->graph);
     struct filter_graph *graph =
         filter_parse_named(source->graph, there->session->graph_names, there->error);
     if (!graph)
         return false;
-    there->chain = &chain;
     const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
     bool good = pipeline->kind == KIND_ALLOCATIONS ||
                 session_fail(there->error, 0, "the graph gives no allocations");
@@ -87,7 +85,10 @@ bool run_other_session(struct run *run, const struct filter_set *source, struct 
         return session_fail(run->error, source->column, "session \"%.120s\": %s", source->file,
                             inner.message[0] != '\0' ? inner.message : "not allowed here");
     struct run there = *run;
+    const struct run_chain chain = {other, source->graph, run->chain};
     there.session = other;
+    if (!source->left)
+        there.chain = &chain;
     there.error = &inner;
     const bool good = source->left ? run_set(&there, source->left, &found)
                                    : run_stored_there(&there, source, &found);
