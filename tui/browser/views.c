@@ -32,6 +32,8 @@ static const struct view_ops *const view_table[VIEWS] = {
 
     [VIEW_SOURCE] = &source_view,
 
+    [VIEW_SQL] = &sql_view,
+
     [VIEW_DETAIL] = &detail_view,
 
     [VIEW_DIFF] = &diff_view,

@@ -294,7 +294,8 @@ bool exploration_update(struct exploration *exploration, struct session_error *e
 
 bool exploration_waits(const struct exploration *exploration)
 {
-    return exploration->coming.job || exploration->loader.waiting;
+    return exploration->coming.job || exploration->loader.waiting ||
+           (exploration->beside && exploration->beside->waiting);
 }
 
 bool exploration_select_process(struct exploration *exploration, uint32_t id,

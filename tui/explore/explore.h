@@ -28,6 +28,7 @@ struct coming_filter {
 struct exploration {
     struct session *session;
     struct loader loader;
+    const struct loader *beside; /* of a view that has an engine of its own; NULL: none */
     struct selection *selection;
     char *filter; /* its text; "" selects everything */
     struct coming_filter coming;
