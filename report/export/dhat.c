@@ -14,6 +14,8 @@ struct writing {
     struct pair_ids *known;          /* frames by their id */
     struct session_code_frame *list; /* by that number */
     size_t capacity;
+    struct pair_ids *nodes; /* lists of frames: the list before, and the frame */
+    struct pair_ids *lists; /* those that a stack has */
     struct export_frames frames;
 };
 
@@ -39,10 +41,50 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     return true;
 }
 
+/* Tells in `*is_new` whether no stack before had these frames, with so many roots behind them. */
+static bool find_list(struct writing *writing, size_t roots, bool *is_new)
+{
+    uint32_t node = 0, id;
+    for (size_t i = 0; i < writing->frames.count + roots; i++) {
+        const bool is_root = i >= writing->frames.count;
+        const uint64_t frame = is_root ? UINT64_MAX : writing->frames.frame[i].id;
+        if (!pair_ids_find(writing->nodes, i == 0 ? UINT64_MAX : node, frame, &node, is_new))
+            return report_fail(writing->export->error, "out of memory for the frames");
+    }
+    return pair_ids_find(writing->lists, node, 0, &id, is_new) ||
+           report_fail(writing->export->error, "out of memory for the frames");
+}
+
+/*
+ * Loads the frames of a stack. The page refuses two stacks with the same frames, and their peaks
+ * cannot be added. So a stack that differs from another only inside the call site keeps all its
+ * frames. If even these are alike, `*roots` tells how many roots to write behind them.
+ */
+static bool load_frames(struct writing *writing, uint32_t stack, size_t *roots)
+{
+    struct export all = *writing->export;
+    bool is_new = false;
+    *roots = 0;
+    if (!export_frames(writing->export, &all.own, stack, &writing->frames) ||
+        !find_list(writing, 0, &is_new))
+        return false;
+    if (is_new)
+        return true;
+    all.all_frames = true;
+    if (!export_frames(&all, &all.own, stack, &writing->frames) || !find_list(writing, 0, &is_new))
+        return false;
+    while (!is_new) {
+        if (!find_list(writing, ++*roots, &is_new))
+            return false;
+    }
+    return true;
+}
+
 static bool put_stack(struct writing *writing, const struct session_stack_sums *row)
 {
     struct json *json = writing->json;
-    if (!export_frames(writing->export, &writing->export->own, row->stack, &writing->frames))
+    size_t roots;
+    if (!load_frames(writing, row->stack, &roots))
         return false;
     json_object(json);
     json_member_number(json, "tb", row->bytes);
@@ -62,6 +104,8 @@ static bool put_stack(struct writing *writing, const struct session_stack_sums *
             return false;
         json_number(json, position);
     }
+    for (size_t i = 0; i < roots; i++)
+        json_number(json, 0);
     json_array_end(json);
     json_object_end(json);
     return true;
@@ -125,9 +169,12 @@ static bool put_file(struct writing *writing)
 
 bool export_dhat(struct export *export)
 {
-    struct writing writing = {
-        .export = export, .json = json_begin(export->out, false), .known = pair_ids_new()};
-    bool good = writing.json && writing.known
+    struct writing writing = {.export = export,
+                              .json = json_begin(export->out, false),
+                              .known = pair_ids_new(),
+                              .nodes = pair_ids_new(),
+                              .lists = pair_ids_new()};
+    bool good = writing.json && writing.known && writing.nodes && writing.lists
                     ? put_file(&writing)
                     : report_fail(export->error, "out of memory for an export");
     if (!json_end(writing.json) && good)
@@ -135,5 +182,7 @@ bool export_dhat(struct export *export)
     free(writing.list);
     export_frames_free(&writing.frames);
     pair_ids_free(writing.known);
+    pair_ids_free(writing.nodes);
+    pair_ids_free(writing.lists);
     return good;
 }

@@ -65,6 +65,7 @@ def dhat(browser, path):
         check(f'{path} peak', found.get('At t-gmax', (0, 0))[0], session.peak_bytes())
         peaks = {tuple(r) for r in session.rows('SELECT bytes, allocations, peak_bytes FROM stack WHERE bytes > 0')}
         points = json.load(open(file, encoding='utf-8'))['pps']
+        check(f'{path} places', len({tuple(p['fs']) for p in points}), len(points))
         check(f'{path} own peaks', {(p['tb'], p['tbk'], p['mb']) for p in points}, peaks)
         lifetimes = session.one('SELECT sum(coalesce(free_ns, (SELECT end_ns FROM process p WHERE p.id = '
                                 't.process_id)) - alloc_ns) FROM allocation JOIN thread t ON t.id = thread_id '
