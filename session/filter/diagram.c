@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/diagram.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/filter/lexer.h"
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+#define NO_BOX SIZE_MAX
+
+struct reader {
+    struct session_diagram *diagram;
+    struct lexer lexer;
+    struct token token; /* the next one */
+    const char *end;    /* of the token before */
+    const char *text;
+    struct session_error *error;
+};
+
+static size_t read_pipeline(struct reader *reader);
+
+static const char *token_end(const struct token *token)
+{
+    /* A string's text lies between its quotes. */
+    return token->text + token->length + (token->kind == TOKEN_STRING);
+}
+
+static const char *token_start(const struct token *token)
+{
+    return token->text - (token->kind == TOKEN_STRING);
+}
+
+static void advance(struct reader *reader)
+{
+    reader->end = token_end(&reader->token);
+    reader->token = lexer_next(&reader->lexer);
+}
+
+static bool at_end(const struct reader *reader)
+{
+    return reader->token.kind == TOKEN_END || reader->token.kind == TOKEN_BAD;
+}
+
+static bool at(const struct reader *reader, const char *text)
+{
+    return token_is(&reader->token, text);
+}
+
+static bool at_operator(const struct reader *reader)
+{
+    return at(reader, "+") || at(reader, "-") || at(reader, "&");
+}
+
+/* Adds a box. Returns its place, NO_BOX with the error set. */
+static size_t add(struct reader *reader, enum session_box_kind kind, const char *text,
+                  size_t length, size_t first, size_t second)
+{
+    struct session_diagram *diagram = reader->diagram;
+    if (diagram->count == SESSION_BOXES_MAX) {
+        snprintf(reader->error->message, sizeof(reader->error->message),
+                 "a diagram shows at most %d boxes; give a part of the graph a name",
+                 SESSION_BOXES_MAX);
+        return NO_BOX;
+    }
+    char *copy = strndup(text, length);
+    if (!copy) {
+        *reader->error = (struct session_error){.message = "out of memory"};
+        return NO_BOX;
+    }
+    diagram->boxes[diagram->count] =
+        (struct session_box){.kind = kind, .text = copy, .input = {first, second}};
+    return diagram->count++;
+}
+
+/* Moves over a part of the text up to `|`, `)`, `;` or, if `sets`, an operator, outside of its own
+ * parentheses. */
+static void skip_part(struct reader *reader, bool sets)
+{
+    size_t depth = 0;
+    bool time = false; /* a time may go on with + and - */
+    while (!at_end(reader)) {
+        if (depth == 0 && (at(reader, "|") || at(reader, ")") || at(reader, ";")))
+            return;
+        if (depth == 0 && sets && at_operator(reader)) {
+            struct lexer ahead = reader->lexer;
+            const struct token next = lexer_next(&ahead);
+            const bool goes_on = time && (next.kind == TOKEN_NUMBER || token_is(&next, "start") ||
+                                          token_is(&next, "peak") || token_is(&next, "end"));
+            if (!goes_on)
+                return;
+        }
+        if (at(reader, "at"))
+            time = true;
+        depth += at(reader, "(");
+        depth -= at(reader, ")") && depth > 0;
+        advance(reader);
+    }
+}
+
+static size_t read_term(struct reader *reader)
+{
+    if (at(reader, "(")) {
+        advance(reader);
+        const size_t box = read_pipeline(reader);
+        if (at(reader, ")"))
+            advance(reader);
+        return box;
+    }
+    const char *start = token_start(&reader->token);
+    skip_part(reader, true);
+    if (reader->end <= start)
+        return add(reader, SESSION_BOX_SET, "all", 3, NO_BOX, NO_BOX);
+    return add(reader, SESSION_BOX_SET, start, (size_t)(reader->end - start), NO_BOX, NO_BOX);
+}
+
+static size_t read_set(struct reader *reader)
+{
+    size_t box = read_term(reader);
+    while (box != NO_BOX && at_operator(reader)) {
+        const char *text = reader->token.text;
+        advance(reader);
+        const size_t second = read_term(reader);
+        if (second == NO_BOX)
+            return NO_BOX;
+        box = add(reader, SESSION_BOX_COMBINE, text, 1, box, second);
+    }
+    return box;
+}
+
+static size_t read_step(struct reader *reader, size_t input)
+{
+    const char *start = token_start(&reader->token);
+    skip_part(reader, false);
+    return add(reader, SESSION_BOX_STEP, start,
+               reader->end > start ? (size_t)(reader->end - start) : 0, input, NO_BOX);
+}
+
+/* Tells whether a step begins here. Its words could name a graph, too, but not at the beginning of
+ * a pipeline. */
+static bool at_step(const struct reader *reader)
+{
+    static const char *const words[] = {"where", "process", "color",  "sort", "top", "join",
+                                        "fold",  "ungroup", "count",  "sum",  "avg", "min",
+                                        "max",   "peak",    "growth", "write"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (at(reader, words[i]))
+            return true;
+    return false;
+}
+
+static size_t read_pipeline(struct reader *reader)
+{
+    size_t box = NO_BOX;
+    if (at_step(reader)) {
+        box = add(reader, SESSION_BOX_SET, "all", 3, NO_BOX, NO_BOX);
+        if (box != NO_BOX)
+            box = read_step(reader, box);
+    } else {
+        box = read_set(reader);
+    }
+    while (box != NO_BOX && at(reader, "|")) {
+        advance(reader);
+        box = read_step(reader, box);
+    }
+    return box;
+}
+
+/* Returns the place behind the last definition. */
+static const char *end_of_definitions(const char *text)
+{
+    struct lexer lexer;
+    const char *end = text;
+    lexer_start(&lexer, text);
+    for (struct token token = lexer_next(&lexer);
+         token.kind != TOKEN_END && token.kind != TOKEN_BAD; token = lexer_next(&lexer))
+        if (token_is(&token, ";"))
+            end = token.text + token.length;
+    return end;
+}
+
+bool session_diagram_read(struct session_diagram *diagram, const char *text,
+                          struct session_error *error)
+{
+    const char *graph = end_of_definitions(text);
+    *diagram = (struct session_diagram){.boxes = calloc(SESSION_BOXES_MAX, sizeof(*diagram->boxes)),
+                                        .definitions = strndup(text, (size_t)(graph - text))};
+    if (!diagram->boxes || !diagram->definitions) {
+        session_diagram_clear(diagram);
+        *error = (struct session_error){.message = "out of memory"};
+        return false;
+    }
+    struct reader reader = {.diagram = diagram, .text = graph, .error = error};
+    lexer_start(&reader.lexer, graph);
+    reader.end = graph;
+    reader.token = lexer_next(&reader.lexer);
+    if (read_pipeline(&reader) == NO_BOX || reader.token.kind != TOKEN_END) {
+        if (reader.token.kind != TOKEN_END)
+            snprintf(error->message, sizeof(error->message), "the text is no graph");
+        session_diagram_clear(diagram);
+        return false;
+    }
+    return true;
+}
+
+void session_diagram_clear(struct session_diagram *diagram)
+{
+    for (size_t i = 0; i < diagram->count; i++)
+        free(diagram->boxes[i].text);
+    free(diagram->boxes);
+    free(diagram->definitions);
+    *diagram = (struct session_diagram){.boxes = NULL};
+}
+
+size_t session_box_inputs(const struct session_box *box)
+{
+    return (size_t)box->kind;
+}
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+enum change { CHANGE_NONE, CHANGE_REPLACE, CHANGE_INSERT, CHANGE_REMOVE, CHANGE_SWAP };
+
+struct change_of {
+    enum change change;
+    size_t box;
+    const char *text;
+};
+
+static void write_box(FILE *out, const struct session_diagram *diagram, size_t place,
+                      const struct change_of *change, bool as_term);
+
+/* Writes an operator. Its second input needs parentheses if it is more than a set, because + - &
+ * bind equally from left to right; so does a first input with steps. */
+static void write_combined(FILE *out, const struct session_diagram *diagram, size_t place,
+                           const struct change_of *change)
+{
+    const struct session_box *box = &diagram->boxes[place];
+    const bool swapped = change->change == CHANGE_SWAP && change->box == place;
+    const char *operator_ =
+        change->change == CHANGE_REPLACE && change->box == place ? change->text : box->text;
+    write_box(out, diagram, box->input[swapped], change, true);
+    fprintf(out, " %s ", operator_);
+    write_box(out, diagram, box->input[!swapped], change, true);
+}
+
+/* Writes the graph that ends at a box, without what a change inserts behind it. */
+static void write_own(FILE *out, const struct session_diagram *diagram, size_t place,
+                      const struct change_of *change)
+{
+    const struct session_box *box = &diagram->boxes[place];
+    const bool here = change->box == place;
+    if (here && change->change == CHANGE_REMOVE) {
+        if (box->kind == SESSION_BOX_SET)
+            fputs("all", out);
+        else
+            write_box(out, diagram, box->input[0], change, false);
+    } else if (box->kind == SESSION_BOX_COMBINE) {
+        write_combined(out, diagram, place, change);
+    } else {
+        if (box->kind == SESSION_BOX_STEP) {
+            write_box(out, diagram, box->input[0], change, false);
+            fputs(" | ", out);
+        }
+        fputs(here && change->change == CHANGE_REPLACE ? change->text : box->text, out);
+    }
+}
+
+/* Tells whether the text joins two sets: it begins with an operator. */
+static bool joins(const char *text)
+{
+    text += strspn(text, " \t\n");
+    return *text == '+' || *text == '-' || *text == '&';
+}
+
+/* A set that is one time, such as `live at 2s`, must not go on with what follows: it has
+ * parentheses in an operator. */
+static bool is_simple(const struct session_box *box)
+{
+    return box->kind == SESSION_BOX_SET && !strstr(box->text, " at ");
+}
+
+static void write_box(FILE *out, const struct session_diagram *diagram, size_t place,
+                      const struct change_of *change, bool as_term)
+{
+    const bool here = change->box == place;
+    const bool inserts = here && change->change == CHANGE_INSERT;
+    const bool replaced = here && change->change == CHANGE_REPLACE;
+    const bool compound = replaced || !is_simple(&diagram->boxes[place]);
+    const bool outer = as_term && (inserts || compound);
+    const bool inner = inserts && joins(change->text) && compound;
+    if (outer)
+        fputc('(', out);
+    if (inner)
+        fputc('(', out);
+    write_own(out, diagram, place, change);
+    if (inner)
+        fputc(')', out);
+    if (inserts)
+        fprintf(out, joins(change->text) ? " %s" : " | %s", change->text);
+    if (outer)
+        fputc(')', out);
+}
+
+static char *write_text(const struct session_diagram *diagram, size_t last,
+                        const struct change_of *change)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    if (*diagram->definitions)
+        fprintf(out, "%s ", diagram->definitions);
+    write_box(out, diagram, last, change, false);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+char *session_diagram_text(const struct session_diagram *diagram, size_t box)
+{
+    return write_text(diagram, box, &(struct change_of){.change = CHANGE_NONE});
+}
+
+static char *changed(const struct session_diagram *diagram, enum change change, size_t box,
+                     const char *text)
+{
+    return write_text(diagram, diagram->count - 1,
+                      &(struct change_of){.change = change, .box = box, .text = text});
+}
+
+char *session_diagram_replaced(const struct session_diagram *diagram, size_t box, const char *text)
+{
+    return changed(diagram, CHANGE_REPLACE, box, text);
+}
+
+char *session_diagram_inserted(const struct session_diagram *diagram, size_t box, const char *text)
+{
+    return changed(diagram, CHANGE_INSERT, box, text);
+}
+
+char *session_diagram_removed(const struct session_diagram *diagram, size_t box)
+{
+    return changed(diagram, CHANGE_REMOVE, box, NULL);
+}
+
+char *session_diagram_swapped(const struct session_diagram *diagram, size_t box)
+{
+    return changed(diagram, CHANGE_SWAP, box, NULL);
+}

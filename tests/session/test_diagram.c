@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Graphs as diagrams: their boxes, and the texts that are made of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "session/diagram.h"
+
+/* Writes the boxes as "TEXT(INPUT INPUT); …". */
+static const char *boxes(const char *text)
+{
+    static char out[4000];
+    struct session_diagram diagram;
+    struct session_error error = {.message = ""};
+    if (!session_diagram_read(&diagram, text, &error))
+        return strcpy(out, error.message);
+    size_t length = 0;
+    for (size_t i = 0; i < diagram.count; i++) {
+        length += (size_t)snprintf(out + length, sizeof(out) - length, "%s[%s", i ? " " : "",
+                                   diagram.boxes[i].text);
+        for (size_t k = 0; k < session_box_inputs(&diagram.boxes[i]); k++)
+            length += (size_t)snprintf(out + length, sizeof(out) - length, " %zu",
+                                       diagram.boxes[i].input[k]);
+        length += (size_t)snprintf(out + length, sizeof(out) - length, "]");
+    }
+    session_diagram_clear(&diagram);
+    return out;
+}
+
+static void test_boxes(void **state)
+{
+    (void)state;
+    assert_string_equal(boxes("all"), "[all]");
+    assert_string_equal(boxes(""), "[all]");
+    assert_string_equal(boxes("where size > 1K"), "[all] [where size > 1K 0]");
+    assert_string_equal(boxes("live at peak - (live at start) | join type | top 3"),
+                        "[live at peak] [live at start] [- 0 1] [join type 2] [top 3 3]");
+    assert_string_equal(boxes("live at peak - 1s + 5ms & leaked"),
+                        "[live at peak - 1s + 5ms] [leaked] [& 0 1]");
+    assert_string_equal(boxes("a + b | where size in (1, 3 .. 5) or (count > 2)"),
+                        "[a] [b] [+ 0 1] [where size in (1, 3 .. 5) or (count > 2) 2]");
+    assert_string_equal(
+        boxes("(all | where type == \"a|b;(\") & session \"x - y\".(live | top 1)"),
+        "[all] [where type == \"a|b;(\" 0] [session \"x - y\".(live | top 1)] [& 1 2]");
+    assert_string_equal(boxes("big = all | where size >= 1M; big - leaked | sort alloc_time"),
+                        "[big] [leaked] [- 0 1] [sort alloc_time 2]");
+    assert_string_equal(boxes("grown(1s, peak - 1s) + all"),
+                        "[grown(1s, peak - 1s)] [all] [+ 0 1]");
+    assert_string_equal(boxes("all)"), "the text is no graph");
+}
+
+/* Returns the first text that a chain of changes gives. */
+static char *change(const char *text, char *(*make)(const struct session_diagram *, size_t),
+                    size_t box)
+{
+    struct session_diagram diagram;
+    struct session_error error = {.message = ""};
+    assert_true(session_diagram_read(&diagram, text, &error));
+    char *made = make(&diagram, box);
+    session_diagram_clear(&diagram);
+    return made;
+}
+
+static char *change_by(const char *text,
+                       char *(*make)(const struct session_diagram *, size_t, const char *),
+                       size_t box, const char *by)
+{
+    struct session_diagram diagram;
+    struct session_error error = {.message = ""};
+    assert_true(session_diagram_read(&diagram, text, &error));
+    char *made = make(&diagram, box, by);
+    session_diagram_clear(&diagram);
+    return made;
+}
+
+static void expect(char *made, const char *wanted)
+{
+    struct session_error error = {.message = ""};
+    assert_string_equal(made, wanted);
+    if (!filter_check(made, &error))
+        fail_msg("%s: column %d: %s", made, error.column, error.message);
+    free(made);
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    const char *text = "live at peak - leaked | where size > 1K | top 3";
+    expect(change(text, session_diagram_text, 2), "(live at peak) - leaked");
+    expect(change(text, session_diagram_text, 0), "live at peak");
+    expect(change(text, session_diagram_swapped, 2),
+           "leaked - (live at peak) | where size > 1K | top 3");
+    expect(change(text, session_diagram_removed, 3), "(live at peak) - leaked | top 3");
+    expect(change(text, session_diagram_removed, 2), "live at peak | where size > 1K | top 3");
+    expect(change(text, session_diagram_removed, 1),
+           "(live at peak) - all | where size > 1K | top 3");
+    expect(change_by(text, session_diagram_replaced, 3, "where count == 2"),
+           "(live at peak) - leaked | where count == 2 | top 3");
+    expect(change_by(text, session_diagram_replaced, 1, "live at 2s"),
+           "(live at peak) - (live at 2s) | where size > 1K | top 3");
+    expect(change_by(text, session_diagram_inserted, 1, "where size < 9"),
+           "(live at peak) - (leaked | where size < 9) | where size > 1K | top 3");
+    expect(change_by(text, session_diagram_inserted, 0, "& all"),
+           "((live at peak) & all) - leaked | where size > 1K | top 3");
+    expect(change_by(text, session_diagram_inserted, 4, "+ live at 2s"),
+           "((live at peak) - leaked | where size > 1K | top 3) + live at 2s");
+    expect(change_by("x = leaked; x", session_diagram_inserted, 0, "join type"),
+           "x = leaked; x | join type");
+}
+
+/* A text and the text of its diagram have the same diagram. */
+static void test_forth_and_back(void **state)
+{
+    static const char *const texts[] = {
+        "all - (live - (leaked - all))",
+        "((all + live) & (leaked | where size > 1)) - live at 1s | color red where size > 3",
+        "live at (end - 1s) - live at 2s + all | growth start..end - 5%",
+        "where stack has \"a b\" and not (size in 1 .. 2 or freed == true) | write \"x;y.csv\"",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char before[4000];
+        struct session_diagram diagram;
+        struct session_error error = {.message = ""};
+        assert_true(session_diagram_read(&diagram, texts[i], &error));
+        char *text = session_diagram_text(&diagram, diagram.count - 1);
+        session_diagram_clear(&diagram);
+        strcpy(before, boxes(texts[i]));
+        assert_string_equal(boxes(text), before);
+        free(text);
+    }
+}
+
+static void test_limit(void **state)
+{
+    char text[8 * SESSION_BOXES_MAX] = "all";
+    (void)state;
+    for (int i = 0; i < SESSION_BOXES_MAX; i++)
+        strcat(text, "|top 1");
+    assert_string_equal(boxes(text),
+                        "a diagram shows at most 200 boxes; give a part of the graph a name");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_forth_and_back),
+        cmocka_unit_test(test_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
