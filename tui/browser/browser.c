@@ -93,6 +93,8 @@ static void grant_wishes(struct browser *browser)
     free(filter);
     if (view != VIEW_SAME)
         browser_go(browser, view, true);
+    if (exploration->wish_ask)
+        prompt_ask(browser);
 }
 
 bool browser_act(struct browser *browser, const struct view_input *input)
@@ -361,8 +363,8 @@ static bool prepare(struct browser *browser, struct session *session,
         if (browser_view((enum view_number)i) &&
             !(browser->views[i] = browser_view((enum view_number)i)->create()))
             return false;
-    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_GOTO,
-                                               MODE_RANGE};
+    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND,
+                                               MODE_GOTO,   MODE_RANGE,  MODE_ASK};
     for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
         if (!(browser->editors[typing[i]] = line_editor_new()))
             return false;

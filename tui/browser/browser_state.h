@@ -19,6 +19,7 @@ enum browser_mode {
     MODE_COMMAND,
     MODE_GOTO,
     MODE_RANGE,
+    MODE_ASK, /* a view has asked, by exploration_ask() */
     MODE_HELP,
     MODE_MENU,
     MODES
@@ -54,6 +55,7 @@ struct browser {
     int64_t renewal_ms, renewal_began_ms; /* the next and the last look for a newer session */
 
     struct line_editor *editors[MODES]; /* of the modes with typing */
+    const char *asked;                  /* the prompt of MODE_ASK */
     struct session_error filter_error;  /* of the filter in the editor */
     struct completion completion;
 
@@ -112,6 +114,8 @@ void mouse_event(struct browser *browser, const struct event *event);
 
 /* prompt.c: the modes with typing. */
 void prompt_open(struct browser *browser, enum browser_mode mode);
+/* Asks what the view wishes to ask. */
+void prompt_ask(struct browser *browser);
 void prompt_key(struct browser *browser, uint32_t key);
 
 /* frame.c: everything around the view. */

@@ -127,6 +127,17 @@ static void complete_filter(struct browser *browser, struct asking *asking, cons
     free(before);
 }
 
+/* Completes a part of a filter: a step, or an operator and a set, that follows a set. */
+static void complete_part(struct browser *browser, struct asking *asking, const char *text)
+{
+    char *whole = NULL;
+    const bool joins = *text == '+' || *text == '-' || *text == '&';
+    if (asprintf(&whole, "all %s%s", joins ? "" : "| ", text) < 0)
+        return;
+    complete_filter(browser, asking, whole);
+    free(whole);
+}
+
 static void function_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)before;
@@ -301,6 +312,9 @@ void complete(struct browser *browser)
         break;
     case MODE_COMMAND:
         complete_command(browser, &asking, text);
+        break;
+    case MODE_ASK:
+        complete_part(browser, &asking, text);
         break;
     case MODE_SEARCH:
     case MODE_GOTO:

@@ -346,10 +346,11 @@ static void render_typing(const struct browser *browser, const struct area *foot
 {
     const char *before = browser->mode == MODE_SEARCH    ? "/"
                          : browser->mode == MODE_COMMAND ? ":"
+                         : browser->mode == MODE_ASK     ? browser->asked
                          : browser->mode == MODE_RANGE ? browser_view(browser->current)->asks_range
                                                        : browser_view(browser->current)->asks;
     int x = 1 + area_text(footer, 1, 0, theme_style(THEME_KEY), before);
-    if (browser->mode == MODE_GOTO || browser->mode == MODE_RANGE)
+    if (browser->mode == MODE_GOTO || browser->mode == MODE_RANGE || browser->mode == MODE_ASK)
         x++;
     struct area line = area_part(footer, x, 0, footer->width - x, 1);
     line_editor_render(browser->editors[browser->mode], &line, -1, theme_style(THEME_PLAIN),

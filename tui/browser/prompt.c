@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Handles the lines that the user types: filter, search, command, place to go to. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/browser/browser_state.h"
@@ -16,6 +17,18 @@ void prompt_open(struct browser *browser, enum browser_mode mode)
     browser->prompt_behind = MODE_VIEW;
     browser->filter_error = (struct session_error){.message = ""};
     line_editor_set(browser->editors[mode], mode == MODE_FILTER ? browser->exploration.filter : "");
+}
+
+void prompt_ask(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    browser->asked = exploration->wish_ask;
+    prompt_open(browser, MODE_ASK);
+    line_editor_set(browser->editors[MODE_ASK],
+                    exploration->wish_answer ? exploration->wish_answer : "");
+    free(exploration->wish_answer);
+    exploration->wish_answer = NULL;
+    exploration->wish_ask = NULL;
 }
 
 static void take_filter(struct browser *browser, const char *text)
@@ -47,6 +60,10 @@ static void take(struct browser *browser, enum browser_mode mode, const char *te
         browser->mode = MODE_VIEW;
         if (*text)
             browser_act(browser, &(struct view_input){.action = ACTION_GOTO, .text = text});
+        break;
+    case MODE_ASK:
+        browser->mode = MODE_VIEW;
+        browser_act(browser, &(struct view_input){.action = ACTION_ANSWER, .text = text});
         break;
     case MODE_RANGE:
         browser->mode = MODE_VIEW;

@@ -37,6 +37,8 @@ static const struct view_ops *const view_table[VIEWS] = {
     [VIEW_DETAIL] = &detail_view,
 
     [VIEW_DIFF] = &diff_view,
+
+    [VIEW_GRAPHS] = &graphs_view,
 };
 
 const struct view_ops *browser_view(enum view_number number)

@@ -46,6 +46,7 @@ void exploration_close(struct exploration *exploration)
     selection_free(exploration->selection);
     free(exploration->filter);
     free(exploration->wish_filter);
+    free(exploration->wish_answer);
     free(exploration->source_path);
     free(exploration->edit_path);
     session_jobs_stop(exploration->loader.jobs);
@@ -433,6 +434,13 @@ void exploration_edit(struct exploration *exploration, const char *path, uint32_
     free(exploration->edit_path);
     exploration->edit_path = strdup(path);
     exploration->edit_line = line;
+}
+
+void exploration_ask(struct exploration *exploration, const char *prompt, const char *text)
+{
+    free(exploration->wish_answer);
+    exploration->wish_answer = strdup(text);
+    exploration->wish_ask = prompt;
 }
 
 void exploration_list(struct exploration *exploration, const char *step)

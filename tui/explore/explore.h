@@ -67,6 +67,8 @@ struct exploration {
     /* The wishes of a view; the browser fulfils them after update(). */
     char *wish_filter; /* owned; NULL: none */
     enum view_number wish_view;
+    const char *wish_ask; /* a prompt; NULL: none */
+    char *wish_answer;    /* the text that the prompt begins with; owned */
     char message[320];
     bool message_is_error;
 };
@@ -140,6 +142,10 @@ void exploration_open_source(struct exploration *exploration, const char *path, 
 void exploration_edit(struct exploration *exploration, const char *path, uint32_t line);
 /* Wishes for the list of the allocations that the active filter with one more step selects. */
 void exploration_list(struct exploration *exploration, const char *step);
+/* Wishes for a line that the user types: a set or step of a filter, or a name. `prompt` lives as
+ * long as the program, `text` is the first answer. The view gets it by ACTION_ANSWER, or nothing if
+ * the user leaves the prompt. */
+void exploration_ask(struct exploration *exploration, const char *prompt, const char *text);
 void exploration_say(struct exploration *exploration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void exploration_complain(struct exploration *exploration, const char *format, ...)

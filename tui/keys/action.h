@@ -57,11 +57,19 @@ enum action {
     ACTION_OPEN,      /* the source of what is selected; in the source: the editor */
     ACTION_TO_MEMORY,
 
+    ACTION_ADD, /* a box to a graph; edit, remove, disable, paint, swap it; save the graph */
+    ACTION_REMOVE,
+    ACTION_DISABLE,
+    ACTION_PAINT,
+    ACTION_SWAP,
+    ACTION_SAVE,
+
     ACTION_LIST, /* the allocations behind what is selected */
     ACTION_NEXT, /* match, hole */
     ACTION_PREVIOUS,
     ACTION_GOTO,   /* asks for text, then comes again with it */
     ACTION_SEARCH, /* asks for text, then comes again with it */
+    ACTION_ANSWER, /* the text that the view asked for by exploration_ask() */
     ACTION_CLICK,  /* with a position */
     ACTION_DRAG,   /* the mouse moves to a position with its button held; a click came before */
     ACTION_DROP,   /* the button is released */
@@ -92,7 +100,7 @@ struct view_input {
     int width, height;
     int x, y;         /* of the mouse: position in the view's area */
     bool twice;       /* ACTION_CLICK: the second click of a double click */
-    const char *text; /* ACTION_SEARCH, ACTION_GOTO: the typed text */
+    const char *text; /* ACTION_SEARCH, _GOTO, _RANGE, _ANSWER: the typed text */
     bool more;        /* another action waits: data that is only shown can load later */
 };
 

@@ -33,7 +33,8 @@ enum view_set {
     /* The views whose main part is a table or an outline of rows. */
     IN_LISTS = IN_ALL & ~(IN(VIEW_TIMELINE) | IN(VIEW_MEMORY)),
     /* Those that sort their rows. */
-    IN_SORTED = IN_LISTS & ~(IN(VIEW_OVERVIEW) | IN(VIEW_SOURCE) | IN(VIEW_DETAIL)),
+    IN_SORTED =
+        IN_LISTS & ~(IN(VIEW_OVERVIEW) | IN(VIEW_SOURCE) | IN(VIEW_DETAIL) | IN(VIEW_GRAPHS)),
     /* Those that show categories in colours. */
     IN_COLORED = IN(VIEW_TIMELINE) | IN(VIEW_MEMORY),
 };

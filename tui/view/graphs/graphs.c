@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The view of graphs: stored graphs, and an editor of the active filter as boxes. */
+#include "tui/view/graphs/graphs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/view/common/list.h"
+#include "tui/view/view.h"
+
+static void *create(void)
+{
+    return calloc(1, sizeof(struct graphs));
+}
+
+static void destroy(void *view, struct exploration *exploration)
+{
+    struct graphs *graphs = view;
+    load_clear(&exploration->loader, &graphs->list_load);
+    graphs_clear_boxes(graphs, exploration);
+    free(graphs);
+}
+
+/* ---- changes ---------------------------------------------------------------------------- */
+
+/* Makes a text the active filter if it parses; frees it. `answer`: what the user typed for it. */
+static void apply(struct graphs *graphs, struct exploration *exploration, char *text,
+                  const char *answer)
+{
+    struct session_error error = {.message = ""};
+    graphs->rejected[0] = 0;
+    if (!text) {
+        exploration_complain(exploration, "out of memory");
+    } else if (!session_filter_check(exploration->session, text, &error)) {
+        exploration_complain(exploration, "%s", error.message);
+        if (answer)
+            snprintf(graphs->rejected, sizeof(graphs->rejected), "%s", answer);
+    } else {
+        exploration_replace(exploration, text);
+    }
+    free(text);
+}
+
+static bool has_boxes(struct graphs *graphs, struct exploration *exploration)
+{
+    if (graphs->diagram.count == 0)
+        exploration_complain(exploration, "%s", graphs->problem);
+    return graphs->diagram.count > 0;
+}
+
+static void ask(struct graphs *graphs, struct exploration *exploration,
+                enum graphs_question question, const char *prompt, const char *text)
+{
+    const bool again = graphs->rejected[0] && graphs->asked == question;
+    graphs->asked = question;
+    exploration_ask(exploration, prompt, again ? graphs->rejected : text);
+}
+
+/* Switches a step off, or the one on that was switched off behind the selected box. */
+static void switch_box(struct graphs *graphs, struct exploration *exploration)
+{
+    const struct session_box *box = &graphs->diagram.boxes[graphs->box];
+    char *here = session_diagram_text(&graphs->diagram, graphs->box);
+    for (size_t i = 0; here && i < graphs->disabled_count; i++) {
+        struct disabled_box *off = &graphs->disabled[i];
+        if (strcmp(off->before, here) != 0)
+            continue;
+        apply(graphs, exploration,
+              session_diagram_inserted(&graphs->diagram, graphs->box, off->text), NULL);
+        free(off->before);
+        free(off->text);
+        *off = graphs->disabled[--graphs->disabled_count];
+        free(here);
+        return;
+    }
+    free(here);
+    if (box->kind != SESSION_BOX_STEP) {
+        exploration_complain(exploration, "only a step can be switched off");
+        return;
+    }
+    if (graphs->disabled_count == DISABLED_MOST) {
+        exploration_complain(exploration, "%d steps are switched off already", DISABLED_MOST);
+        return;
+    }
+    struct disabled_box off = {session_diagram_text(&graphs->diagram, box->input[0]),
+                               strdup(box->text)};
+    if (!off.before || !off.text) {
+        free(off.before);
+        free(off.text);
+        exploration_complain(exploration, "out of memory");
+        return;
+    }
+    graphs->disabled[graphs->disabled_count++] = off;
+    const size_t input = box->input[0];
+    apply(graphs, exploration, session_diagram_removed(&graphs->diagram, graphs->box), NULL);
+    graphs->box = input;
+    exploration_say(exploration, "off: %s; O switches it on again", off.text);
+}
+
+static void save(struct graphs *graphs, struct exploration *exploration, const char *name)
+{
+    struct session_storing storing = {.place = SESSION_PLACE_SESSION};
+    struct session_error error = {.message = ""};
+    const char *text = graphs->shown && graphs->shown[0] ? graphs->shown : "all";
+    if (!session_graph_store(exploration->session, name, text, &storing, &error)) {
+        exploration_complain(exploration, "%s", error.message);
+        snprintf(graphs->rejected, sizeof(graphs->rejected), "%s", name);
+        return;
+    }
+    graphs->stores++;
+    graphs->rejected[0] = 0;
+    exploration_say(exploration, "\"%s\" is stored in %s%s%s", name,
+                    storing.stored == SESSION_PLACE_SESSION ? "the session" : "your folder",
+                    storing.note[0] ? ": " : "", storing.note);
+}
+
+static void take_answer(struct graphs *graphs, struct exploration *exploration, const char *text)
+{
+    char *changed = NULL;
+    text += strspn(text, " ");
+    if (!*text || (graphs->diagram.count == 0 && graphs->asked < ASKED_USE))
+        return;
+    switch (graphs->asked) {
+    case ASKED_ADD:
+        changed = session_diagram_inserted(&graphs->diagram, graphs->box, text);
+        break;
+    case ASKED_EDIT:
+        changed = session_diagram_replaced(&graphs->diagram, graphs->box, text);
+        break;
+    case ASKED_PAINT: {
+        char step[300];
+        snprintf(step, sizeof(step), "color %.280s", text);
+        changed = session_diagram_inserted(&graphs->diagram, graphs->box, step);
+        break;
+    }
+    case ASKED_USE:
+        changed = strdup(text);
+        break;
+    case ASKED_SAVE:
+        save(graphs, exploration, text);
+        return;
+    }
+    apply(graphs, exploration, changed, text);
+}
+
+/* ---- keys ------------------------------------------------------------------------------- */
+
+static void use_selected(struct graphs *graphs, struct exploration *exploration)
+{
+    const struct session_graph *graph = graphs_selected(graphs);
+    char use[SESSION_GRAPH_NAME_MAX + 300];
+    if (!graph)
+        return;
+    graphs->in_diagram = true;
+    if (graphs_use(graph, use, sizeof(use)))
+        ask(graphs, exploration, ASKED_USE, "with these values:", use);
+    else
+        exploration_replace(exploration, graph->name);
+}
+
+static void remove_stored(struct graphs *graphs, struct exploration *exploration)
+{
+    const struct session_graph *graph = graphs_selected(graphs);
+    struct session_error error = {.message = ""};
+    if (!graph)
+        return;
+    if (!session_graph_delete(exploration->session, graph->place, graph->name, &error)) {
+        exploration_complain(exploration, "%s", error.message);
+        return;
+    }
+    exploration_say(exploration, "\"%s\" is deleted", graph->name);
+    graphs->stores++;
+}
+
+static bool act_on_list(struct graphs *graphs, struct exploration *exploration,
+                        const struct view_input *input, const struct graphs_layout *layout)
+{
+    const struct table_source source = graphs_list_source(graphs);
+    if (input->action == ACTION_REMOVE) {
+        remove_stored(graphs, exploration);
+        return true;
+    }
+    if (input->action != ACTION_FOLLOW) {
+        const enum table_answer answer =
+            list_update(exploration, &graphs->table, &source, input, &layout->list);
+        if (answer != TABLE_FOLLOW)
+            return answer != TABLE_IGNORED;
+    }
+    use_selected(graphs, exploration);
+    return true;
+}
+
+static bool act_on_diagram(struct graphs *graphs, struct exploration *exploration,
+                           enum action action)
+{
+    if (!has_boxes(graphs, exploration))
+        return action != ACTION_BACK;
+    const struct session_box *box = &graphs->diagram.boxes[graphs->box];
+    switch (action) {
+    case ACTION_LEFT:
+    case ACTION_RIGHT:
+    case ACTION_UP:
+    case ACTION_DOWN:
+        graphs->box = graphs_neighbour(graphs, action);
+        return true;
+    case ACTION_HOME:
+        graphs->box = 0;
+        return true;
+    case ACTION_END:
+        graphs->box = graphs->diagram.count - 1;
+        return true;
+    case ACTION_FOLLOW:
+        ask(graphs, exploration, ASKED_EDIT, "box:", box->text);
+        return true;
+    case ACTION_ADD:
+        ask(graphs, exploration, ASKED_ADD, "step, or + - & and a set:", "");
+        return true;
+    case ACTION_PAINT:
+        ask(graphs, exploration, ASKED_PAINT, "color:", "");
+        return true;
+    case ACTION_REMOVE:
+        apply(graphs, exploration, session_diagram_removed(&graphs->diagram, graphs->box), NULL);
+        if (session_box_inputs(box) > 0)
+            graphs->box = box->input[0];
+        return true;
+    case ACTION_SWAP:
+        if (box->kind == SESSION_BOX_COMBINE)
+            apply(graphs, exploration, session_diagram_swapped(&graphs->diagram, graphs->box),
+                  NULL);
+        else
+            exploration_complain(exploration, "only + - and & have two inputs");
+        return true;
+    case ACTION_DISABLE:
+        switch_box(graphs, exploration);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool click(struct graphs *graphs, struct exploration *exploration,
+                  const struct view_input *input, const struct graphs_layout *layout)
+{
+    const size_t box = graphs_box_at(graphs, &layout->diagram, input->x, input->y);
+    graphs->in_diagram = input->y >= layout->diagram.y && layout->diagram.height > 0;
+    if (!graphs->in_diagram)
+        return act_on_list(graphs, exploration, input, layout);
+    if (box == SIZE_MAX)
+        return true;
+    graphs->box = box;
+    return !input->twice || act_on_diagram(graphs, exploration, ACTION_FOLLOW);
+}
+
+static bool act(struct graphs *graphs, struct exploration *exploration,
+                const struct view_input *input, const struct graphs_layout *layout)
+{
+    switch (input->action) {
+    case ACTION_ANSWER:
+        take_answer(graphs, exploration, input->text);
+        return true;
+    case ACTION_NEXT_PANE:
+    case ACTION_PREVIOUS_PANE:
+        graphs->in_diagram = !graphs->in_diagram;
+        return true;
+    case ACTION_SAVE:
+        ask(graphs, exploration, ASKED_SAVE, "store under the name:", "");
+        return true;
+    case ACTION_CLICK:
+        return click(graphs, exploration, input, layout);
+    case ACTION_BACK:
+        return false;
+    default:
+        return graphs->in_diagram ? act_on_diagram(graphs, exploration, input->action)
+                                  : act_on_list(graphs, exploration, input, layout);
+    }
+}
+
+static bool update(void *view, struct exploration *exploration, const struct view_input *input)
+{
+    struct graphs *graphs = view;
+    bool used = input->action == ACTION_REFRESH;
+    graphs_load_list(graphs, exploration);
+    if (!graphs->shown || strcmp(graphs->shown, exploration_wanted_filter(exploration)) != 0)
+        graphs_load_boxes(graphs, exploration);
+    struct graphs_layout layout = graphs_areas(graphs, input->width, input->height);
+    if (!used)
+        used = act(graphs, exploration, input, &layout);
+    graphs_load_list(graphs, exploration);
+    if (!input->more)
+        graphs_load_boxes(graphs, exploration);
+    layout = graphs_areas(graphs, input->width, input->height);
+    const struct table_source source = graphs_list_source(graphs);
+    graphs->table.blurred = graphs->in_diagram;
+    if (layout.list.height > 0)
+        table_settle(&graphs->table, &source, &layout.list);
+    return used;
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+static bool copy(void *view, struct exploration *exploration, FILE *out)
+{
+    const struct graphs *graphs = view;
+    const struct session_graph *graph = graphs_selected(graphs);
+    if (graphs->in_diagram || !graph)
+        fprintf(out, "%s\n", exploration->filter[0] ? exploration->filter : "all");
+    else
+        fprintf(out, "%s\n", graph->whole);
+    return true;
+}
+
+static bool write_table(void *view, struct exploration *exploration, FILE *out,
+                        enum table_format format)
+{
+    const struct graphs *graphs = view;
+    const struct table_source source = graphs_list_source(graphs);
+    (void)exploration;
+    if (graphs->list)
+        table_write(&source, out, format);
+    return graphs->list != NULL;
+}
+
+static const struct key_binding keys[] = {
+    {.keys = {KEYCODE_ENTER},
+     .action = ACTION_FOLLOW,
+     .footer = "use, edit",
+     .description = "in the list: make the graph the active filter; in the diagram: edit the box"},
+    {.keys = {KEYCODE_TAB},
+     .action = ACTION_NEXT_PANE,
+     .footer = "boxes",
+     .description = "to the diagram, and back to the list"},
+    {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to a box's first input"},
+    {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the box behind"},
+    {.keys = {'A'},
+     .action = ACTION_ADD,
+     .footer = "add",
+     .description = "add a step behind the box, or join a set to it by + - &"},
+    {.keys = {'D', KEYCODE_DELETE},
+     .action = ACTION_REMOVE,
+     .footer = "delete",
+     .description = "delete the box; in the list: the stored graph"},
+    {.keys = {'O'},
+     .action = ACTION_DISABLE,
+     .footer = "on/off",
+     .description = "switch a step off, or on again"},
+    {.keys = {'I'}, .action = ACTION_SWAP, .description = "the inputs of + - & change places"},
+    {.keys = {'c'},
+     .action = ACTION_PAINT,
+     .description = "colour what flows out of the box: red, or by type"},
+    {.keys = {'W'},
+     .action = ACTION_SAVE,
+     .footer = "save",
+     .description = "store the active filter under a name"},
+};
+
+const struct view_ops graphs_view = {
+    .name = "graphs",
+    .title = "Graphs",
+    .help = "Stored graphs, and the active filter as boxes: what flows from left to right are "
+            "allocations. Each box shows how many of them leave it, and their bytes.",
+    .keys = KEY_TABLE(keys),
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .render = graphs_render,
+    .copy = copy,
+    .table = write_table,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screen/format.h"
+#include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
+#include "tui/view/graphs/graphs.h"
+
+/* The rows below the diagram: a line, the selected box's text, the whole text. */
+#define TEXT_ROWS 3
+
+struct graphs_layout graphs_areas(const struct graphs *graphs, int width, int height)
+{
+    struct graphs_layout layout = {.list = {0, 0, width, height}, .diagram = {0, 0, width, height}};
+    if (height < 14) {
+        *(graphs->in_diagram ? &layout.list : &layout.diagram) = (struct table_place){0, 0, 0, 0};
+        return layout;
+    }
+    const int rows = (int)graphs->list_count + 1, most = height / 3;
+    layout.list.height = rows < most ? rows : most;
+    layout.diagram.y = layout.list.height;
+    layout.diagram.height = height - layout.list.height;
+    return layout;
+}
+
+/* The cells of the diagram that are left of and above the screen, so that the selected box is
+ * visible. */
+static void scrolled(const struct graphs *graphs, int width, int height, int *left, int *above)
+{
+    const struct box_place *box = &graphs->places[graphs->box];
+    *left = *above = 0;
+    if (graphs->width + 2 > width && box->x + box->width + BOX_GAP > width)
+        *left = box->x + box->width + BOX_GAP - width;
+    if (box->x < *left)
+        *left = box->x;
+    if (graphs->height > height && box->y + BOX_HEIGHT > height)
+        *above = box->y + BOX_HEIGHT - height;
+}
+
+/* Returns the part of the place that holds boxes: without the title and the texts. */
+static struct table_place inner(const struct table_place *place)
+{
+    return (struct table_place){place->x + 1, place->y + 1, place->width - 2,
+                                place->height - 1 - TEXT_ROWS};
+}
+
+size_t graphs_box_at(const struct graphs *graphs, const struct table_place *place, int x, int y)
+{
+    const struct table_place part = inner(place);
+    int left, above;
+    if (graphs->diagram.count == 0 || place->height == 0)
+        return SIZE_MAX;
+    scrolled(graphs, part.width, part.height, &left, &above);
+    x += left - part.x;
+    y += above - part.y;
+    for (size_t i = 0; i < graphs->diagram.count; i++) {
+        const struct box_place *box = &graphs->places[i];
+        if (x >= box->x && x < box->x + box->width && y >= box->y && y < box->y + BOX_HEIGHT)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* ---- one box ---------------------------------------------------------------------------- */
+
+static void write_measure(const struct session_measure *measure, char *out, size_t size)
+{
+    char number[FORMAT_SIZE];
+    switch (measure->unit) {
+    case UNIT_BYTES:
+        format_size(number, measure->value);
+        break;
+    case UNIT_DURATION:
+    case UNIT_MOMENT:
+        format_duration(number, measure->value);
+        break;
+    default:
+        format_count(number, measure->value);
+        break;
+    }
+    snprintf(out, size, "%s%s", measure->negative ? "−" : "", measure->is_null ? "–" : number);
+}
+
+static void write_flow(const struct flow_data *flow, char *out, size_t size)
+{
+    char count[FORMAT_SIZE], bytes[FORMAT_SIZE];
+    const char *about = flow && flow->estimated ? "~" : "";
+    if (!flow)
+        snprintf(out, size, "…");
+    else if (flow->problem[0])
+        snprintf(out, size, "no answer");
+    else if (flow->kind == RESULT_MEASURE)
+        write_measure(&flow->measure, out, size);
+    else if (flow->kind == RESULT_GROUPS)
+        snprintf(out, size, "%s groups", format_count_short(count, flow->count));
+    else
+        snprintf(out, size, "%s%s  %s%s", about, format_count_short(count, flow->count), about,
+                 format_size_short(bytes, flow->bytes));
+}
+
+static void draw_frame(const struct area *area, int x, int y, int width, struct cell_style style)
+{
+    area_put(area, x, y, 0x250c, style);
+    area_put(area, x + width - 1, y, 0x2510, style);
+    area_put(area, x, y + BOX_HEIGHT - 1, 0x2514, style);
+    area_put(area, x + width - 1, y + BOX_HEIGHT - 1, 0x2518, style);
+    area_fill(area, x + 1, y, width - 2, 1, 0x2500, style);
+    area_fill(area, x + 1, y + BOX_HEIGHT - 1, width - 2, 1, 0x2500, style);
+    area_fill(area, x, y + 1, 1, BOX_HEIGHT - 2, 0x2502, style);
+    area_fill(area, x + width - 1, y + 1, 1, BOX_HEIGHT - 2, 0x2502, style);
+}
+
+static void draw_box(const struct graphs *graphs, const struct area *area, size_t at, int left,
+                     int above)
+{
+    const struct box_place *place = &graphs->places[at];
+    const struct session_box *box = &graphs->diagram.boxes[at];
+    const int x = place->x - left, y = place->y - above;
+    const bool selected = at == graphs->box && graphs->in_diagram;
+    char flow[80];
+    write_flow(graphs->flows[at], flow, sizeof(flow));
+    draw_frame(area, x, y, place->width, theme_style(selected ? THEME_STRONG : THEME_FAINT));
+    area_field(area, x + 2, y + 1, place->width - 4,
+               theme_style(selected ? THEME_CURSOR : THEME_STRONG), box->text);
+    const bool wrong = graphs->flows[at] && graphs->flows[at]->problem[0];
+    area_field(area, x + 2, y + 2, place->width - 4,
+               theme_style(wrong ? THEME_WARNING : THEME_PLAIN), flow);
+    /* The pins: where lines begin and end. */
+    area_put(area, x + place->width - 1, y + 1, 0x25cf, theme_style(THEME_PLAIN));
+    for (size_t i = 0; i < session_box_inputs(box); i++)
+        area_put(area, x, y + 1 + (int)i, 0x25cf, theme_style(THEME_PLAIN));
+}
+
+/* Draws the line from the output of one box to an input of another. */
+static void draw_line(const struct graphs *graphs, const struct area *area, size_t to, size_t input,
+                      int left, int above)
+{
+    const struct box_place *end = &graphs->places[to];
+    const struct box_place *start = &graphs->places[graphs->diagram.boxes[to].input[input]];
+    const struct cell_style style = theme_style(THEME_FAINT);
+    const int from_x = start->x + start->width - left, from_y = start->y + 1 - above;
+    const int to_x = end->x - left, to_y = end->y + 1 + (int)input - above;
+    if (from_y == to_y) {
+        area_fill(area, from_x, from_y, to_x - from_x, 1, 0x2500, style);
+        return;
+    }
+    const int bend = to_x - 2;
+    area_fill(area, from_x, from_y, bend - from_x, 1, 0x2500, style);
+    area_put(area, bend, from_y, 0x2518, style);
+    area_fill(area, bend, to_y + 1, 1, from_y - to_y - 1, 0x2502, style);
+    area_put(area, bend, to_y, 0x250c, style);
+    area_fill(area, bend + 1, to_y, to_x - bend - 1, 1, 0x2500, style);
+}
+
+static void draw_diagram(const struct graphs *graphs, const struct area *area)
+{
+    int left, above;
+    scrolled(graphs, area->width, area->height, &left, &above);
+    for (size_t i = 0; i < graphs->diagram.count; i++)
+        for (size_t k = 0; k < session_box_inputs(&graphs->diagram.boxes[i]); k++)
+            draw_line(graphs, area, i, k, left, above);
+    for (size_t i = 0; i < graphs->diagram.count; i++)
+        draw_box(graphs, area, i, left, above);
+    /* The result goes to all views. */
+    const struct box_place *last = &graphs->places[graphs->diagram.count - 1];
+    area_text(area, last->x + last->width - left, last->y + 1 - above, theme_style(THEME_FAINT),
+              "──▶");
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+/* Writes the text of the selected box, of what is switched off behind it, and the whole text. */
+static void draw_texts(const struct graphs *graphs, const struct area *area)
+{
+    const struct flow_data *flow = graphs->flows[graphs->box];
+    const struct session_box *box = &graphs->diagram.boxes[graphs->box];
+    char size[FORMAT_SIZE], count[FORMAT_SIZE];
+    area_fill(area, 0, 0, area->width, 1, 0x2500, theme_style(THEME_FAINT));
+    int x = 1 + area_text(area, 1, 1, theme_style(THEME_STRONG), box->text);
+    if (flow && flow->problem[0])
+        x += area_print(area, x + 2, 1, theme_style(THEME_WARNING), "%s", flow->problem);
+    else if (flow && flow->kind != RESULT_MEASURE)
+        x += area_print(area, x + 2, 1, theme_style(THEME_PLAIN), "%s%s %s, %s",
+                        flow->estimated ? "~" : "", format_count(count, flow->count),
+                        flow->kind == RESULT_GROUPS ? "groups" : "allocations",
+                        format_size(size, flow->bytes));
+    char *before =
+        graphs->disabled_count > 0 ? session_diagram_text(&graphs->diagram, graphs->box) : NULL;
+    for (size_t i = 0; before && i < graphs->disabled_count; i++)
+        if (strcmp(graphs->disabled[i].before, before) == 0)
+            x += 2 + area_print(area, x + 4, 1, theme_style(THEME_FAINT), "(off: %s)",
+                                graphs->disabled[i].text);
+    free(before);
+    x = 1 + area_text(area, 1, 2, theme_style(THEME_HEADING), "text ");
+    area_field(area, x, 2, area->width - x - 1, theme_style(THEME_PLAIN),
+               graphs->shown[0] ? graphs->shown : "all");
+}
+
+void graphs_render(const void *view, const struct exploration *exploration, const struct area *area)
+{
+    const struct graphs *graphs = view;
+    const struct graphs_layout layout = graphs_areas(graphs, area->width, area->height);
+    if (layout.list.height > 0) {
+        const struct table_source source = graphs_list_source(graphs);
+        const struct area list = panes_area(area, &layout.list);
+        if (graphs->list_count > 0)
+            table_render(&graphs->table, &source, &list);
+        else
+            list_render_empty(exploration, &list, 1, graphs->list != NULL);
+    }
+    if (layout.diagram.height <= TEXT_ROWS + 1)
+        return;
+    const struct area diagram = panes_area(area, &layout.diagram);
+    area_fill(&diagram, 0, 0, diagram.width, 1, 0x2500, theme_style(THEME_FAINT));
+    area_text(&diagram, 1, 0, theme_style(graphs->in_diagram ? THEME_STRONG : THEME_FAINT),
+              " the active filter ");
+    if (graphs->problem[0] || graphs->diagram.count == 0) {
+        area_text(&diagram, 2, 2, theme_style(THEME_WARNING), graphs->problem);
+        return;
+    }
+    const struct table_place part =
+        inner(&(struct table_place){0, 0, diagram.width, diagram.height});
+    const struct area boxes = area_part(&diagram, part.x, part.y, part.width, part.height);
+    draw_diagram(graphs, &boxes);
+    const struct area texts =
+        area_part(&diagram, 0, diagram.height - TEXT_ROWS, diagram.width, TEXT_ROWS);
+    draw_texts(graphs, &texts);
+}
