@@ -224,11 +224,12 @@ static int render_allocation(const struct memory_details *details,
     if (allocation->count > 1)
         x += area_print(area, x, 0, plain, " ×%" PRIu64, allocation->count);
     if (allocation->type != 0)
-        x += area_print(area, x, 0, theme_style(THEME_GOOD), "  %s",
-                        session_type_name(session, allocation->type));
+        x += 2 + area_category(area, x + 2, 0, area->width / 3, theme_style(THEME_GOOD),
+                               session_type_name(session, allocation->type));
     x += area_print(area, x, 0, theme_style(THEME_FAINT), "  %s by ",
                     session_kind_name(session, allocation->kind));
-    x += area_text(area, x, 0, plain, session_function_name(session, allocation->function));
+    x += area_category(area, x, 0, area->width - x - 1, plain,
+                       session_function_name(session, allocation->function));
     render_history(details, area, x + 2);
 
     uint64_t age = details->ns > allocation->alloc_ns ? details->ns - allocation->alloc_ns : 0;
