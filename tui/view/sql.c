@@ -111,6 +111,8 @@ static bool has_engine(struct sql *sql, struct exploration *exploration)
     struct session_error error = {.message = ""};
     struct opened_data *opened =
         exploration_get(exploration, &sql->open_load, &kind, &exploration->renewals);
+    if (opened && !opened->session)
+        sql->asked = false; /* it cannot be opened: the footer says why */
     if (!opened || !opened->session)
         return false;
     close_engine(sql, exploration);
