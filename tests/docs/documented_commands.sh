@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Every command in the documents works. Blocks ```sh and ```sql of README.md and docs/*.md run in
-# order, each document in a folder of its own with build/bin in PATH; a block fails the test when
-# any command of it fails. ```sql blocks run on the document's session: `session.db` there.
+# order, each document in a folder of its own, by what an installed user has; a block fails the test
+# when any command of it fails. ```sql blocks run on the document's session: `session.db` there.
 # ```text and unnamed blocks are not run.
 set -u
-export PATH="$MPROF_BUILD/bin:$PATH" LIBRARY_PATH="$MPROF_BUILD/lib" C_INCLUDE_PATH="$MPROF_SOURCE/capture"
-export CPLUS_INCLUDE_PATH="$MPROF_SOURCE/capture:$MPROF_SOURCE/capture/cxx"
-export LD_LIBRARY_PATH="$MPROF_BUILD/lib" SOURCE="$MPROF_SOURCE" HOME="$PWD/documents-home"
-rm -rf documents documents-home
+rm -rf documents documents-home documents-usr
 mkdir -p documents documents-home
+cmake --install "$MPROF_BUILD" --prefix "$PWD/documents-usr" >documents/install.txt || exit 1
+libraries=$(dirname "$(find "$PWD/documents-usr" -name libmprof.so.0)")
+export PATH="$PWD/documents-usr/bin:$PATH" PKG_CONFIG_PATH="$libraries/pkgconfig"
+# As if it were installed where compiler and loader look.
+export LIBRARY_PATH="$libraries" LD_LIBRARY_PATH="$libraries:$libraries/mprof"
+export C_INCLUDE_PATH="$PWD/documents-usr/include/mprof" CPLUS_INCLUDE_PATH="$PWD/documents-usr/include/mprof"
+# The examples lie in the sources alone.
+export SOURCE="$MPROF_SOURCE" HOME="$PWD/documents-home"
 failed=0 blocks=0
 for document in "$MPROF_SOURCE"/README.md "$MPROF_SOURCE"/docs/*.md; do
     name=$(basename "$document" .md)
