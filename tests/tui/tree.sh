@@ -43,8 +43,8 @@ for size in '80 24' '200 60'; do
     wait_for '^ main > calc::walk'
     tm send-keys .
     wait_for 'below main > calc::walk'
-    tm send-keys e
     wait_for '▾ calc::walk'
+    wait_for '^ .* {8}→ vector<string>::push_back'
     tm send-keys F
     wait_for '▏calc::walk'
     tm send-keys q

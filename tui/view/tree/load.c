@@ -135,6 +135,7 @@ static bool do_task(struct session *session, struct task_data *data, struct sess
     case TASK_EXPAND:
         return session_tree_expand(tree, request->node, error);
     case TASK_HOTTEST:
+    case TASK_FOCUS:
         return session_tree_expand_hottest(tree, request->node, measure, &data->node, error);
     case TASK_FOLLOW:
         return session_tree_follow(tree, request->path, request->path_count, &data->node, error);
@@ -211,6 +212,11 @@ static void take_answer(struct tree_view *view, struct exploration *exploration,
     case TASK_HOTTEST:
         tree_set_open(view, data->node, true);
         tree_select(view, data->node);
+        break;
+    case TASK_FOCUS:
+        tree_set_open(view, data->node, true);
+        tree_select(view, data->node);
+        tree_select(view, data->request.node);
         break;
     case TASK_FOLLOW:
         /* If the path is not there any more, the hottest one stays selected. */

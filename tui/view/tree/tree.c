@@ -104,6 +104,17 @@ static void set_focus(struct tree_view *view, uint32_t node)
     tree_rows_make(view);
 }
 
+/* Shows only what lies below the selected node, with the hottest path open, or everything again. */
+static void focus_selected(struct tree_view *view, struct exploration *exploration)
+{
+    const uint32_t node = tree_selected(view);
+    set_focus(view, node == view->focus ? 0 : node);
+    if (view->focus == 0 || tree_is_open(view, node))
+        return;
+    view->task.node = node;
+    tree_begin_task(view, exploration, TASK_FOCUS);
+}
+
 /* Opens the selected node and goes inwards, or closes it and goes outwards. */
 static void move_sideways(struct tree_view *view, struct exploration *exploration, bool inwards)
 {
@@ -258,7 +269,7 @@ static bool act(struct tree_view *view, struct exploration *exploration,
         tree_begin_task(view, exploration, TASK_HOTTEST);
         return true;
     case ACTION_FOCUS:
-        set_focus(view, tree_selected(view) == view->focus ? 0 : tree_selected(view));
+        focus_selected(view, exploration);
         return true;
     case ACTION_SEARCH:
     case ACTION_NEXT:

@@ -14,7 +14,15 @@ struct tree_request {
     uint32_t bottom_up, hide, fold, growth;
 };
 
-enum tree_task { TASK_EXPAND, TASK_HOTTEST, TASK_FIND, TASK_FOLLOW, TASK_FLAME, TASK_WRAPPER };
+enum tree_task {
+    TASK_EXPAND,
+    TASK_HOTTEST,
+    TASK_FOCUS, /* opens the hottest path below the focus, and selects nothing */
+    TASK_FIND,
+    TASK_FOLLOW,
+    TASK_FLAME,
+    TASK_WRAPPER
+};
 
 enum { TREE_PATH_MAX = 64, TREE_TEST_SIZE = 60000 };
 
