@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
+#include <string.h>
 
 #include "tui/screen/bars.h"
 #include "tui/screen/format.h"
@@ -65,8 +66,11 @@ static void render_about(const struct leaks *leaks, const struct session_leak *l
 {
     char type[512], size[LEAK_SIZE_TEXT], count[FORMAT_SIZE], first[FORMAT_SIZE], last[FORMAT_SIZE];
     leaks_type_text(type, sizeof(type), leaks, leak);
-    int x = area_print(area, 1, 0, theme_style(THEME_PLAIN), "%s × %s B  ",
-                       format_count(count, leak->blocks), leaks_size_text(size, leak));
+    leaks_size_text(size, leak);
+    const char last_letter = size[strlen(size) - 1];
+    const char *unit = last_letter >= '0' && last_letter <= '9' ? " B" : "";
+    int x = area_print(area, 1, 0, theme_style(THEME_PLAIN), "%s × %s%s  ",
+                       format_count(count, leak->blocks), size, unit);
     area_category(area, 1 + x, 0, area->width - x - 2, theme_style(THEME_PLAIN), type);
     render_tenths(area, 1, 1, leak);
     x = 3 + SESSION_LEAK_TENTHS;
