@@ -8,9 +8,10 @@ static const struct command_option options[] = {
     [TUI_OPTION_VIEW] =
         {0, "view", "NAME",
          .choices = "overview timeline memory tree functions types leaks allocations sizes "
-                    "lifetimes threads arenas source diff",
-         .help = "begin with this view: overview, timeline, memory, tree, functions, types, leaks, "
-                 "allocations, sizes, lifetimes, threads, arenas, source or diff"},
+                    "lifetimes threads arenas source diff graphs sql detail",
+         .help =
+             "begin with this view: overview, timeline, memory, tree, functions, types, leaks, "
+             "allocations, sizes, lifetimes, threads, arenas, source, diff, graphs, sql or detail"},
     [TUI_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
                             .help =
                                 "which process of a run to show: its name, PID, PID.N for the Nth "

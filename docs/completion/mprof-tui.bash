@@ -8,7 +8,7 @@ _mprof_tui()
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff' -- "$word") ;;
+    --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
