@@ -38,6 +38,7 @@ for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-exp
     same "$work/$program.1" "$page" "the man page of $program"
     complaints=$(MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l "$page" 2>&1 >/dev/null) || true
     [ -z "$complaints" ] || complain "$page: $complaints"
+    ! grep -nE '^[[:alnum:]]$' "$page" || complain "$page has lines of one character"
 
     help=$("$MPROF_BUILD/bin/$program" --help) || complain "$program --help failed"
     while read -r name letter argument; do
