@@ -20,6 +20,13 @@ struct command_option {
     const char *help;     /* one paragraph, not broken into lines */
 };
 
+/* The arguments that are not options, for completion. */
+enum command_operands {
+    COMMAND_FILES,    /* files; or one of `words` */
+    COMMAND_PROGRAM,  /* a program and its arguments */
+    COMMAND_RECORDING /* a file or the process id of an mprof-run, then one of `words` */
+};
+
 struct command_line {
     const char *program;
     const char *synopsis; /* the arguments after the program's name */
@@ -28,7 +35,8 @@ struct command_line {
     const struct command_option *options;
     size_t count;
     bool program_follows; /* the first argument that is not an option ends them */
-    const char *operands; /* a bash command that completes arguments that are not options */
+    enum command_operands operands;
+    const char *words; /* with blanks; NULL: none */
 };
 
 /* The most options that a table may have. */

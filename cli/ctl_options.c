@@ -24,6 +24,6 @@ const struct command_line ctl_command_line = {
              "The program carries out the request in its next heap call.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "if [ \"$COMP_CWORD\" -eq 1 ]; then compgen -f -- \"$word\"; pgrep -x mprof-run; "
-                "else compgen -W 'status pause resume mark snapshot stop' -- \"$word\"; fi",
+    .operands = COMMAND_RECORDING,
+    .words = "status pause resume mark snapshot stop",
 };

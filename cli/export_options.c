@@ -75,5 +75,5 @@ const struct command_line export_command_line = {
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "compgen -f -- \"$word\"",
+    .operands = COMMAND_FILES,
 };

@@ -63,5 +63,5 @@ const struct command_line ingest_command_line = {
     .after = "Exit status: 0 done, 1 the trace or the session cannot be used, 2 wrong options.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "compgen -f -- \"$word\"",
+    .operands = COMMAND_FILES,
 };

@@ -71,7 +71,6 @@ const struct command_line report_command_line = {
         "2 wrong options, or a filter or a budget that does not parse, 3 a budget was exceeded.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "{ compgen -W 'summary peak leaks functions types lines sizes short-lived "
-                "fragmentation diff 1988' -- "
-                "\"$word\"; compgen -f -- \"$word\"; }",
+    .operands = COMMAND_FILES,
+    .words = "summary peak leaks functions types lines sizes short-lived fragmentation diff 1988",
 };

@@ -75,5 +75,5 @@ const struct command_line run_command_line = {
     .options = options,
     .count = sizeof(options) / sizeof(*options),
     .program_follows = true,
-    .operands = "compgen -c -- \"$word\"",
+    .operands = COMMAND_PROGRAM,
 };

@@ -65,5 +65,5 @@ const struct command_line tui_command_line = {
              "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
-    .operands = "compgen -f -- \"$word\"",
+    .operands = COMMAND_FILES,
 };

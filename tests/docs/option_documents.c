@@ -3,7 +3,8 @@
  * Makes the parts of other files that list a program's options from the table of these options.
  *
  * usage: option_documents PROGRAM names       its options, one a line: --NAME [LETTER|-] ARGUMENT
- *        option_documents PROGRAM completion  its completion file for bash
+ *        option_documents PROGRAM bash|zsh|fish
+ *                                            its completion file for this shell
  *        option_documents PROGRAM man <PAGE   the man page with the heads of its options made
  * again: the two lines after each `.\" --NAME`
  */
@@ -17,6 +18,7 @@
 #include "cli/report_options.h"
 #include "cli/run_options.h"
 #include "cli/tui_options.h"
+#include "tests/docs/option_completion.h"
 
 static const struct command_line *const lines[] = {&run_command_line,    &ctl_command_line,
                                                    &ingest_command_line, &tui_command_line,
@@ -31,47 +33,6 @@ static void print_names(const struct command_line *line)
                : option->optional ? "optional"
                                   : "needed");
     }
-}
-
-static void print_choices(const struct command_option *option)
-{
-    if (option->letter)
-        printf("    -%c | ", option->letter);
-    else
-        printf("    ");
-    printf("--%s) mapfile -t COMPREPLY < <(compgen ", option->name);
-    if (option->choices)
-        printf("-W '%s'", option->choices);
-    else
-        printf("-f");
-    puts(" -- \"$word\") ;;");
-}
-
-static void print_completion(const struct command_line *line)
-{
-    const char *name = strchr(line->program, '-') + 1;
-    printf("# bash completion for %s, made from the table of its options\n_mprof_%s()\n{\n",
-           line->program, name);
-    fputs("    local word=${COMP_WORDS[COMP_CWORD]} option=\n"
-          "    [ \"$COMP_CWORD\" -eq 0 ] || option=${COMP_WORDS[COMP_CWORD - 1]}\n"
-          "    # bash takes --name=value for three words.\n"
-          "    [ \"$word\" != = ] || word=\n"
-          "    [ \"$option\" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}\n"
-          "    case $option in\n",
-          stdout);
-    for (size_t i = 0; i < line->count; i++)
-        if (line->options[i].argument && !line->options[i].optional)
-            print_choices(&line->options[i]);
-    fputs("    *)\n        case $word in\n        -*) mapfile -t COMPREPLY < <(compgen -W \"",
-          stdout);
-    for (size_t i = 0; i < line->count; i++)
-        printf("%s--%s%s", i ? " " : "", line->options[i].name,
-               line->options[i].argument && !line->options[i].optional ? "=" : "");
-    printf("\" -- \"$word\") ;;\n"
-           "        *) mapfile -t COMPREPLY < <(%s) ;;\n        esac\n        ;;\n    esac\n"
-           "    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null || true\n"
-           "}\ncomplete -o filenames -F _mprof_%s %s\n",
-           line->operands, name, line->program);
 }
 
 /* In man(7) text a hyphen is a minus sign where it is to be copied. */
@@ -139,13 +100,17 @@ int main(int argc, char **argv)
         if (strcmp(lines[i]->program, argv[1]) == 0)
             line = lines[i];
     if (!line) {
-        fputs("usage: option_documents PROGRAM names|completion|man\n", stderr);
+        fputs("usage: option_documents PROGRAM names|bash|zsh|fish|man\n", stderr);
         return 2;
     }
     if (strcmp(argv[2], "names") == 0)
         print_names(line);
-    else if (strcmp(argv[2], "completion") == 0)
-        print_completion(line);
+    else if (strcmp(argv[2], "bash") == 0)
+        print_bash_completion(line);
+    else if (strcmp(argv[2], "zsh") == 0)
+        print_zsh_completion(line);
+    else if (strcmp(argv[2], "fish") == 0)
+        print_fish_completion(line);
     else
         return print_page(line) ? 0 : 1;
     return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The options of each program are one table: the heads of the man page and the completion file are
+# The options of each program are one table: the heads of the man page and the completion files are
 # made from it (MPROF_REFRESH=1 writes them again), --help lists it, and the program takes every
 # option that any of them names, with its letter, and no other. Each fault gets one line.
 set -u
@@ -27,9 +27,11 @@ accepted() {
 for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-export; do
     page=$MPROF_SOURCE/docs/man/$program.1
     "$documents" "$program" names >"$work/names" || exit 1
-    "$documents" "$program" completion >"$work/$program.bash"
-    same "$work/$program.bash" "$MPROF_SOURCE/docs/completion/$program.bash" "the completion of $program"
-    bash -n "$work/$program.bash" || complain "the completion of $program is no bash"
+    for shell in bash zsh fish; do
+        "$documents" "$program" $shell >"$work/$program.$shell"
+        same "$work/$program.$shell" "$MPROF_SOURCE/docs/completion/$program.$shell" "the completion of $program for $shell"
+        $shell -n "$work/$program.$shell" || complain "the completion of $program is no $shell"
+    done
     if [ "$program" = mprof-tui ]; then
         "$MPROF_BUILD/bin/mprof-tui" --man >"$work/$program.1"
     else
@@ -86,4 +88,54 @@ completed() {
 }
 [ "$(completed mprof-run --unwind = e)" = eh ] || complain "--unwind=e is not completed: $(completed mprof-run --unwind = e)"
 [ "$(completed mprof-run --fol)" = --follow= ] || complain "--fol is not completed"
+
+# The others complete lines as they do for a user. The first word is what a Tab behind makes of the
+# second one.
+mkdir -p "$work/functions" "$work/home" && : >"$work/filename-of-session.db"
+for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-export; do
+    cp "$work/$program.zsh" "$work/functions/_$program"
+done
+while IFS='|' read -r wanted typed; do
+    # A terminal of its own, where a Tab completes and Ctrl-X prints the line.
+    made=$(cd "$work" && HOME=$work/home zsh -f -c '
+        zmodload zsh/zpty
+        zpty terminal zsh -f -i
+        zpty -w terminal "PS1= RPS1= PS2=; unsetopt zle_bracketed_paste prompt_sp; unset zle_bracketed_paste; fpath=($1 \$fpath)"
+        zpty -w terminal "autoload -Uz compinit && compinit -D -u; stty -echo"
+        zpty -w terminal "show() { print -r -- \"<\${BUFFER}>\"; BUFFER=; }; zle -N show; bindkey ^X show"
+        zpty -w terminal "print rea\"\"dy"
+        zpty -r -m terminal text "*ready*" || exit 1
+        zpty -w -n terminal "$2"$'"'\t\x18'"'
+        zpty -r -m terminal text "*<*>*" || exit 1
+        print -r -- "$text"
+        zpty -d terminal
+    ' zsh "$work/functions" "$typed" | tr -d '\r' | sed -n 's/.*<\(.*\)>.*/\1/p' | sed 's/ *$//' | tail -n 1)
+    [ "$made" = "$wanted" ] || complain "zsh completes $typed to $made, not $wanted"
+done <<'LINES'
+mprof-run --unwind=eh|mprof-run --unwind=e
+mprof-run --follow=|mprof-run --fol
+mprof-run --start-on=signal|mprof-run --start-on=si
+mprof-run --quiet seq --equal-width|mprof-run --quiet seq --equal-width
+mprof-ctl 1 snapshot|mprof-ctl 1 sn
+mprof-ingest --index=stack|mprof-ingest --index=s
+mprof-report fragmentation|mprof-report frag
+mprof-report peak filename-of-session.db|mprof-report peak filen
+mprof-export --format speedscope|mprof-export --format sp
+mprof-tui --version|mprof-tui --vers
+LINES
+while IFS='|' read -r wanted typed; do
+    made=$(cd "$work" && HOME=$work/home fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$work/${typed%% *}.fish" "$typed" | cut -f 1 | paste -sd ' ')
+    [ "$made" = "$wanted" ] || complain "fish completes $typed by $made, not $wanted"
+done <<'LINES'
+--unwind=eh|mprof-run --unwind=e
+--follow|mprof-run --fol
+--start-on=rss>|mprof-run --start-on=rs
+|mprof-run seq --fol
+snapshot|mprof-ctl 1 sn
+--index=stack|mprof-ingest --index=s
+fragmentation|mprof-report frag
+filename-of-session.db|mprof-report peak filen
+speedscope|mprof-export --format sp
+--version|mprof-tui --vers
+LINES
 exit $failed

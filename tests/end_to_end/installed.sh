@@ -7,6 +7,7 @@ for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-exp
     [ -x "usr/bin/$program" ] || fail "$program is not installed"
     [ -f "usr/share/man/man1/$program.1" ] || fail "$program.1 is not installed"
     [ -f "usr/share/bash-completion/completions/$program" ] || fail "completion of $program"
+    [ -f "usr/share/zsh/site-functions/_$program" ] && [ -f "usr/share/fish/vendor_completions.d/$program.fish" ] || fail "completions of $program"
 done
 export PATH="$work/usr/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin -- ls / >listing.txt || fail "recording by the installed set"

@@ -1,0 +1,8 @@
+#compdef mprof-ctl
+# zsh completion for mprof-ctl, made from the table of its options
+_arguments -s -S \
+    '(-w --wait)'{-w+,--wait=}'[seconds to wait before the request is withdrawn (default: 5)]:SECONDS: ' \
+    '(-q --quiet)'{-q,--quiet}'[print only errors]' \
+    '(-h --help)'{-h,--help}'[print this text]' \
+    '(-V --version)'{-V,--version}'[print the version]' \
+    '1:PID or TRACE:{compadd -- $(pgrep -x mprof-run); _files}' '2:COMMAND:(status pause resume mark snapshot stop)' '3:NAME: '

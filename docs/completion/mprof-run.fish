@@ -1,0 +1,45 @@
+# fish completion for mprof-run, made from the table of its options
+function __mprof_options_of_run
+    set -l behind
+    for word in (commandline -opc)[2..-1]
+        if test -n "$behind"
+            set behind
+            continue
+        end
+        switch $word
+            case -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --start-on --start-after --stop-on --duration --toggle
+                set behind yes
+            case --
+                return 1
+            case '-*'
+            case '*'
+                return 1
+        end
+    end
+end
+complete -c mprof-run -n '__mprof_options_of_run' -s o -l output -r -F -d 'the trace (default: mprof.PROGRAM.PID.bin)'
+complete -c mprof-run -n '__mprof_options_of_run' -s f -l force -d 'replace an existing TRACE and SESSION'
+complete -c mprof-run -n '__mprof_options_of_run' -l open -d 'ingest the trace at the end and open the browser'
+complete -c mprof-run -n '__mprof_options_of_run' -l live -d 'with --open: open it while the program runs; the program\'s output then goes to TRACE.out'
+complete -c mprof-run -n '__mprof_options_of_run' -l session -r -F -d 'the session that --open makes (default: TRACE with .db)'
+complete -c mprof-run -n '__mprof_options_of_run' -l unwind -x -a 'auto eh fp instrument off' -d 'how stacks are taken: auto (default), fp, eh, instrument (the program is built with -finstrument-functions) or off'
+complete -c mprof-run -n '__mprof_options_of_run' -l depth -x -d 'frames to keep of each stack (default: all)'
+complete -c mprof-run -n '__mprof_options_of_run' -l clock -x -a 'exact fast' -d 'exact (default): read it for every event; fast: for every few'
+complete -c mprof-run -n '__mprof_options_of_run' -l free-stacks -d 'record the stacks of frees too'
+complete -c mprof-run -n '__mprof_options_of_run' -l follow -x -a 'all fork exec none' -d 'record forked children and executed programs too: all (default), fork, exec or none'
+complete -c mprof-run -n '__mprof_options_of_run' -l max-size -x -d 'stop recording when a trace has SIZE bytes (with K, M or G)'
+complete -c mprof-run -n '__mprof_options_of_run' -l min-free -x -d 'stop recording when less than SIZE, or N%, of the disk is free (default: 1G or 5%, the smaller; 0: only when it is full)'
+complete -c mprof-run -n '__mprof_options_of_run' -l mmap -d 'record mmap, munmap, mremap and mprotect too, separately from the heap'
+complete -c mprof-run -n '__mprof_options_of_run' -l compress -d 'write the trace compressed; this uses a second core, not the program\'s'
+complete -c mprof-run -n '__mprof_options_of_run' -l sample -x -d 'record only a sample, one point in SIZE bytes on average'
+complete -c mprof-run -n '__mprof_options_of_run' -l start-on -x -a 'signal file: rss\> live\> allocs\> mark: call: call' -d 'record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the file exists), rss>SIZE, live>SIZE (more is allocated and not freed), allocs>N, mark:NAME (the program sets this mark), call:SYMBOL (the first allocation in that function or in one that it calls), call (the program calls mprof_resume())'
+complete -c mprof-run -n '__mprof_options_of_run' -l start-after -x -d 'record nothing during the first SECONDS'
+complete -c mprof-run -n '__mprof_options_of_run' -l stop-on -x -a 'signal file: rss\> live\> allocs\> mark: call: call' -d 'stop recording permanently on this; values as for --start-on'
+complete -c mprof-run -n '__mprof_options_of_run' -l duration -x -d 'stop recording after it has lasted SECONDS'
+complete -c mprof-run -n '__mprof_options_of_run' -l toggle -x -a 'SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1' -d 'this signal to the program turns recording off and on'
+complete -c mprof-run -n '__mprof_options_of_run' -l suppressions -d 'ask the program once for the leak suppressions that it carries (__lsan_default_suppressions)'
+complete -c mprof-run -n '__mprof_options_of_run' -l sized-delete -d 'compare the size that C++\'s delete passes with that of the block'
+complete -c mprof-run -n '__mprof_options_of_run' -s q -l quiet -d 'do not print where the trace is'
+complete -c mprof-run -n '__mprof_options_of_run' -s h -l help -d 'print this text'
+complete -c mprof-run -n '__mprof_options_of_run' -s V -l version -d 'print the version'
+complete -c mprof-run -x -a '(__fish_complete_subcommand -- -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --start-on --start-after --stop-on --duration --toggle)'

@@ -1,0 +1,29 @@
+#compdef mprof-run
+# zsh completion for mprof-run, made from the table of its options
+_arguments -s -S \
+    '(-o --output)'{-o+,--output=}'[the trace (default: mprof.PROGRAM.PID.bin)]:TRACE:_files' \
+    '(-f --force)'{-f,--force}'[replace an existing TRACE and SESSION]' \
+    '--open[ingest the trace at the end and open the browser]' \
+    '--live[with --open: open it while the program runs; the program'\''s output then goes to TRACE.out]' \
+    '--session=[the session that --open makes (default: TRACE with .db)]:FILE:_files' \
+    '--unwind=[how stacks are taken: auto (default), fp, eh, instrument (the program is built with -finstrument-functions) or off]:HOW:(auto eh fp instrument off)' \
+    '--depth=[frames to keep of each stack (default: all)]:N: ' \
+    '--clock=[exact (default): read it for every event; fast: for every few]:HOW:(exact fast)' \
+    '--free-stacks[record the stacks of frees too]' \
+    '--follow=[record forked children and executed programs too: all (default), fork, exec or none]:WHAT:(all fork exec none)' \
+    '--max-size=[stop recording when a trace has SIZE bytes (with K, M or G)]:SIZE: ' \
+    '--min-free=[stop recording when less than SIZE, or N%, of the disk is free (default: 1G or 5%, the smaller; 0: only when it is full)]:SIZE: ' \
+    '--mmap[record mmap, munmap, mremap and mprotect too, separately from the heap]' \
+    '--compress[write the trace compressed; this uses a second core, not the program'\''s]' \
+    '--sample=[record only a sample, one point in SIZE bytes on average]:SIZE: ' \
+    '--start-on=[record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the file exists), rss>SIZE, live>SIZE (more is allocated and not freed), allocs>N, mark:NAME (the program sets this mark), call:SYMBOL (the first allocation in that function or in one that it calls), call (the program calls mprof_resume())]:WHAT:(signal file\: rss\> live\> allocs\> mark\: call\: call)' \
+    '--start-after=[record nothing during the first SECONDS]:SECONDS: ' \
+    '--stop-on=[stop recording permanently on this; values as for --start-on]:WHAT:(signal file\: rss\> live\> allocs\> mark\: call\: call)' \
+    '--duration=[stop recording after it has lasted SECONDS]:SECONDS: ' \
+    '--toggle=[this signal to the program turns recording off and on]:SIGNAL:(SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1)' \
+    '--suppressions[ask the program once for the leak suppressions that it carries (__lsan_default_suppressions)]' \
+    '--sized-delete[compare the size that C++'\''s delete passes with that of the block]' \
+    '(-q --quiet)'{-q,--quiet}'[do not print where the trace is]' \
+    '(-h --help)'{-h,--help}'[print this text]' \
+    '(-V --version)'{-V,--version}'[print the version]' \
+    '(-)1:PROGRAM:_command_names -e' '*::ARGUMENT:_normal'

@@ -1,0 +1,20 @@
+#compdef mprof-tui
+# zsh completion for mprof-tui, made from the table of its options
+_arguments -s -S \
+    '--filter=[begin with this filter, a text or the name of a stored graph]:TEXT: ' \
+    '--view=[begin with this view: overview, timeline, memory, tree, functions, types, leaks, allocations, sizes, lifetimes, threads, arenas, source or diff]:NAME:(overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff)' \
+    '--process=[which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
+    '--ascii[show only ASCII characters]' \
+    '--script=[read keys from FILE (- is standard input) and write screens as text, without a terminal]:FILE:_files' \
+    '--size=[screen size for --script (default: 80x24)]:WxH: ' \
+    '--list-graphs[list the stored graphs of SESSION, of your folder and those that ship, and end; with this and the next options SESSION may be left out]' \
+    '--export-graph=[print a stored graph, and end]:NAME: ' \
+    '--import-graph=[store the graph of the file NAME.graph under NAME in SESSION, or in your folder if none is named or it cannot be written, and end]:FILE:_files' \
+    '--delete-graph=[delete a graph from SESSION, or from your folder if it is not stored there, and end]:NAME: ' \
+    '--list-settings[list the settings of SESSION and of your folder, and end]' \
+    '--add-setting=[store a setting in SESSION, or in your folder for all sessions, and end: '\''hide WORD'\'' (a namespace, class, module or function is not your own code), '\''show WORD'\'' (it is, although it is hidden by default), '\''wrapper FUNCTION'\'' (it only wraps an allocator, so the call site is its caller) or '\''source FROM=TO'\'' (source files whose path begins with FROM lie under TO here)]:SETTING:(hide show wrapper source)' \
+    '--delete-setting=[delete a setting from SESSION, or from your folder, and end]:SETTING:(hide show wrapper source)' \
+    '--man[print the manual page, for man -l]' \
+    '(-h --help)'{-h,--help}'[print this text]' \
+    '(-V --version)'{-V,--version}'[print the version]' \
+    '*:FILE:_files'
