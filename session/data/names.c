@@ -110,6 +110,37 @@ static bool load_table(struct names *names, struct database *database, const cha
     return database_each(database, sql, read_name, &loading, error);
 }
 
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const char *const *names = context;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const int order = strcmp(names[a], names[b]);
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+uint32_t *name_table_first(const struct name_table *table, struct session_error *error)
+{
+    uint32_t *first = malloc(table->count * sizeof(*first));
+    uint32_t *order = malloc(table->count * sizeof(*order));
+    if (!first || !order) {
+        session_fail_memory(error, "names");
+        free(first);
+        free(order);
+        return NULL;
+    }
+    for (uint32_t id = 0; id < table->count; id++)
+        order[id] = id;
+    /* 0 is "unknown", whatever its name. */
+    qsort_r(order + 1, table->count - 1, sizeof(*order), compare_names, table->name);
+    first[0] = 0;
+    for (uint32_t i = 1; i < table->count; i++)
+        first[order[i]] = i > 1 && strcmp(table->name[order[i]], table->name[order[i - 1]]) == 0
+                              ? first[order[i - 1]]
+                              : order[i];
+    free(order);
+    return first;
+}
+
 static bool read_confidence(void *context, const struct database_row *row,
                             struct session_error *error)
 {
@@ -133,8 +164,11 @@ static bool load_types(struct names *names, struct database *database, struct se
     for (uint32_t id = 0; id < names->type.count; id++)
         names->confidence[id] = "unknown";
     struct loading loading = {.names = names, .database = database};
-    return database_each(database, "SELECT id, confidence FROM type", read_confidence, &loading,
-                         error);
+    if (!database_each(database, "SELECT id, confidence FROM type", read_confidence, &loading,
+                       error))
+        return false;
+    names->type_first = name_table_first(&names->type, error);
+    return names->type_first != NULL;
 }
 
 static bool read_function(void *context, const struct database_row *row,
@@ -364,6 +398,7 @@ void names_free(struct names *names)
     free(names->process_machine);
     free(names->thread_process);
     free(names->confidence);
+    free(names->type_first);
     free(names->function);
     free(names->threads);
     free(names->marks);

@@ -44,6 +44,9 @@ struct names {
     uint32_t machines;         /* the highest of these, at least 1 */
     uint32_t *thread_process;  /* by thread id, 0: not known; thread.count of them */
     const char **confidence;   /* of types, by type id; type.count of them */
+    /* By type id the first type of the same name. A type whose blocks are partly exact and partly
+     * inferred has a row for each. */
+    uint32_t *type_first;
     struct name_function *function;
     uint32_t function_count;
     struct session_thread *threads;
@@ -68,6 +71,9 @@ const char *names_keep(struct names *names, const char *text, struct session_err
 
 /* Returns the name of `id` in a table, "?" if there is none. */
 const char *name_table_get(const struct name_table *table, uint64_t id);
+/* Returns by id the first id of the same name; free() it. 0 remains itself. NULL with `error` set.
+ */
+uint32_t *name_table_first(const struct name_table *table, struct session_error *error);
 /* Returns the last component of a path. */
 const char *path_last(const char *path);
 

@@ -82,6 +82,7 @@ static void merge(struct session_growth *to, const struct session_growth *from)
 struct mapping {
     enum session_growth_by by;
     const struct stacks *stacks;
+    const uint32_t *types;  /* by type, the first one of its name */
     const uint32_t *frames; /* the user's, by stack */
     uint32_t codes, ids;
 };
@@ -90,7 +91,8 @@ static bool open_mapping(struct session *session, enum session_growth_by by,
                          struct mapping *mapping, struct session_error *error)
 {
     const bool by_type = by == SESSION_GROWTH_TYPE;
-    *mapping = (struct mapping){.by = by, .stacks = &session->stacks};
+    *mapping =
+        (struct mapping){.by = by, .stacks = &session->stacks, .types = session->names.type_first};
     mapping->codes = by_type ? session->names.type.count : session->stacks.count;
     mapping->ids =
         by_type || by == SESSION_GROWTH_STACK ? mapping->codes : session->names.function_count;
@@ -100,6 +102,8 @@ static bool open_mapping(struct session *session, enum session_growth_by by,
 static uint32_t id_of(const struct mapping *mapping, uint32_t code)
 {
     switch (mapping->by) {
+    case SESSION_GROWTH_TYPE:
+        return mapping->types[code];
     case SESSION_GROWTH_FUNCTION:
         return mapping->stacks->function[code];
     case SESSION_GROWTH_USER:

@@ -136,9 +136,10 @@ static uint32_t category_count(const struct session *session, enum session_color
 }
 
 /* Returns the category of a code. `known` has the user's frames or the owners of stacks. */
-static uint32_t category_of(const struct stacks *stacks, enum session_color_by by,
+static uint32_t category_of(const struct session *session, enum session_color_by by,
                             const uint32_t *known, uint32_t code)
 {
+    const struct stacks *stacks = &session->stacks;
     switch (by) {
     case SESSION_COLOR_FUNCTION:
         return stacks->function[code];
@@ -148,6 +149,8 @@ static uint32_t category_of(const struct stacks *stacks, enum session_color_by b
         return !known ? 0 : stacks->frame_table[known[code]].function;
     case SESSION_COLOR_OWNER:
         return !known ? 0 : known[code];
+    case SESSION_COLOR_TYPE:
+        return session->names.type_first[code];
     default:
         return code;
     }
@@ -171,7 +174,7 @@ static bool categories_open(struct categories *categories, struct session *sessi
         !categories->at_peak_bytes)
         return session_fail_memory(error, "a legend");
     for (uint32_t code = 0; code < categories->codes; code++)
-        categories->of_code[code] = category_of(&session->stacks, by, known, code);
+        categories->of_code[code] = category_of(session, by, known, code);
     return true;
 }
 
@@ -243,6 +246,12 @@ static bool add_by_rows(struct categories *categories, struct selection *selecti
     return good;
 }
 
+/* Returns the category that a type shares with those of the same name; others have their own. */
+static uint32_t one_of_its_name(const struct categories *categories, uint32_t category)
+{
+    return categories->map->by == SESSION_COLOR_TYPE ? categories->of_code[category] : category;
+}
+
 /* Takes the sums that ingest has made. *known is false if it has not made them. */
 static bool add_summed(struct categories *categories, struct selection *selection, bool *known,
                        struct session_error *error)
@@ -256,9 +265,10 @@ static bool add_summed(struct categories *categories, struct selection *selectio
     const bool good = summary_categories(selection->session, categories->map->by, sums,
                                          categories->count, known, error);
     for (uint32_t i = 0; good && i < categories->count; i++) {
-        categories->bytes[i] = sums[i].bytes;
-        categories->allocations[i] = sums[i].allocations;
-        categories->at_peak_bytes[i] = sums[i].at_peak_bytes;
+        const uint32_t category = one_of_its_name(categories, i);
+        categories->bytes[category] += sums[i].bytes;
+        categories->allocations[category] += sums[i].allocations;
+        categories->at_peak_bytes[category] += sums[i].at_peak_bytes;
     }
     free(sums);
     return good;
@@ -440,6 +450,8 @@ static bool rank_map(struct color_map *map, struct categories *categories,
         /* A category that does not occur in the selection is "rest". */
         memset(position_of, NAMED, categories->count);
         fill_legend(&map->legend, categories, ranked, count, position_of);
+        for (uint32_t category = 0; category < categories->count; category++)
+            position_of[category] = position_of[one_of_its_name(categories, category)];
         for (uint32_t code = 0; code < categories->codes; code++)
             map->position[code] = position_of[categories->of_code[code]];
     }

@@ -44,43 +44,11 @@ bool user_frames_stored(struct session *session, uint32_t *frames, struct sessio
                          read_stored, &loading, error);
 }
 
-static int compare_names(const void *left, const void *right, void *context)
-{
-    const char *const *names = context;
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const int order = strcmp(names[a], names[b]);
-    return order != 0 ? order : a < b ? -1 : a > b;
-}
-
-/* Returns by id the first id of the same name; free() it. NULL with `error` set. */
-static uint32_t *first_of_names(const struct name_table *table, struct session_error *error)
-{
-    uint32_t *first = malloc(table->count * sizeof(*first));
-    uint32_t *order = malloc(table->count * sizeof(*order));
-    if (!first || !order) {
-        session_fail_memory(error, "the owners");
-        free(first);
-        free(order);
-        return NULL;
-    }
-    for (uint32_t id = 0; id < table->count; id++)
-        order[id] = id;
-    /* 0 is "unknown", whatever its name. */
-    qsort_r(order + 1, table->count - 1, sizeof(*order), compare_names, table->name);
-    first[0] = 0;
-    for (uint32_t i = 1; i < table->count; i++)
-        first[order[i]] = i > 1 && strcmp(table->name[order[i]], table->name[order[i - 1]]) == 0
-                              ? first[order[i - 1]]
-                              : order[i];
-    free(order);
-    return first;
-}
-
 bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error)
 {
     if (!names_load_owners(&session->names, session->database, error))
         return false;
-    uint32_t *first = first_of_names(&session->names.owner, error);
+    uint32_t *first = name_table_first(&session->names.owner, error);
     struct stored_loading loading = {.stacks = &session->stacks,
                                      .bound = session->names.owner.count,
                                      .first = first,

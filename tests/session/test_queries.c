@@ -31,6 +31,7 @@ static void open_fixture(uint64_t seed, size_t allocations, uint64_t huge)
     options.allocations = allocations;
     options.huge = huge;
     assert_true(fixture_write(PATH, &options));
+    assert_true(fixture_sql(PATH, "UPDATE type SET name = 'Request' WHERE id = 4"));
     session = session_open(PATH, &error);
     assert_non_null(session);
     rows = rows_load(PATH, &row_count);
@@ -148,7 +149,7 @@ static uint64_t category_of(enum session_color_by by, const struct row *row)
     case SESSION_COLOR_THREAD:
         return row->thread;
     case SESSION_COLOR_TYPE:
-        return row->type;
+        return row->type == 4 ? 1 : row->type; /* both are named Request */
     case SESSION_COLOR_MODULE:
         return row->module;
     case SESSION_COLOR_USER: {
