@@ -47,22 +47,29 @@ static uint32_t largest_line(const struct line_sums *sums)
     return largest;
 }
 
+/* Makes room for more lines, all zero. */
+static bool grow_lines(struct line_sums *sums)
+{
+    const size_t capacity = sums->capacity * 2 + 256;
+    struct session_source_line *lines = realloc(sums->lines, capacity * sizeof(*lines));
+    if (!lines)
+        return false;
+    sums->lines = lines;
+    uint32_t *last = realloc(sums->last, capacity * sizeof(*last));
+    if (!last)
+        return false;
+    sums->last = last;
+    memset(lines + sums->capacity, 0, (capacity - sums->capacity) * sizeof(*lines));
+    memset(last + sums->capacity, 0, (capacity - sums->capacity) * sizeof(*last));
+    sums->capacity = capacity;
+    return true;
+}
+
 static bool add_line(struct line_sums *sums, uint32_t line)
 {
-    if (sums->count == sums->capacity) {
-        const size_t capacity = sums->capacity * 2 + 256;
-        struct session_source_line *lines = realloc(sums->lines, capacity * sizeof(*lines));
-        if (!lines)
-            return false;
-        sums->lines = lines;
-        uint32_t *last = realloc(sums->last, capacity * sizeof(*last));
-        if (!last)
-            return false;
-        sums->last = last;
-        sums->capacity = capacity;
-    }
-    sums->lines[sums->count] = (struct session_source_line){.line = line};
-    sums->last[sums->count] = 0;
+    if (sums->count == sums->capacity && !grow_lines(sums))
+        return false;
+    sums->lines[sums->count].line = line;
     sums->place[line] = (uint32_t)++sums->count;
     return true;
 }
@@ -99,7 +106,7 @@ static bool sum_lines(struct line_sums *sums, const struct session *session,
 {
     const struct stacks *stacks = sums->stacks;
     sums->place = calloc((size_t)largest_line(sums) + 1, sizeof(*sums->place));
-    if (!sums->place)
+    if (!sums->place || !grow_lines(sums))
         return session_fail_memory(error, "the lines");
     for (uint32_t stack = 1; stack < stacks->count; stack++) {
         if (stack % STACKS_A_LOOK == 0 && !scan_go_on(session, error))
