@@ -217,11 +217,11 @@ static void file_words(struct browser *browser, struct asking *asking, const cha
         const char *name = entry->d_name;
         if (name[0] == '.' && (!slash || slash[1] != '.') && asking->part[0] != '.')
             continue;
-        if (snprintf(path, sizeof(path), "%.*s%s", length, asking->part, name) >=
-            (int)sizeof(path) - 1)
+        const int end = snprintf(path, sizeof(path), "%.*s%s", length, asking->part, name);
+        if (end >= (int)sizeof(path) - 1)
             continue;
         if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-            strcat(path, "/");
+            memcpy(path + end, "/", 2);
         visit(asking, path, false);
     }
     if (folder)

@@ -86,8 +86,8 @@ void help_render(const struct browser *browser, const struct area *area)
         const struct area part =
             area_part(area, column * layout.width, 0, layout.width, area->height);
         for (int y = 0; y < part.height && y + browser->help_scroll < rows; y++) {
-            const size_t line = (size_t)(column * rows + y + browser->help_scroll);
-            if (line < count)
+            const int line = column * rows + y + browser->help_scroll;
+            if ((size_t)line < count)
                 render_line(&part, y, layout.keys, &lines[line],
                             matches(&lines[line], browser->help_search));
         }
