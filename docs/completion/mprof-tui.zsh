@@ -2,7 +2,7 @@
 # zsh completion for mprof-tui, made from the table of its options
 _arguments -s -S \
     '--filter=[begin with this filter, a text or the name of a stored graph]:TEXT: ' \
-    '--view=[begin with this view: overview, timeline, memory, tree, functions, types, leaks, allocations, sizes, lifetimes, threads, arenas, source or diff]:NAME:(overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff)' \
+    '--view=[begin with this view: overview, timeline, memory, tree, functions, types, leaks, allocations, sizes, lifetimes, threads, arenas, source, diff, graphs, sql or detail]:NAME:(overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail)' \
     '--process=[which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
     '--ascii[show only ASCII characters]' \
     '--script=[read keys from FILE (- is standard input) and write screens as text, without a terminal]:FILE:_files' \
