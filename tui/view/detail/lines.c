@@ -148,9 +148,9 @@ static void write_born(struct writing *writing, const struct detail_facts *facts
     const struct session_allocation *block = &facts->block;
     char time[FORMAT_SIZE];
     struct detail_line *line = add_heading(writing, PART_BORN, "allocated");
-    snprintf(line->value, sizeof(line->value), "at %s by thread %.100s",
-             format_instant(time, block->alloc_ns),
-             session_thread_name(writing->session, block->thread));
+    snprintf(line->value, sizeof(line->value), "by %.100s at %s",
+             session_thread_name(writing->session, block->thread),
+             format_instant(time, block->alloc_ns));
     write_stack(writing, &facts->born, facts->user);
 }
 
@@ -166,12 +166,11 @@ static void write_freed(struct writing *writing, const struct detail_facts *fact
         return;
     }
     const char *by = facts->facts.freed_by;
-    snprintf(line->value, sizeof(line->value), "at %s after %s by thread %.100s%s%s%s",
-             format_instant(time, block->free_ns),
-             format_duration(life, block->free_ns - block->alloc_ns),
+    snprintf(line->value, sizeof(line->value), "by %.100s%s at %s after %s%s%s",
              session_thread_name(writing->session, block->free_thread),
-             block->free_thread != block->thread ? " (another thread)" : "", *by ? " with " : "",
-             by);
+             block->free_thread != block->thread ? " (another thread)" : "",
+             format_instant(time, block->free_ns),
+             format_duration(life, block->free_ns - block->alloc_ns), *by ? " with " : "", by);
     if (block->free_stack != 0)
         write_stack(writing, &facts->freed, SIZE_MAX);
     else
