@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""usage: screens.py FOLDER PAGE...: compares the screens in pages with what the browser shows.
+
+A screen in a page is a text block behind a line
+
+    <!-- screen SESSION WIDTHxHEIGHT: KEYS => WORDS -->
+
+It is what mprof-tui shows of FOLDER/SESSION.db after KEYS: names of keys, and what is typed in double
+quotes. All WORDS are on the screen. If the page is docs/tour.md, the same keys also show the same
+screen in a terminal of tmux, and at 200x60 what the browser writes for that size.
+
+Times, addresses, process numbers and the resident set vary between runs; charts vary with the times.
+They are left out of the comparison, and so are lines that name functions of the system's libraries:
+their names depend on the debug packages. If a screen differs, its program is recorded again, twice at
+most, because a program that waits for a processor may have gone through its steps at other moments.
+MPROF_REFRESH=1 writes the screens.
+"""
+import itertools
+import os
+import re
+import subprocess
+import sys
+import time
+
+SCREEN = re.compile(r'<!-- screen (\S+) (\d+)x(\d+): (.*?) => (.*?) -->\n```text\n(.*?)```\n', re.S)
+SYSTEM = re.compile(r'libs\S*\+0x|libstd|libc[-_]start|__libc|_start$|call_init|dl-init|_dl_')
+VARIES = [
+    (r'\b[0-9a-f]{12}\b|\b[0-9a-f]{6,11}…', 'ADDRESS'),
+    (r'[▁▂▃▄▅▆▇█─═▲┬]', ''),
+    (r'events of the slot|[0-9.]+ (ns|µs|ms|s) [+−]\S+ +\w+$', ''),
+    (r'[0-9.]+ (ns|µs|ms|s)\b|[0-9.]+ ?…', 'TIME'),
+    (r'· pid \d+', ''),
+    (r'RSS +[\d.]+ ?[KMG]?i?B?', 'RSS'),
+    (r'\b\d+ of 10\b', 'N of 10'),
+    (r' +', ' '),
+    (r'(TIME )+TIME', 'TIME'),
+]
+servers = itertools.count()
+
+
+def essence(screen):
+    """Returns the lines of a screen without what varies between runs."""
+    lines = []
+    for line in screen.splitlines():
+        line = line.rstrip()
+        if SYSTEM.search(line):
+            continue
+        for pattern, instead in VARIES:
+            line = re.sub(pattern, instead, line)
+        lines.append(line.strip())
+    return lines
+
+
+def parts(keys):
+    """Returns (text, is typed) for each part of KEYS."""
+    return [(typed or key, bool(typed)) for typed, key in re.findall(r'"([^"]+)"|(\S+)', keys)]
+
+
+def browser(session, size, keys):
+    lines = [('type ' if typed else 'key ') + text for text, typed in parts(keys)] + ['dump']
+    shown = subprocess.run(['mprof-tui', '--script', '-', '--size', size, session],
+                           input='\n'.join(lines) + '\n', text=True, capture_output=True)
+    if shown.returncode != 0:
+        sys.exit(f'the browser failed on {keys}: {shown.stderr}')
+    rows = [line.rstrip() for line in shown.stdout.splitlines()[1:]]
+    return '\n'.join(rows) + '\n'
+
+
+def in_terminal(session, width, height, keys, wanted):
+    """Returns "" if a terminal shows the wanted screen in the end, or else what it shows."""
+    # A server of its own for each screen: one that ends refuses the next.
+    tmux = ['tmux', '-L', f'mprof-screens-{os.getpid()}-{next(servers)}', '-f', '/dev/null']
+    run = lambda *words: subprocess.run([*tmux, *words], check=True, text=True, capture_output=True)
+    run('new-session', '-d', '-x', str(width), '-y', str(height), 'mprof-tui', session)
+    names = {'Esc': 'Escape'}
+    seen = ''
+
+    def wait(good):
+        nonlocal seen
+        for _ in range(400):
+            seen = run('capture-pane', '-p').stdout
+            if good(seen):
+                return True
+            time.sleep(0.05)
+        return False
+
+    good = wait(lambda screen: 'Findings' in screen)
+    for text, typed in parts(keys):
+        run('send-keys', *(['-l'] if typed else []), '--', text if typed else names.get(text, text))
+    good = good and wait(lambda screen: essence(screen) == essence(wanted))
+    run('kill-server')
+    return '' if good else seen
+
+
+def record(folder, name):
+    for command in (['mprof-run', '--quiet', '--force', '-o', name + '.bin', './' + name],
+                    ['mprof-ingest', '--quiet', '--force', '-o', name + '.db', name + '.bin']):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f'{" ".join(command)} failed: {done.stderr}')
+
+
+def check(page, folder, match):
+    """Returns what is wrong with a screen of a page, "" if nothing is."""
+    name, width, height, keys, words, written = match.groups()
+    session, size = f'{folder}/{name}.db', f'{width}x{height}'
+    shown = browser(session, size, keys)
+    if essence(shown) != essence(written):
+        return f'the page has\n{written}\nthe browser shows\n{shown}'
+    large = browser(session, '200x60', keys)
+    for screen in (shown, large):
+        for word in words.split():
+            if word not in screen:
+                return f'no "{word}" on the screen\n{screen}'
+    if page.endswith('/tour.md'):
+        for w, h, wanted in ((width, height, written), (200, 60, large)):
+            if seen := in_terminal(session, w, h, keys, wanted):
+                return f'a terminal of {w}x{h} shows\n{seen}\ninstead of\n{wanted}'
+    return ''
+
+
+folder, failed, count = sys.argv[1], 0, 0
+for page in sys.argv[2:]:
+    text = open(page).read()
+    if os.environ.get('MPROF_REFRESH'):
+        fresh = lambda m: m.group(0)[:m.start(6) - m.start()] + browser(
+            f'{folder}/{m.group(1)}.db', f'{m.group(2)}x{m.group(3)}', m.group(4)) + '```\n'
+        open(page, 'w').write(SCREEN.sub(fresh, text))
+        continue
+    screens = list(SCREEN.finditer(text))
+    if len(screens) != text.count('<!-- screen ') or not screens:
+        sys.exit(f'{page}: {text.count("<!-- screen ")} screens, {len(screens)} of the right form')
+    for match in screens:
+        count += 1
+        for again in range(3):
+            if again > 0:
+                record(folder, match.group(1))
+            wrong = check(page, folder, match)
+            if not wrong:
+                break
+        if wrong:
+            failed = 1
+            print(f'{page}, keys {match.group(4)}: {wrong}')
+print(f'{count} screens compared')
+sys.exit(failed)

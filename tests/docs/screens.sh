@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The screens in README.md, docs/tour.md and docs/first-five-minutes.md are those of the browser, after
+# the keys that the pages give. MPROF_REFRESH=1 writes them. See screens.py.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+command -v tmux >/dev/null || exit 77
+export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=$work XDG_STATE_HOME=$work/state
+unset NO_COLOR TMUX XDG_CONFIG_HOME
+# The hint of a first run is no part of the screens.
+mkdir -p state/mprof && touch state/mprof/browsed
+for program in leaking_requests kept_gestures undo_history; do
+    g++ -g -O2 -o $program "$MPROF_SOURCE/tests/programs/graphs/$program.cpp" || exit 1
+done
+g++ -g -O2 -o calculator "$MPROF_SOURCE/tests/programs/recursion.cpp" || exit 1
+for program in leaking_requests kept_gestures undo_history calculator; do
+    mprof-run --quiet -o $program.bin "./$program" >$program.out || fail "$program is not recorded"
+    mprof-ingest --quiet -o $program.db $program.bin || fail "$program is not ingested"
+done
+python3 "$MPROF_SOURCE/tests/docs/screens.py" "$work" "$MPROF_SOURCE"/README.md \
+    "$MPROF_SOURCE"/docs/{tour,first-five-minutes}.md
