@@ -419,5 +419,9 @@ int main(int count, char **values)
     const int status = read_arguments(count, values, &arguments);
     if (status >= 0)
         return status;
+    output_protect(arguments.session);
+    output_protect(arguments.base);
+    output_protect(arguments.check);
+    output_protect(arguments.suppress);
     return arguments.check ? run_check(&arguments) : run_report(&arguments);
 }

@@ -12,8 +12,8 @@
 
 #undef report_fail /* this file defines it */
 
-/* Outputs that are open at one time and removed by a signal. */
-enum { PARTS_MOST = 64 };
+/* Outputs that are open at one time and removed by a signal; files that no output replaces. */
+enum { PARTS_MOST = 64, PROTECTED_MOST = 8 };
 enum { BUFFER_SIZE = 256 * 1024 };
 
 struct output {
@@ -26,6 +26,15 @@ struct output {
 };
 
 static char *volatile parts[PARTS_MOST];
+
+/* A file that the command reads, or the last one that it wrote. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+};
+static struct file_identity protected[PROTECTED_MOST], written;
+static size_t protected_count;
+static bool has_written;
 
 bool report_fail(struct session_error *error, const char *format, ...)
 {
@@ -64,6 +73,34 @@ void output_prepare(void)
         close(descriptor);
 }
 
+void output_protect(const char *path)
+{
+    struct stat about;
+    if (path && protected_count < PROTECTED_MOST && stat(path, &about) == 0)
+    protected[protected_count++] = (struct file_identity){about.st_dev, about.st_ino};
+}
+
+static bool is_file(const struct stat *about, const struct file_identity *file)
+{
+    return about->st_dev == file->device && about->st_ino == file->inode;
+}
+
+/* Refuses a regular file that the command reads, or has written for another option. */
+static bool check_identity(const char *target, const struct stat *about,
+                           struct session_error *error)
+{
+    for (size_t i = 0; i < protected_count; i++)
+        if (is_file(about, &protected[i]))
+            return report_fail(error,
+                               "%.300s: is a file that this command reads, and would be lost; "
+                               "name another one to write to",
+                               target);
+    return !has_written || !is_file(about, &written) ||
+           report_fail(error,
+                       "%.300s: two outputs of this command have this name; give each its own",
+                       target);
+}
+
 /* Allows a target that does not exist, or is a regular file. A link is not followed: renaming would
  * replace the link. */
 static bool check_target(const char *target, struct session_error *error)
@@ -73,7 +110,7 @@ static bool check_target(const char *target, struct session_error *error)
         return errno == ENOENT ||
                report_fail(error, "%.300s: cannot be written: %s", target, strerror(errno));
     if (S_ISREG(about.st_mode))
-        return true;
+        return check_identity(target, &about, error);
     return report_fail(error,
                        "%.300s: is %s, and only regular files are replaced; name another with -o, "
                        "or leave it out to write to standard output",
@@ -201,10 +238,15 @@ static bool finish(struct output *output, struct session_error *error)
 
 bool output_close(struct output *output, struct session_error *error)
 {
+    struct stat about;
     bool good = finish(output, error) && (!output->target || check_target(output->target, error));
     if (good && output->part && rename(output->part, output->target) != 0)
         good =
             report_fail(error, "%.300s: cannot be replaced: %s", output->target, strerror(errno));
+    if (good && output->target && lstat(output->target, &about) == 0) {
+        written = (struct file_identity){about.st_dev, about.st_ino};
+        has_written = true;
+    }
     free_output(output, good);
     return good;
 }

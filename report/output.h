@@ -28,7 +28,14 @@ struct output;
 void output_prepare(void);
 
 /*
- * Opens an output. `path` NULL is standard output. Only regular files are replaced. Returns NULL
+ * Notes a file that the command reads, at most 8 of them: no output replaces it, under whatever
+ * name. NULL and files that do not exist are ignored.
+ */
+void output_protect(const char *path);
+
+/*
+ * Opens an output. `path` NULL is standard output. Only regular files are replaced, and none that
+ * output_protect() noted or that this process has already written. Returns NULL
  * with `error` set: one line that says what, where and what to do.
  */
 struct output *output_open(const char *path, struct session_error *error);

@@ -253,6 +253,8 @@ int main(int argc, char **argv)
     int status = read_arguments(argc, argv, &arguments);
     if (status >= 0 || !arguments.format)
         return status;
+    output_protect(arguments.session);
+    output_protect(arguments.base);
     status = open_side(&arguments, arguments.session, &arguments.export.own);
     if (status == EXIT_GOOD && arguments.base)
         status = open_side(&arguments, arguments.base, &arguments.export.base);

@@ -35,6 +35,12 @@ done
 mprof-export -f heaptrack "$session" 2>"$work/said" | head -c 1 >/dev/null
 [ "${PIPESTATUS[0]}" -eq 1 ] && [ "$(wc -l <"$work/said")" -eq 1 ] || { echo "a closed pipe: $(cat "$work/said")"; failed=1; }
 
+# The sessions that a command reads stay.
+cp "$session" "$work/read.db"
+says 1 'read.db: is a file that this command reads' mprof-export -f csv -o "$work/read.db" "$work/read.db"
+says 1 'read.db: is a file that' mprof-export -f collapsed --base "$work/read.db" -o "$work/read.db" "$session"
+cmp "$session" "$work/read.db" || { echo "an export replaced its session"; failed=1; }
+
 ln -sf kept "$work/link"
 says 1 'is a symbolic link' mprof-export -f csv -o "$work/link" "$session"
 says 1 'not a regular file' mprof-export -f csv -o /dev/full "$session"

@@ -43,6 +43,20 @@ says 1 'no/such/file: cannot be' mprof-report -o no/such/file "$session"
 says 1 'no.db' mprof-report -o kept.txt no.db
 says 2 'column' mprof-report -o kept.txt --filter 'all | wheer' "$session"
 [ "$(cat kept.txt)" = before ] || fail "a report that fails replaced a file"
+# What a command reads stays, also under another name; so does the report beside the verdicts.
+cp "$session" read.db && cp "$session" base.db && ln read.db other.db
+echo 'some: all | count > 0' >some.budgets && echo 'leak:nobody' >some.supp
+cp read.db read.copy && cp some.budgets budgets.copy
+for target in read.db ./other.db base.db; do
+    says 1 "$target: is a file that this command reads" mprof-report diff --base base.db -o $target read.db
+done
+says 1 'some.supp: is a file that' mprof-report leaks --suppress some.supp -o some.supp read.db
+says 1 'read.db: is a file that' mprof-report 1988 -o read.db read.db
+says 1 'some.budgets: is a file that' mprof-report --check some.budgets -o some.budgets read.db
+says 1 'read.db: is a file that' mprof-report --check some.budgets --junit read.db read.db
+says 1 'both.txt: two outputs' mprof-report --check some.budgets --junit both.txt -o both.txt read.db
+grep -q '^Budgets' both.txt || fail "the verdicts are lost"
+cmp read.copy read.db && cmp read.copy base.db && cmp budgets.copy some.budgets || fail "a file that is read was replaced"
 # A file system of 64 KiB, in a mount namespace of its own.
 if unshare -rm true 2>/dev/null; then
     mkdir small
