@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Makes links to the documents links to their pages.
+function Link(link)
+    if not link.target:match("^%a+:") then
+        link.target = link.target:gsub("README%.md", "index.html"):gsub("%.md$", ".html"):gsub("%.md#", ".html#")
+    end
+    return link
+end
