@@ -9,17 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tui/screen/clipboard.h"
 #include "tui/screen/input.h"
+#include "tui/screen/mouse_report.h"
 #include "tui/screen/terminal.h"
 
 #define COLOR_SLOTS 257 /* the default and 256 */
 
+/* The code that curses gives for the beginning of a report of the mouse. */
+#define KEY_MOUSE_REPORT (KEY_MAX + 1)
+#define MOUSE_REPORT_BEGIN "\033[<"
+/* The same for terminals that only know the older form: three bytes. */
+#define KEY_OLD_REPORT (KEY_MAX + 2)
+#define OLD_REPORT_BEGIN "\033[M"
+/* Buttons (1000), moves with one held (1002), and reports that work in any column (1006). */
+#define MOUSE_ON "\033[?1000h\033[?1002h\033[?1006h"
+#define MOUSE_OFF "\033[?1000l\033[?1002l\033[?1006l"
+
 struct terminal {
     int colors;
     bool ascii;
+    bool patience_is_given; /* ESCDELAY in the environment says how long to wait after Esc */
+    bool has_mouse;
+    struct mouse_state mouse;
     SCREEN *screen;
     short pairs[COLOR_SLOTS][COLOR_SLOTS]; /* 0: not made yet */
     short pairs_made;
@@ -66,7 +81,7 @@ static void add_restore(const char *sequence)
 static void prepare_emergency(void)
 {
     emergency.restore_length = 0;
-    add_restore("\033[?1000l\033[?1002l\033[?1006l");
+    add_restore(MOUSE_OFF);
     static const char *const names[] = {"sgr0", "cnorm", "rmkx", "rmcup"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_restore(capability(names[i]));
@@ -76,6 +91,43 @@ static void prepare_emergency(void)
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++)
         sigaction(fatal_signals[i], &action, NULL);
+}
+
+/* ---- the mouse ------------------------------------------------------------------------------
+ * Curses cannot tell of moves with a button held, so it only finds the beginning of a report. */
+
+static void (*stop_of_curses)(int);
+
+static void write_mouse(const char *sequence)
+{
+    ssize_t ignored = write(STDOUT_FILENO, sequence, strlen(sequence));
+    (void)ignored;
+}
+
+/* Handles Ctrl-Z: the shell gets a terminal that reports no mouse. */
+static void stop(int number)
+{
+    write_mouse(MOUSE_OFF);
+    stop_of_curses(number);
+    write_mouse(MOUSE_ON);
+}
+
+/* Asks for reports of the mouse, if this kind of terminal has one. */
+static void open_mouse(struct terminal *terminal)
+{
+    struct sigaction action;
+    terminal->has_mouse = capability("kmous") != NULL &&
+                          define_key(MOUSE_REPORT_BEGIN, KEY_MOUSE_REPORT) == OK &&
+                          define_key(OLD_REPORT_BEGIN, KEY_OLD_REPORT) == OK &&
+                          sigaction(SIGTSTP, NULL, &action) == 0;
+    if (!terminal->has_mouse)
+        return;
+    stop_of_curses = action.sa_handler;
+    if (stop_of_curses != SIG_DFL && stop_of_curses != SIG_IGN) {
+        action.sa_handler = stop;
+        sigaction(SIGTSTP, &action, NULL);
+    }
+    write_mouse(MOUSE_ON);
 }
 
 static void choose_colors(struct terminal *terminal)
@@ -117,10 +169,9 @@ struct terminal *terminal_open(bool ascii, char *error)
     noecho();
     nonl();
     keypad(stdscr, TRUE);
-    set_escdelay(25);
+    terminal->patience_is_given = getenv("ESCDELAY") != NULL;
     curs_set(0);
-    mouseinterval(0);
-    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    open_mouse(terminal);
     return terminal;
 }
 
@@ -135,6 +186,8 @@ void terminal_close(struct terminal *terminal)
         erase();
         refresh();
     }
+    if (terminal->has_mouse)
+        write_mouse(MOUSE_OFF);
     endwin();
     delscreen(terminal->screen);
     free(terminal);
@@ -142,7 +195,8 @@ void terminal_close(struct terminal *terminal)
 
 void terminal_pause(struct terminal *terminal)
 {
-    (void)terminal;
+    if (terminal->has_mouse)
+        write_mouse(MOUSE_OFF);
     def_prog_mode();
     endwin();
 }
@@ -151,6 +205,8 @@ void terminal_resume(struct terminal *terminal)
 {
     reset_prog_mode();
     curs_set(0);
+    if (terminal->has_mouse)
+        write_mouse(MOUSE_ON);
     terminal_redraw(terminal);
 }
 
@@ -302,19 +358,64 @@ static uint32_t translate_key(wint_t code)
     return 0;
 }
 
-static void translate_mouse(struct event *event)
+static int64_t now_ms(void)
 {
-    MEVENT mouse;
-    if (getmouse(&mouse) == ERR)
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A report was sent as one, but its rest may come so late. */
+enum { REPORT_REST_MS = 1000 };
+
+/* Reads the rest of a report in the old form: button, column and row, each as a byte above 32. A
+ * button that goes up has the number 3. */
+static void read_old_report(struct terminal *terminal, struct event *event)
+{
+    enum { BASE = 32, UP = 3 };
+    wint_t parts[3];
+    char report[MOUSE_REPORT_MOST];
+    timeout(REPORT_REST_MS);
+    for (int i = 0; i < 3; i++)
+        if (get_wch(&parts[i]) != OK || parts[i] < BASE || parts[i] > 255)
+            return;
+    const bool up = (parts[0] - BASE) == UP;
+    snprintf(report, sizeof(report), "%u;%u;%u%c", up ? 0 : (unsigned)parts[0] - BASE,
+             (unsigned)parts[1] - BASE, (unsigned)parts[2] - BASE, up ? 'm' : 'M');
+    mouse_report_read(&terminal->mouse, report, now_ms(), event);
+}
+
+/* Reads the rest of a report of the mouse. */
+static void read_report(struct terminal *terminal, struct event *event)
+{
+    char report[MOUSE_REPORT_MOST + 1];
+    size_t length = 0;
+    wint_t code = 0;
+    timeout(REPORT_REST_MS);
+    while (length < MOUSE_REPORT_MOST && code != 'M' && code != 'm') {
+        if (get_wch(&code) != OK || code < ' ' || code > '~')
+            return;
+        report[length++] = (char)code;
+    }
+    report[length] = '\0';
+    mouse_report_read(&terminal->mouse, report, now_ms(), event);
+}
+
+/*
+ * Sets how long to wait after an Esc for the rest of a key's sequence. On a machine with more work
+ * than cores the rest may come late.
+ */
+static void set_patience(const struct terminal *terminal)
+{
+    enum { LEAST_MS = 40, MOST_MS = 400 };
+    double load = 0;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (terminal->patience_is_given)
         return;
-    event->x = mouse.x;
-    event->y = mouse.y;
-    if (mouse.bstate & BUTTON1_PRESSED)
-        event->kind = EVENT_CLICK;
-    else if (mouse.bstate & BUTTON4_PRESSED)
-        event->kind = EVENT_WHEEL_UP;
-    else if (mouse.bstate & BUTTON5_PRESSED)
-        event->kind = EVENT_WHEEL_DOWN;
+    if (getloadavg(&load, 1) != 1 || cores < 1 || load < (double)cores)
+        load = (double)(cores < 1 ? 1 : cores);
+    const double wanted = LEAST_MS * load / (double)(cores < 1 ? 1 : cores);
+    set_escdelay(wanted > MOST_MS ? MOST_MS : (int)wanted);
 }
 
 bool terminal_pending(const struct terminal *terminal)
@@ -324,31 +425,53 @@ bool terminal_pending(const struct terminal *terminal)
     return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
 }
 
+/*
+ * Reads what curses has kept, or else waits for input. Returns as get_wch() does, and 1 when the
+ * time has passed. No resize is missed: its signal only comes in the wait.
+ */
+static int wait_for_code(struct terminal *terminal, int milliseconds, wint_t *code)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    const struct timespec limit = {.tv_sec = milliseconds / 1000,
+                                   .tv_nsec = milliseconds % 1000 * 1000000L};
+    sigset_t resize, before;
+    int ready = 1;
+    sigemptyset(&resize);
+    sigaddset(&resize, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &resize, &before);
+    set_patience(terminal);
+    timeout(0);
+    int result = get_wch(code);
+    if (result == ERR)
+        ready = ppoll(&input, 1, milliseconds < 0 ? NULL : &limit, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (result != ERR || ready == 0)
+        return ready == 0 ? 1 : result;
+    set_patience(terminal);
+    /* The signal may have been a resize, which curses reports as a key. */
+    timeout(ready < 0 ? 0 : -1);
+    errno = 0;
+    result = get_wch(code);
+    if (result == ERR && ready < 0 && errno == 0)
+        errno = EINTR;
+    return result;
+}
+
 bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event)
 {
-    (void)terminal;
     wint_t code;
     *event = (struct event){.kind = EVENT_NONE};
-    if (milliseconds >= 0) {
-        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-        int ready = poll(&input, 1, milliseconds);
-        if (ready == 0) {
-            event->kind = EVENT_TICK;
-            return true;
-        }
-        /* The signal may have been a resize, which curses reports as a key. */
-        timeout(ready < 0 ? 0 : -1);
-    }
-    errno = 0;
-    int result = get_wch(&code);
-    timeout(-1);
+    const int result = wait_for_code(terminal, milliseconds, &code);
     if (result == ERR)
-        return (errno == EINTR || errno == EAGAIN || (milliseconds >= 0 && errno == 0)) &&
-               isatty(STDIN_FILENO);
-    if (result == KEY_CODE_YES && code == KEY_RESIZE) {
+        return (errno == EINTR || errno == EAGAIN) && isatty(STDIN_FILENO);
+    if (result == 1) {
+        event->kind = EVENT_TICK;
+    } else if (result == KEY_CODE_YES && code == KEY_RESIZE) {
         *event = (struct event){.kind = EVENT_RESIZE, .width = COLS, .height = LINES};
-    } else if (result == KEY_CODE_YES && code == KEY_MOUSE) {
-        translate_mouse(event);
+    } else if (result == KEY_CODE_YES && code == KEY_MOUSE_REPORT) {
+        read_report(terminal, event);
+    } else if (result == KEY_CODE_YES && code == KEY_OLD_REPORT) {
+        read_old_report(terminal, event);
     } else {
         uint32_t key = result == KEY_CODE_YES     ? translate_key(code)
                        : code == '\r'             ? KEYCODE_ENTER

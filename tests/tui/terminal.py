@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The browser on a terminal of 200x60: bytes of a cursor move, idleness, the mouse, split sequences.
+
+usage: terminal.py mprof-tui SESSION
+"""
+import sys
+import time
+
+from pty_browser import ARROW_DOWN, ARROW_LEFT, ARROW_RIGHT, ARROW_UP, Browser
+
+MOVE_MOST = 4096
+CTRL_L = b"\x0c"
+failed = False
+
+
+def check(good, what):
+    global failed
+    if not good:
+        print("wrong: " + what)
+        failed = True
+
+
+def start(view, **environment):
+    browser = Browser([sys.argv[1], "--view", view, sys.argv[2]], environment=environment)
+    browser.settle(30, 0.5)
+    return browser
+
+
+def press(browser, keys):
+    """Presses keys and waits until they are shown."""
+    browser.write(keys)
+    return browser.settle(2, 0.3)[0]
+
+
+def whole(browser):
+    """Returns the whole screen as the browser writes it."""
+    return press(browser, CTRL_L)
+
+
+def moves():
+    for view, keys in (
+        ("overview", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
+        ("timeline", (ARROW_RIGHT, ARROW_LEFT, ARROW_LEFT)),
+        ("memory", (ARROW_DOWN, ARROW_RIGHT, ARROW_UP)),
+        ("tree", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
+        ("functions", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
+        ("types", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
+        ("allocations", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
+    ):
+        browser = start(view)
+        sizes = [len(press(browser, key)) for key in keys]
+        print("%s: %s bytes" % (view, sizes))
+        check(max(sizes) <= MOVE_MOST, "a cursor move in %s writes %d bytes" % (view, max(sizes)))
+        check(max(sizes) > 0, "no cursor moves in " + view)
+        switches = browser.switches()
+        data = browser.settle(1.0, 0.01)[0]
+        check(data == b"", "%s writes %d bytes although no key was pressed" % (view, len(data)))
+        # One for the step from settling to idleness; a clock that ticks would be many.
+        switches = browser.switches() - switches
+        check(switches <= 3, "%s wakes up %d times in a second without a key" % (view, switches))
+        check(browser.end() == 0, view + " does not end")
+
+
+def split_sequences():
+    browser = start("functions", ESCDELAY="5000")
+    press(browser, b"\033[H")
+    press(browser, ARROW_DOWN)
+    press(browser, ARROW_DOWN)
+    expected = whole(browser)
+    press(browser, ARROW_UP)
+    check(whole(browser) != expected, "an arrow does not move")
+    browser.write(ARROW_DOWN[:1])
+    time.sleep(0.3)
+    browser.write(ARROW_DOWN[1:2])
+    time.sleep(0.1)
+    press(browser, ARROW_DOWN[2:])
+    check(whole(browser) == expected, "an arrow that comes in parts is another key")
+    check(browser.end() == 0, "no end after split arrows")
+
+
+def mouse():
+    browser = Browser([sys.argv[1], "--view", "timeline", sys.argv[2]])
+    data = browser.settle(30, 0.5)[0]
+    for mode in (b"\033[?1000h", b"\033[?1002h", b"\033[?1006h"):
+        check(mode in data, "the terminal is not asked for %r" % mode)
+    # A drag over the curve chooses a range. Its last report comes in two parts.
+    press(browser, b"\033[<0;40;20M")
+    press(browser, b"\033[<32;60;20M")
+    press(browser, b"\033[<32;80;21M")
+    browser.write(b"\033[<0;80")
+    time.sleep(0.2)
+    press(browser, b";21m")
+    check(b"born" in whole(browser), "a drag in the timeline chooses no range")
+    check(browser.end() == 0, "no end after a drag")
+    # A double click goes deeper, one click does not.
+    browser = start("allocations")
+    press(browser, b"\033[<0;10;12M\033[<0;10;12m")
+    once = whole(browser)
+    time.sleep(0.5)
+    press(browser, b"\033[<0;10;12M\033[<0;10;12m")
+    check(whole(browser) == once, "two clicks that are not one double click go deeper")
+    time.sleep(0.5)
+    press(browser, b"\033[<0;10;12M\033[<0;10;12m\033[<0;10;12M\033[<0;10;12m")
+    twice = whole(browser)
+    check(twice != once, "a double click does not go deeper")
+    # The older form of reports: the wheel, button 64 + 1.
+    before = whole(browser)
+    press(browser, b"\033[M" + bytes([32 + 65, 32 + 10, 32 + 8]))
+    check(whole(browser) != before, "the wheel does nothing in the older form")
+    browser.write(b"q")
+    data = browser.settle(5, 0.5)[0]
+    check(b"\033[?1002l" in data, "the terminal still reports the mouse after the end")
+    check(browser.end(b"") == 0, "no end after a double click")
+
+
+moves()
+split_sequences()
+mouse()
+sys.exit(failed)
