@@ -16,7 +16,7 @@ sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/s/^\.B \(.*;\)$/\1/p' "$page" | sort
 diff "$work/declared" "$work/synopsis" || complain "the synopsis of $page (>) is not what $header declares (<)"
 sed -E 's/^[a-z_]+ ([a-z_]+)\(.*/\1/' "$work/declared" | sort >"$work/names"
 [ "$(wc -l <"$work/names")" -ge 15 ] || complain "only $(wc -l <"$work/names") functions found in $header"
-# Whoever includes the header can call each of these.
+# Users can call each of these.
 grep -oE '^MPROF_INLINE [a-z_]+ [a-z_]+\(' "$header" | sed -E 's/.* ([a-z_]+)\(/\1/' | sort >"$work/callable"
 diff "$work/names" "$work/callable" || complain "$header: what the recorder declares (<) is not what users can call (>)"
 sed -n '/^\.TP$/{n;s/^\.B \([a-z_]*\)()$/\1/p}' "$page" | sort >"$work/explained"

@@ -121,7 +121,7 @@ words=$(sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
 # Only paths that end like a source, so that names of programs and of what a build makes are left out.
 # The scripts of tests/ name files relative to it, too.
 gone=$(sources "${texts[@]}" |
-    xargs grep -noE '\b(capture|cli|cmake|docs|ingest|report|schemas|session|tests|tui)/[A-Za-z0-9_/.-]+\.(c|h|hpp|cpp|sh|py|md|sql|map|cmake)\b' |
+    xargs grep -noE '\b(capture|cli|cmake|docs|ingest|report|schemas|session|tests|tui)/[A-Za-z0-9_/.-]+\.(c|h|hpp|cpp|sh|py|md|sql|map|cmake|h\.3)\b' |
     while IFS=: read -r file line path; do
         [ -e "$path" ] || [ -e "tests/$path" ] || echo "$file:$line: $path"
     done)
