@@ -107,15 +107,17 @@ static bool join_problems(struct pipeline *pipeline)
 static bool write_tables(struct pipeline *pipeline)
 {
     const struct ingest_options *options = pipeline->options;
-    struct session_facts facts = {.file = pipeline->file,
-                                  .scan = &pipeline->scan,
-                                  .replay = &pipeline->replay,
-                                  .problems = &pipeline->problems,
-                                  .stacks = &pipeline->stacks,
-                                  .totals = &pipeline->totals,
-                                  .suppressions =
-                                      pipeline->joined ? pipeline->joined : options->suppressions,
-                                  .program_suppressions = options->program_suppressions};
+    struct session_facts facts = {
+        .file = pipeline->file,
+        .scan = &pipeline->scan,
+        .replay = &pipeline->replay,
+        .problems = &pipeline->problems,
+        .stacks = &pipeline->stacks,
+        .totals = &pipeline->totals,
+        .suppressions = pipeline->joined ? pipeline->joined : options->suppressions,
+        .program_suppressions = options->program_suppressions,
+        .imported = options->imported ? options->imported->what : NULL,
+        .imported_temporary = options->imported ? options->imported->temporary : 0};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact)
@@ -139,6 +141,9 @@ static bool tell_program(struct pipeline *pipeline)
     struct symbols_program program = {process->found ? process->directory : NULL,
                                       process->found ? process->pid : header->pid,
                                       header->start_realtime_ns};
+    const struct imported *imported = pipeline->options->imported;
+    if (imported && imported->names)
+        symbols_set_given(pipeline->symbols, import_names_given(imported->names));
     return symbols_set_program(pipeline->symbols, &program);
 }
 
@@ -156,7 +161,9 @@ static bool run(struct pipeline *pipeline)
     const struct ingest_options *options = pipeline->options;
     struct ingest_status *status = pipeline->status;
     struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
-    pipeline->file = trace_file_open(options->trace, status);
+    pipeline->file = options->imported
+                         ? trace_file_adopt(options->imported->descriptor, options->trace, status)
+                         : trace_file_open(options->trace, status);
     if (!pipeline->file)
         return false;
     pipeline->writer = writer_open(options->session, &options->writer, status);
@@ -166,7 +173,8 @@ static bool run(struct pipeline *pipeline)
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
     pipeline->own_cache = (struct symbol_cache){.path = options->cache,
-                                                .persistent = options->cached && !options->bundle};
+                                                .persistent = options->cached && !options->bundle &&
+                                                              !options->imported};
     pipeline->symbol_cache = options->symbol_cache ? options->symbol_cache : &pipeline->own_cache;
     if (!symbol_cache_begin(pipeline->symbol_cache, &symbols_options))
         return ingest_fail_memory(status, "the names of the program");

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "ingest/base/status.h"
+#include "ingest/import/import.h"
 #include "ingest/replay/suppressions.h"
 #include "ingest/replay/symbol_cache.h"
 #include "ingest/trace/clock.h"
@@ -36,7 +37,8 @@ struct ingest_options {
     bool bundle;                             /* copy the files that the names come from */
     bool redact; /* leave out what redact.h lists; `source_root` may be NULL */
     const char *source_root;
-    const char *process; /* the one to select (schemas/process_choice.h), NULL: any */
+    const struct imported *imported; /* what was made of `trace`; NULL: it is a trace */
+    const char *process;             /* the one to select (schemas/process_choice.h), NULL: any */
     /* Called from time to time: `done` of the phase's `total` bytes are done. NULL: not called. */
     void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
     void *progress_context;

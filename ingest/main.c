@@ -300,6 +300,26 @@ static bool ingest_traces(const struct options *options, struct run *run,
     return good;
 }
 
+/*
+ * Ingests. If there is one file and it is the recording of another profiler, it becomes a trace
+ * first.
+ */
+static bool import_and_ingest(struct options *options, struct run *run,
+                              struct ingest_summary *summary, struct ingest_status *status)
+{
+    struct imported imported = {.descriptor = -1};
+    if (many(options) || options->live)
+        return ingest_traces(options, run, summary, status);
+    bool good = import_file(options->ingest.trace, options->ingest.session, &interrupted, &imported,
+                            status);
+    if (imported.descriptor >= 0)
+        options->ingest.imported = &imported;
+    good = good && ingest_traces(options, run, summary, status);
+    options->ingest.imported = NULL;
+    imported_free(&imported);
+    return good;
+}
+
 /* Prints how much space the session will take, unless the trace is still being recorded and its
  * size is unknown. */
 static void say_room(const struct options *options)
@@ -345,7 +365,7 @@ static bool ingest_suppressing(struct options *options, struct ingest_status *st
     options->ingest.writer.interrupted = &interrupted;
     struct run run = {0};
     bool good = (!options->live || watch(options, status)) &&
-                ingest_traces(options, &run, &summary, status);
+                import_and_ingest(options, &run, &summary, status);
     progress_end(&progress);
     options->ingest.progress = NULL;
     options->ingest.progress_context = NULL;

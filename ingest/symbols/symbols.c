@@ -50,6 +50,7 @@ struct symbols {
     char *debug_dir, *sysroot;
     char *directory;                   /* NULL: unknown */
     struct symbols_perf_map *perf_map; /* NULL: none */
+    struct symbols_given given;
     struct cache_depends depends;
     struct cache_transcript *transcript; /* NULL: none */
 };
@@ -117,6 +118,11 @@ bool symbols_set_program(struct symbols *symbols, const struct symbols_program *
     symbols->perf_map = symbols_perf_map_open(path, program->start_ns, symbols->strings);
     free(path);
     return true;
+}
+
+void symbols_set_given(struct symbols *symbols, struct symbols_given given)
+{
+    symbols->given = given;
 }
 
 /* Module ids of a trace are dense. A damaged id must not make the table huge. */
@@ -436,6 +442,11 @@ size_t symbols_find(struct symbols *symbols, uint32_t id, uint64_t pc, struct sy
     memset(frames, 0, sizeof(*frames));
     const struct module *module = module_of(symbols, id);
     if (!module) {
+        const size_t given = symbols->given.lookup ? symbols->given.lookup(symbols->given.context,
+                                                                           symbols, pc, frames)
+                                                   : 0;
+        if (given > 0)
+            return given;
         if ((id == 0 || id == no_file(symbols)) && symbols->perf_map)
             frames->function = symbols_perf_map_find(symbols->perf_map, pc, &frames->start);
         if (!frames->function)

@@ -98,6 +98,17 @@ size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames);
 
 /*
+ * Names that come with the trace, for code in no module. `lookup` does what symbols_lookup() does,
+ * with texts from symbols_keep(), and returns 0 if it does not know `pc`. NULL: there are none.
+ */
+struct symbols_given {
+    size_t (*lookup)(void *context, struct symbols *symbols, uint64_t pc,
+                     struct symbols_frame *frames);
+    void *context; /* lives as long as the symbolizer */
+};
+void symbols_set_given(struct symbols *symbols, struct symbols_given given);
+
+/*
  * Return a module's open file (file.h) and the index of its DWARF (dwarf.h), for
  * rules that read more than names. NULL: there is none. Both live until symbols_free().
  */

@@ -110,19 +110,23 @@ static bool read_header(struct trace_file *file, struct ingest_status *status)
     return check_header(file, status);
 }
 
-struct trace_file *trace_file_open(const char *path, struct ingest_status *status)
+/* Takes the descriptor. It may be -1: the file could not be opened. */
+static struct trace_file *begin(int descriptor, const char *path, struct ingest_status *status)
 {
+    const int error = errno;
     struct trace_file *file = calloc(1, sizeof(*file));
     struct stat about;
     if (!file || !(file->path = strdup(path))) {
         free(file);
+        if (descriptor >= 0)
+            close(descriptor);
         ingest_fail_memory(status, "the trace");
         return NULL;
     }
-    /* O_NONBLOCK: the open of a FIFO given by mistake must not wait for a writer. */
-    file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->descriptor = descriptor;
     if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0) {
-        ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+        ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be opened: %s", path,
+                    strerror(descriptor < 0 ? error : errno));
         trace_file_close(file);
         return NULL;
     }
@@ -137,6 +141,17 @@ struct trace_file *trace_file_open(const char *path, struct ingest_status *statu
         return NULL;
     }
     return file;
+}
+
+struct trace_file *trace_file_open(const char *path, struct ingest_status *status)
+{
+    /* O_NONBLOCK: the open of a FIFO given by mistake must not wait for a writer. */
+    return begin(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, status);
+}
+
+struct trace_file *trace_file_adopt(int descriptor, const char *path, struct ingest_status *status)
+{
+    return begin(fcntl(descriptor, F_DUPFD_CLOEXEC, 0), path, status);
 }
 
 bool trace_file_refresh(struct trace_file *file, struct ingest_status *status)

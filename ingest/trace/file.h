@@ -41,6 +41,8 @@ struct trace_slot {
 /* Opens a trace. NULL with `status` set if there is no such file or it is empty, not a trace, of
  * another version or has an unknown flag. */
 struct trace_file *trace_file_open(const char *path, struct ingest_status *status);
+/* Does the same with an open file, which `path` names in messages. It duplicates the descriptor. */
+struct trace_file *trace_file_adopt(int descriptor, const char *path, struct ingest_status *status);
 void trace_file_close(struct trace_file *file);
 
 /*

@@ -61,7 +61,7 @@ static bool put_process(const struct table_sink *sink, const struct session_fact
            put_value(sink, "directory", value_private(process->found ? process->directory : "")) &&
            put_value(sink, "host", value_private(process->found ? process->host : "")) &&
            put_text(sink, "kernel", process->found ? process->kernel : "") &&
-           put_text(sink, "start_time", start) &&
+           put_text(sink, "start_time", header->start_realtime_ns != 0 ? start : "") &&
            put_number(sink, "start_monotonic_ns", header->start_monotonic_ns) &&
            put_number(sink, "machines", 1) && put_text(sink, "clock_alignment", "one clock") &&
            put_number(sink, "page_size", header->page_size);
@@ -184,6 +184,9 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
             put_number(sink, "suppressions", suppressions_count(facts->suppressions))) &&
            (!facts->program_suppressions ||
             put_number(sink, "lost_suppressions", facts->problems->counts[PROBLEM_SUPPRESSIONS])) &&
+           (!facts->imported ||
+            (put_text(sink, "imported", facts->imported) &&
+             put_number(sink, "imported_temporary", facts->imported_temporary))) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&
            put_number(sink, "timeline_slot_ns", facts->totals->slot_ns) &&

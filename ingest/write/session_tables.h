@@ -25,6 +25,8 @@ struct session_facts {
     struct session_known known;
     const struct suppressions *suppressions; /* NULL: none */
     bool program_suppressions;               /* they include those of the program, if any */
+    const char *imported;        /* the source of the events, and what it lacks; NULL: a trace */
+    uint64_t imported_temporary; /* blocks that were freed before any other event */
 };
 
 /* Returns the numbers of all rows so far, as the `known` of a later call. */

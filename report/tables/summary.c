@@ -8,7 +8,12 @@ static void add_program(struct session *session, struct document *document)
     const struct session_process *processes;
     document_fact_text(document, "program", NULL, session_meta(session, "program"));
     document_fact_text(document, "argv", "command", session_meta(session, "argv"));
-    document_fact_text(document, "start_time", "recorded", session_meta(session, "start_time"));
+    const char *start = session_meta(session, "start_time"); /* "": not known */
+    if (start && *start)
+        document_fact_text(document, "start_time", "recorded", start);
+    if (session_meta(session, "imported"))
+        document_fact_text(document, "imported", "imported from",
+                           session_meta(session, "imported"));
     document_fact_text(document, "ending", NULL, session_meta(session, "ending"));
     document_fact_number(document, "duration_ns", "duration", VALUE_DURATION,
                          session_duration_ns(session));

@@ -21,7 +21,7 @@ crossed=$(sources '*.c' '*.h' '*.hpp' | grep -v '^tests/' | xargs grep -HnE '^ *
         n = split($0, cells, "|"); gsub(/[` ]/, "", cells[2])
         gsub(/[` ]/, "", cells[n - 1])
         allowed[cells[2]] = cells[2] == "tests/" ? "" : "," cells[n - 1] ","
-        sub(/allroomsofingest\//, "ingest/base/,ingest/cache/,ingest/trace/,ingest/symbols/,ingest/types/,ingest/replay/,ingest/write/", allowed[cells[2]])
+        sub(/allroomsofingest\//, "ingest/base/,ingest/cache/,ingest/trace/,ingest/symbols/,ingest/import/,ingest/types/,ingest/replay/,ingest/write/", allowed[cells[2]])
         rows++
         next
     }

@@ -74,6 +74,9 @@ static void add_losses(struct collection *to)
     if (dropped > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
             format_count(a, dropped));
+    const char *imported = session_meta(to->session, "imported");
+    if (imported && *imported)
+        add(to, FINDING_BAD, "", VIEW_SAME, "imported from %s", imported);
     add_modules(to, "unseen_modules", "allocations of %s were not recorded");
     add_modules(to, "late_modules", "%s was recorded only after it was loaded");
     if (damaged > 0)

@@ -17,7 +17,7 @@ enum finding_gravity {
 
 struct finding {
     enum finding_gravity gravity;
-    char text[200];
+    char text[256];
     char filter[64];       /* step that selects the blocks that it counts, "" for none */
     enum view_number view; /* the view that shows it best */
 };

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The modules that a program has loaded, as a recording lists them: again and again, each time all
+ * of them. A module that is listed at the same place again keeps its number.
+ *
+ * Order of calls: import_modules_clear() when a list begins, import_modules_add() for each module,
+ * import_modules_range() for each of its ranges, import_modules_settle() when the list is complete,
+ * import_modules_find(). A zero-initialised struct is empty.
+ */
+#ifndef MPROF_INGEST_IMPORT_MODULES_H
+#define MPROF_INGEST_IMPORT_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ingest/import/trace_writer.h"
+
+/* More modules at a time, or ranges of all, are damage. */
+#define IMPORT_MODULES_MAX 16384u
+
+struct import_module {
+    char *path;
+    uint64_t bias, start, end; /* end: one past its last byte; 0: it has no range yet */
+    uint32_t id;               /* 0: not written yet */
+    bool listed;
+};
+
+struct import_range {
+    uint64_t start, end;
+    uint32_t module; /* index */
+};
+
+struct import_modules {
+    struct import_module *modules;
+    size_t count, capacity;
+    struct import_range *ranges; /* by start */
+    size_t range_count, range_capacity;
+    uint32_t last_id;
+    bool changed; /* since the last import_modules_settle() */
+};
+
+void import_modules_free(struct import_modules *modules);
+
+void import_modules_clear(struct import_modules *modules);
+
+/* Adds a module at the load bias `bias`. False if there are too many or memory is exhausted. */
+bool import_modules_add(struct import_modules *modules, const char *path, uint64_t bias);
+
+/* Adds a range to the module that was added last, unless its end is beyond the address space. False
+ * if there are too many or memory is exhausted. */
+bool import_modules_range(struct import_modules *modules, uint64_t address, uint64_t size);
+
+/* Writes the modules that are new and the ends of those that are gone. False if the trace cannot be
+ * written. */
+bool import_modules_settle(struct import_modules *modules, struct trace_writer *writer);
+
+/* Returns the module whose code lies at `address`. NULL: none is known. */
+const struct import_module *import_modules_find(const struct import_modules *modules,
+                                                uint64_t address);
+
+#endif
