@@ -18,6 +18,8 @@ static const struct command_option options[] = {
                                 "program that it executed, or all for their sum (default: the "
                                 "one that allocated most)"},
     [TUI_OPTION_ASCII] = {0, "ascii", .help = "show only ASCII characters"},
+    [TUI_OPTION_YES] = {'y', "yes",
+                        .help = "if SESSION is a trace, make the session without a question"},
     [TUI_OPTION_SCRIPT] =
         {0, "script", "FILE",
          .help = "read keys from FILE (- is standard input) and write screens as text, "

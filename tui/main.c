@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/first_run.h"
+#include "tui/browser/given_trace.h"
 #include "tui/screen/cells.h"
 #include "tui/browser/manual.h"
 #include "tui/browser/script.h"
@@ -28,7 +29,8 @@ struct arguments {
     const char *session, *script;
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
-    bool ascii;
+    bool ascii, yes;
+    char *sessions[2]; /* to open: the session and the other one; NULL: none */
     enum stored_graphs_task graphs;
     const char *graph; /* what the task is about */
 };
@@ -76,6 +78,9 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         break;
     case TUI_OPTION_VIEW:
         arguments->browser.view = value;
+        break;
+    case TUI_OPTION_YES:
+        arguments->yes = true;
         break;
     case TUI_OPTION_SCRIPT:
         arguments->script = value;
@@ -168,6 +173,21 @@ static struct browser *start(const struct arguments *arguments)
     else
         complain(EXIT_BAD_INPUT, error.message);
     return NULL;
+}
+
+/* Replaces traces by their sessions. Returns false after a message. */
+static bool find_sessions(struct arguments *arguments)
+{
+    const char **named[] = {&arguments->session, &arguments->browser.other};
+    for (int i = 0; i < 2; i++) {
+        if (!*named[i])
+            continue;
+        arguments->sessions[i] = given_trace_session(*named[i], arguments->yes);
+        *named[i] = arguments->sessions[i];
+        if (!*named[i])
+            return false;
+    }
+    return true;
 }
 
 static int run_script(struct arguments *arguments)
@@ -306,5 +326,9 @@ int main(int count, char **values)
         return status;
     if (arguments.graphs != STORED_GRAPHS_NONE)
         return run_graphs(&arguments);
-    return arguments.script ? run_script(&arguments) : run_terminal(&arguments);
+    if (find_sessions(&arguments))
+        status = arguments.script ? run_script(&arguments) : run_terminal(&arguments);
+    free(arguments.sessions[0]);
+    free(arguments.sessions[1]);
+    return status < 0 ? EXIT_BAD_INPUT : status;
 }

@@ -5,6 +5,7 @@ _arguments -s -S \
     '--view=[begin with this view: overview, timeline, memory, tree, functions, types, leaks, allocations, sizes, lifetimes, threads, arenas, source, diff, graphs, sql or detail]:NAME:(overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail)' \
     '--process=[which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
     '--ascii[show only ASCII characters]' \
+    '(-y --yes)'{-y,--yes}'[if SESSION is a trace, make the session without a question]' \
     '--script=[read keys from FILE (- is standard input) and write screens as text, without a terminal]:FILE:_files' \
     '--size=[screen size for --script (default: 80x24)]:WxH: ' \
     '--list-graphs[list the stored graphs of SESSION, of your folder and those that ship, and end; with this and the next options SESSION may be left out]' \

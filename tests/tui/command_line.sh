@@ -60,6 +60,21 @@ printf 'dump\n' >"$work/good.script"
 expect 0 'leaked .* allocations' --filter leaked --script "$work/good.script" "$work/session.db"
 expect 0 '▸ all | where' --view functions --filter 'all | where size > 100' --script "$work/good.script" "$work/session.db"
 
+# A trace in the place of a session.
+cp -r "$MPROF_SOURCE/tests/tui/screens" "$work/folder"
+expect 1 'folder is not a session' --script "$work/good.script" "$work/folder"
+"$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/true.bin" -- /bin/ls / >/dev/null
+expect 1 'true.bin is a trace, not a session: --yes or mprof-ingest makes the session' --script "$work/good.script" "$work/true.bin"
+[ ! -e "$work/true.db" ] || { echo 'a session was made without a question'; failed=1; }
+expect 0 'Findings|findings|Overview' --yes --script "$work/good.script" "$work/true.bin"
+[ -s "$work/true.db" ] || { echo '--yes made no session'; failed=1; }
+expect 0 'Findings|findings|Overview' --script "$work/good.script" "$work/true.bin"
+touch -d '2020-01-01' "$work/true.db"
+expect 1 'true.db is older than the trace' --script "$work/good.script" "$work/true.bin"
+head -c 300 "$work/true.bin" >"$work/$(printf 'cut\033[31m.bin')"
+expect 1 'cut.x1b|cut.*033|cut.*1b' --yes --script "$work/good.script" "$work/$(printf 'cut\033[31m.bin')"
+! grep -q "$(printf '\033')" "$work/out" || { echo 'an escape sequence in a file name is printed'; failed=1; }
+
 # Stored graphs, with the session and without one.
 quiet() { # ARGUMENTS…: succeeds and says nothing
     "$tui" "$@" </dev/null >"$work/out" 2>&1 && [ ! -s "$work/out" ] || {

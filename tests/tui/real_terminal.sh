@@ -125,4 +125,21 @@ for less in 'TERM=vt100' 'TERM=linux' 'TERM=xterm-256color NO_COLOR=1' 'TERM=xte
     say 'echo do''ne-$?'
     wait_for '^done-0'
 done
+# A trace is ingested after a question, and a terminal without a cursor is refused.
+"$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/ls.bin" -- /bin/ls / >/dev/null
+say clear
+wait_gone 'done-'
+say "$MPROF_BUILD/bin/mprof-tui $work/ls.bin; echo do''ne-\$?"
+wait_for 'ls.bin is a trace. Make the session .*ls.db'
+say n
+wait_for '^done-1'
+[ ! -e "$work/ls.db" ] || fail 'a session was made in spite of n'
+say "clear; $MPROF_BUILD/bin/mprof-tui $work/ls.bin"
+wait_for 'Make the session'
+say y
+wait_for 'Findings'
+tm send-keys q
+wait_for '^ready> *$'
+say "clear; TERM=dumb $MPROF_BUILD/bin/mprof-tui $work/session.db"
+wait_for 'TERM=dumb cannot move its cursor'
 echo 'the terminal is given back in every case'

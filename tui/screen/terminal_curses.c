@@ -147,6 +147,13 @@ struct terminal *terminal_open(bool ascii, char *error)
                  "without one");
         return NULL;
     }
+    const char *named = getenv("TERM");
+    if (named && strcmp(named, "dumb") == 0) {
+        snprintf(
+            error, 256,
+            "TERM=dumb cannot move its cursor; try TERM=xterm or TERM=vt100, or --script FILE");
+        return NULL;
+    }
     struct terminal *terminal = calloc(1, sizeof(*terminal));
     if (!terminal) {
         snprintf(error, 256, "out of memory");
