@@ -51,6 +51,14 @@ tail -n +2 holes.csv | tr -d '\r"' >shown.txt
 same "the holes" sql.txt shown.txt
 has "their number and sum" " $(printf "%'d" "$(wc -l <sql.txt)") holes? of 1.00 KiB or more, "
 
+# There is no hole at the peak: h goes to a moment that has some, and lists those of this moment.
+screen pinned_heap.db 'key 3 h' dump 'key :' 'type w worst.csv' 'key Enter' 'key p' dump
+has "the moment with the most holes" 'no hole at the peak; this is [0-9.]+ (µs|ms|s), with most of them'
+has "p goes back to the peak" ' 0 holes of 1.00 KiB or more'
+is "$(wc -l <worst.csv)" -ge 90 "lines about holes at that moment"
+mark=$(ask pinned_heap.db "SELECT ns FROM mark WHERE name = 'idle'")
+is "$(tail -n +2 worst.csv | cut -d, -f3 | sort -n | tail -1)" -le "$mark" "the last hole is as old as the mark"
+
 # What grew in a range, typed in nanoseconds.
 end=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'duration_ns'")
 a=$((end / 4)) b=$((end / 4 * 3))

@@ -113,6 +113,8 @@ struct memory_grid {
     enum memory_pane pane;
     const struct memory_hole *holes;     /* the largest first; NULL: not known yet */
     size_t hole_count, hole, first_hole; /* the selected one, the one at the top */
+    bool worst_wanted;   /* go to the moment with the most holes if there is none at worst_from */
+    uint64_t worst_from; /* the moment at which the list was opened */
 
     struct session_use moments[MEMORY_MOMENTS]; /* of the whole memory, at equal steps of time */
     bool moment_known[MEMORY_MOMENTS];
@@ -151,6 +153,9 @@ void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
 void memory_load_holes(struct memory_grid *grid, struct exploration *exploration);
 /* Acts on the list. Returns false if the action means nothing there. */
 bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input);
+/* The list was opened. At the peak, which is no choice of the user, there may be no hole at all:
+ * then the list goes to the moment with the most. */
+void memory_open_holes(struct memory_grid *grid, const struct exploration *exploration);
 void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
                          const struct area *area);
 
@@ -166,6 +171,9 @@ bool memory_table(void *view, struct exploration *exploration, FILE *out, enum t
 
 /* over_time.c: loads the use at one more moment after the other, coarse steps first. */
 void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration);
+/* Gives the moment of the chart with the most bytes in holes, SESSION_NEVER if none has any.
+ * Returns false while not all of them are known. */
+bool memory_worst_moment(const struct memory_grid *grid, uint64_t *ns);
 void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
                              const struct area *area);
 

@@ -131,6 +131,35 @@ static void clear_holes(void *data)
     free(((struct holes_data *)data)->holes);
 }
 
+void memory_open_holes(struct memory_grid *grid, const struct exploration *exploration)
+{
+    grid->worst_wanted = grid->pane == MEMORY_HOLES &&
+                         (exploration->moment_ns == exploration->peak_ns ||
+                          exploration->moment_ns == session_peak_ns(exploration->session));
+    grid->worst_from = exploration->moment_ns;
+}
+
+/* Goes to the moment with the most holes, once it is known. */
+static void take_worst(struct memory_grid *grid, struct exploration *exploration)
+{
+    char time[FORMAT_SIZE];
+    uint64_t worst;
+    grid->worst_wanted = grid->hole_count == 0 && exploration->moment_ns == grid->worst_from;
+    if (!grid->worst_wanted)
+        return;
+    memory_load_over_time(grid, exploration);
+    if (!memory_worst_moment(grid, &worst))
+        return;
+    grid->worst_wanted = false;
+    if (worst == SESSION_NEVER)
+        return;
+    exploration->moment_ns = worst;
+    grid->holes = NULL;
+    memory_load_regions(grid, exploration);
+    exploration_say(exploration, "no hole at the peak; this is %s, with most of them: p goes back",
+                    format_instant(time, worst));
+}
+
 void memory_load_holes(struct memory_grid *grid, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct holes_data *)0)->request),
@@ -147,6 +176,8 @@ void memory_load_holes(struct memory_grid *grid, struct exploration *exploration
         grid->cursor = grid->holes[grid->hole].hole.start;
         grid->exact = true;
     }
+    if (grid->worst_wanted && grid->holes)
+        take_worst(grid, exploration);
 }
 
 static size_t moved(size_t at, size_t count, bool down, size_t by)
@@ -247,7 +278,7 @@ void memory_holes_render(const struct memory_grid *grid, const struct exploratio
 {
     char text[PENDING_SIZE], size[FORMAT_SIZE], bytes[FORMAT_SIZE];
     const struct cell_style faint = theme_style(THEME_FAINT);
-    if (!grid->holes) {
+    if (!grid->holes || grid->worst_wanted) {
         area_text(area, 1, 0, faint, exploration_pending(text, exploration));
         return;
     }

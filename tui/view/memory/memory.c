@@ -318,6 +318,7 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         break;
     case ACTION_HOLES:
         change_pane(grid, MEMORY_HOLES);
+        memory_open_holes(grid, exploration);
         break;
     case ACTION_OVER_TIME:
         change_pane(grid, MEMORY_OVER_TIME);
@@ -357,12 +358,12 @@ static void fit(struct memory_grid *grid, const struct view_input *input)
         grid->map.bytes_per_cell = memory_fitting_cell(&grid->map, (uint64_t)layout.rows);
 }
 
-/* Loads what the pane shows. */
+/* Loads what the pane shows. The list of holes comes first: it may go to another moment. */
 static void load(struct memory_grid *grid, struct exploration *exploration)
 {
-    memory_load(grid, exploration);
     if (grid->pane == MEMORY_HOLES)
         memory_load_holes(grid, exploration);
+    memory_load(grid, exploration);
     if (grid->pane == MEMORY_OVER_TIME)
         memory_load_over_time(grid, exploration);
 }

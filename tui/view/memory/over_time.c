@@ -93,6 +93,21 @@ void memory_load_over_time(struct memory_grid *grid, struct exploration *explora
     }
 }
 
+bool memory_worst_moment(const struct memory_grid *grid, uint64_t *ns)
+{
+    uint64_t most = 0;
+    *ns = SESSION_NEVER;
+    for (size_t i = 0; i < MEMORY_MOMENTS; i++) {
+        if (!grid->moment_known[i])
+            return false;
+        if (grid->moments[i].hole_bytes > most) {
+            most = grid->moments[i].hole_bytes;
+            *ns = moment_of(grid, i);
+        }
+    }
+    return true;
+}
+
 /* ---- cells ------------------------------------------------------------------------------ */
 
 static struct cell_style part_style(const struct area *area, enum part part)
