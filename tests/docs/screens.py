@@ -30,7 +30,7 @@ VARIES = [
     (r'events of the slot|[0-9.]+ (ns|µs|ms|s) [+−]\S+ +\w+$', ''),
     (r'[0-9.]+ (ns|µs|ms|s)\b|[0-9.]+ ?…', 'TIME'),
     (r'· pid \d+', ''),
-    (r'RSS +[\d.]+ ?[KMG]?i?B?', 'RSS'),
+    (r'RSS +[\d.]+ ?[KMG]?i?B?', ''),
     (r'\b\d+ of 10\b', 'N of 10'),
     (r' +', ' '),
     (r'(TIME )+TIME', 'TIME'),
@@ -56,40 +56,38 @@ def parts(keys):
     return [(typed or key, bool(typed)) for typed, key in re.findall(r'"([^"]+)"|(\S+)', keys)]
 
 
-def browser(session, size, keys):
-    lines = [('type ' if typed else 'key ') + text for text, typed in parts(keys)] + ['dump']
+def browser(session, size, steps):
+    """Returns the screen after some steps, each as parts() gives it."""
+    lines = [('type ' if typed else 'key ') + text for text, typed in steps] + ['dump']
     shown = subprocess.run(['mprof-tui', '--script', '-', '--size', size, session],
                            input='\n'.join(lines) + '\n', text=True, capture_output=True)
     if shown.returncode != 0:
-        sys.exit(f'the browser failed on {keys}: {shown.stderr}')
+        sys.exit(f'the browser failed on {steps}: {shown.stderr}')
     rows = [line.rstrip() for line in shown.stdout.splitlines()[1:]]
     return '\n'.join(rows) + '\n'
 
 
-def in_terminal(session, width, height, keys, wanted):
-    """Returns "" if a terminal shows the wanted screen in the end, or else what it shows."""
+def in_terminal(session, width, height, steps):
+    """Returns "" if a terminal shows after each step what a script shows, or else what it shows."""
     # A server of its own for each screen: one that ends refuses the next.
     tmux = ['tmux', '-L', f'mprof-screens-{os.getpid()}-{next(servers)}', '-f', '/dev/null']
     run = lambda *words: subprocess.run([*tmux, *words], check=True, text=True, capture_output=True)
     run('new-session', '-d', '-x', str(width), '-y', str(height), 'mprof-tui', session)
     names = {'Esc': 'Escape'}
-    seen = ''
-
-    def wait(good):
-        nonlocal seen
+    for done in range(len(steps) + 1):
+        if done > 0:
+            text, typed = steps[done - 1]
+            run('send-keys', *(['-l'] if typed else []), '--', text if typed else names.get(text, text))
+        wanted = browser(session, f'{width}x{height}', steps[:done])
         for _ in range(400):
             seen = run('capture-pane', '-p').stdout
-            if good(seen):
-                return True
+            if good := essence(seen) == essence(wanted):
+                break
             time.sleep(0.05)
-        return False
-
-    good = wait(lambda screen: 'Findings' in screen)
-    for text, typed in parts(keys):
-        run('send-keys', *(['-l'] if typed else []), '--', text if typed else names.get(text, text))
-    good = good and wait(lambda screen: essence(screen) == essence(wanted))
+        if not good:
+            break
     run('kill-server')
-    return '' if good else seen
+    return '' if good else f'{seen}instead of\n{wanted}'
 
 
 def record(folder, name):
@@ -104,18 +102,19 @@ def check(page, folder, match):
     """Returns what is wrong with a screen of a page, "" if nothing is."""
     name, width, height, keys, words, written = match.groups()
     session, size = f'{folder}/{name}.db', f'{width}x{height}'
-    shown = browser(session, size, keys)
+    steps = parts(keys)
+    shown = browser(session, size, steps)
     if essence(shown) != essence(written):
         return f'the page has\n{written}\nthe browser shows\n{shown}'
-    large = browser(session, '200x60', keys)
+    large = browser(session, '200x60', steps)
     for screen in (shown, large):
         for word in words.split():
             if word not in screen:
                 return f'no "{word}" on the screen\n{screen}'
     if page.endswith('/tour.md'):
-        for w, h, wanted in ((width, height, written), (200, 60, large)):
-            if seen := in_terminal(session, w, h, keys, wanted):
-                return f'a terminal of {w}x{h} shows\n{seen}\ninstead of\n{wanted}'
+        for w, h in ((width, height), (200, 60)):
+            if seen := in_terminal(session, w, h, steps):
+                return f'a terminal of {w}x{h} shows\n{seen}'
     return ''
 
 
@@ -124,7 +123,7 @@ for page in sys.argv[2:]:
     text = open(page).read()
     if os.environ.get('MPROF_REFRESH'):
         fresh = lambda m: m.group(0)[:m.start(6) - m.start()] + browser(
-            f'{folder}/{m.group(1)}.db', f'{m.group(2)}x{m.group(3)}', m.group(4)) + '```\n'
+            f'{folder}/{m.group(1)}.db', f'{m.group(2)}x{m.group(3)}', parts(m.group(4))) + '```\n'
         open(page, 'w').write(SCREEN.sub(fresh, text))
         continue
     screens = list(SCREEN.finditer(text))
