@@ -120,6 +120,13 @@ static bool scan_live_at(const struct scanning *scanning, uint64_t ns, struct se
     if (column_store_max(store, scanning->chunk, COLUMN_ALLOC_NS) <= ns &&
         column_store_first_free(store, scanning->chunk) > ns)
         return fill(scanning, true);
+    if (column_store_first_free(store, scanning->chunk) > ns) {
+        const struct kernel_range begun = {.low = 0, .high = ns};
+        if (!column_reader_get(scanning->reader, scanning->chunk, COLUMN_ALLOC_NS, &begin, error))
+            return false;
+        kernel_in_range(&begin, &begun, scanning->words);
+        return true;
+    }
     if (!read_lives(scanning, &begin, &life, error))
         return false;
     kernel_live_at(&begin, &life, ns, scanning->words);
