@@ -92,7 +92,8 @@ static struct selection *select_rows(struct running *running, struct session_err
         return NULL;
     struct selection *selection =
         selection_of_set(running->session, &rows->set, &running->colors,
-                         !rows->of_all && selects_everything(running->graph), error);
+                         !rows->of_all && selects_everything(running->graph),
+                         rows->summed ? &rows->totals : NULL, error);
     if (!selection)
         return NULL;
     selection->color_by = rows->color_by;
@@ -160,7 +161,7 @@ static bool measure_rows(struct running *running, struct selection *selection,
             continue;
         struct session_measure next = {.name = measure->name};
         struct selection *other =
-            selection_of_set(side->session, &side->set, &running->colors, false, error);
+            selection_of_set(side->session, &side->set, &running->colors, false, NULL, error);
         bool good = other && selection_measure(other, step, &next, error);
         selection_free(other);
         if (!good || (!empty && !add_measure(step, &next, measure, error)))
@@ -256,7 +257,7 @@ static bool find_sides(struct graph_result *result, struct running *running,
         if (run_side_rows(side) == 0)
             continue;
         struct selection *selection =
-            selection_of_set(side->session, &side->set, &running->colors, false, error);
+            selection_of_set(side->session, &side->set, &running->colors, false, NULL, error);
         if (!selection)
             return false;
         result->sides[result->side_count++] = (struct graph_side){side->session, selection};
@@ -395,7 +396,7 @@ struct selection *session_group_members(struct session_group_set *set, size_t ro
     struct row_set rows = {.words = NULL};
     if (!group_ungroup_one(set, row, &rows, error))
         return NULL;
-    return selection_of_set(group_session(set), &rows, group_colors(set), false, error);
+    return selection_of_set(group_session(set), &rows, group_colors(set), false, NULL, error);
 }
 
 struct selection *session_groups_members(struct session_group_set *set, struct session_error *error)
@@ -403,5 +404,5 @@ struct selection *session_groups_members(struct session_group_set *set, struct s
     struct row_set rows = {.words = NULL};
     if (!group_ungroup(set, &rows, error))
         return NULL;
-    return selection_of_set(group_session(set), &rows, group_colors(set), false, error);
+    return selection_of_set(group_session(set), &rows, group_colors(set), false, NULL, error);
 }

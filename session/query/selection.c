@@ -8,18 +8,19 @@
 #include "session/filter/sort_order.h"
 #include "session/query/selection_state.h"
 #include "session/scan/kernels.h"
+#include "session/scan/totals.h"
 #include "session/summary/summary.h"
 
 /* The sums of one thread. */
-struct totals {
+struct summing {
     const struct row_set *set;
-    uint64_t bytes, allocations, live_bytes, live_count;
+    struct row_totals totals;
 };
 
 /* Adds the rows of a sample, each of which represents a number of blocks. */
 static void add_sampled(void *context, const struct chunk_rows *rows)
 {
-    struct totals *totals = context;
+    struct row_totals *totals = &((struct summing *)context)->totals;
     struct kernel_rows block;
     uint64_t bytes[KERNEL_ROWS], counts[KERNEL_ROWS], lives[KERNEL_ROWS];
     KERNEL_EACH_BLOCK(rows->words, &block)
@@ -34,40 +35,28 @@ static void add_sampled(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* Adds the rows of a chunk. Lives are read only where some blocks were not freed. */
 static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
                       struct session_error *error)
 {
-    struct totals *totals = context;
-    const uint64_t *words = row_set_chunk(totals->set, chunk);
-    const bool any_live =
-        column_store_min(scan_session(worker)->columns, chunk, COLUMN_LIFE_NS) == 0;
-    struct column_view size, life;
-    struct kernel_rows block;
-    uint64_t bytes[KERNEL_ROWS], lives[KERNEL_ROWS];
-    if (row_set_chunk_empty(totals->set, chunk))
-        return true;
-    if (!scan_column(worker, chunk, COLUMN_SIZE, &size, error) ||
-        (any_live && !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error)))
-        return false;
-    KERNEL_EACH_BLOCK(words, &block)
-    {
-        kernel_take(&size, &block, bytes);
-        totals->bytes += kernel_sum(bytes, block.count);
-        totals->allocations += block.count;
-        if (!any_live)
-            continue;
-        kernel_take(&life, &block, lives);
-        totals->live_bytes += kernel_sum_of_zero(bytes, lives, block.count);
-        totals->live_count += kernel_sum_of_zero(NULL, lives, block.count);
-    }
-    return true;
+    struct summing *summing = context;
+    return row_totals_add(&summing->totals, worker, chunk, row_set_chunk(summing->set, chunk),
+                          error);
+}
+
+/* Sets the totals of all threads. */
+static void set_totals(struct selection *selection, const struct row_totals *totals)
+{
+    selection->bytes = totals->bytes;
+    selection->allocations = totals->allocations;
+    selection->live_bytes = totals->live_bytes;
+    selection->live_count = totals->live_count;
 }
 
 static bool find_totals(struct selection *selection, struct session_error *error)
 {
     struct session *session = selection->session;
     struct scan_contexts contexts;
+    struct row_totals all = {.bytes = 0};
     if (selection->everything && summary_answers(session)) {
         selection->bytes = (uint64_t)session_meta_number(session, "bytes_allocated");
         selection->allocations = (uint64_t)session_meta_number(session, "allocations");
@@ -75,29 +64,26 @@ static bool find_totals(struct selection *selection, struct session_error *error
         selection->live_count = (uint64_t)session_meta_number(session, "live_count_end");
         return true;
     }
-    if (!scan_contexts_open(session, &contexts, sizeof(struct totals), SIZE_MAX, error))
+    if (!scan_contexts_open(session, &contexts, sizeof(struct summing), SIZE_MAX, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
-        ((struct totals *)contexts.each[i])->set = &selection->set;
+        ((struct summing *)contexts.each[i])->set = &selection->set;
     const bool good = session->estimate
                           ? scan_each_chunk(session, &selection->set,
                                             COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_LIFE_NS),
                                             add_sampled, contexts.each, contexts.threads, error)
                           : scan_chunks(session, selection->set.chunks, add_chunk, contexts.each,
                                         contexts.threads, error);
-    for (size_t i = 0; i < contexts.threads; i++) {
-        const struct totals *totals = contexts.each[i];
-        selection->bytes += totals->bytes;
-        selection->allocations += totals->allocations;
-        selection->live_bytes += totals->live_bytes;
-        selection->live_count += totals->live_count;
-    }
+    for (size_t i = 0; i < contexts.threads; i++)
+        row_totals_merge(&all, &((const struct summing *)contexts.each[i])->totals);
+    set_totals(selection, &all);
     scan_contexts_close(&contexts);
     return good;
 }
 
-/* Counts the rows of the selection's set. */
-static bool count_rows(struct selection *selection, struct session_error *error)
+/* Counts the rows of the selection's set. `totals`: theirs, NULL: not known yet. */
+static bool count_rows(struct selection *selection, const struct row_totals *totals,
+                       struct session_error *error)
 {
     uint32_t chunks = selection->set.chunks;
     selection->before = calloc((size_t)chunks + 1, sizeof(*selection->before));
@@ -106,12 +92,15 @@ static bool count_rows(struct selection *selection, struct session_error *error)
     for (uint32_t chunk = 0; chunk < chunks; chunk++)
         selection->before[chunk + 1] =
             selection->before[chunk] + row_set_chunk_count(&selection->set, chunk);
-    return find_totals(selection, error);
+    if (!totals)
+        return find_totals(selection, error);
+    set_totals(selection, totals);
+    return true;
 }
 
 struct selection *selection_of_set(struct session *session, struct row_set *set,
                                    const struct filter_colors *colors, bool everything,
-                                   struct session_error *error)
+                                   const struct row_totals *totals, struct session_error *error)
 {
     struct selection *selection = calloc(1, sizeof(*selection));
     if (!selection) {
@@ -126,7 +115,7 @@ struct selection *selection_of_set(struct session *session, struct row_set *set,
     selection->everything = everything;
     selection->chosen_from = session_allocation_count(session);
     atomic_init(&selection->owners, 1);
-    if (!count_rows(selection, error)) {
+    if (!count_rows(selection, totals, error)) {
         selection_free(selection);
         return NULL;
     }

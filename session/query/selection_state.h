@@ -59,10 +59,12 @@ struct selection {
 };
 
 /* Makes a selection of the rows of a set, which it takes over, in failure too. `everything`: these
- * are all blocks of the process heap. Returns NULL with `error` set. */
+ * are all blocks of the process heap. `totals`: those of the set, NULL if they are not known.
+ * Returns NULL with `error` set. */
+struct row_totals;
 struct selection *selection_of_set(struct session *session, struct row_set *set,
                                    const struct filter_colors *colors, bool everything,
-                                   struct session_error *error);
+                                   const struct row_totals *totals, struct session_error *error);
 
 /* Returns the n-th selected row by id. There must be so many. */
 uint64_t selection_nth_row(const struct selection *selection, uint64_t n);

@@ -39,6 +39,20 @@ static bool run_steps(struct run *run, const struct filter_pipeline *pipeline,
     return true;
 }
 
+/* Returns the step after which the graph's rows stay as they are, if it is a `where`. */
+static const struct filter_step *last_where(const struct filter_pipeline *pipeline)
+{
+    const struct filter_step *last = NULL;
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
+        if (step->kind == STEP_WHERE)
+            last = step;
+        else if (step->kind != STEP_COLOR && step->kind != STEP_COLOR_BY &&
+                 step->kind != STEP_SORT && step->kind != STEP_COUNT)
+            return NULL;
+    }
+    return last;
+}
+
 bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows)
 {
     if (++run->pipelines > RUN_PIPELINES_MAX)
@@ -57,6 +71,7 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
         .session = session, .options = options, .colors = colors, .error = error ? error : &kept};
     struct run_rows rows = {.kind = KIND_ALLOCATIONS};
     *result = (struct run_result){.kind = KIND_ALLOCATIONS};
+    run.last = session->estimate ? NULL : last_where(pipeline);
     run.arenas = run_speaks_of(pipeline, FIELD_ARENA);
     run.processes = run_speaks_of(pipeline, FIELD_PROCESS);
     if (!(options->begin ? copy_begin(&run, &rows) && run_steps(&run, pipeline, &rows)
@@ -68,6 +83,8 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
     *result = (struct run_result){.kind = rows.kind,
                                   .set = rows.set,
                                   .sides = rows.sides,
+                                  .summed = run.summed && !rows.groups,
+                                  .totals = run.totals,
                                   .groups = rows.groups,
                                   .measure = rows.measure,
                                   .color_by = run.color_by,

@@ -8,6 +8,7 @@
 #include "session/filter/warning.h"
 #include "session/groups.h"
 #include "session/scan/row_set.h"
+#include "session/scan/totals.h"
 
 /* The rows of another session. Sessions stay open as long as the one that opened them. */
 struct run_side {
@@ -33,6 +34,8 @@ struct run_result {
     /* Of ALLOCATIONS, and of a MEASURE of allocations. */
     struct row_set set;
     struct run_side *sides; /* of other sessions */
+    bool summed;            /* the last pass has found the totals of `set` as well */
+    struct row_totals totals;
     /* Of GROUPS, and of a MEASURE of groups; otherwise NULL. */
     struct session_group_set *groups;
     /* Of a MEASURE: the step that measures the rows. It belongs to the graph. */

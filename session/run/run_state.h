@@ -25,6 +25,9 @@ struct run {
     bool arenas;    /* sets have blocks of custom allocators */
     bool processes; /* sets have blocks of all processes, not only of the selected one */
     struct filter_warnings warnings;
+    const struct filter_step *last; /* the last step that selects rows, a `where`; NULL: another */
+    bool summed;                    /* its pass has found the totals of the rows */
+    struct row_totals totals;
     struct session_error *error;
 };
 

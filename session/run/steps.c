@@ -65,11 +65,47 @@ bool run_keep_where(struct run *run, const struct filter_program *program, struc
     return pass_over(run, &(struct pass){.set = set, .program = program}, keep_chunk);
 }
 
+/* What a thread of the last pass works on. */
+struct last_pass {
+    struct pass *pass;
+    struct row_totals totals;
+};
+
+/* Keeps rows of a chunk and adds them up: columns that both need are read once. */
+static bool keep_and_sum(void *context, struct scan_worker *worker, uint32_t chunk,
+                         struct session_error *error)
+{
+    struct last_pass *last = context;
+    return keep_chunk(last->pass, worker, chunk, error) &&
+           row_totals_add(&last->totals, worker, chunk, row_set_chunk(last->pass->set, chunk),
+                          error);
+}
+
+/* Keeps the rows for which the program holds, and finds their totals. */
+static bool keep_last(struct run *run, const struct filter_program *program, struct row_set *set)
+{
+    struct pass pass = {.set = set, .program = program};
+    struct scan_contexts contexts;
+    if (!scan_contexts_open(run->session, &contexts, sizeof(struct last_pass), SIZE_MAX,
+                            run->error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        ((struct last_pass *)contexts.each[i])->pass = &pass;
+    run->summed = scan_chunks(run->session, set->chunks, keep_and_sum, contexts.each,
+                              contexts.threads, run->error);
+    for (size_t i = 0; i < contexts.threads; i++)
+        row_totals_merge(&run->totals, &((const struct last_pass *)contexts.each[i])->totals);
+    scan_contexts_close(&contexts);
+    return run->summed;
+}
+
 static bool run_where(struct run *run, const struct filter_step *step, struct row_set *set)
 {
     struct filter_program *program =
         filter_program_new(run->session, step->predicate, run->colors, run->error);
-    bool good = program && run_keep_where(run, program, set);
+    /* The rows of other sessions come after the own ones. */
+    bool good = program && (step == run->last && !run->summed ? keep_last(run, program, set)
+                                                              : run_keep_where(run, program, set));
     filter_warn_of_names(run->session, program, &run->warnings);
     filter_program_free(program);
     return good;
