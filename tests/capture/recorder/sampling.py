@@ -109,7 +109,7 @@ check(tried >= 50 and within >= 0.85 * tried, f"within two standard errors: {wit
 # The browser shows estimates: the same sums, also with a filter, apart from the rounding of the display.
 shown = re.compile(r"allocated +~([0-9.]+) ([KMG])iB in ~([0-9,]+)")
 for text, where in (("all", ""), ("all | where function == all_sizes", "WHERE function = 'all_sizes'")):
-    screen = subprocess.run([recording.BUILD + "/bin/mprof-tui", "--script", "-", "--size", "120x40", "--filter", text,
+    screen = subprocess.run([recording.BUILD + "/bin/mprof-tui", "--script", "-", "--size", "200x40", "--filter", text,
                              one.folder + "/session.db"], input="dump\n", capture_output=True, text=True)
     check("sampled, one in 16.0 KiB" in screen.stdout.splitlines()[1], f"the browser's title: {screen}")
     with sqlite3.connect(one.folder + "/session.db") as database:
