@@ -71,7 +71,7 @@ static const struct rows_part *find_part(struct selection *selection,
         if (!part || part->first != first || part->order.field != order->field ||
             part->order.descending != order->descending)
             continue;
-        memmove(kept + 1, kept, i * sizeof(kept[0]));
+        memmove(kept + 1, kept, i * sizeof(struct rows_part *));
         kept[0] = part;
         return part;
     }
@@ -88,7 +88,7 @@ static const struct rows_part *find_part(struct selection *selection,
         return NULL;
     }
     free(kept[SELECTION_PARTS - 1]);
-    memmove(kept + 1, kept, (SELECTION_PARTS - 1) * sizeof(kept[0]));
+    memmove(kept + 1, kept, (SELECTION_PARTS - 1) * sizeof(struct rows_part *));
     kept[0] = part;
     return part;
 }

@@ -250,8 +250,8 @@ static void find_points(const struct session *session, struct coursing *coursing
     const uint64_t start = session_start_ns(session), end = session_duration_ns(session);
     const uint64_t length = end > start ? end - start : 0;
     for (uint64_t i = 0; i < SESSION_TYPE_POINTS; i++) {
-        const unsigned __int128 odd = 2 * i + 1, parts = 2 * (uint64_t)SESSION_TYPE_POINTS;
-        coursing->points[i] = start + (uint64_t)(length * odd / parts);
+        const uint64_t odd = 2 * i + 1, parts = UINT64_C(2) * SESSION_TYPE_POINTS;
+        coursing->points[i] = start + (uint64_t)((unsigned __int128)length * odd / parts);
     }
 }
 

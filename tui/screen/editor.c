@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 static const char *last_component(const char *path)
 {
     const char *last = strrchr(path, '/');

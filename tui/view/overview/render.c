@@ -145,7 +145,7 @@ static void render_findings(const struct overview *overview, const struct explor
                           ? first_shown(overview->selected, layout->ranked_rows)
                           : 0;
     for (int i = 0; i < layout->ranked_rows; i++)
-        render_one(overview, exploration, area, layout->ranked + i, (size_t)(first + i));
+        render_one(overview, exploration, area, layout->ranked + i, (size_t)first + (size_t)i);
     render_facts(overview, area, layout);
 }
 
