@@ -300,6 +300,37 @@ static void columns_never_run_together(void **state)
     }
 }
 
+static void cell_beside_empty_ones(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    (void)context;
+    static char last[40]; /* a name is valid until the next call */
+    memset(last, '#', sizeof(last) - 1);
+    out->name = last;
+    if (column == 0)
+        snprintf(last, sizeof(last), "runs into the gap and behind");
+    else
+        snprintf(last, sizeof(last), "%s", row == 1 && column == 1 ? "taken" : "");
+}
+
+static void a_long_text_runs_into_empty_columns(void **state)
+{
+    (void)state;
+    static const struct table_column texts[] = {
+        {.title = "a", .width = 12, .text = true},
+        {.title = "b", .width = 6, .text = true},
+        {.title = "c", .text = true},
+    };
+    source.columns = texts;
+    source.column_count = 3;
+    source.rows = 2;
+    source.cell = cell_beside_empty_ones;
+    table.sort = 0;
+    assert_renders(50, 3,
+                   " a▼            b       c\n"
+                   " runs into the gap and behind\n"
+                   " runs into t…  taken\n");
+}
+
 static void shows_shares_and_the_selected_row(void **state)
 {
     (void)state;
@@ -377,6 +408,7 @@ int main(void)
         cmocka_unit_test_setup(a_long_search_goes_on, begin),
         cmocka_unit_test_setup(obeys_the_mouse, begin),
         cmocka_unit_test_setup(columns_never_run_together, begin),
+        cmocka_unit_test_setup(a_long_text_runs_into_empty_columns, begin),
         cmocka_unit_test_setup(shows_shares_and_the_selected_row, begin),
         cmocka_unit_test_setup(about_stands_before_numbers, begin),
         cmocka_unit_test_setup(writes_all_rows, begin),

@@ -428,6 +428,25 @@ static void render_share(const struct area *area, int x, int y, int width, uint6
     }
 }
 
+/* Returns the width of a text that does not fit into its column: with the columns of text that
+ * follow and are empty in this row. Stores the last column that it takes. */
+static int room_for(const struct table_source *source, const struct layout *layout, size_t row,
+                    size_t column, size_t *last)
+{
+    int width = layout->width[column];
+    for (size_t i = column + 1; i < layout->count && source->columns[i].text; i++) {
+        struct table_cell cell = {.text = ""};
+        if (layout->width[i] == 0)
+            continue;
+        source->cell(source->context, row, i, &cell);
+        if (cell_text(&cell)[0] || cell.whole > 0)
+            break;
+        width = layout->x[i] + layout->width[i] - layout->x[column];
+        *last = i;
+    }
+    return width;
+}
+
 static void render_row(const struct table *table, const struct table_source *source,
                        const struct area *area, const struct layout *layout, size_t row, int y)
 {
@@ -438,15 +457,23 @@ static void render_row(const struct table *table, const struct table_source *sou
             continue;
         source->cell(source->context, row, i, &cell);
         const char *text = cell_text(&cell);
+        const size_t first = i;
+        int width = layout->width[i];
+        if (column->text && text_width(text) > width) {
+            width = room_for(source, layout, row, first, &i);
+            cell = (struct table_cell){.text = ""}; /* the name was valid until the next call */
+            source->cell(source->context, row, first, &cell);
+            text = cell_text(&cell);
+        }
         struct cell_style style = cell.styled ? cell.style : theme_style(THEME_PLAIN);
         if (column->text && table->search[0] && strcasestr(text, table->search))
             style = theme_style(THEME_MATCH);
         if (column->text)
-            render_text(area, layout->x[i], y, layout->width[i], column->cut, style, text);
+            render_text(area, layout->x[first], y, width, column->cut, style, text);
         else
-            area_field_right(area, layout->x[i], y, layout->width[i], style, text);
+            area_field_right(area, layout->x[first], y, width, style, text);
         if (cell.whole > 0)
-            render_share(area, layout->x[i], y, layout->width[i], cell.part, cell.whole);
+            render_share(area, layout->x[first], y, layout->width[first], cell.part, cell.whole);
     }
     if (row == table->selected)
         area_restyle(area, 0, y, area->width,
