@@ -64,6 +64,17 @@ static const struct table_column part_columns[PART_COLUMNS] = {
     [PART_WHO] = {.title = "who frees whose blocks", .text = true, .keep = true, .unsorted = true},
 };
 
+/* Returns the tid of a thread, as the upper table shows it. */
+static int64_t tid_of(const struct threads *threads, uint32_t thread)
+{
+    const struct session_thread *list;
+    const size_t count = session_threads(threads->session, &list);
+    for (size_t i = 0; i < count; i++)
+        if (list[i].id == thread)
+            return list[i].tid;
+    return 0;
+}
+
 static void part_cell(void *context, size_t place, size_t column, struct table_cell *cell)
 {
     const struct threads *threads = context;
@@ -83,18 +94,19 @@ static void part_cell(void *context, size_t place, size_t column, struct table_c
     } else if (handover->free_thread == handover->thread) {
         snprintf(cell->text, sizeof(cell->text), "freed by itself");
     } else if (part->inwards) {
-        snprintf(cell->text, sizeof(cell->text), "frees blocks of %.100s (%" PRIu32 ")", from,
-                 handover->thread);
+        snprintf(cell->text, sizeof(cell->text), "frees blocks of %.100s (%" PRId64 ")", from,
+                 tid_of(threads, handover->thread));
     } else {
         const char *to = session_thread_name(threads->session, handover->free_thread);
         if (row && row->is_process)
             snprintf(cell->text, sizeof(cell->text),
-                     "%.80s (%" PRIu32 ") frees blocks of %.80s "
-                     "(%" PRIu32 ")",
-                     to, handover->free_thread, from, handover->thread);
+                     "%.80s (%" PRId64 ") frees blocks of %.80s "
+                     "(%" PRId64 ")",
+                     to, tid_of(threads, handover->free_thread), from,
+                     tid_of(threads, handover->thread));
         else
-            snprintf(cell->text, sizeof(cell->text), "freed by %.100s (%" PRIu32 ")", to,
-                     handover->free_thread);
+            snprintf(cell->text, sizeof(cell->text), "freed by %.100s (%" PRId64 ")", to,
+                     tid_of(threads, handover->free_thread));
     }
 }
 
