@@ -230,6 +230,23 @@ int area_print(const struct area *area, int x, int y, struct cell_style style, c
     return area_text(area, x, y, style, text);
 }
 
+int area_whole_text(const struct area *area, int x, int y, struct cell_style style,
+                    const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    const int width = text_width(text);
+    if (x + width <= area->width)
+        return area_text(area, x, y, style, text);
+    if (x + 2 <= area->width)
+        area_text(area, x, y, style, " \u2026");
+    return width > area->width ? width : area->width; /* nothing fits behind it */
+}
+
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text)
 {

@@ -87,6 +87,12 @@ void area_restyle(const struct area *area, int x, int y, int width, struct cell_
 int area_text(const struct area *area, int x, int y, struct cell_style style, const char *text);
 int area_print(const struct area *area, int x, int y, struct cell_style style, const char *format,
                ...) __attribute__((format(printf, 5, 6)));
+/*
+ * Writes one of several parts of a line whole or, if it does not fit, an ellipsis in place of it.
+ * Returns the columns it would take; parts after one that does not fit are not written.
+ */
+int area_whole_text(const struct area *area, int x, int y, struct cell_style style,
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Writes text into exactly `width` columns: pads it by spaces, or cuts it with an ellipsis. */
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);

@@ -38,8 +38,8 @@ static void render_totals(const struct leaks *leaks, const struct exploration *e
         static const char *const names[] = {"", "start-up", "runtime", "suppressed"};
         if (all->of_kind[kind].groups == 0)
             continue;
-        x += area_print(area, x, 0, theme_style(THEME_FAINT), " · %s %s%s", names[kind],
-                        exploration->about, format_size(bytes, all->of_kind[kind].bytes));
+        x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), " · %s %s%s", names[kind],
+                             exploration->about, format_size(bytes, all->of_kind[kind].bytes));
     }
 }
 

@@ -120,15 +120,16 @@ static void render_sums(const struct tree_view *view, const struct exploration *
     const struct session_tree_sums *sums = &session_tree_node(view->tree, node)->sums;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE], e[FORMAT_SIZE];
     int x = 1;
-    x += area_print(area, x, y, theme_style(THEME_PLAIN),
-                    "%s%s at the peak in %s blocks \u00b7 %s allocated in %s", exploration->about,
-                    format_size(a, sums->at_peak_bytes), format_count(b, sums->at_peak_count),
-                    format_size(c, sums->bytes), format_count(d, sums->allocations));
+    x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s%s at the peak in %s blocks",
+                    exploration->about, format_size(a, sums->at_peak_bytes),
+                    format_count(b, sums->at_peak_count));
+    x += area_whole_text(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s allocated in %s",
+                         format_size(c, sums->bytes), format_count(d, sums->allocations));
     if (sums->live_count > 0)
-        x += area_print(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s in %s never freed",
-                        format_size(a, sums->live_bytes), format_count(b, sums->live_count));
+        x += area_whole_text(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s in %s never freed",
+                             format_size(a, sums->live_bytes), format_count(b, sums->live_count));
     if (session_tree_short_known(view->tree) && sums->short_count > 0)
-        x += area_print(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s lived under 1 ms",
+        area_whole_text(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s lived under 1 ms",
                         format_percent(e, sums->short_count, sums->allocations));
 }
 
