@@ -22,6 +22,12 @@ check threads "$MPROF_BUILD/tests/graphs/handed_over"
 check arenas "$MPROF_BUILD/tests/arena"
 check processes sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
 
+# The pane about the type that the view opens with is sorted as its arrow says, also for the unknown.
+printf 'key 6\ndump\n' >keys
+mprof-tui --script keys --size 100x30 processes.db >screen.txt || fail "the browser failed"
+grep -q 'candidates of blocks of unknown type' screen.txt || fail "no block of unknown type is the first"
+grep -q 'bytes▼.*would fit' screen.txt || { echo "the arrow of the candidates is wrong"; failed=1; }
+
 # Names that would steer a terminal stay on the screen as text.
 sqlite3 templates.db "UPDATE type SET name = name || char(27) || '[31m' || char(10) || char(7);
     UPDATE function SET name = char(27) || ']0;x' || char(7) || name; UPDATE thread SET name = char(13) || char(27) || '[2J'"

@@ -15,6 +15,7 @@ static void *create(void)
         types->pair.main.descending = true;
         types->pair.main.sort = 3; /* at peak */
         types->pair.side.blurred = true;
+        types->shown = UINT64_MAX; /* no type, not even the unknown one */
     }
     return types;
 }

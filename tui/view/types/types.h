@@ -67,7 +67,7 @@ struct types {
     uint64_t ordered;     /* selections of the order; 0: none */
     bool ordered_courses; /* the order knew them */
     enum type_pane pane;
-    uint64_t shown; /* the pane is about this type, and pane */
+    uint64_t shown; /* the pane is about this type, and pane; UINT64_MAX: about none yet */
     const struct session *session;
     bool has_range, estimated;
     uint64_t from_ns, to_ns;
