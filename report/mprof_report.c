@@ -371,6 +371,26 @@ static bool write_check(const struct arguments *arguments, const struct budget_c
     return good && write_junit(arguments, check, error);
 }
 
+/* Says that sums can be too small, because the recording lost something or has not ended. */
+static void say_losses(const char *path, const struct session *session)
+{
+    const char *ending = session ? session_meta(session, "ending") : NULL;
+    if (!session)
+        return;
+    const unsigned long long events =
+                                 (unsigned long long)session_meta_number(session, "dropped_events"),
+                             bytes =
+                                 (unsigned long long)session_meta_number(session, "damaged_bytes");
+    if (events > 0 || bytes > 0)
+        say("mprof-report",
+            "%s: in doubt: %llu events were dropped and %llu bytes of the trace were damaged; "
+            "record again to be sure",
+            path, events, bytes);
+    if (ending && strcmp(ending, "killed or running") == 0)
+        say("mprof-report",
+            "%s: in doubt: the recording has no end, the program was killed or still runs", path);
+}
+
 /* Checks the budgets of an open session. Returns an exit status. */
 static int check_budgets(const struct arguments *arguments, const struct budget_file *file,
                          struct session *session, struct session *base)
@@ -378,6 +398,8 @@ static int check_budgets(const struct arguments *arguments, const struct budget_
     struct budget_check check;
     struct session_error error = {.message = ""};
     int status = EXIT_GOOD;
+    say_losses(arguments->session, session);
+    say_losses(arguments->base, base);
     if (!budget_check_run(&check, file, session, base, &error) ||
         !write_check(arguments, &check, session_sampled(session), &error))
         status = complain(&error);

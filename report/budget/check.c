@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/budget/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,38 @@ static bool fail_limit(const struct budget_check *check, const struct budget *bu
     return false;
 }
 
+/* Returns the standard error of a measure, 0 if it is no estimate, below 0 if it is not known. */
+static double error_of(const struct session_measure *measure)
+{
+    return measure->estimated ? measure->standard_error : 0;
+}
+
+/* Says why the verdict is in doubt, if it is: `sampled` tells that the session is a sample, and
+ * `change` is the allowed change of the base, of which the error is a part of that of the limit. */
+static void say_doubt(const struct budget *budget, const struct budget_result *result, double limit,
+                      double change, bool sampled)
+{
+    const struct session_measure *found = &result->measure, *base = &result->base;
+    const double value = (double)found->value * (found->negative ? -1 : 1);
+    const double own = error_of(found), other = error_of(base);
+    const char *why = NULL;
+    if (found->is_null)
+        return;
+    if (sampled && !found->estimated) {
+        if (result->verdict == BUDGET_KEPT)
+            why = "the value is that of the recorded blocks, and others can lie beyond the limit";
+    } else if (sampled && found->value == 0)
+        why = "the value is 0 in the sample, and the program can have blocks that it lacks";
+    else if (own < 0 || other < 0)
+        why = "an estimate is compared whose error is not known";
+    else if ((found->estimated || base->estimated) &&
+             fabs(value - limit) <= 2 * hypot(own, other * (1 + change)))
+        why = "an estimate and its limit are within two standard errors";
+    if (why)
+        say("mprof-report", "%s: in doubt: %s; record without --sample to be sure", budget->name,
+            why);
+}
+
 /* Measures the base and compares. Returns false with `error` set. */
 static bool judge(struct budget_check *check, const struct budget *budget, struct session *session,
                   struct session *base, struct budget_result *result, struct session_error *error)
@@ -185,6 +218,7 @@ static bool judge(struct budget_check *check, const struct budget *budget, struc
         check->exceeded++;
         find_holders(check, budget, session, result);
     }
+    say_doubt(budget, result, (double)shown, (double)limit.change / 1e6, session_sampled(session));
     result->has_limit = true;
     result->limit_negative = shown < 0;
     result->limit = (uint64_t)(shown < 0 ? -shown : shown);

@@ -61,6 +61,32 @@ judged none "exceeded null 3"
 [ "$(jq -r '.tables.holders.rows[] | select(.name == "leaks") | "\(.value) \(.function)"' verdicts.json)" = "$kept make_widget" ] ||
     fail "who holds the leaks"
 
+# Doubts: an estimate near its limit, far from it, of nothing; values of recorded blocks; lost events.
+sampled=$MPROF_BUILD/tests/readers/sessions/sampled.db
+echo 'all: all | sum size >= 0' >sum.budgets
+mprof-report --check sum.budgets --format json "$sampled" >sum.json 2>/dev/null || fail "the sum of a sample"
+read -r value error < <(jq -r '.tables.budgets.rows[0] | "\(.value) \(.value_error | floor)"' sum.json)
+[ "$error" -gt 0 ] || fail "the sum of a sample has no error"
+cat >doubt.budgets <<END
+near: all | sum size <= $((value + error))
+beyond: all | sum size <= $((value - error))
+far: all | sum size <= $((value + 3 * error))
+nothing: all | where size > 1G | count == 0
+longest: all | max lifetime <= 1000s
+END
+mprof-report --check doubt.budgets "$sampled" >/dev/null 2>said.txt
+[ "$(grep -oE '^mprof-report: [a-z]+: in doubt' said.txt | cut -d' ' -f2 | paste -sd' ')" = "near: beyond: nothing: longest:" ] ||
+    fail "doubts of a sample: $(cat said.txt)"
+printf 'same: all | sum size <= +0%%\nlonger: all | sum size <= +100%%\n' >base.budgets
+mprof-report --check base.budgets --base "$sampled" "$sampled" >/dev/null 2>said.txt || fail "a sample is itself"
+[ "$(wc -l <said.txt)" = 1 ] && grep -q '^mprof-report: same: in doubt' said.txt || fail "doubts of two samples: $(cat said.txt)"
+mprof-report --check sum.budgets "$session" 2>&1 >/dev/null | grep 'in doubt' && fail "a whole recording is in doubt"
+cp "$session" lossy.db
+sqlite3 lossy.db "UPDATE meta SET value = 7 WHERE key = 'dropped_events'; UPDATE meta SET value = 'killed or running' WHERE key = 'ending'"
+mprof-report --check sum.budgets lossy.db >/dev/null 2>said.txt || fail "the budgets of a lossy session"
+grep -q 'lossy.db: in doubt: 7 events were dropped' said.txt && grep -q 'in doubt: the recording has no end' said.txt ||
+    fail "doubts of a lossy session: $(cat said.txt)"
+
 # The XML, by two readers.
 xmllint --noout verdicts.xml || fail "xmllint does not read the verdicts"
 [ "$(xmllint --xpath 'count(//testcase)' verdicts.xml) $(xmllint --xpath 'count(//failure)' verdicts.xml)" = "14 4" ] ||
