@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/executable_name.h"
 #include "capture/os/os.h"
 #include "schemas/trace_layout.h"
 
@@ -27,7 +28,7 @@ static bool append_number(char *name, uint64_t number)
 
 static const char *program_name(char *path, size_t size)
 {
-    if (os_read_link("/proc/self/exe", path, size) <= 0)
+    if (executable_name(path, size) == 0)
         return "program";
     char *deleted = strstr(path, " (deleted)");
     if (deleted)

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/executable_name.h"
 #include "capture/os/os.h"
 #include "schemas/trace_codec.h"
 
@@ -83,9 +84,16 @@ static uint8_t *put_arguments(uint8_t *p, const uint8_t *end)
     return p;
 }
 
-static uint8_t *put_path(uint8_t *p, const char *link)
+static uint8_t *put_executable(uint8_t *p)
 {
-    if (os_read_link(link, text, sizeof(text)) < 0)
+    executable_name(text, sizeof(text));
+    return put_text(p, text, PATH_SHARE);
+}
+
+static uint8_t *put_folder(uint8_t *p)
+{
+    if (os_read_link("/proc/self/cwd", text, sizeof(text)) < 0 &&
+        os_call(SYS_getcwd, (long)text, sizeof(text), 0, 0, 0, 0) < 0)
         text[0] = 0;
     return put_text(p, text, PATH_SHARE);
 }
@@ -108,8 +116,8 @@ uint8_t *process_record_put(uint8_t *p)
     p = trace_put_varint(p, (uint64_t)os_process_id());
     p = trace_put_varint(p, (uint64_t)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0));
     p = trace_put_varint(p, process_origin.trace_id);
-    p = put_path(p, "/proc/self/exe");
-    p = put_path(p, "/proc/self/cwd");
+    p = put_executable(p);
+    p = put_folder(p);
     p = put_text(p, names.nodename, sizeof(names.nodename));
     p = put_text(p, names.release, sizeof(names.release));
     p = put_arguments(p, end - BEHIND_MAX);

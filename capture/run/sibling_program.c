@@ -4,18 +4,23 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/os/executable_name.h"
 #include "cli/say.h"
 
 bool sibling_program_folder(char *folder)
 {
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    if (length <= 0)
+    char name[PATH_MAX];
+    if (executable_name(name, sizeof(name)) == 0)
         return false;
-    folder[length] = 0;
+    /* Where /proc is missing, the name may lead through links. That of a deleted file leads
+     * nowhere. */
+    if (!realpath(name, folder))
+        memcpy(folder, name, sizeof(name));
     char *slash = strrchr(folder, '/');
     if (!slash)
         return false;

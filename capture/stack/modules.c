@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "capture/os/executable_name.h"
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 #include "capture/stack/executable_maps.h"
@@ -113,7 +114,7 @@ void modules_init(bool by_maps)
         modules.entries = os_map(MODULE_CAPACITY * sizeof(*modules.entries));
     modules.by_maps = by_maps || !loader_known();
     modules.vdso = getauxval(AT_SYSINFO_EHDR);
-    os_read_link("/proc/self/exe", modules.executable, sizeof(modules.executable));
+    executable_name(modules.executable, sizeof(modules.executable));
 }
 
 /*
