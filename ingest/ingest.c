@@ -117,6 +117,7 @@ static bool write_tables(struct pipeline *pipeline)
         .suppressions = pipeline->joined ? pipeline->joined : options->suppressions,
         .program_suppressions = options->program_suppressions,
         .imported = options->imported ? options->imported->what : NULL,
+        .made_up_addresses = options->imported && options->imported->made_up_addresses,
         .imported_temporary = options->imported ? options->imported->temporary : 0};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;

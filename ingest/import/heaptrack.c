@@ -415,6 +415,7 @@ static bool finish(struct reader *reader, struct imported *imported, struct inge
         trace_writer_finish(reader->writer, reader->ns > least ? reader->ns : least,
                             (uint32_t)reader->page_size, status);
     imported->temporary = reader->temporary;
+    imported->made_up_addresses = reader->form == FORM_INTERPRETED;
     imported->what =
         reader->form == FORM_INTERPRETED
             ? "heaptrack's interpreted data: addresses, modules, threads, kinds of allocations, "

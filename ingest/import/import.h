@@ -19,6 +19,7 @@ struct imported {
     int descriptor;             /* of the trace; -1: the file is not one to import */
     const char *what;           /* the source, and what it lacks; one line */
     struct import_names *names; /* NULL: the symbolizer reads the modules */
+    bool made_up_addresses;     /* the file has none */
     uint64_t temporary; /* blocks that were freed before anything else was allocated or freed */
 };
 

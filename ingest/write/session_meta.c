@@ -186,6 +186,7 @@ bool session_meta_put(const struct table_sink *sink, const struct session_facts 
             put_number(sink, "lost_suppressions", facts->problems->counts[PROBLEM_SUPPRESSIONS])) &&
            (!facts->imported ||
             (put_text(sink, "imported", facts->imported) &&
+             put_number(sink, "made_up_addresses", facts->made_up_addresses) &&
              put_number(sink, "imported_temporary", facts->imported_temporary))) &&
            put_number(sink, "duration_ns",
                       trace_time_ns(&facts->replay->time, facts->scan->last_ticks)) &&

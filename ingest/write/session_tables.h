@@ -26,6 +26,7 @@ struct session_facts {
     const struct suppressions *suppressions; /* NULL: none */
     bool program_suppressions;               /* they include those of the program, if any */
     const char *imported;        /* the source of the events, and what it lacks; NULL: a trace */
+    bool made_up_addresses;      /* the imported file has none */
     uint64_t imported_temporary; /* blocks that were freed before any other event */
 };
 

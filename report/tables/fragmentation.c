@@ -3,6 +3,7 @@
  * The holes between live blocks at one moment, and the blocks that keep them from being joined: a
  * hole is pinned by the block below it and by the one above it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,6 +325,11 @@ bool report_fragmentation(const struct report_request *request, struct document 
     struct fragmentation fragmentation = {.request = request,
                                           .ns = session_peak_ns(request->session)};
     whole.at = NULL;
+    if (session_meta_number(request->session, "made_up_addresses")) {
+        snprintf(error->message, sizeof(error->message),
+                 "fragmentation cannot be told: the imported recording has no addresses");
+        return false;
+    }
     if (request->at && !session_moment(request->session, request->at, &fragmentation.ns, error))
         return false;
     struct graph_result *result = request_run(&whole, request->session, NULL, NULL, error);

@@ -92,6 +92,14 @@ done
 meta raw.db imported | grep -q 'raw data: threads' || complain "meta.imported of raw data: $(meta raw.db imported)"
 meta interpreted.db imported | grep -q 'oldest block' || complain "meta.imported of interpreted data"
 
+# Made-up addresses tell nothing of holes.
+mprof-report fragmentation raw.db >report || complain "fragmentation of raw data"
+mprof-report fragmentation interpreted.db >report 2>said && complain "fragmentation of interpreted data"
+grep -q 'has no addresses' said || complain "fragmentation: $(cat said)"
+echo dump | mprof-tui --size 200x40 --script - interpreted.db >screen
+grep -q 'Outside blocks *not known' screen || complain "holes at made-up addresses"
+! grep -q ' fragmentation ' screen || complain "the overview finds fragmentation at made-up addresses"
+
 # Frames with files and lines, inlined ones too, are the same both ways.
 frames="SELECT function, file, line, inlined, count(*) FROM v_stack WHERE file LIKE '%words.cc' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
 sqlite3 raw.db "$frames" >frames.raw

@@ -137,7 +137,7 @@ static bool load_holes(struct overview *overview, struct exploration *exploratio
                                           sizeof(struct use_data), run_holes, NULL};
     const uint64_t from = session_start_ns(exploration->session);
     const uint64_t span = session_duration_ns(exploration->session) - from;
-    if (exploration->filter[0])
+    if (exploration->filter[0] || session_meta_number(exploration->session, "made_up_addresses"))
         overview->moments_done = OVERVIEW_MOMENTS;
     for (; overview->moments_done < OVERVIEW_MOMENTS; overview->moments_done++) {
         struct ranked_finding holes;

@@ -250,6 +250,10 @@ static void render_outside(const struct overview *overview, const struct explora
         area_print(area, x, y, faint, "  %s", exploration_pending(pending, exploration));
         return;
     }
+    if (session_meta_number(exploration->session, "made_up_addresses")) {
+        area_text(area, x, y, faint, "  not known: the recording has no addresses");
+        return;
+    }
     x += area_text(area, x, y, faint, "  holes ");
     x += area_text(area, x, y, plain, format_size(a, use->hole_bytes));
     x += area_text(area, x, y, faint, "  small gaps ");
