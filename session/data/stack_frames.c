@@ -68,6 +68,11 @@ struct walk {
     uint8_t *run; /* pages from `run_first` on */
     uint32_t run_first, run_pages;
     uint32_t visited;
+    /* The key added last, if its stack takes `stack_size` bytes, at most four, and its depth one.
+     */
+    uint64_t head; /* its header and its stack, without the type of its frame */
+    uint64_t mask; /* of `head`; 0: there is no such key */
+    int stack_size;
     bool (*stop)(const void *context);
     const void *context;
 };
@@ -95,14 +100,49 @@ static const uint8_t *get_page(struct walk *walk, uint32_t number)
  * the last one. */
 enum { KEY_HEADER = 4, KEY_MOST = 1 + KEY_HEADER + 3 * 8 + 8 };
 
+static inline uint64_t load(const uint8_t *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof(bytes));
+    return bytes;
+}
+
 /* Reads a number of `size` bytes by a load of eight. A record holds 0 and 1 without bytes. */
 static inline int64_t fast_number(const uint8_t *at, unsigned type, int size)
 {
-    uint64_t bytes;
-    if (size == 0)
-        return type == 9;
-    memcpy(&bytes, at, sizeof(bytes));
-    return (int64_t)be64toh(bytes) >> (64 - 8 * size);
+    return size == 0 ? type == 9 : (int64_t)be64toh(load(at)) >> (64 - 8 * size);
+}
+
+/* Returns the header of a key, without the type of its frame, and the four bytes after it. */
+static inline uint64_t head_of(const uint8_t *at)
+{
+    return be64toh(load(at + 1)) & ~(UINT64_C(0xff) << 32);
+}
+
+/* Remembers a key whose next one add_next() may add. */
+static inline void remember(struct walk *walk, const uint8_t *at, unsigned depth_type, int size)
+{
+    const bool fits = depth_type == 1 && size <= 4;
+    walk->stack_size = size;
+    walk->mask = !fits ? 0 : UINT64_MAX << (8 * (4 - size));
+    walk->head = head_of(at) & walk->mask;
+}
+
+/* Adds the next frame of the stack whose frame was added last: nearly every key is one. Returns
+ * false if the key is another, or if the frames need memory. */
+static inline bool add_next(struct walk *walk, const uint8_t *at)
+{
+    struct stack_frames *all = walk->all;
+    const int size = walk->stack_size;
+    const unsigned type = at[4];
+    if (walk->mask == 0 || (head_of(at) & walk->mask) != walk->head || type < 1 || type > 4 ||
+        at[0] != KEY_HEADER + size + 1 + (int)type || at[1 + KEY_HEADER + size] > INT8_MAX ||
+        at[1 + KEY_HEADER + size] != all->depth + 1 || all->count == all->capacity)
+        return false;
+    const int64_t frame = (int64_t)be64toh(load(at + 2 + KEY_HEADER + size)) >> (64 - 8 * type);
+    all->frames[all->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
+    all->depth++;
+    return true;
 }
 
 /* Does the same as add_key() for a key that is not near the end of its page, and whose lengths take
@@ -119,6 +159,7 @@ static inline bool add_fast(struct walk *walk, const uint8_t *at, bool *good)
     const uint8_t *value = at + 1 + KEY_HEADER;
     *good = add(walk->all, fast_number(value, a, first), fast_number(value + first, b, second),
                 fast_number(value + first + second, c, third));
+    remember(walk, at, b, first);
     return true;
 }
 
@@ -130,6 +171,7 @@ static inline bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *
     if (page_end - at >= KEY_MOST && add_fast(walk, at, &good))
         return good;
     int64_t numbers[3];
+    walk->mask = 0;
     if (!(at = page_varint(at, page_end, &length)) || length > (size_t)(page_end - at) ||
         length > 32)
         return false;
@@ -151,9 +193,14 @@ static inline bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *
 static bool read_leaf(struct walk *walk, const uint8_t *page)
 {
     const uint32_t cells = page_get16(page + PAGE_CELLS);
+    const uint8_t *end = page + walk->file.usable;
     for (uint32_t i = 0; i < cells; i++) {
         const uint8_t *cell = page_cell(&walk->file, page, PAGE_LEAF_HEADER, i);
-        if (!cell || !add_key(walk, cell, page + walk->file.usable))
+        if (!cell)
+            return false;
+        if (end - cell >= KEY_MOST && add_next(walk, cell))
+            continue;
+        if (!add_key(walk, cell, end))
             return false;
     }
     return true;
