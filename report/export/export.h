@@ -58,7 +58,9 @@ struct export_format {
     const char *name;
     bool (*write)(struct export *export);
     bool takes_base, takes_at;
-    bool runs_graph; /* it runs the filter itself, and takes --tables; no selection is made */
+    bool takes_value;   /* it shows one sum of each stack */
+    bool has_no_stacks; /* --frames would change nothing */
+    bool runs_graph;    /* it runs the filter itself, and takes --tables; no selection is made */
 };
 
 /* Returns a format by its name, NULL if there is none. */

@@ -20,7 +20,7 @@ struct arguments {
     const char *session, *base, *process, *at, *window;
     const struct export_format *format;
     struct export export;
-    bool value_given, base_given;
+    bool value_given, frames_given, pcs_given, events_given, max_events_given;
 };
 
 static int wrong(const char *option, const char *wanted, const char *value)
@@ -86,10 +86,12 @@ static int take_option(struct arguments *arguments, enum export_option option, c
         arguments->base = value;
         return -1;
     case EXPORT_OPTION_FRAMES:
+        arguments->frames_given = true;
         return take_choice("--frames", "site", "all", value, &export->all_frames);
     case EXPORT_OPTION_VALUE:
         return take_value(arguments, value);
     case EXPORT_OPTION_PCS:
+        arguments->pcs_given = true;
         return take_choice("--pcs", "made-up", "real", value, &export->real_pcs);
     case EXPORT_OPTION_TABLES:
         export->tables = value;
@@ -98,8 +100,10 @@ static int take_option(struct arguments *arguments, enum export_option option, c
         arguments->window = value;
         return -1;
     case EXPORT_OPTION_EVENTS:
+        arguments->events_given = true;
         return take_number("--events", value, &export->events);
     case EXPORT_OPTION_MAX_EVENTS:
+        arguments->max_events_given = true;
         return take_number("--max-events", value, &export->max_events);
     case EXPORT_OPTION_HELP:
         command_line_help(&export_command_line, stdout);
@@ -108,6 +112,28 @@ static int take_option(struct arguments *arguments, enum export_option option, c
         command_line_version(&export_command_line, stdout);
         return EXIT_GOOD;
     }
+    return -1;
+}
+
+/* Refuses the options that would change nothing. Returns -1 to go on, or an exit status. */
+static int check_effects(const struct arguments *arguments)
+{
+    const struct export_format *format = arguments->format;
+    const struct {
+        bool useless;
+        const char *option, *works;
+    } rules[] = {
+        {arguments->value_given && !format->takes_value, "--value", "collapsed and svg"},
+        {arguments->frames_given && format->has_no_stacks, "--frames", "formats that show stacks"},
+        {arguments->pcs_given && strcmp(format->name, "pprof-text") != 0, "--pcs", "pprof-text"},
+        {arguments->events_given && strcmp(format->name, "chrome") != 0, "--events", "chrome"},
+        {arguments->max_events_given && strcmp(format->name, "firefox") != 0, "--max-events",
+         "firefox"},
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+        if (rules[i].useless)
+            return command_line_wrong(&export_command_line, "%s works with %s, not with %s",
+                                      rules[i].option, rules[i].works, format->name);
     return -1;
 }
 
@@ -141,7 +167,7 @@ static int check_arguments(struct arguments *arguments)
     if (arguments->at && !arguments->value_given)
         arguments->export.value = VALUE_LIVE_BYTES;
     arguments->export.at = arguments->at;
-    return -1;
+    return check_effects(arguments);
 }
 
 /* Reads the arguments. Returns -1 to go on, or an exit status. */

@@ -14,7 +14,7 @@ says() {
     shift 2
     "$@" >/dev/null 2>"$work/said"
     got=$?
-    [ $got -eq "$status" ] && [ "$(wc -l <"$work/said")" -eq 1 ] && grep -qE "$pattern" "$work/said" && return
+    [ $got -eq "$status" ] && [ "$(wc -l <"$work/said")" -eq 1 ] && grep -qE -- "$pattern" "$work/said" && return
     failed=1
     echo "$*: ended with $got, not $status, or said not /$pattern/ but:"
     cat "$work/said"
@@ -59,6 +59,14 @@ says 2 'csv and ndjson' mprof-export -f svg --tables "$work/tables" "$session"
 says 2 'needs site or all' mprof-export -f svg --frames some "$session"
 says 2 'as live_bytes' mprof-export -f svg --value weight "$session"
 says 2 'needs a number' mprof-export -f chrome --events many "$session"
+# Options that would change nothing.
+says 2 '^mprof-export: --value works with collapsed and svg, not with pprof;' mprof-export -f pprof --value bytes "$session"
+for format in chrome csv ndjson; do
+    says 2 "--frames works with .* not with $format" mprof-export -f $format --frames all "$session"
+done
+says 2 '--pcs works with pprof-text' mprof-export -f pprof --pcs real "$session"
+says 2 '--events works with chrome' mprof-export -f firefox --events 5 "$session"
+says 2 '--max-events works with firefox' mprof-export -f chrome --max-events 5 "$session"
 says 2 'name them with -o' mprof-export -f pprof --window 1s "$session"
 says 2 'needs a length' mprof-export -f pprof --window 0s -o "$work/w.gz" "$session"
 says 1 'more than 10000 files' mprof-export -f pprof --window 1ns -o "$work/w.gz" "$session"
