@@ -84,7 +84,7 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     const struct command_line *line = &report_command_line;
     switch (option) {
     case REPORT_OPTION_OUTPUT:
-        arguments->output = value;
+        arguments->output = strcmp(value, "-") == 0 ? NULL : value;
         break;
     case REPORT_OPTION_FORMAT:
         if (!document_format(value, &arguments->format))
@@ -197,7 +197,9 @@ static int check_options(const struct arguments *arguments)
         return command_line_wrong(line, "the tables of 1988 are text");
     if (arguments->request.by != BY_DEFAULT && (!report || report->by == BY_DEFAULT))
         return command_line_wrong(line, "%s has its own way to group, and takes no --by",
-                                  report ? report->name : "1988");
+                                  arguments->check ? "--check"
+                                  : report         ? report->name
+                                                   : "1988");
     return -1;
 }
 

@@ -82,6 +82,8 @@ says 2 '--format is text, csv, json or markdown, not xml' mprof-report --format 
 says 2 '--by is user' mprof-report peak --by size "$session"
 says 2 'there is no report' mprof-report peek "$session"
 says 2 'types has its own way to group' mprof-report types --by user "$session"
+says 2 '^mprof-report: --check has its own way to group' mprof-report --check x --by type "$session"
+mprof-report -o - "$session" >out.txt && [ ! -e ./- ] && grep -q '^program ' out.txt || fail "-o - is not standard output"
 says 2 '--top needs a number' mprof-report --top 0 "$session"
 says 2 'are for the report 1988' mprof-report -verbose "$session"
 says 2 '--junit only works with --check' mprof-report --junit x "$session"
