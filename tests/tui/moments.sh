@@ -106,4 +106,16 @@ count=$(grep -m1 -oE '[0-9,]+ blocks?,' screen.txt | grep -oE '^[0-9,]+')
 has "Enter on it" " ▸ .* $count of [0-9,]+ allocations"
 screen kept_gestures.db dump
 has "kept capacity" '^ ▲ .* kept capacity '
+
+# A sample has no holes: blocks that it lacks lie between those that it has.
+mprof-run --quiet --sample=512 -o sampled.bin "$MPROF_BUILD/tests/graphs/pinned_heap" >out.txt
+mprof-ingest --quiet -o sampled.db sampled.bin
+screen sampled.db dump 'key 3 h' dump
+has "what lies outside of blocks of a sample" 'Outside blocks +not known'
+has "the gaps of a sample" 'a sample: blocks may lie in [0-9,]+ gaps?'
+has "the list of them" ' gaps? of 1.00 KiB or more, .*: blocks may lie there'
+if grep -qE 'fragmentation|holes? of 1.00 KiB' screen.txt; then
+    echo "holes are found in a sample"
+    failed=1
+fi
 exit "${failed:-0}"

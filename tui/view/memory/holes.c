@@ -278,6 +278,7 @@ void memory_holes_render(const struct memory_grid *grid, const struct exploratio
 {
     char text[PENDING_SIZE], size[FORMAT_SIZE], bytes[FORMAT_SIZE];
     const struct cell_style faint = theme_style(THEME_FAINT);
+    const bool sampled = session_sampled(exploration->session);
     if (!grid->holes || grid->worst_wanted) {
         area_text(area, 1, 0, faint, exploration_pending(text, exploration));
         return;
@@ -285,10 +286,12 @@ void memory_holes_render(const struct memory_grid *grid, const struct exploratio
     uint64_t sum = 0;
     for (size_t i = 0; i < grid->hole_count; i++)
         sum += grid->holes[i].hole.end - grid->holes[i].hole.start;
-    area_print(area, 1, 0, theme_style(THEME_HEADING),
-               "%s hole%s of %s or more, %s: empty since when, and what pins it",
-               format_count(text, grid->hole_count), grid->hole_count == 1 ? "" : "s",
-               format_size(size, MEMORY_HOLE_LEAST), format_size(bytes, sum));
+    area_print(area, 1, 0, theme_style(THEME_HEADING), "%s %s%s of %s or more, %s: %s",
+               format_count(text, grid->hole_count), sampled ? "gap" : "hole",
+               grid->hole_count == 1 ? "" : "s", format_size(size, MEMORY_HOLE_LEAST),
+               format_size(bytes, sum),
+               sampled ? "blocks may lie there, this is a sample"
+                       : "empty since when, and what pins it");
     const int step = rows_of_hole(area), rows = (area->height - 1) / step;
     size_t first = grid->hole >= (size_t)rows ? grid->hole - (size_t)rows + 1 : 0;
     for (int i = 0; i < rows && first + (size_t)i < grid->hole_count; i++)

@@ -33,8 +33,13 @@ static void render_use(const struct session_use *use, const struct exploration *
         area_text(area, 1, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
         return;
     }
+    const bool sampled = session_sampled(exploration->session);
     format_size(a, MEMORY_HOLE_LEAST);
-    if (use->hole_count == 0)
+    if (sampled)
+        snprintf(text, sizeof(text), "a sample: blocks may lie in %s gap%s of %s or more: %s",
+                 format_count(b, use->hole_count), use->hole_count == 1 ? "" : "s", a,
+                 format_size((char[FORMAT_SIZE]){0}, use->hole_bytes));
+    else if (use->hole_count == 0)
         snprintf(text, sizeof(text), "no hole of %s or more", a);
     else
         snprintf(text, sizeof(text), "%s hole%s of %s or more: %s",

@@ -129,15 +129,16 @@ static bool run_holes(struct session *session, struct selection *selection, void
                                    error);
 }
 
-/* Looks for the moment with the most holes. Holes belong to no filter. Returns false while it is
- * not known. */
+/* Looks for the moment with the most holes. Holes belong to no filter, and blocks that a sample
+ * lacks would look like holes. Returns false while it is not known. */
 static bool load_holes(struct overview *overview, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct use_data *)0)->request),
                                           sizeof(struct use_data), run_holes, NULL};
     const uint64_t from = session_start_ns(exploration->session);
     const uint64_t span = session_duration_ns(exploration->session) - from;
-    if (exploration->filter[0] || session_meta_number(exploration->session, "made_up_addresses"))
+    if (exploration->filter[0] || session_sampled(exploration->session) ||
+        session_meta_number(exploration->session, "made_up_addresses"))
         overview->moments_done = OVERVIEW_MOMENTS;
     for (; overview->moments_done < OVERVIEW_MOMENTS; overview->moments_done++) {
         struct ranked_finding holes;

@@ -245,6 +245,10 @@ static void render_outside(const struct overview *overview, const struct explora
     const struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
     char a[FORMAT_SIZE];
     int x = 1 + area_text(area, 1, y, theme_style(THEME_HEADING), "Outside blocks");
+    if (session_sampled(exploration->session)) {
+        area_text(area, x, y, faint, "  not known: blocks that are not in the sample look empty");
+        return;
+    }
     if (!use) {
         char pending[PENDING_SIZE];
         area_print(area, x, y, faint, "  %s", exploration_pending(pending, exploration));
