@@ -15,7 +15,12 @@
 bool sibling_program_folder(char *folder)
 {
     char name[PATH_MAX];
-    if (executable_name(name, sizeof(name)) == 0)
+    /* A sandbox may allow readlink, which every shell needs, and kill for readlinkat, which
+     * executable_name() uses. */
+    const ssize_t length = readlink("/proc/self/exe", name, sizeof(name) - 1);
+    if (length > 0)
+        name[length] = 0;
+    else if (executable_name(name, sizeof(name)) == 0)
         return false;
     /* Where /proc is missing, the name may lead through links. That of a deleted file leads
      * nowhere. */
