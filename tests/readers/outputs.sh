@@ -39,7 +39,7 @@ reading, writing = os.pipe()
 os.close(reading)
 sys.exit(subprocess.call(sys.argv[1:], stdout=writing) % 256)' "$@"
 }
-closed mprof-export -f heaptrack "$session" 2>"$work/said"
+closed "$MPROF_BUILD/bin/mprof-export" -f heaptrack "$session" 2>"$work/said"
 [ $? -eq 1 ] && [ "$(wc -l <"$work/said")" -eq 1 ] || { echo "a closed pipe: $(cat "$work/said")"; failed=1; }
 
 # The sessions that a command reads stay.
