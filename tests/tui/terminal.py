@@ -5,6 +5,7 @@ usage: terminal.py mprof-tui SESSION
 """
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from pty_browser import ARROW_DOWN, ARROW_LEFT, ARROW_RIGHT, ARROW_UP, Browser
 
@@ -37,28 +38,30 @@ def whole(browser):
     return press(browser, CTRL_L)
 
 
-def moves():
-    for view, keys in (
-        ("overview", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
-        ("timeline", (ARROW_RIGHT, ARROW_LEFT, ARROW_LEFT)),
-        ("memory", (ARROW_DOWN, ARROW_RIGHT, ARROW_UP)),
-        ("tree", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
-        ("functions", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
-        ("types", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
-        ("allocations", (ARROW_DOWN, ARROW_DOWN, ARROW_UP)),
-    ):
-        browser = start(view)
-        sizes = [len(press(browser, key)) for key in keys]
-        print("%s: %s bytes" % (view, sizes))
-        check(max(sizes) <= MOVE_MOST, "a cursor move in %s writes %d bytes" % (view, max(sizes)))
-        check(max(sizes) > 0, "no cursor moves in " + view)
-        switches = browser.switches()
-        data = browser.settle(1.0, 0.01)[0]
-        check(data == b"", "%s writes %d bytes although no key was pressed" % (view, len(data)))
-        # One for the step from settling to idleness; a clock that ticks would be many.
-        switches = browser.switches() - switches
-        check(switches <= 3, "%s wakes up %d times in a second without a key" % (view, switches))
-        check(browser.end() == 0, view + " does not end")
+VIEWS = {
+    "overview": (ARROW_DOWN, ARROW_DOWN, ARROW_UP),
+    "timeline": (ARROW_RIGHT, ARROW_LEFT, ARROW_LEFT),
+    "memory": (ARROW_DOWN, ARROW_RIGHT, ARROW_UP),
+    "tree": (ARROW_DOWN, ARROW_DOWN, ARROW_UP),
+    "functions": (ARROW_DOWN, ARROW_DOWN, ARROW_UP),
+    "types": (ARROW_DOWN, ARROW_DOWN, ARROW_UP),
+    "allocations": (ARROW_DOWN, ARROW_DOWN, ARROW_UP),
+}
+
+
+def moves(view):
+    browser = start(view)
+    sizes = [len(press(browser, key)) for key in VIEWS[view]]
+    print("%s: %s bytes" % (view, sizes))
+    check(max(sizes) <= MOVE_MOST, "a cursor move in %s writes %d bytes" % (view, max(sizes)))
+    check(max(sizes) > 0, "no cursor moves in " + view)
+    switches = browser.switches()
+    data = browser.settle(1.0, 0.01)[0]
+    check(data == b"", "%s writes %d bytes although no key was pressed" % (view, len(data)))
+    # One for the step from settling to idleness; a clock that ticks would be many.
+    switches = browser.switches() - switches
+    check(switches <= 3, "%s wakes up %d times in a second without a key" % (view, switches))
+    check(browser.end() == 0, view + " does not end")
 
 
 def split_sequences():
@@ -113,7 +116,9 @@ def mouse():
     check(browser.end(b"") == 0, "no end after a double click")
 
 
-moves()
-split_sequences()
-mouse()
+# They wait most of the time.
+with ThreadPoolExecutor(3) as pool:
+    tests = [pool.submit(mouse), pool.submit(split_sequences)] + [pool.submit(moves, view) for view in VIEWS]
+for test in tests:
+    test.result()
 sys.exit(failed)
