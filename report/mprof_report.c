@@ -239,14 +239,6 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     return status;
 }
 
-static bool select_process(struct session *session, const char *process,
-                           struct session_error *error)
-{
-    uint32_t id;
-    return !process || (session_find_process(session, process, &id, error) &&
-                        session_select_process(session, id, error));
-}
-
 /* Writes the report to an output. It is opened last: a report that fails leaves what was there. */
 static bool write_document(const struct arguments *arguments, struct session_error *error)
 {
@@ -290,16 +282,32 @@ static int write_report(const struct arguments *arguments)
     return good ? EXIT_GOOD : complain(&error);
 }
 
-/* Opens a session and selects the process. Returns NULL with `error` set. */
-static struct session *open_session(const char *path, const char *process,
-                                    struct session_error *error)
+/* Opens a session and selects the process. Returns -1 to go on, or an exit status. */
+static int open_session(const char *path, const char *process, struct session **session)
 {
-    struct session *session = session_open(path, error);
-    if (session && !select_process(session, process, error)) {
-        session_close(session);
-        session = NULL;
+    struct session_error error = {.message = ""};
+    uint32_t id;
+    *session = session_open(path, &error);
+    if (!*session)
+        return complain(&error);
+    if (!process)
+        return -1;
+    if (!session_find_process(*session, process, &id, &error)) {
+        complain(&error);
+        return EXIT_BAD_USAGE;
     }
-    return session;
+    return session_select_process(*session, id, &error) ? -1 : complain(&error);
+}
+
+/* Opens the session of a command, and its base if one is named. Returns -1 to go on, or an exit
+ * status. */
+static int open_sessions(const struct arguments *arguments, struct session **session,
+                         struct session **base)
+{
+    const int status = open_session(arguments->session, arguments->process, session);
+    return status >= 0 || !arguments->base
+               ? status
+               : open_session(arguments->base, arguments->process, base);
 }
 
 /* Opens the session and checks the texts. Returns -1 to go on, or an exit status. */
@@ -308,12 +316,9 @@ static int begin_report(struct arguments *arguments)
     struct session_error error = {.message = ""};
     struct report_request *request = &arguments->request;
     const char *wrong = NULL;
-    request->session = open_session(arguments->session, arguments->process, &error);
-    if (!request->session)
-        return complain(&error);
-    if (arguments->base &&
-        !(request->base = open_session(arguments->base, arguments->process, &error)))
-        return complain(&error);
+    const int status = open_sessions(arguments, &request->session, &request->base);
+    if (status >= 0)
+        return status;
     if (request_check(request, request->session, &wrong, &error) &&
         (!request->base || request_check(request, request->base, &wrong, &error)))
         return -1;
@@ -424,12 +429,11 @@ static int run_check(const struct arguments *arguments)
     if (!budget_file_read(&file, arguments->check, &wrong, &error)) {
         complain(&error);
         status = wrong ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
-    } else if (!(session = open_session(arguments->session, arguments->process, &error)) ||
-               (arguments->base &&
-                !(base = open_session(arguments->base, arguments->process, &error))))
-        status = complain(&error);
-    else
-        status = check_budgets(arguments, &file, session, base);
+    } else {
+        status = open_sessions(arguments, &session, &base);
+        if (status < 0)
+            status = check_budgets(arguments, &file, session, base);
+    }
     budget_file_free(&file);
     session_close(session);
     session_close(base);

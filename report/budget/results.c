@@ -117,6 +117,21 @@ static void put_counts(const struct budget_check *check, FILE *out)
             check->file->count, check->exceeded, check->wrong);
 }
 
+/* Writes "<= 10", or "<= +5%, which is 12: the base has 12" if the text alone does not tell the
+ * value. */
+static void put_limit(const struct budget *budget, const struct budget_result *result, FILE *out)
+{
+    char value[64];
+    const struct document_value limit = limit_value(result), base = measured(&result->base);
+    name_put_xml(out, budget->sign);
+    fputc(' ', out);
+    name_put_xml(out, budget->limit);
+    if (result->has_limit && budget->limit[strspn(budget->limit, "0123456789")] != '\0')
+        fprintf(out, ", which is %s", value_format(&limit, value));
+    if (result->has_base)
+        fprintf(out, ": the base has %s", base.is_null ? "nothing" : value_format(&base, value));
+}
+
 /* Writes "sum size is 12, the limit is <= 10", and who holds most. */
 static void put_message(const struct budget *budget, const struct budget_result *result, FILE *out)
 {
@@ -124,9 +139,7 @@ static void put_message(const struct budget *budget, const struct budget_result 
     const struct document_value found = measured(&result->measure);
     name_put_xml(out, result->measure_name ? result->measure_name : "");
     fprintf(out, " is %s, the limit is ", found.is_null ? "nothing" : value_format(&found, value));
-    name_put_xml(out, budget->sign);
-    fputc(' ', out);
-    name_put_xml(out, budget->limit);
+    put_limit(budget, result, out);
     for (size_t i = 0; i < result->holder_count; i++) {
         const struct budget_holder *holder = &result->holders[i];
         const struct document_value held = {

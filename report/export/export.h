@@ -42,12 +42,13 @@ struct export
 {
     struct export_side own, base; /* base: of --base */
     FILE *out;
-    const char *path;   /* of the output, NULL: standard output */
-    const char *filter; /* its text, NULL: all */
-    const char *tables; /* the folder of --tables, NULL: none */
-    bool all_frames;    /* keep the frames inside the call site */
-    bool real_pcs;      /* addresses of the process */
-    bool at;            /* "live" means live at at_ns instead of at the end */
+    const char *path;    /* of the output, NULL: standard output */
+    const char *filter;  /* its text, NULL: all */
+    const char *process; /* of --process, NULL: the one that ingest chose */
+    const char *tables;  /* the folder of --tables, NULL: none */
+    bool all_frames;     /* keep the frames inside the call site */
+    bool real_pcs;       /* addresses of the process */
+    bool at;             /* "live" means live at at_ns instead of at the end */
     enum export_value value;
     uint64_t window_ns; /* of --window, 0: none */
     uint64_t max_events, events;

@@ -8,7 +8,9 @@
 #include "cli/export_options.h"
 #include "cli/say.h"
 #include "report/export/export.h"
+#include "report/filter_text.h"
 #include "report/output.h"
+#include "session/groups.h"
 #include "session/moment.h"
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
@@ -17,7 +19,7 @@ enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 enum { MAX_EVENTS = 2000000, LARGEST_BLOCKS = 1000 };
 
 struct arguments {
-    const char *session, *base, *process, *at, *window;
+    const char *session, *base, *at, *window;
     const struct export_format *format;
     struct export export;
     bool value_given, frames_given, pcs_given, events_given, max_events_given;
@@ -77,7 +79,7 @@ static int take_option(struct arguments *arguments, enum export_option option, c
         export->filter = value;
         return -1;
     case EXPORT_OPTION_PROCESS:
-        arguments->process = value;
+        export->process = value;
         return -1;
     case EXPORT_OPTION_AT:
         arguments->at = value;
@@ -156,7 +158,7 @@ static int check_arguments(struct arguments *arguments)
     if (arguments->export.tables && !format->runs_graph)
         return command_line_wrong(line, "--tables works with csv and ndjson");
     if (arguments->export.tables && (arguments->base || arguments->export.filter ||
-                                     arguments->process || arguments->export.path))
+                                     arguments->export.process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
                                         "out --base, --filter, --process and -o");
     if (arguments->window && strcmp(format->name, "pprof") != 0)
@@ -191,18 +193,61 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     return check_arguments(arguments);
 }
 
+static void say_warnings(const struct session_warning *warnings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        say("mprof-export", "--filter: %s", warnings[i].message);
+}
+
+/* Takes the allocations of a result: those of groups are their members. Returns NULL with `error`
+ * set; a measure has none. */
+static struct selection *take_selection(const struct export *export, struct session *session,
+                                        struct graph_result *result)
+{
+    const struct session_warning *warnings;
+    const struct graph_side *sides;
+    struct selection *selection;
+    if (graph_result_kind(result) == RESULT_MEASURE) {
+        report_fail(export->error, "the filter gives a measure, and this format needs "
+                                   "allocations: leave out this step, or use csv or ndjson");
+        export->error->column = filter_text_last_step(export->filter);
+        return NULL;
+    }
+    if (graph_result_kind(result) == RESULT_ALLOCATIONS &&
+        graph_result_sides(result, &sides) == 0) {
+        const size_t count = graph_result_warnings(result, &warnings);
+        say_warnings(warnings, count);
+        return graph_result_take_selection(result);
+    }
+    /* Notes say what is not shown. */
+    selection = selection_new(session, export->filter, export->error);
+    const size_t count = selection ? selection_warnings(selection, &warnings) : 0;
+    say_warnings(warnings, count);
+    return selection;
+}
+
+/* Makes the selection of the filter. Returns an exit status. */
+static int make_selection(const struct export *export, struct export_side *side)
+{
+    struct graph_result *result = graph_run(side->session, export->filter, export->error);
+    side->selection = result ? take_selection(export, side->session, result) : NULL;
+    graph_result_free(result);
+    return side->selection             ? EXIT_GOOD
+           : export->error->column > 0 ? EXIT_BAD_USAGE
+                                       : EXIT_BAD_INPUT;
+}
+
 /* Opens a session with the selection of the filter. Returns an exit status. */
 static int open_side(struct arguments *arguments, const char *path, struct export_side *side)
 {
     struct session_error *error = arguments->export.error;
-    const struct session_warning *warnings;
     uint32_t process;
     side->session = session_open(path, error);
     side->clean = clean_new();
     if (!side->session || !side->clean)
         return EXIT_BAD_INPUT;
-    if (arguments->process &&
-        (!session_find_process(side->session, arguments->process, &process, error) ||
+    if (arguments->export.process &&
+        (!session_find_process(side->session, arguments->export.process, &process, error) ||
          !session_select_process(side->session, process, error)))
         return EXIT_BAD_USAGE;
     if (arguments->at && !session_moment(side->session, arguments->at, &side->at_ns, error)) {
@@ -221,15 +266,7 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
         return EXIT_BAD_INPUT;
     if (session_sampled(side->session))
         say("mprof-export", "%s is a sample: sums are estimates", path);
-    if (arguments->format->runs_graph)
-        return EXIT_GOOD;
-    side->selection = selection_new(side->session, arguments->export.filter, error);
-    if (!side->selection)
-        return error->column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
-    const size_t count = selection_warnings(side->selection, &warnings);
-    for (size_t i = 0; i < count; i++)
-        say("mprof-export", "--filter: %s", warnings[i].message);
-    return EXIT_GOOD;
+    return arguments->format->runs_graph ? EXIT_GOOD : make_selection(&arguments->export, side);
 }
 
 static void close_side(struct export_side *side)

@@ -313,7 +313,8 @@ static bool put_windows(struct export *export)
 
 bool export_pprof(struct export *export)
 {
+    const struct session *session = export->own.session;
     return export->window_ns > 0 ? put_windows(export)
-                                 : put_profile(export, export->out, 0,
-                                               session_duration_ns(export->own.session), put_whole);
+                                 : put_profile(export, export->out, session_start_ns(session),
+                                               session_duration_ns(session), put_whole);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/say.h"
+#include "report/filter_text.h"
 
 bool report_by(const char *name, enum report_by *by)
 {
@@ -19,37 +20,16 @@ bool report_by(const char *name, enum report_by *by)
     return false;
 }
 
-/* Returns the place behind the last definition: its `;` is no part of a string. */
-static const char *behind_definitions(const char *text)
-{
-    const char *behind = text;
-    bool quoted = false;
-    for (const char *at = text; *at; at++) {
-        if (quoted && *at == '\\' && (at[1] == '"' || at[1] == '\\'))
-            at++;
-        else if (*at == '"')
-            quoted = !quoted;
-        else if (*at == ';' && !quoted)
-            behind = at + 1;
-    }
-    return behind;
-}
-
-static bool is_blank(const char *text)
-{
-    return !text || text[strspn(text, " \t\r\n")] == '\0';
-}
-
 /* Returns the sentence as new memory: the filter in parentheses, with the limits and steps. Groups
  * become their allocations. NULL if memory is exhausted. */
 static char *compose(const struct report_request *request, bool groups, const char *set,
                      const char *steps)
 {
-    const char *filter = is_blank(request->filter) ? "all" : request->filter;
-    const char *pipeline = behind_definitions(filter);
+    const char *filter = filter_text_blank(request->filter) ? "all" : request->filter;
+    const char *pipeline = filter_text_pipeline(filter);
     char *sentence = NULL;
     if (asprintf(&sentence, "%.*s (%s%s)%s%s%s%s%s %s", (int)(pipeline - filter), filter,
-                 is_blank(pipeline) ? "all" : pipeline, groups ? " | ungroup" : "",
+                 filter_text_blank(pipeline) ? "all" : pipeline, groups ? " | ungroup" : "",
                  request->at ? " & (live at (" : "", request->at ? request->at : "",
                  request->at ? "))" : "", set ? " & " : "", set ? set : "", steps ? steps : "") < 0)
         return NULL;
@@ -102,14 +82,15 @@ static bool check_filter(struct report_request *request, struct session *session
     if (!result)
         return false;
     bool good = true;
-    if (graph_result_kind(result) == RESULT_MEASURE)
+    if (graph_result_kind(result) == RESULT_MEASURE) {
         good = report_fail(error, "the filter gives a measure, and a report needs allocations: "
-                                  "leave out the last step");
-    else if (graph_result_sides(result, &sides) > 0)
+                                  "leave out this step");
+        error->column = filter_text_last_step(request->filter);
+    } else if (graph_result_sides(result, &sides) > 0) {
         good = report_fail(error, "the filter gives allocations of other sessions, and a report is "
                                   "about one: leave them out, or use diff");
-    if (!good)
         error->column = 1;
+    }
     request->groups = graph_result_kind(result) == RESULT_GROUPS;
     say_warnings(result);
     graph_result_free(result);
@@ -121,7 +102,7 @@ bool request_check(struct report_request *request, struct session *session, cons
 {
     char *live = NULL;
     *wrong = "--filter";
-    if (!is_blank(request->filter) && !check_filter(request, session, error))
+    if (!filter_text_blank(request->filter) && !check_filter(request, session, error))
         return false;
     if (!request->at)
         return true;

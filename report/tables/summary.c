@@ -16,13 +16,14 @@ static void add_program(struct session *session, struct document *document)
                            session_meta(session, "imported"));
     document_fact_text(document, "ending", NULL, session_meta(session, "ending"));
     document_fact_number(document, "duration_ns", "duration", VALUE_DURATION,
-                         session_duration_ns(session));
+                         session_duration_ns(session) - session_start_ns(session));
     document_fact_number(document, "processes", NULL, VALUE_NUMBER,
                          session_processes(session, &processes));
     document_fact_number(document, "threads", NULL, VALUE_NUMBER,
                          (uint64_t)session_meta_number(session, "threads"));
-    document_fact_number(document, "sample_interval", "sampled one in", VALUE_BYTES,
-                         (uint64_t)session_meta_number(session, "sample_interval"));
+    if (session_sampled(session))
+        document_fact_number(document, "sample_interval", "sampled one in", VALUE_BYTES,
+                             (uint64_t)session_meta_number(session, "sample_interval"));
 }
 
 /* A sum of the summary: a sentence and its name. */

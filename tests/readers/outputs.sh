@@ -77,7 +77,13 @@ says 2 '--max-events works with firefox' mprof-export -f chrome --max-events 5 "
 says 2 'name them with -o' mprof-export -f pprof --window 1s "$session"
 says 2 'needs a length' mprof-export -f pprof --window 0s -o "$work/w.gz" "$session"
 says 1 'more than 10000 files' mprof-export -f pprof --window 1ns -o "$work/w.gz" "$session"
-says 1 'only groups have differences' mprof-export -f csv --base "$session" "$session"
+says 2 '^mprof-export: --filter, column 7: a measure' mprof-export -f csv --filter 'all | count' --base "$session" "$session"
+says 1 'leave out --process' mprof-export -f csv --process all --base "$session" "$session"
+# A measure is no selection.
+for format in $formats; do
+    case $format in csv | ndjson) continue ;; esac
+    says 2 '^mprof-export: --filter, column 14: .*a measure' mprof-export -f "$format" --filter 'ä = all; ä | count' "$session"
+done
 says 1 'cannot be made' mprof-export -f csv --tables "$work/none/tables" "$session"
 says 2 'nobody' mprof-export -f csv --process nobody "$session"
 left=$(find "$work" -name '*.part.*')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """csv and ndjson of filter graphs, read by Python's modules: allocations, groups, measures, differences."""
 import csv
+import functools
 import json
 
 import common
@@ -39,4 +40,15 @@ more = [json.loads(line) for line in open(export('sessions/shop.db', 'ndjson', '
 one, two = (Session(f'sessions/{name}.db').functions('self_bytes') for name in ('shop', 'widgets'))
 check('difference', {r['function']: r['bytes'] for r in more if r['bytes']},
       {k: one.get(k, 0) - two.get(k, 0) for k in one.keys() | two.keys() if one.get(k, 0) != two.get(k, 0)})
-finish(checked + 2)
+
+# Allocations against a base are a multiset: of equal type, size and functions of the stack.
+FILTER = 'kept = live; kept | where size > 0'
+run = functools.partial(common.run, f'{common.BUILD}/bin/mprof-export', '-f', 'ndjson')
+check('no difference of rows', run('--base', 'sessions/shop.db', 'sessions/shop.db').stdout, b'')
+lines = [json.loads(line) for line in
+         run('--filter', FILTER, '--base', 'sessions/widgets.db', 'sessions/shop.db').stdout.splitlines()]
+changes = {sign: sum(line['size'] for line in lines if line['change'] == sign) for sign in (1, -1)}
+live = [Session(f'sessions/{name}.db').totals()[3] for name in ('shop', 'widgets')]
+check('rows of two programs', changes, {1: live[0], -1: live[1]})
+check('the session comes first', [line['change'] for line in lines], sorted((l['change'] for l in lines), reverse=True))
+finish(checked + 5)

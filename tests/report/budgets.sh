@@ -101,6 +101,9 @@ printf 'up: all | sum size <= +5%%\ndown: all | sum size <= -0.5%%\n' >percent.b
 check 3 percent.budgets --base "$session"
 judged up "kept $bytes $((bytes * 105 / 100))"
 judged down "exceeded $bytes $((bytes * 995 / 1000))"
+xmllint --xpath 'string(//testcase[@name="down"]/failure/@message)' verdicts.xml | tr -d , |
+    grep -q "^sum size is $bytes the limit is <= -0.5% which is $((bytes * 995 / 1000)): the base has $bytes;" ||
+    fail "the limit of a change in XML: $(cat verdicts.xml)"
 printf 'zero: all | where function == make_widget | count <= +5%%\nnone: all | where size == 1 | count >= -5%%\n' >zero.budgets
 check 3 zero.budgets --base "$other"
 judged zero "exceeded 10000 0"

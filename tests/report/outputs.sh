@@ -90,8 +90,9 @@ says 2 '--junit only works with --check' mprof-report --junit x "$session"
 says 2 '--check takes the place' mprof-report leaks --check x "$session"
 says 2 '^mprof-report: --at, line 1, column 1: expected a time' mprof-report --at 'peak + nothing' "$session"
 says 2 '^mprof-report: --filter, line 2, column 9: expected a field.*"x"' mprof-report --filter $'all\n| where x > 1' "$session"
-says 2 '^mprof-report: --filter, line 1, column 1: .*a measure' mprof-report --filter 'all | count' "$session"
-says 1 'no process' mprof-report --process 1 "$session"
+says 2 '^mprof-report: --filter, line 1, column 7: .*a measure' mprof-report --filter 'all | count' "$session"
+says 2 'no process' mprof-report --process 1 "$session"
+says 2 'no process' mprof-report --check some.budgets --process 1 "$session"
 grep -qE '^ +\^$' said.txt && fail "a mark without a text"
 says 2 'diff needs --base SESSION' mprof-report diff "$session"
 says 2 '--base is for diff and --check' mprof-report --base "$session" "$session"
@@ -107,4 +108,13 @@ sed -n 2,3p said.txt | cmp -s - <(printf '  all # \n      ^\n') || fail "the mar
 is "$(mprof-report --format json --filter 'all | join type | where bytes > 1' "$session" | jq .facts.allocations)" -eq 10000 "groups"
 is "$(mprof-report --format json --filter 'a = all | where size == 204; a | where freed == true' "$session" | jq .facts.leaked_count)" -eq 0 "freed blocks leak"
 is "$(mprof-report --format json --filter 'x = all | where type != "a;b"; x' peak "$session" | jq .facts.allocations)" -eq "$(meta "$session" peak_count)" "a string with ;"
+# The duration of a process is its own.
+forks=$MPROF_BUILD/tests/readers/sessions/forks.db
+while IFS='|' read -r pid own; do
+    is "$(mprof-report --format json --process "$pid" "$forks" | jq .facts.duration_ns)" -eq "$own" "duration of $pid"
+done < <(sqlite3 "$forks" "SELECT pid, end_ns - start_ns FROM process WHERE start_ns > 0")
+[ -n "${own+set}" ] || fail "no process began after the session"
+# Only a sample has an interval.
+! mprof-report "$session" | grep -q 'sampled one in' || fail "a whole recording has an interval"
+mprof-report "$MPROF_BUILD/tests/readers/sessions/sampled.db" | grep -qE '^sampled one in +4,096 bytes' || fail "the interval of a sample"
 exit 0
