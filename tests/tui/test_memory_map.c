@@ -55,6 +55,22 @@ static void addresses_outside_go_to_the_nearest_region(void **state)
     assert_int_equal(memory_region_of(&map, UINT64_MAX), 1);
 }
 
+static void use_over_time_ends_at_the_end_of_the_run(void **state)
+{
+    (void)state;
+    const uint64_t ends[] = {1, 63, 64, 1000, UINT64_MAX};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct memory_grid *grid = calloc(1, sizeof(*grid));
+        assert_non_null(grid);
+        grid->moments_to = ends[i];
+        assert_int_equal(memory_moment_of(grid, 0), 0);
+        assert_int_equal(memory_moment_of(grid, MEMORY_MOMENTS - 1), ends[i] - 1);
+        for (size_t column = 1; column < MEMORY_MOMENTS; column++)
+            assert_true(memory_moment_of(grid, column) >= memory_moment_of(grid, column - 1));
+        free(grid);
+    }
+}
+
 static void everything_is_fitted_in_with_the_smallest_cells(void **state)
 {
     (void)state;
@@ -94,6 +110,7 @@ int main(void)
         cmocka_unit_test(rows_are_counted_with_headings),
         cmocka_unit_test(rows_and_addresses_lead_to_each_other),
         cmocka_unit_test(addresses_outside_go_to_the_nearest_region),
+        cmocka_unit_test(use_over_time_ends_at_the_end_of_the_run),
         cmocka_unit_test(everything_is_fitted_in_with_the_smallest_cells),
         cmocka_unit_test(layouts_lie_within_the_screen),
     };

@@ -171,6 +171,9 @@ bool memory_table(void *view, struct exploration *exploration, FILE *out, enum t
 
 /* over_time.c: loads the use at one more moment after the other, coarse steps first. */
 void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration);
+/* Returns the moment of a column of the use over time: the first one is the run's beginning, the
+ * last one its end. */
+uint64_t memory_moment_of(const struct memory_grid *grid, size_t column);
 /* Gives the moment of the chart with the most bytes in holes, SESSION_NEVER if none has any.
  * Returns false while not all of them are known. */
 bool memory_worst_moment(const struct memory_grid *grid, uint64_t *ns);

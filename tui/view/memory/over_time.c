@@ -61,11 +61,11 @@ static size_t next_column(const struct memory_grid *grid)
     return MEMORY_MOMENTS;
 }
 
-static uint64_t moment_of(const struct memory_grid *grid, size_t column)
+uint64_t memory_moment_of(const struct memory_grid *grid, size_t column)
 {
-    const uint64_t span = grid->moments_to - grid->moments_from;
-    return grid->moments_from + span / MEMORY_MOMENTS * column +
-           span % MEMORY_MOMENTS * column / MEMORY_MOMENTS;
+    enum { STEPS = MEMORY_MOMENTS - 1 };
+    const uint64_t span = grid->moments_to - 1 - grid->moments_from;
+    return grid->moments_from + span / STEPS * column + span % STEPS * column / STEPS;
 }
 
 void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration)
@@ -83,7 +83,7 @@ void memory_load_over_time(struct memory_grid *grid, struct exploration *explora
     }
     for (size_t column; (column = next_column(grid)) < MEMORY_MOMENTS;) {
         const struct moment_data wanted = {
-            .request = {exploration->selections, moment_of(grid, column)}};
+            .request = {exploration->selections, memory_moment_of(grid, column)}};
         const struct moment_data *moment =
             exploration_get(exploration, &grid->moment_load, &kind, &wanted.request);
         if (!moment)
@@ -102,7 +102,7 @@ bool memory_worst_moment(const struct memory_grid *grid, uint64_t *ns)
             return false;
         if (grid->moments[i].hole_bytes > most) {
             most = grid->moments[i].hole_bytes;
-            *ns = moment_of(grid, i);
+            *ns = memory_moment_of(grid, i);
         }
     }
     return true;
@@ -177,7 +177,7 @@ void memory_over_time_render(const struct memory_grid *grid, const struct explor
                 (struct bar_layer){part_of(&grid->moments[column], (enum part)part),
                                    part_style(area, (enum part)part), part_patterns[part]};
         bars_column(&chart, x, layers, PARTS, scale, CELL_DEFAULT);
-        if (moment_of(grid, wanted) <= exploration->moment_ns) {
+        if (memory_moment_of(grid, wanted) <= exploration->moment_ns) {
             cursor = x;
             at_cursor = column;
         }
