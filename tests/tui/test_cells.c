@@ -46,7 +46,7 @@ static void clips_at_every_side(void **state)
     area_text(&part, 0, 5, plain, "xyz");
     struct area none = area_part(&whole, 7, 0, 2, 2);
     area_text(&none, 0, 0, plain, "no");
-    expect(grid, "cdefg\n   xy\n\n");
+    expect(grid, "cdefg\n   x…\n\n");
     grid_free(grid);
 }
 
@@ -56,12 +56,34 @@ static void wide_glyphs_take_two_cells(void **state)
     struct grid *grid = grid_new(5, 2, 256, false);
     struct area whole = area_whole(grid);
     assert_int_equal(area_text(&whole, 0, 0, plain, "日本語"), 6);
-    expect(grid, "日本\n\n"); /* the third does not fit, and is not cut in half */
+    expect(grid, "日本…\n\n"); /* the third does not fit, and is not cut in half */
     area_put(&whole, 1, 0, 'x', plain);
-    expect(grid, " x本\n\n"); /* no half of a glyph remains */
+    expect(grid, " x本…\n\n"); /* no half of a glyph remains */
     area_put(&whole, 2, 0, 'y', plain);
-    expect(grid, " xy\n\n");
+    expect(grid, " xy …\n\n");
     grid_free(grid);
+}
+
+static void text_without_room_ends_after_a_word(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"16 blocks of it", "16 blocks of it"},
+        {"16 blocks of them", "16 blocks of …"},
+        {"16 blocks of 1234 rows", "16 blocks of …"},
+        {"at most 836 KiB", "at most 836 KiB"},
+        {"at most of 836 KiB", "at most of …"},
+        {"in a_long_function_name", "in a_long_func…"},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char line[40];
+        struct grid *grid = grid_new(15, 1, 256, false);
+        const struct area whole = area_whole(grid);
+        assert_int_equal(area_text(&whole, 0, 0, plain, texts[i][0]), text_width(texts[i][0]));
+        snprintf(line, sizeof(line), "%s\n", texts[i][1]);
+        expect(grid, line);
+        grid_free(grid);
+    }
 }
 
 static void malformed_text_shows_as_marks(void **state)
@@ -181,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clips_at_every_side),
         cmocka_unit_test(wide_glyphs_take_two_cells),
+        cmocka_unit_test(text_without_room_ends_after_a_word),
         cmocka_unit_test(malformed_text_shows_as_marks),
         cmocka_unit_test(fields_cut_and_pad),
         cmocka_unit_test(names_keep_their_offset),

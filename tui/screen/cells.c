@@ -204,17 +204,50 @@ void area_restyle(const struct area *area, int x, int y, int width, struct cell_
         cell_at(area->grid, area->x + column, area->y + y)->style = style;
 }
 
+/*
+ * Returns after how many columns a text that does not fit into `room` is cut: behind a whole word
+ * that begins at `least` or later, if there is one. A number is not cut, nor parted from its unit.
+ */
+static int cut_at(const char *text, int room, int least)
+{
+    int column = 0, word = 0, before = 0;
+    bool number = false, after_number = false, space = true;
+    for (uint32_t glyph; (glyph = text_next(&text)) != 0;) {
+        const int width = glyph_width(glyph);
+        if (space && glyph != ' ') {
+            before = word;
+            word = column;
+            after_number = number;
+            number = glyph >= '0' && glyph <= '9';
+        }
+        space = glyph == ' ';
+        if (column + width >= room)
+            break;
+        column += width;
+    }
+    if (number)
+        return word;
+    if (space || word < least)
+        return column;
+    return after_number ? before : word;
+}
+
 int area_text(const struct area *area, int x, int y, struct cell_style style, const char *text)
 {
-    int start = x;
-    for (uint32_t glyph; (glyph = text_next(&text)) != 0;) {
+    const int start = x, whole = text_width(text);
+    int end = x + whole;
+    if (x >= 0 && x < area->width && end > area->width)
+        end = x + cut_at(text, area->width - x, area->width / 2 - x);
+    for (uint32_t glyph; (x < end || start < 0) && (glyph = text_next(&text)) != 0;) {
         int width = glyph_width(glyph);
         if (width == 0)
             continue;
         area_put(area, x, y, glyph, style);
         x += width;
     }
-    return x - start;
+    if (end < start + whole)
+        area_put(area, end, y, 0x2026, style);
+    return whole;
 }
 
 int area_print(const struct area *area, int x, int y, struct cell_style style, const char *format,

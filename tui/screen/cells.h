@@ -83,7 +83,8 @@ void area_fill(const struct area *area, int x, int y, int width, int height, uin
                struct cell_style style);
 /* Gives cells another style and keeps their glyphs. */
 void area_restyle(const struct area *area, int x, int y, int width, struct cell_style style);
-/* Writes UTF-8 text, malformed bytes as '?'. Returns the columns it takes, clipped or not. */
+/* Writes UTF-8 text, malformed bytes as '?'. A text that reaches beyond the area ends in an
+ * ellipsis after its last whole word. Returns the columns of all of it. */
 int area_text(const struct area *area, int x, int y, struct cell_style style, const char *text);
 int area_print(const struct area *area, int x, int y, struct cell_style style, const char *format,
                ...) __attribute__((format(printf, 5, 6)));

@@ -55,7 +55,7 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     char moment[FORMAT_SIZE];
     const uint64_t begin = timeline_edge(timeline, timeline->cursor);
     const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
-    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s, at %s",
+    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s at %s",
                color_by_name(exploration->color_by),
                format_moment(moment, exploration->moment_ns, end - begin));
     for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
