@@ -355,3 +355,19 @@ char *short_name(char *out, size_t size, const char *name)
         snprintf(out, size, "%s", name);
     return out;
 }
+
+char *short_name_cut(char *out, size_t size, const char *name)
+{
+    static const char ellipsis[] = "\u2026";
+    char whole[SHORT_NAME_SIZE];
+    size_t length = strlen(short_name(whole, sizeof(whole), name));
+    if (length >= size) {
+        length = size - sizeof(ellipsis);
+        while (length > 0 && ((unsigned char)whole[length] & 0xc0) == 0x80)
+            length--; /* no half of a letter */
+        memcpy(whole + length, ellipsis, sizeof(ellipsis));
+        length += sizeof(ellipsis) - 1;
+    }
+    memcpy(out, whole, length + 1);
+    return out;
+}

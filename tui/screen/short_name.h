@@ -21,5 +21,7 @@
  */
 #define SHORT_NAME_SIZE 1024
 char *short_name(char *out, size_t size, const char *name);
+/* Does the same, but ends what does not fit in an ellipsis (`size` at least 4). */
+char *short_name_cut(char *out, size_t size, const char *name);
 
 #endif

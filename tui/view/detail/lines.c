@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tui/screen/format.h"
+#include "tui/screen/short_name.h"
 #include "tui/view/detail/detail.h"
 
 /* The parts of the page. A line's key is its part and its number in it, so that the same line stays
@@ -111,13 +112,81 @@ static void write_block(struct writing *writing, const struct detail_facts *fact
         add_text(writing, "size", "%s bytes (%s)", format_count(count, block->size),
                  format_size(size, block->size));
     write_type(writing, facts);
-    add_text(writing, "kind", "%s", session_kind_name(writing->session, block->kind));
+    add_text(writing, "kind", "%s%s", session_kind_name(writing->session, block->kind),
+             block->arena == 0 ? ", in the process heap" : "");
     if (block->alignment != 0)
         add_text(writing, "alignment", "%" PRIu64, block->alignment);
     if (block->arena != 0)
         add_text(writing, "arena", "%.180s", facts->facts.arena);
-    else
-        add_text(writing, "arena", "the process heap")->role = THEME_FAINT;
+}
+
+/* ---- its life --------------------------------------------------------------------------- */
+
+static void write_free(struct writing *writing, const struct detail_facts *facts)
+{
+    const struct session_allocation *block = &facts->block;
+    const char *by = facts->facts.freed_by;
+    char time[FORMAT_SIZE], life[FORMAT_SIZE];
+    if (block->free_ns == SESSION_LIVE) {
+        const uint64_t end = session_duration_ns(writing->session);
+        add_text(writing, "freed", "never: %s old at the end",
+                 format_duration(life, end > block->alloc_ns ? end - block->alloc_ns : 0));
+        return;
+    }
+    add_text(writing, "freed", "by %.100s%s at %s after %s%s%s",
+             session_thread_name(writing->session, block->free_thread),
+             block->free_thread != block->thread ? " (another thread)" : "",
+             format_instant(time, block->free_ns),
+             format_duration(life, block->free_ns - block->alloc_ns), *by ? " with " : "", by);
+}
+
+/* Describes another block: what it is, who asked for it, when it lived. */
+static void describe(const struct writing *writing, const struct session_allocation *block,
+                     char *out, size_t size)
+{
+    char begin_time[FORMAT_SIZE], end_time[FORMAT_SIZE], type[56] = "type unknown",
+                                                         function[72] = "?";
+    if (block->type != 0)
+        short_name_cut(type, sizeof(type), session_type_name(writing->session, block->type));
+    if (block->function != 0)
+        short_name_cut(function, sizeof(function),
+                       session_function_name(writing->session, block->function));
+    snprintf(out, size, "%s to %s  +%" PRIu64 "  %s  %s",
+             format_instant(begin_time, block->alloc_ns),
+             block->free_ns == SESSION_LIVE ? "the end" : format_instant(end_time, block->free_ns),
+             block->size, type, function);
+}
+
+/* Says who was at the address before. Enter shows the last block. */
+static void write_before(struct writing *writing, const struct detail_around *around)
+{
+    char text[PENDING_SIZE], last[200], count[FORMAT_SIZE];
+    if (!around) {
+        add_text(writing, "here before", "%s", exploration_pending(text, writing->exploration))
+            ->role = THEME_FAINT;
+    } else if (around->around.before_count == 0) {
+        add_text(writing, "here before", "nothing")->role = THEME_FAINT;
+    } else {
+        describe(writing, &around->before[0], last, sizeof(last));
+        add_text(writing, "here before", "%s block%s, last %s",
+                 format_count(count, around->around.before_count),
+                 around->around.before_count == 1 ? "" : "s", last)
+            ->allocation = around->before[0].id;
+    }
+}
+
+/* Writes who allocated and freed the block, and what its address held before, before any stack:
+ * these lines fit on every screen. */
+static void write_life(struct writing *writing, const struct detail_facts *facts,
+                       const struct detail_around *around)
+{
+    const struct session_allocation *block = &facts->block;
+    char time[FORMAT_SIZE];
+    add_text(writing, "allocated", "by %.100s at %s",
+             session_thread_name(writing->session, block->thread),
+             format_instant(time, block->alloc_ns));
+    write_free(writing, facts);
+    write_before(writing, around);
 }
 
 /* ---- stacks ----------------------------------------------------------------------------- */
@@ -143,55 +212,29 @@ static void write_stack(struct writing *writing, const struct detail_stack *stac
         add_text(writing, "", "the stack is not complete: %s", stack->state)->role = THEME_WARNING;
 }
 
-static void write_born(struct writing *writing, const struct detail_facts *facts)
+static void write_stacks(struct writing *writing, const struct detail_facts *facts)
 {
     const struct session_allocation *block = &facts->block;
-    char time[FORMAT_SIZE];
-    struct detail_line *line = add_heading(writing, PART_BORN, "allocated");
-    snprintf(line->value, sizeof(line->value), "by %.100s at %s",
-             session_thread_name(writing->session, block->thread),
-             format_instant(time, block->alloc_ns));
+    add_heading(writing, PART_BORN, "allocated in");
     write_stack(writing, &facts->born, facts->user);
-}
-
-static void write_freed(struct writing *writing, const struct detail_facts *facts)
-{
-    const struct session_allocation *block = &facts->block;
-    char time[FORMAT_SIZE], life[FORMAT_SIZE];
-    struct detail_line *line = add_heading(writing, PART_FREED, "freed");
-    if (block->free_ns == SESSION_LIVE) {
-        const uint64_t end = session_duration_ns(writing->session);
-        snprintf(line->value, sizeof(line->value), "never: %s old at the end",
-                 format_duration(life, end > block->alloc_ns ? end - block->alloc_ns : 0));
+    if (block->free_ns == SESSION_LIVE)
         return;
-    }
-    const char *by = facts->facts.freed_by;
-    snprintf(line->value, sizeof(line->value), "by %.100s%s at %s after %s%s%s",
-             session_thread_name(writing->session, block->free_thread),
-             block->free_thread != block->thread ? " (another thread)" : "",
-             format_instant(time, block->free_ns),
-             format_duration(life, block->free_ns - block->alloc_ns), *by ? " with " : "", by);
+    struct detail_line *line = add_heading(writing, PART_FREED, "freed in");
     if (block->free_stack != 0)
         write_stack(writing, &facts->freed, SIZE_MAX);
     else
-        add_text(writing, "", "no stack of the free: mprof-run --free-stacks records them")->role =
-            THEME_FAINT;
+        snprintf(line->value, sizeof(line->value),
+                 "no stack of the free: mprof-run --free-stacks records them");
 }
 
 /* ---- other blocks ----------------------------------------------------------------------- */
 
-/* Describes another block: what it is, who asked for it, when it lived. */
+/* Writes a line about another block, which Enter shows. */
 static struct detail_line *write_other(struct writing *writing, const char *label,
                                        const struct session_allocation *block)
 {
-    char begin_time[FORMAT_SIZE], end_time[FORMAT_SIZE];
     struct detail_line *line = add(writing, label);
-    snprintf(line->value, sizeof(line->value), "%s to %s  +%" PRIu64 "  %.50s  %.70s",
-             format_instant(begin_time, block->alloc_ns),
-             block->free_ns == SESSION_LIVE ? "the end" : format_instant(end_time, block->free_ns),
-             block->size,
-             block->type != 0 ? session_type_name(writing->session, block->type) : "type unknown",
-             block->function != 0 ? session_function_name(writing->session, block->function) : "?");
+    describe(writing, block, line->value, sizeof(line->value));
     line->allocation = block->id;
     return line;
 }
@@ -316,8 +359,8 @@ void detail_write_lines(struct detail *detail, const struct exploration *explora
     if (!facts || !facts->found)
         return;
     write_block(&writing, facts);
-    write_born(&writing, facts);
-    write_freed(&writing, facts);
+    write_life(&writing, facts, detail->around);
+    write_stacks(&writing, facts);
     write_around(&writing, facts, detail->around);
     write_chain(&writing, detail->chain);
     write_members(&writing, facts);
