@@ -52,8 +52,8 @@ def export(session, form, *options, suffix=None):
 
 
 def node_environment():
-    """The environment in which node finds the packages of package.json, and no network."""
-    return dict(os.environ, NODE_PATH=f'{BUILD}-npm/node_modules', NODE_OPTIONS='')
+    """The environment in which node finds the packages of both package.json, and no network."""
+    return dict(os.environ, NODE_PATH=f'{BUILD}-npm/node_modules:{BUILD}-npm-soak/node_modules', NODE_OPTIONS='')
 
 
 STEERS = set(range(0x20)) | set(range(0x7f, 0xa0)) | set(range(0x2028, 0x202f)) | \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""PostgreSQL and DuckDB load the tables of csv and ndjson and answer as the session does."""
+"""PostgreSQL and DuckDB, with MPROF_SOAK also ClickHouse, load the tables of csv and ndjson and answer as the
+session does."""
 import json
 import os
 import pwd
@@ -140,12 +141,16 @@ with PostgreSQL() as server:
             checked += compare(f'PostgreSQL {form} {name}', results, wanted[name])
         server.psql('-c', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public')
 
-for form in ('csv', 'ndjson'):
-    folders = [os.path.abspath(f'out/tables.{form}/{name}') for name in NAMES]
-    asked = [[name, query, text.format(name)] for name in NAMES for query, text in QUERIES.items()]
-    answer = run('node', f'{common.SOURCE}/tests/readers/duckdb.js', json.dumps(folders), json.dumps(asked),
-                 env=common.node_environment())
-    results = json.loads(answer.stdout)
-    for name in NAMES:
-        checked += compare(f'DuckDB {form} {name}', {q: results[f'{name} {q}'] for q in QUERIES}, wanted[name])
+EMBEDDED = {'DuckDB': 'duckdb.js'}
+if os.environ.get('MPROF_SOAK') == '1':
+    EMBEDDED['ClickHouse'] = 'clickhouse.js'
+for program, script in EMBEDDED.items():
+    for form in ('csv', 'ndjson'):
+        folders = [os.path.abspath(f'out/tables.{form}/{name}') for name in NAMES]
+        asked = [[name, query, text.format(name)] for name in NAMES for query, text in QUERIES.items()]
+        answer = run('node', f'{common.SOURCE}/tests/readers/{script}', json.dumps(folders), json.dumps(asked),
+                     env=common.node_environment())
+        results = json.loads(answer.stdout)
+        for name in NAMES:
+            checked += compare(f'{program} {form} {name}', {q: results[f'{name} {q}'] for q in QUERIES}, wanted[name])
 finish(checked)
