@@ -9,6 +9,7 @@
 
 #include "ingest/follow_lag.h"
 #include "ingest/follow_process.h"
+#include "ingest/follow_run.h"
 #include "ingest/replay/rows.h"
 #include "ingest/trace/follow.h"
 #include "ingest/write/follow.h"
@@ -208,11 +209,18 @@ static bool look_again(struct follow *follow)
 }
 
 /* Reads the state of the trace again, because a look at a long trace takes a while. */
-static bool program_has_ended(const struct follow *follow)
+static uint32_t state_now(const struct follow *follow)
 {
     uint32_t state = TRACE_STATE_RECORDING;
     trace_file_read(follow->file, offsetof(struct trace_file_header, state), &state, sizeof(state));
-    return state != TRACE_STATE_RECORDING ||
+    return state;
+}
+
+/* Tells whether the program has ended. One that has executed another has not. */
+static bool program_has_ended(const struct follow *follow)
+{
+    const uint32_t state = state_now(follow);
+    return (state != TRACE_STATE_RECORDING && state != TRACE_STATE_EXEC) ||
            (follow->process >= 0 && follow_process_wait(follow->process, 0));
 }
 
@@ -353,7 +361,8 @@ static bool watch(struct follow *follow)
         if (follow_process_wait(follow->process, pause))
             break;
     }
-    follow->ended = follow->ended || !interrupted(follow);
+    follow->ended =
+        follow->ended || (!interrupted(follow) && state_now(follow) != TRACE_STATE_EXEC);
     return interrupted(follow) || settle(follow);
 }
 
@@ -381,7 +390,8 @@ static bool run(struct follow *follow)
     return good;
 }
 
-bool ingest_follow(const struct ingest_options *options, struct ingest_status *status)
+/* Makes the live session of one trace. */
+static bool follow_one(const struct ingest_options *options, struct ingest_status *status)
 {
     struct follow *follow = calloc(1, sizeof(*follow));
     if (!follow)
@@ -401,5 +411,22 @@ bool ingest_follow(const struct ingest_options *options, struct ingest_status *s
     free(follow->full);
     free(follow->shown);
     free(follow);
+    return good;
+}
+
+bool ingest_follow(const struct ingest_options *options, struct ingest_status *status)
+{
+    const volatile sig_atomic_t *flag = options->writer.interrupted;
+    struct ingest_options now = *options;
+    char *path = NULL, *next = NULL;
+    bool good = follow_one(options, status);
+    while (good && !(flag && *flag != 0) &&
+           (good = follow_run_next(options->trace, now.trace, flag, &next, status)) && next) {
+        free(path);
+        now.trace = path = next;
+        now.writer.force = true; /* the session is this call's own */
+        good = follow_one(&now, status);
+    }
+    free(path);
     return good;
 }

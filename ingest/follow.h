@@ -16,9 +16,11 @@
 #include "ingest/ingest.h"
 
 /*
- * Makes the live session. Returns true when the program has ended, when the trace of a process that
- * cannot be seen has stopped growing, or when options->writer.interrupted is set. The session then
- * exists, unfinished. False with `status` set if there is no trace or the session cannot be
+ * Makes the live session. If the program executes another, or ends while other processes of its run
+ * are still recorded, the session becomes that of the other trace (follow_run.h). Returns true when
+ * no process of the run is recorded any more, when the trace of a process that cannot be seen has
+ * stopped growing, or when options->writer.interrupted is set. The session then exists,
+ * unfinished. False with `status` set if there is no trace or the session cannot be
  * written.
  */
 bool ingest_follow(const struct ingest_options *options, struct ingest_status *status);

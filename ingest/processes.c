@@ -405,7 +405,7 @@ static bool put_in_place(struct processes *processes)
     bool good = writer_merge_carry(processes->merge, processes->whole.target, &rows);
     writer_merge_close(processes->merge);
     processes->merge = NULL;
-    good = good && output_file_finish(&processes->whole, processes->status);
+    good = good && output_file_finish_database(&processes->whole, processes->status);
     writer_user_rows_release(&rows);
     return good;
 }

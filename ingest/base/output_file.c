@@ -110,6 +110,25 @@ bool output_file_finish(struct output_file *file, struct ingest_status *status)
     return file->finished = true;
 }
 
+static bool remove_logs(const char *target, struct ingest_status *status)
+{
+    static const char *const ends[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        char *log;
+        if (asprintf(&log, "%s%s", target, ends[i]) < 0)
+            return ingest_fail_memory(status, "the session");
+        unlink(log);
+        free(log);
+    }
+    return true;
+}
+
+bool output_file_finish_database(struct output_file *file, struct ingest_status *status)
+{
+    return check_target(file->target, file->force, status) && remove_logs(file->target, status) &&
+           output_file_finish(file, status);
+}
+
 void output_file_end(struct output_file *file)
 {
     if (file->descriptor >= 0 && !file->finished)

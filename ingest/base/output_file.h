@@ -33,6 +33,9 @@ bool output_file_begin(struct output_file *file, const char *target, bool force,
 
 /* Checks the target again and gives the file its name. False with `status` set. */
 bool output_file_finish(struct output_file *file, struct ingest_status *status);
+/* Does the same for a database, and removes the logs beside the file that it replaces: SQLite would
+ * use them for the new one. */
+bool output_file_finish_database(struct output_file *file, struct ingest_status *status);
 
 /* Removes the file unless it was finished, and frees what the struct holds. */
 void output_file_end(struct output_file *file);

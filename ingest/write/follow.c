@@ -54,7 +54,7 @@ static bool create(struct writer_follow *writer, const struct writer_options *op
         writer_user_rows_copy(&rows, &writer->database, writer->target, options) &&
         writer_database_run(&writer->database, "INSERT INTO meta VALUES ('unfinished', 1); COMMIT");
     close_database(writer);
-    good = good && output_file_finish(&file, writer->status);
+    good = good && output_file_finish_database(&file, writer->status);
     writer_user_rows_release(&rows);
     output_file_end(&file);
     return good;

@@ -395,23 +395,6 @@ static bool put_statistics(struct writer *writer)
            writer_database_fail(&writer->database, NULL);
 }
 
-/*
- * Removes logs beside the target. They belong to the file that is replaced, but SQLite would use
- * them for the new one.
- */
-static bool remove_logs(const struct writer *writer)
-{
-    static const char *const ends[] = {"-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-        char *log;
-        if (asprintf(&log, "%s%s", writer->file.target, ends[i]) < 0)
-            return ingest_fail_memory(writer->status, "the session");
-        unlink(log);
-        free(log);
-    }
-    return true;
-}
-
 bool writer_commit(struct writer *writer)
 {
     if (!writer->options.draft &&
@@ -426,7 +409,7 @@ bool writer_commit(struct writer *writer)
     close_database(writer);
     if (writer_database_interrupted(&writer->database))
         return writer_database_fail(&writer->database, NULL);
-    return remove_logs(writer) && output_file_finish(&writer->file, writer->status);
+    return output_file_finish_database(&writer->file, writer->status);
 }
 
 void writer_close(struct writer *writer)

@@ -21,12 +21,20 @@ until_true() {
 }
 at_least() { [ "$(blocks "$1")" -ge "$2" ] 2>/dev/null; } # SESSION ROWS
 
-start() { # NAME: the program, and its watcher
-    mkfifo "$1.to" "$1.from"
-    mprof-run --quiet -o "$1.bin" -- "$MPROF_BUILD/tests/stages" <"$1.to" >"$1.from" &
-    program=$!
-    exec 3>"$1.to" 4<"$1.from"
+start() { # NAME [COMMAND…]: the program, by another way to it, and its watcher
+    run "$@"
     step 1
+    watch "$1"
+}
+run() { # NAME [COMMAND…]
+    local name=$1
+    shift
+    mkfifo "$name.to" "$name.from"
+    mprof-run --quiet -o "$name.bin" -- "$@" "$MPROF_BUILD/tests/stages" <"$name.to" >"$name.from" &
+    program=$!
+    exec 3>"$name.to" 4<"$name.from"
+}
+watch() { # NAME
     # A background job of a script ignores SIGINT. env restores it.
     env --default-signal=INT mprof-ingest --quiet --live -o "$1.db" "$1.bin" \
         >"$1.txt" 2>&1 3>&- 4<&- &
@@ -179,6 +187,39 @@ PYTHON
     [ "$(tr '\n' ' ' <ended.txt)" = 'recording ended none ' ] && break
     [ $try -lt 6 ] || fail "never seen that it has ended: $(cat ended.txt)"
 done
+
+# It goes on with the program that the first one executes, before it looks or while it does.
+start executed env
+until_true 'the program that env executes is seen' at_least executed.db 1000
+[ "$(ask executed.db "SELECT value FROM meta WHERE key = 'program_ended'")" = 0 ] || fail 'executed: said to have ended'
+step 2
+until_true 'so is what it does then' at_least executed.db 2000
+exec 3>&-
+wait $program && wait $watcher || fail "executed: $(cat executed.txt)"
+is_plain executed
+[ "$(ask executed.db 'SELECT count(*) FROM process')" = 2 ] || fail 'executed: not both programs'
+
+run waits sh -c 'read -r line; [ "$line" = more ] && exec env "$@"' sh
+until [ -s waits.bin ]; do sleep 0.02; done
+watch waits
+until_true 'a shell is seen' test -s waits.db
+echo more >&3
+step 1
+until_true 'the program that it executes is seen' at_least waits.db 1000
+exec 3>&-
+wait $program && wait $watcher || fail "waits: $(cat waits.txt)"
+is_plain waits
+[ "$(ask waits.db 'SELECT count(*) FROM process')" = 3 ] || fail 'waits: not all programs'
+
+# It goes on with a child whose parent has ended.
+start leaves sh -c 'exec 5<&0; "$@" <&5 3>&- & exit' sh
+wait $program || fail 'the parent'
+until_true 'the child is seen' at_least leaves.db 1000
+step 2
+until_true 'so is what it does alone' at_least leaves.db 2000
+exec 3>&-
+wait $watcher || fail "leaves: $(cat leaves.txt)"
+is_plain leaves
 
 # A finished trace is loaded at once. A file that is not a trace is refused.
 mprof-ingest --quiet --live -o after.db ends.bin || fail 'a finished trace'
