@@ -17,6 +17,11 @@ static const struct command_option options[] = {
                                 "which process of a run to show: its name, PID, PID.N for the Nth "
                                 "program that it executed, or all for their sum (default: the "
                                 "one that allocated most)"},
+    [TUI_OPTION_THEME] = {0, "theme", "NAME", .choices = "dark light colour-blind mono",
+                          .help = "the colours: dark or light, for such a ground; colour-blind, "
+                                  "for a dark ground; mono, with patterns in place of colours "
+                                  "(default: mono with NO_COLOR, light if COLORFGBG names a light "
+                                  "ground, otherwise dark)"},
     [TUI_OPTION_ASCII] = {0, "ascii", .help = "show only ASCII characters"},
     [TUI_OPTION_YES] = {'y', "yes",
                         .help = "if SESSION is a trace, make the session without a question"},

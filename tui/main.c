@@ -19,6 +19,7 @@
 #include "tui/browser/stored_graphs.h"
 #include "tui/screen/editor.h"
 #include "tui/screen/terminal.h"
+#include "tui/screen/theme.h"
 
 /* A key waits so long for its data. After that the screen shows that they are missing. */
 enum { WAIT_MS = 40 };
@@ -30,6 +31,7 @@ struct arguments {
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
     bool ascii, yes;
+    bool themed;       /* the user has named a theme */
     char *sessions[2]; /* to open: the session and the other one; NULL: none */
     enum stored_graphs_task graphs;
     const char *graph; /* what the task is about */
@@ -67,6 +69,16 @@ static int take_task(struct arguments *arguments, enum stored_graphs_task task, 
 static int take_option(struct arguments *arguments, enum tui_option option, const char *value)
 {
     switch (option) {
+    case TUI_OPTION_THEME: {
+        enum theme_kind theme;
+        if (!theme_from_name(value, &theme))
+            return command_line_wrong(
+                &tui_command_line,
+                "--theme knows dark, light, colour-blind and mono, not \"%.40s\"", value);
+        theme_use(theme);
+        arguments->themed = true;
+        break;
+    }
     case TUI_OPTION_ASCII:
         arguments->ascii = true;
         break;
@@ -190,6 +202,26 @@ static bool find_sessions(struct arguments *arguments)
     return true;
 }
 
+/* Tells whether the terminal says that its ground is light: COLORFGBG is "0;15", say. */
+static bool has_light_ground(void)
+{
+    const char *grounds = getenv("COLORFGBG");
+    const char *last = grounds ? strrchr(grounds, ';') : NULL;
+    return last && (strcmp(last, ";7") == 0 || strcmp(last, ";15") == 0);
+}
+
+/* Chooses a theme for a terminal with so many colours, unless the user has named one. */
+static void choose_theme(const struct arguments *arguments, int colors)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if (colors == 0)
+        theme_use(THEME_MONO);
+    else if (!arguments->themed)
+        theme_use(no_color && *no_color                      ? THEME_MONO
+                  : !arguments->script && has_light_ground() ? THEME_LIGHT
+                                                             : THEME_DARK);
+}
+
 static int run_script(struct arguments *arguments)
 {
     arguments->browser.wait_ms = -1;
@@ -203,10 +235,10 @@ static int run_script(struct arguments *arguments)
         snprintf(error, sizeof(error), "%s: %s", arguments->script, strerror(errno));
         return complain(EXIT_BAD_INPUT, error);
     }
-    const char *no_color = getenv("NO_COLOR");
     int status = EXIT_BAD_INPUT;
-    struct grid *grid = grid_new(arguments->browser.width, arguments->browser.height,
-                                 no_color && *no_color ? 0 : 256, arguments->ascii);
+    choose_theme(arguments, 256);
+    struct grid *grid =
+        grid_new(arguments->browser.width, arguments->browser.height, 256, arguments->ascii);
     struct browser *browser = grid ? start(arguments) : NULL;
     char error[256];
     if (browser &&
@@ -302,6 +334,7 @@ static int run_terminal(struct arguments *arguments)
         browser_free(browser);
         return complain(EXIT_BAD_INPUT, error);
     }
+    choose_theme(arguments, terminal_colors(terminal));
     int width = terminal_width(terminal), height = terminal_height(terminal);
     struct grid *grid =
         grid_new(width, height, terminal_colors(terminal), terminal_ascii(terminal));

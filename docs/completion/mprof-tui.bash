@@ -10,6 +10,7 @@ _mprof_tui()
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
+    --theme) mapfile -t COMPREPLY < <(compgen -W 'dark light colour-blind mono' -- "$word") ;;
     --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
@@ -19,7 +20,7 @@ _mprof_tui()
     --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --ascii --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

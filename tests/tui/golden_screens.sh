@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs every script of tests/tui/screens on a generated session, at the sizes that its first line
-# names, and compares the screens with tests/golden/screens. MPROF_REFRESH=1 writes them instead. The
-# title line, which names all views, is compared only by the script "frame", and only the frame.
+# names, and compares the screens with tests/golden/screens. At 80x24 it also compares the layer of
+# colours: NAME.80x24.colours.txt has a character for each cell's style. MPROF_REFRESH=1 writes them
+# instead. The title line, which names all views, is compared only by the script "frame", and only the
+# frame.
 set -eu
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR
@@ -27,10 +29,11 @@ only_view() {
 
 # play NAME SCRIPT SIZE [options]: compares one dump of $session with one golden file.
 session=$work/session.db
+folder=$scripts
 play() {
     local name=$1 script=$2 size=$3
     shift 3
-    "$MPROF_BUILD/bin/mprof-tui" --script "$scripts/$script.script" --size "$size" "$@" \
+    "$MPROF_BUILD/bin/mprof-tui" --script "$folder/$script.script" --size "$size" "$@" \
         "$session" >"$work/$name.txt" || { echo "$name: the browser failed"; failed=1; return; }
     only_view "$work/$name.txt" "$script"
     if [ -n "${MPROF_REFRESH:-}" ]; then
@@ -47,6 +50,20 @@ for file in "$scripts"/*.script; do
         play "$script.$size" "$script" "$size"
     done
 done
+
+# The colours: the same keys, with the styles of each screen in place of its text.
+folder=$work/colours
+mkdir "$folder"
+for file in "$scripts"/*.script; do
+    script=$(basename "$file" .script)
+    sed 's/^dump/styles/' "$file" >"$folder/$script.script"
+    grep -q '^styles' "$folder/$script.script" || echo styles >>"$folder/$script.script"
+    case $(sed -n 1p "$file") in *' 80x24'*) play "$script.80x24.colours" "$script" 80x24 ;; esac
+done
+for theme in light colour-blind mono; do
+    play "theme-$theme.80x24.colours" timeline 80x24 --theme "$theme"
+done
+folder=$scripts
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
 
 # Two sessions beside each other, with other ids for the same names.

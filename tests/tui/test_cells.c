@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tui/screen/cells.h"
+#include "tui/screen/theme.h"
 
 static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
 static const struct cell_style bold = {CELL_DEFAULT, CELL_DEFAULT, CELL_BOLD};
@@ -161,12 +162,14 @@ static void styles_are_dumped_with_a_legend(void **state)
     struct area whole = area_whole(grid);
     area_text(&whole, 1, 0, bold, "x");
     area_text(&whole, 2, 0, (struct cell_style){74, 25, 0}, "y");
+    area_text(&whole, 3, 0, theme_category(grid, 3, THEME_CATEGORIES, -1), "z");
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    grid_dump_styles(grid, out);
+    theme_dump(grid, out);
     fclose(out);
-    assert_string_equal(text, ".ab.\na: bold\nb: foreground 74 background 25\n");
+    assert_string_equal(text,
+                        ".Sa3\nS: strong, title\n3: category 3\na: foreground 74 background 25\n");
     free(text);
     grid_free(grid);
 }

@@ -420,6 +420,7 @@ void browser_free(struct browser *browser)
 
 void browser_render(const struct browser *browser, struct grid *grid)
 {
+    grid_allow_colors(grid, theme_in_use() != THEME_MONO);
     grid_clear(grid);
     struct area screen = area_whole(grid);
     if (too_small(browser)) {

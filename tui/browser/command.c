@@ -6,6 +6,7 @@
 #include "tui/browser/browser_state.h"
 #include "tui/browser/help.h"
 #include "tui/browser/save.h"
+#include "tui/screen/theme.h"
 
 static void run_filter(struct browser *browser, const char *argument)
 {
@@ -38,6 +39,19 @@ static void run_color(struct browser *browser, const char *argument)
     }
     exploration_color_by(exploration, color_by);
     browser_act(browser, &(struct view_input){.action = ACTION_REFRESH});
+}
+
+static void run_theme(struct browser *browser, const char *argument)
+{
+    struct exploration *exploration = &browser->exploration;
+    enum theme_kind theme;
+    if (!theme_from_name(argument, &theme)) {
+        exploration_complain(exploration,
+                             "themes are dark, light, colour-blind and mono, not \"%s\"", argument);
+        return;
+    }
+    theme_use(theme);
+    exploration_say(exploration, "theme %s", theme_name(theme));
 }
 
 static void run_goto(struct browser *browser, const char *argument)
@@ -101,6 +115,12 @@ static const struct command commands[] = {
      .description =
          "colour by function, thread, size, age, type, module, user, owner, lifetime or kind",
      .run = run_color},
+    {.name = "theme",
+     .kind = ARGUMENT_THEME,
+     .whole = true,
+     .argument = "NAME",
+     .description = "use other colours: dark, light, colour-blind, or mono, which has patterns",
+     .run = run_theme},
     {.name = "goto",
      .kind = ARGUMENT_MOMENT,
      .argument = "PLACE",
@@ -151,6 +171,8 @@ const struct command *command_find(const char *word, size_t length)
             continue;
         if (commands[i].name[length] == 0)
             return &commands[i];
+        if (commands[i].whole)
+            continue;
         found = &commands[i];
         matches++;
     }

@@ -3,6 +3,7 @@
 #ifndef MPROF_TUI_COMMAND_H
 #define MPROF_TUI_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct browser;
@@ -12,6 +13,7 @@ enum argument_kind {
     ARGUMENT_NONE,
     ARGUMENT_VIEW,
     ARGUMENT_COLOR,
+    ARGUMENT_THEME,
     ARGUMENT_MOMENT,
     ARGUMENT_PROCESS,
     ARGUMENT_FUNCTION,
@@ -23,6 +25,7 @@ enum argument_kind {
 struct command {
     const char *name, *argument; /* argument: its name in the help, "" for none */
     enum argument_kind kind;
+    bool whole; /* the name cannot be shortened: a view's name begins in the same way */
     const char *description;
     void (*run)(struct browser *browser, const char *argument);
 };

@@ -175,6 +175,14 @@ static void color_words(struct browser *browser, struct asking *asking, const ch
         visit(asking, color_by_name((enum session_color_by)i), false);
 }
 
+static void theme_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    (void)browser;
+    (void)before;
+    for (int i = 0; i < THEME_KINDS; i++)
+        visit(asking, theme_name((enum theme_kind)i), false);
+}
+
 static void moment_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)before;
@@ -234,7 +242,7 @@ static void complete_command(struct browser *browser, struct asking *asking, con
         [ARGUMENT_VIEW] = view_words,         [ARGUMENT_COLOR] = color_words,
         [ARGUMENT_MOMENT] = moment_words,     [ARGUMENT_PROCESS] = process_words,
         [ARGUMENT_FUNCTION] = function_words, [ARGUMENT_FILE] = file_words,
-        [ARGUMENT_GRAPH] = graph_words,
+        [ARGUMENT_GRAPH] = graph_words,       [ARGUMENT_THEME] = theme_words,
     };
     text += strspn(text, " ");
     const size_t length = strcspn(text, " ");

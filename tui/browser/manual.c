@@ -106,7 +106,12 @@ void manual_page(FILE *out)
     for (size_t i = 0; i < count; i++)
         put_entry(out, examples[i].text, "", examples[i].meaning);
     fputs(".SH ENVIRONMENT\n", out);
-    put_entry(out, "NO_COLOR", "", "if it is set and not empty, no colour is used");
+    put_entry(out, "NO_COLOR", "",
+              "if it is set and not empty, and no theme is named, no colour is used");
+    put_entry(out, "COLORTERM", "",
+              "truecolor or 24bit: the terminal takes true colours, if terminfo knows a kind of it "
+              "that does, such as xterm-direct");
+    put_entry(out, "COLORFGBG", "", "if it ends in ;7 or ;15, the terminal's ground is light");
     put_entry(out, "XDG_CONFIG_HOME", "",
               "the folder with your graphs, mprof/graphs/NAME.graph, and your settings, "
               "mprof/settings; default: ~/.config");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/screen/key_names.h"
+#include "tui/screen/theme.h"
 
 struct player {
     struct browser *browser;
@@ -35,7 +36,7 @@ static void dump(struct player *player, const char *name, bool styles)
     fprintf(player->out, "== %s%s%dx%d ==\n", name, *name ? " " : "", grid_width(player->grid),
             grid_height(player->grid));
     if (styles)
-        grid_dump_styles(player->grid, player->out);
+        theme_dump(player->grid, player->out);
     else
         grid_dump_text(player->grid, player->out);
     player->dumped = true;

@@ -13,7 +13,7 @@
  *   resize WxH
  *   tick               looks for a newer state of a session that is being recorded
  *   dump [NAME]        writes the screen as text
- *   styles [NAME]      writes the screen's styles, one letter for each cell, and their meanings
+ *   styles [NAME]      writes the screen's styles, one character for each cell, and their meanings
  *
  * Each command is complete, with all data loaded, before the next one is read. A script that dumps
  * nothing dumps the screen once at its end.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Assigns the theme's colours to the categories of a legend. A category keeps its first colour,
- * even if a filter removes others or changes their order.
+ * Assigns the theme's colours to the categories of a legend. A name has a colour of its own, the
+ * same in every session. If two names of a legend have the same one, one of them gets another. A
+ * category keeps its first colour, even if a filter removes others or changes their order.
  */
 #ifndef MPROF_TUI_CATEGORY_COLORS_H
 #define MPROF_TUI_CATEGORY_COLORS_H
@@ -28,5 +29,10 @@ struct category_colors {
 void category_colors_assign(struct category_colors *colors, unsigned kind,
                             const char *const labels[], size_t count, size_t slots,
                             uint8_t assigned[]);
+
+/* Returns the colour of one name: the one that it has in a legend of this colouring, otherwise its
+ * own. */
+size_t category_colors_slot(const struct category_colors *colors, unsigned kind, const char *label,
+                            size_t slots);
 
 #endif

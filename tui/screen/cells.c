@@ -7,7 +7,7 @@
 
 struct grid {
     int width, height, colors;
-    bool ascii;
+    bool ascii, plain; /* plain: without the colours */
     struct cell *cells;
 };
 
@@ -71,7 +71,12 @@ int grid_height(const struct grid *grid)
 
 int grid_colors(const struct grid *grid)
 {
-    return grid->colors;
+    return grid->plain ? 0 : grid->colors;
+}
+
+void grid_allow_colors(struct grid *grid, bool allowed)
+{
+    grid->plain = !allowed;
 }
 
 bool grid_ascii(const struct grid *grid)

@@ -51,20 +51,17 @@ bool grid_resize(struct grid *grid, int width, int height);
 void grid_clear(struct grid *grid);
 int grid_width(const struct grid *grid);
 int grid_height(const struct grid *grid);
-int grid_colors(const struct grid *grid);
+int grid_colors(const struct grid *grid); /* 0 if they are not allowed */
+/* Says if views may use the colours that the terminal has. They may at first. */
+void grid_allow_colors(struct grid *grid, bool allowed);
 bool grid_ascii(const struct grid *grid);
 /* Returns the cell at a position inside the grid. */
 const struct cell *grid_cell(const struct grid *grid, int x, int y);
 
 /* Writes the rows as UTF-8 lines without spaces at their ends. */
 void grid_dump_text(const struct grid *grid, FILE *out);
-/*
- * Writes one letter for each cell's style, '.' for the default one. Styles get letters in the order
- * of their first cell. Then writes a line for each letter with its meaning.
- */
-void grid_dump_styles(const struct grid *grid, FILE *out);
-
-/* Writes a picture in SVG: the cells in a fixed font, with their colours on a dark ground. */
+/* Writes a picture in SVG: the cells in a fixed font, with their colours on the ground that
+ * the theme is for. */
 void grid_dump_svg(const struct grid *grid, FILE *out);
 
 /* ---- areas ------------------------------------------------------------------------------ */

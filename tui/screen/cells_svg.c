@@ -4,26 +4,18 @@
 #include <string.h>
 
 #include "tui/screen/cells.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/xterm_colors.h"
 
 /* Sizes in the picture's units. */
 enum { CELL_WIDTH = 9, CELL_HEIGHT = 18, BASELINE = 14, FONT = 15 };
-enum { PAPER = 0x1c1c1c, INK = 0xd0d0d0 };
 
-/* Returns the colour that xterm shows for one of its 256. */
+/* Returns the colour that a picture shows for one of xterm's 256: its blue is hard to read on a
+ * dark ground. */
 static uint32_t rgb(int color)
 {
-    static const uint32_t first[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x4a7bd0, 0xcd00cd,
-                                       0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
-                                       0x7fa8ff, 0xff00ff, 0x00ffff, 0xffffff};
-    static const uint32_t steps[6] = {0, 95, 135, 175, 215, 255};
-    if (color < 16)
-        return first[color];
-    if (color < 232) {
-        color -= 16;
-        return steps[color / 36] << 16 | steps[color / 6 % 6] << 8 | steps[color % 6];
-    }
-    const uint32_t gray = 8 + (uint32_t)(color - 232) * 10;
-    return gray << 16 | gray << 8 | gray;
+    enum { BLUE = 4, BRIGHT_BLUE = 12 };
+    return color == BLUE ? 0x4a7bd0 : color == BRIGHT_BLUE ? 0x7fa8ff : xterm_color(color);
 }
 
 struct look {
@@ -35,8 +27,8 @@ static struct look look_of(const struct cell *cell)
 {
     const struct cell_style *style = &cell->style;
     struct look look = {
-        .ink = style->foreground == CELL_DEFAULT ? INK : rgb(style->foreground & 255),
-        .paper = style->background == CELL_DEFAULT ? PAPER : rgb(style->background & 255),
+        .ink = style->foreground == CELL_DEFAULT ? theme_ink() : rgb(style->foreground & 255),
+        .paper = style->background == CELL_DEFAULT ? theme_paper() : rgb(style->background & 255),
         .attributes = style->attributes};
     if (style->attributes & CELL_REVERSE) {
         const uint32_t ink = look.ink;
@@ -71,7 +63,7 @@ static void put_run(FILE *out, const struct grid *grid, int from, int to, int y,
     for (int x = from; x < to; x++)
         blank = blank && (grid_cell(grid, x, y)->glyph == ' ' || grid_cell(grid, x, y)->glyph == 0);
     const int left = from * CELL_WIDTH, top = y * CELL_HEIGHT, width = (to - from) * CELL_WIDTH;
-    if (look->paper != PAPER)
+    if (look->paper != theme_paper())
         fprintf(out,
                 "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%06" PRIx32 "\"/>\n",
                 left, top, width, CELL_HEIGHT, look->paper);
@@ -100,7 +92,7 @@ void grid_dump_svg(const struct grid *grid, FILE *out)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "font-family=\"monospace\" font-size=\"%d\" xml:space=\"preserve\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#%06x\"/>\n",
-            width * CELL_WIDTH, height * CELL_HEIGHT, FONT, (unsigned)PAPER);
+            width * CELL_WIDTH, height * CELL_HEIGHT, FONT, (unsigned)theme_paper());
     for (int y = 0; y < height; y++) {
         for (int from = 0, to = 0; from < width; from = to) {
             const struct look look = look_of(grid_cell(grid, from, y));

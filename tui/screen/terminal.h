@@ -18,7 +18,10 @@ struct terminal;
 /*
  * Returns NULL with one line for the user in `error` (256 bytes) if standard input or output is not
  * a terminal, or its type is unknown. `ascii` asks for ASCII; so does a locale without UTF-8.
- * NO_COLOR in the environment, if not empty, asks for no colours.
+ *
+ * A terminal takes true colours if its kind in TERM has them (xterm-direct), or if COLORTERM is
+ * "truecolor" or "24bit" and terminfo knows such a relative of its kind. Then the colours are those
+ * of the theme, whatever the terminal's own 256 look like.
  */
 struct terminal *terminal_open(bool ascii, char *error);
 void terminal_close(struct terminal *terminal);

@@ -16,6 +16,7 @@
 #include "tui/screen/input.h"
 #include "tui/screen/mouse_report.h"
 #include "tui/screen/terminal.h"
+#include "tui/screen/xterm_colors.h"
 
 #define COLOR_SLOTS 257 /* the default and 256 */
 
@@ -31,6 +32,7 @@
 
 struct terminal {
     int colors;
+    bool direct; /* colours are red, green and blue */
     bool ascii;
     bool patience_is_given; /* ESCDELAY in the environment says how long to wait after Esc */
     bool has_mouse;
@@ -130,13 +132,44 @@ static void open_mouse(struct terminal *terminal)
     write_mouse(MOUSE_ON);
 }
 
+/* The number of colours from which on they are red, green and blue. */
+enum { DIRECT_COLORS = 1 << 24 };
+
 static void choose_colors(struct terminal *terminal)
 {
-    const char *no_color = getenv("NO_COLOR");
-    if ((no_color && *no_color) || !has_colors() || start_color() == ERR)
+    if (!has_colors() || start_color() == ERR)
         return;
     use_default_colors();
+    terminal->direct = COLORS >= DIRECT_COLORS;
     terminal->colors = COLORS >= 256 ? 256 : COLORS >= 8 ? 16 : 0;
+}
+
+/* Tells whether terminfo knows a kind of terminal. */
+static bool is_known(const char *kind)
+{
+    int error;
+    if (setupterm(kind, STDOUT_FILENO, &error) != OK)
+        return false;
+    del_curterm(cur_term);
+    return true;
+}
+
+/*
+ * Writes the kind of terminal to use. If the environment says that it takes true colours, that is
+ * its relative that does: "xterm-direct" for "xterm-256color".
+ */
+static const char *choose_kind(char *out, size_t size)
+{
+    static const char direct[] = "-direct";
+    const char *named = getenv("TERM"), *truth = getenv("COLORTERM");
+    if (!named || !truth || (strcmp(truth, "truecolor") != 0 && strcmp(truth, "24bit") != 0))
+        return named;
+    const char *ending = strstr(named, "-256color");
+    const size_t length = ending ? (size_t)(ending - named) : strlen(named);
+    if (length + sizeof(direct) > size)
+        return named;
+    snprintf(out, size, "%.*s%s", (int)length, named, direct);
+    return is_known(out) ? out : named;
 }
 
 struct terminal *terminal_open(bool ascii, char *error)
@@ -160,7 +193,8 @@ struct terminal *terminal_open(bool ascii, char *error)
         return NULL;
     }
     emergency.modes_known = tcgetattr(STDIN_FILENO, &emergency.modes) == 0;
-    terminal->screen = newterm(NULL, stdout, stdin);
+    char kind_found[80];
+    terminal->screen = newterm(choose_kind(kind_found, sizeof(kind_found)), stdout, stdin);
     if (!terminal->screen) {
         const char *kind = getenv("TERM");
         snprintf(error, 256,
@@ -241,55 +275,24 @@ bool terminal_ascii(const struct terminal *terminal)
 
 /* ---- out -------------------------------------------------------------------------------- */
 
-/* Stores red, green and blue of one of xterm's 256 colours. */
-static void color_parts(int color, int parts[3])
+/* Returns the number that the terminal gives a colour. */
+static int color_number(const struct terminal *terminal, int color)
 {
-    static const unsigned char basic[16][3] = {
-        {0, 0, 0},     {205, 0, 0},     {0, 205, 0},     {205, 205, 0},  {0, 0, 238}, {205, 0, 205},
-        {0, 205, 205}, {229, 229, 229}, {127, 127, 127}, {255, 0, 0},    {0, 255, 0}, {255, 255, 0},
-        {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255}};
-    static const int levels[] = {0, 95, 135, 175, 215, 255};
-    for (int i = 0; i < 3; i++) {
-        static const int divide[] = {36, 6, 1};
-        if (color < 16)
-            parts[i] = basic[color][i];
-        else if (color < 232)
-            parts[i] = levels[(color - 16) / divide[i] % 6];
-        else
-            parts[i] = 8 + (color - 232) * 10;
-    }
-}
-
-/* Returns the nearest of the first `count` colours. */
-static int nearest_color(int color, int count)
-{
-    if (color < count)
-        return color;
-    int wanted[3], best = 7;
-    long best_distance = -1;
-    color_parts(color, wanted);
-    for (int i = 1; i < count; i++) {
-        int parts[3];
-        long distance = 0;
-        color_parts(i, parts);
-        for (int k = 0; k < 3; k++)
-            distance += (long)(parts[k] - wanted[k]) * (parts[k] - wanted[k]);
-        if (best_distance < 0 || distance < best_distance) {
-            best_distance = distance;
-            best = i;
-        }
-    }
-    return best;
+    enum { PALETTE = 8 }; /* below this, even a terminal with true colours has its own ones */
+    if (color < 0)
+        return -1;
+    if (terminal->colors < 256)
+        return xterm_nearest(color, COLORS < 16 ? 8 : 16);
+    return terminal->direct && color >= PALETTE ? (int)xterm_color(color) : color;
 }
 
 static short pair_for(struct terminal *terminal, int foreground, int background)
 {
     if (terminal->colors == 0)
         return 0;
-    if (terminal->colors < 256) {
-        int count = COLORS < 16 ? 8 : 16;
-        foreground = foreground < 0 ? -1 : nearest_color(foreground, count);
-        background = background < 0 ? -1 : nearest_color(background, count);
+    if (terminal->colors < 256) { /* there are few pairs */
+        foreground = color_number(terminal, foreground);
+        background = color_number(terminal, background);
     }
     if (foreground < 0 && background < 0)
         return 0;
@@ -297,8 +300,8 @@ static short pair_for(struct terminal *terminal, int foreground, int background)
     if (*pair == 0) {
         if (terminal->pairs_made + 1 >= COLOR_PAIRS || terminal->pairs_made >= 32000)
             return 0;
-        if (init_pair((short)(terminal->pairs_made + 1), (short)foreground, (short)background) ==
-            ERR)
+        if (init_extended_pair(terminal->pairs_made + 1, color_number(terminal, foreground),
+                               color_number(terminal, background)) == ERR)
             return 0;
         *pair = (short)(terminal->pairs_made + 1);
         terminal->pairs_made = *pair;

@@ -2,13 +2,31 @@
 /*
  * The look of the screen: roles and the categories of a colouring, as styles. Views name a role,
  * never a colour number, so a category looks the same in every view of a session.
+ *
+ * One theme is in use at a time, in the whole program; THEME_DARK at first.
  */
 #ifndef MPROF_TUI_THEME_H
 #define MPROF_TUI_THEME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "tui/screen/cells.h"
+
+enum theme_kind {
+    THEME_DARK,        /* for a dark ground */
+    THEME_LIGHT,       /* for a light one */
+    THEME_COLOR_BLIND, /* on a dark ground: no meaning rests on red against green */
+    THEME_MONO,        /* no colours, but patterns and attributes */
+    THEME_KINDS
+};
+
+/* Returns "dark", "light", "colour-blind" or "mono". */
+const char *theme_name(enum theme_kind kind);
+/* Finds the theme with a name, also "color-blind". Returns false if there is none. */
+bool theme_from_name(const char *name, enum theme_kind *kind);
+void theme_use(enum theme_kind kind);
+enum theme_kind theme_in_use(void);
 
 enum theme_role {
     THEME_PLAIN,
@@ -29,10 +47,15 @@ enum theme_role {
     THEME_TRANSIENT, /* bytes that were live only inside a slot */
     THEME_FILTERED,  /* memory in use that the filter does not select */
     THEME_SHARE,     /* a bar behind a number */
+    THEME_NEAR,      /* behind the cells of the block under the memory's cursor */
+    THEME_POINT,     /* behind the memory's cursor */
     THEME_ROLES
 };
 
 struct cell_style theme_style(enum theme_role role);
+
+/* The colours that tell categories apart. */
+#define THEME_CATEGORIES 10
 
 /*
  * Returns the style of a category by its position in the legend, with its colour as foreground.
@@ -42,5 +65,16 @@ struct cell_style theme_style(enum theme_role role);
 struct cell_style theme_category(const struct grid *grid, size_t position, size_t rest, int fixed);
 /* Returns a glyph that tells categories apart without colours. */
 uint32_t theme_pattern(size_t position);
+
+/* What the theme takes the terminal's own colours for, as 0xrrggbb. */
+uint32_t theme_paper(void);
+uint32_t theme_ink(void);
+
+/*
+ * Writes one character for each cell's style: '.' for the plain one, a letter for a role, a digit
+ * for the colour of a category, 'r' for that of the rest, other letters for other styles in the
+ * order of their first cell. Then writes a line for each character with its meaning.
+ */
+void theme_dump(const struct grid *grid, FILE *out);
 
 #endif

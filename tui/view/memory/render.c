@@ -8,11 +8,9 @@
 #include "tui/view/memory/grid.h"
 #include "tui/screen/theme.h"
 
-#define CURSOR_BACKGROUND 15
 #define NEIGHBOUR_NAME 24
 #define REGION_GAP (UINT64_C(16) << 20) /* between two regions, as session_regions() */
 #define MEMBERS_LEAST 4                 /* rows; the layout is not shown in fewer */
-#define HIGHLIGHT 238                   /* behind the cells of the allocation under the cursor */
 
 /* ---- status ----------------------------------------------------------------------------- */
 
@@ -108,7 +106,7 @@ static void render_cell(const struct memory_grid *grid, const struct exploration
     }
     const struct memory_details *details = grid->details;
     if (details->found && cell->id == details->allocation.id && grid_colors(area->grid))
-        style.background = HIGHLIGHT;
+        style.background = theme_style(THEME_NEAR).background;
     area_put(area, x, y, glyph, style);
 }
 
@@ -124,12 +122,13 @@ static void render_heading(const struct memory_map *map, const struct area *area
                format_count(c, region->count));
 }
 
-/* Draws a dot in the cell's own colour on white, or reverse on a terminal without colours. */
+/* Draws a dot in the cell's own colour on a bright ground, or reverse on a terminal without
+ * colours. */
 static void render_cursor(const struct area *area, int x, int y)
 {
     struct cell_style style = grid_cell(area->grid, area->x + x, area->y + y)->style;
     if (grid_colors(area->grid) > 0) {
-        style.background = CURSOR_BACKGROUND;
+        style.background = theme_style(THEME_POINT).background;
         style.attributes = CELL_BOLD;
     } else {
         style.attributes = CELL_REVERSE | CELL_BOLD;

@@ -10,7 +10,7 @@
 #include "tui/screen/theme.h"
 #include "tui/view/tree/tree.h"
 
-enum { COLORS = 10, LEVELS_MAX = 256 };
+enum { LEVELS_MAX = 256 };
 
 /* Boxes show bytes or numbers, never names. */
 static enum session_tree_measure measure_of(const struct tree_view *view)
@@ -120,15 +120,6 @@ static int row_of(const struct tree_view *view, int height, int level)
     return view->shape == SHAPE_ICICLE ? level : height - 1 - level;
 }
 
-/* Returns a colour by the name, so that a function has the same in every session. */
-static size_t color_of(const char *name)
-{
-    uint32_t hash = 2166136261U; /* FNV-1a */
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619U;
-    return hash % COLORS;
-}
-
 static bool draw_box(void *context, const struct box *box)
 {
     const struct drawing *drawing = context;
@@ -142,7 +133,10 @@ static bool draw_box(void *context, const struct box *box)
     snprintf(text, sizeof(text), "%s %s", label,
              count ? format_count_short(bytes, (uint64_t)value)
                    : format_size_short(bytes, (uint64_t)value));
-    struct cell_style style = theme_category(grid, color_of(label), COLORS, -1);
+    /* A function has the colour that it has in the other views. */
+    const size_t color = category_colors_slot(&drawing->exploration->colors, SESSION_COLOR_FUNCTION,
+                                              label, THEME_CATEGORIES);
+    struct cell_style style = theme_category(grid, color, THEME_CATEGORIES, -1);
     style.attributes |= CELL_REVERSE;
     if (grid_colors(grid) == 0 || box->node == view->focus)
         style = theme_style(THEME_HEADING);
