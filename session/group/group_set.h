@@ -29,6 +29,12 @@ struct session_group_set *group_join(struct session *session, struct row_set *se
                                      const struct filter_colors *colors,
                                      const struct filter_field_use *keys, size_t key_count,
                                      struct session_error *error);
+/* Does the same without an order: the set then has no rows, only groups with their keys and sums,
+ * moments and details. To put millions of them in order costs more than all else. */
+struct session_group_set *group_join_plain(struct session *session, struct row_set *set,
+                                           const struct filter_colors *colors,
+                                           const struct filter_field_use *keys, size_t key_count,
+                                           struct session_error *error);
 /*
  * Makes the groups of a fold. Each block lies in a tree at the path of its functions, from the root
  * inwards to its call site. From the leaves up, a node whose blocks have less than `bytes` together

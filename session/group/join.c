@@ -375,17 +375,30 @@ static bool take_colors(struct session_group_set *set, struct session_error *err
     return true;
 }
 
-struct session_group_set *group_join(struct session *session, struct row_set *set,
-                                     const struct filter_colors *colors,
-                                     const struct filter_field_use *keys, size_t key_count,
-                                     struct session_error *error)
+struct session_group_set *group_join_plain(struct session *session, struct row_set *set,
+                                           const struct filter_colors *colors,
+                                           const struct filter_field_use *keys, size_t key_count,
+                                           struct session_error *error)
 {
     struct session_group_set *groups = group_set_new(session, set, colors, error);
     if (!groups)
         return NULL;
     if (!group_keys_open(session, keys, key_count, &groups->colors, &groups->keys, error) ||
-        !group_set_sum(groups, error) || !take_colors(groups, error) ||
-        !group_set_begin(groups, error)) {
+        !group_set_sum(groups, error) || !take_colors(groups, error)) {
+        session_groups_free(groups);
+        return NULL;
+    }
+    return groups;
+}
+
+struct session_group_set *group_join(struct session *session, struct row_set *set,
+                                     const struct filter_colors *colors,
+                                     const struct filter_field_use *keys, size_t key_count,
+                                     struct session_error *error)
+{
+    struct session_group_set *groups =
+        group_join_plain(session, set, colors, keys, key_count, error);
+    if (groups && !group_set_begin(groups, error)) {
         session_groups_free(groups);
         return NULL;
     }

@@ -125,21 +125,25 @@ static const struct {
 };
 enum { SPLITS = sizeof(splits) / sizeof(splits[0]) };
 
-static struct session_group_set *join_stacks(struct selection *selection, unsigned split,
+/* Makes the groups. Only the search for their own peaks needs their order. */
+static struct session_group_set *join_stacks(struct selection *selection,
+                                             const struct session_stacks_options *options,
                                              struct session_error *error)
 {
     struct filter_field_use keys[SPLITS + 1] = {{.field = FIELD_STACK}};
     size_t count = 1;
     struct row_set all, set;
     for (size_t i = 0; i < SPLITS; i++) {
-        if ((split & splits[i].bit) != 0)
+        if ((options->split & splits[i].bit) != 0)
             keys[count++].field = splits[i].field;
     }
     if (!row_set_start(&set, selection->session->columns, false, error))
         return NULL;
     all = selection->set;
     memcpy(set.words, all.words, (size_t)set.chunks * ROW_SET_WORDS * sizeof(*set.words));
-    return group_join(selection->session, &set, &selection->colors, keys, count, error);
+    return options->own_peaks
+               ? group_join(selection->session, &set, &selection->colors, keys, count, error)
+               : group_join_plain(selection->session, &set, &selection->colors, keys, count, error);
 }
 
 /* Stores what a group is: its stack and the values of what it is split by. */
@@ -211,7 +215,7 @@ static bool joined_stacks(struct selection *selection, const struct session_stac
                           struct session_stack_sums **rows, size_t *count,
                           struct session_error *error)
 {
-    struct session_group_set *set = join_stacks(selection, options->split, error);
+    struct session_group_set *set = join_stacks(selection, options, error);
     struct group_moments *moments = NULL;
     struct group_own_peak *peaks = NULL;
     bool good = set && group_find_moments(set, options->at_ns, &moments, error) &&
