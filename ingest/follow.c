@@ -145,7 +145,7 @@ static bool publish(struct follow *follow, uint64_t end_ticks)
     shown.skips_rows = false; /* live blocks always have rows */
     shown.sink = (struct row_sink){follow, show_batch};
     totals_extend(&follow->totals, trace_time_ns(&follow->replay.time, end_ticks));
-    totals_finish(&follow->totals, &follow->stacks);
+    totals_finish(&follow->totals);
     good = good && replay_put_live(&shown, &shown.heap);
     for (size_t i = 0; good && i < shown.arena_count; i++)
         good = replay_put_live(&shown, &shown.arenas[i].blocks);

@@ -83,7 +83,7 @@ static bool finish_rows(struct pipeline *pipeline)
     report(pipeline, INGEST_ROWS, writer_bytes(pipeline->writer));
     return writer_rows_done(pipeline->writer) &&
            session_frames_each(&pipeline->stacks, put_frame, pipeline->writer) &&
-           writer_put_stack_sums(pipeline->writer, &pipeline->stacks) &&
+           writer_put_stack_sums(pipeline->writer, &pipeline->stacks, &pipeline->totals.stacks) &&
            writer_frames_done(pipeline->writer);
 }
 

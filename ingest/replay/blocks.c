@@ -20,9 +20,8 @@ uint64_t replay_close(struct replay *replay, const struct live_block *block, uin
                       uint32_t thread, uint32_t stack)
 {
     uint64_t lifetime = ns - block->alloc_ns;
-    const struct totals_block counted = replay_counted(block);
-    if (!totals_free(replay->totals, replay->stacks, &counted, replay->now_ns, lifetime,
-                     thread != 0))
+    const struct totals_block counted = replay_counted(replay, block);
+    if (!totals_free(replay->totals, &counted, replay->now_ns, lifetime, thread != 0))
         return 0;
     return replay_put_row(replay, block, lifetime + 1, thread, stack);
 }

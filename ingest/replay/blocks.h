@@ -77,7 +77,8 @@ static inline bool replay_may_be_unseen(const struct replay *replay, const struc
 }
 
 /* Returns what the sums need to know of a block of the heap. */
-static inline struct totals_block replay_counted(const struct live_block *block)
+static inline struct totals_block replay_counted(const struct replay *replay,
+                                                 const struct live_block *block)
 {
     return (struct totals_block){
         .address = block->address,
@@ -85,6 +86,7 @@ static inline struct totals_block replay_counted(const struct live_block *block)
         .order = block->order,
         .alloc_ns = block->alloc_ns,
         .stack = block->stack,
+        .function = stacks_function(replay->stacks, block->stack),
         .type = block->type,
     };
 }

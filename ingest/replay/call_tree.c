@@ -37,7 +37,7 @@ bool call_tree_child(struct call_tree *tree, uint32_t parent, uint32_t function,
     return add_node(tree, parent, function) && index_map_insert(&tree->by_place, hash, *node);
 }
 
-bool call_tree_add(struct call_tree *tree, uint32_t node, const struct usage *usage)
+bool call_tree_add(struct call_tree *tree, uint32_t node, const struct stack_usage *usage)
 {
     uint32_t *self = &tree->nodes[node].self;
     if (*self == 0) {
@@ -144,17 +144,18 @@ static bool find_stack(struct adding *adding, const struct stack_row *row, uint3
            go_inwards(adding, context, site, node);
 }
 
-bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks)
+bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks,
+                      const struct stack_usages *usages)
 {
     struct adding adding = {.tree = tree, .stacks = stacks};
     adding.known = calloc(stacks->scan->tree.count + 1, sizeof(*adding.known));
     bool good = adding.known != NULL;
     for (size_t i = 0; good && i < stacks->count; i++) {
         uint32_t node;
-        if (stacks->rows[i].usage.allocations == 0)
+        const struct stack_usage usage = stack_usages_of(usages, i);
+        if (usage.allocations == 0)
             continue;
-        good = find_stack(&adding, &stacks->rows[i], &node) &&
-               call_tree_add(tree, node, &stacks->rows[i].usage);
+        good = find_stack(&adding, &stacks->rows[i], &node) && call_tree_add(tree, node, &usage);
     }
     free(adding.known);
     free(adding.path);

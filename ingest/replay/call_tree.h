@@ -13,7 +13,7 @@
 #define MPROF_INGEST_REPLAY_CALL_TREE_H
 
 #include "ingest/base/array.h"
-#include "ingest/base/usage.h"
+#include "ingest/replay/stack_usage.h"
 
 struct stacks;
 
@@ -54,9 +54,10 @@ struct call_tree {
 /* Stores the node of a function below another one, which is made if it is new. */
 bool call_tree_child(struct call_tree *tree, uint32_t parent, uint32_t function, uint32_t *node);
 /* Adds the sums of a stack, whose call site is the node. */
-bool call_tree_add(struct call_tree *tree, uint32_t node, const struct usage *usage);
+bool call_tree_add(struct call_tree *tree, uint32_t node, const struct stack_usage *usage);
 /* Adds all stacks of a trace. Their usage is final. */
-bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks);
+bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks,
+                      const struct stack_usages *usages);
 
 /* Sums up the totals and numbers the nodes. */
 bool call_tree_finish(struct call_tree *tree);

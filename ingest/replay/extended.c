@@ -72,7 +72,7 @@ static bool protect_region(struct replay *replay, const struct trace_event *even
  * tell the type as before. */
 static bool rename_block(struct replay *replay, struct live_block *block, uint32_t type)
 {
-    const struct totals_block counted = replay_counted(block);
+    const struct totals_block counted = replay_counted(replay, block);
     block->named = type != 0;
     if (type == 0)
         type = type_table_find(replay->types, block->stack, block->size, block->kind).type;

@@ -116,9 +116,10 @@ static bool handle_allocate(struct replay *replay, const struct trace_event *eve
         .size = size,
         .alloc_ns = replay->now_ns,
         .stack = stack,
+        .function = stacks_function(replay->stacks, stack),
         .type = type_table_find(replay->types, stack, size, kind).type,
     };
-    if (!totals_allocate(replay->totals, replay->stacks, &counted))
+    if (!totals_allocate(replay->totals, &counted))
         return false;
     live_table_claim(&replay->heap, block);
     block->address = record->address;
@@ -160,7 +161,8 @@ void replay_prefetch_block(void *context, const struct trace_record *record)
     live_table_prefetch(&replay->heap, record->address);
     if (record->kind == TRACE_REALLOC && record->old_address != record->address)
         live_table_prefetch(&replay->heap, record->old_address);
-    stacks_prefetch_node(replay->stacks, record->stack);
+    stack_usages_prefetch(&replay->totals->stacks,
+                          stacks_prefetch_node(replay->stacks, record->stack));
 }
 
 void replay_prefetch_stack(void *context, const struct trace_record *record)
@@ -172,6 +174,7 @@ void replay_prefetch_stack(void *context, const struct trace_record *record)
     uint64_t address = record->kind == TRACE_REALLOC ? record->old_address : record->address;
     uint32_t stack = live_table_stack(&replay->heap, address);
     stacks_prefetch(replay->stacks, stack);
+    stack_usages_prefetch(&replay->totals->stacks, stack);
     type_table_prefetch(replay->types, stack);
 }
 
@@ -264,7 +267,7 @@ bool replay_finish(struct replay *replay, struct ingest_status *status)
 {
     bool good;
     good = replay_settle_frees(replay, NULL) && replay_settle_blocks(replay, NULL);
-    totals_finish(replay->totals, replay->stacks);
+    totals_finish(replay->totals);
     good = good && totals_finish_slots(replay->totals) && replay_put_live(replay, &replay->heap);
     for (size_t i = 0; good && i < replay->arena_count; i++)
         good = replay_put_live(replay, &replay->arenas[i].blocks);

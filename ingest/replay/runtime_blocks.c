@@ -117,7 +117,8 @@ static const char *const words[] = {
  * initialization of libstdc++, and that allocated once, the block is the pool: the initialization
  * allocates nothing else. So the pool is recognised even if the library has no names.
  */
-const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack)
+const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
+                              uint64_t allocations)
 {
     const struct stacks *stacks = blocks->stacks;
     const struct stack_row *row = &stacks->rows[stack];
@@ -131,7 +132,7 @@ const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack)
         if (stacks->frames.functions[at->function].role == ROLE_ALLOCATOR)
             continue;
         if (says == SAYS_START)
-            return module != 0 && library && row->usage.allocations == 1 ? words[SAYS_POOL] : NULL;
+            return module != 0 && library && allocations == 1 ? words[SAYS_POOL] : NULL;
         if (module != 0 && module != at->module)
             return NULL;
         if (says != SAYS_NOTHING && says != SAYS_LIBRARY)

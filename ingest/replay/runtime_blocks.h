@@ -23,7 +23,9 @@ struct runtime_blocks;
 struct runtime_blocks *runtime_blocks_new(const struct stacks *stacks);
 void runtime_blocks_free(struct runtime_blocks *blocks);
 
-/* Returns the schema's word for the blocks of a stack, or NULL if they are the program's own. */
-const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack);
+/* Returns the schema's word for the blocks of a stack that allocated so many times, or NULL if they
+ * are the program's own. */
+const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
+                              uint64_t allocations);
 
 #endif

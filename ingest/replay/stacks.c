@@ -257,17 +257,14 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
 
 void stacks_prefetch(const struct stacks *stacks, uint32_t stack)
 {
-    if (stack != 0) {
-        const struct stack_row *row = &stacks->rows[stack];
-        __builtin_prefetch(row, 1);
-        __builtin_prefetch(&row->usage.generation, 1);
-    }
+    __builtin_prefetch(&stacks->rows[stack]);
 }
 
-void stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id)
+uint32_t stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id)
 {
-    if (node_id < stacks->by_id_count)
-        stacks_prefetch(stacks, stacks->by_id[node_id]);
+    const uint32_t stack = node_id < stacks->by_id_count ? stacks->by_id[node_id] : 0;
+    stacks_prefetch(stacks, stack);
+    return stack;
 }
 
 struct stack_walk stacks_walk(const struct stack_row *row)

@@ -7,7 +7,6 @@
 #ifndef MPROF_INGEST_REPLAY_STACKS_H
 #define MPROF_INGEST_REPLAY_STACKS_H
 
-#include "ingest/base/usage.h"
 #include "ingest/replay/frames.h"
 #include "ingest/replay/scan.h"
 #include "ingest/replay/user_frames.h"
@@ -32,7 +31,6 @@ struct stack_row {
     uint32_t user_frame;                /* FRAMES_NONE: no frame is the user's own code */
     enum stack_state state;
     unsigned operator_new; /* enum operator_new, by the frame of the operator */
-    struct usage usage;
 };
 
 struct stacks {
@@ -62,8 +60,16 @@ void stacks_free(struct stacks *stacks);
 /* Returns the stack id of an event's stack (a node id), or INDEX_NONE if memory is exhausted. */
 uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
 
-/* Prefetches the row of the node's stack, for a stacks_find() soon. */
-void stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id);
+/* Returns the id of the function of a stack's call site, 0: none. */
+static inline uint32_t stacks_function(const struct stacks *stacks, uint32_t stack)
+{
+    const uint32_t function = stacks->rows[stack].function;
+    return function == FRAMES_NONE ? 0 : function + 1;
+}
+
+/* Prefetches the row of the node's stack, for a stacks_find() soon. Returns the stack's id, or 0 if
+ * it is not known yet. */
+uint32_t stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id);
 
 /* Prefetches the row of the stack with this id. */
 void stacks_prefetch(const struct stacks *stacks, uint32_t stack);

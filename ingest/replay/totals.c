@@ -52,6 +52,7 @@ void totals_extend(struct totals *totals, uint64_t duration_ns)
 
 void totals_free_memory(struct totals *totals)
 {
+    stack_usages_free_memory(&totals->stacks);
     free(totals->functions);
     type_usages_free_memory(&totals->types);
     slot_sums_delete(totals->slot_sums);
@@ -115,25 +116,23 @@ static void settle_size(struct size_row *bin, uint64_t generation)
 }
 
 static struct slot_event slot_event_of(const struct totals *totals,
-                                       const struct totals_block *block,
-                                       const struct stack_row *row, uint64_t ns)
+                                       const struct totals_block *block, uint64_t ns)
 {
     return (struct slot_event){
         .ns = ns,
         .address = block->address,
         .size = block->size,
-        .function = totals_function(row),
+        .function = block->function,
         .type = block->type,
         .live_bytes = totals->live_bytes,
     };
 }
 
-bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct totals_block *block)
+bool totals_allocate(struct totals *totals, const struct totals_block *block)
 {
     const uint64_t size = block->size, ns = block->alloc_ns;
-    struct stack_row *row = &stacks->rows[block->stack];
+    const uint32_t id = block->function;
     struct size_row *bin = find_size(totals, size);
-    const uint32_t id = totals_function(row);
     if (!bin || !array_reserve(&totals->functions, &totals->function_capacity, (size_t)id + 1,
                                sizeof(*totals->functions)))
         return false;
@@ -142,7 +141,8 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct 
     if (!type_usages_allocate(&totals->types, block->type, size, &now))
         return false;
     advance_slot(totals, ns);
-    usage_allocate(&row->usage, totals->generation, size, ns);
+    if (!stack_usages_allocate(&totals->stacks, block->stack, totals->generation, size, ns))
+        return false;
     struct function_usage *function = &totals->functions[id];
     function->live_bytes += size;
     if (function->live_bytes > function->peak_bytes)
@@ -164,21 +164,20 @@ bool totals_allocate(struct totals *totals, struct stacks *stacks, const struct 
     slot->allocated_count++;
     if (totals->live_bytes > slot->peak_bytes)
         slot->peak_bytes = totals->live_bytes;
-    const struct slot_event event = slot_event_of(totals, block, row, ns);
+    const struct slot_event event = slot_event_of(totals, block, ns);
     return !totals->slot_sums || slot_sums_allocate(totals->slot_sums, &event);
 }
 
-bool totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
-                 uint64_t ns, uint64_t lifetime_ns, bool counted)
+bool totals_free(struct totals *totals, const struct totals_block *block, uint64_t ns,
+                 uint64_t lifetime_ns, bool counted)
 {
     const uint64_t size = block->size;
     const struct type_moment now = moment_of(totals);
-    struct stack_row *row = &stacks->rows[block->stack];
     struct timeline_slot *slot;
     advance_slot(totals, ns);
-    usage_free(&row->usage, totals->generation, size, lifetime_ns);
+    stack_usages_free(&totals->stacks, block->stack, totals->generation, size, lifetime_ns);
     type_usages_free(&totals->types, block->type, size, &now);
-    struct function_usage *function = &totals->functions[totals_function(row)];
+    struct function_usage *function = &totals->functions[block->function];
     function->live_bytes -= size;
     function->short_lived += lifetime_ns < SHORT_LIVED_NS;
     totals->live_count--;
@@ -190,7 +189,7 @@ bool totals_free(struct totals *totals, struct stacks *stacks, const struct tota
     settle_size(bin, totals->generation);
     bin->frees++;
     totals->frees += counted;
-    const struct slot_event event = slot_event_of(totals, block, row, ns);
+    const struct slot_event event = slot_event_of(totals, block, ns);
     return !totals->slot_sums || slot_sums_free(totals->slot_sums, &event);
 }
 
@@ -208,35 +207,17 @@ bool totals_finish_slots(struct totals *totals)
     return !totals->slot_sums || slot_sums_finish(totals->slot_sums, totals->allocations);
 }
 
-void totals_finish(struct totals *totals, struct stacks *stacks)
+void totals_finish(struct totals *totals)
 {
     struct timeline_slot *last;
     advance_slot(totals, UINT64_MAX);
     last = &totals->slots[totals->slot];
     last->live_bytes = totals->live_bytes;
     last->live_count = totals->live_count;
-    for (size_t i = 0; i < stacks->count; i++)
-        usage_finish(&stacks->rows[i].usage, totals->generation);
+    stack_usages_finish(&totals->stacks, totals->generation);
     for (size_t i = 0; i < totals->size_count; i++)
         settle_size(&totals->sizes[i], totals->generation);
     type_usages_finish(&totals->types, totals->generation);
-}
-
-static void join_usage(struct usage *sum, const struct usage *part, bool largest)
-{
-    sum->allocations += part->allocations;
-    sum->bytes += part->bytes;
-    sum->live_count += part->live_count;
-    sum->live_bytes += part->live_bytes;
-    sum->lifetime_ns += part->lifetime_ns;
-    if (largest) {
-        sum->at_peak_count = part->at_peak_count;
-        sum->at_peak_bytes = part->at_peak_bytes;
-    }
-    if (part->peak_bytes > sum->peak_bytes) {
-        sum->peak_bytes = part->peak_bytes;
-        sum->peak_ns = part->peak_ns;
-    }
 }
 
 static bool join_functions(struct totals *sum, const struct totals *part)
@@ -252,14 +233,11 @@ static bool join_functions(struct totals *sum, const struct totals *part)
     return true;
 }
 
-bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
-                 const struct stacks *part_stacks)
+bool totals_join(struct totals *sum, const struct totals *part)
 {
     bool largest = part->peak_bytes > sum->peak_bytes;
     for (size_t i = 0; largest && i < sum->size_count; i++)
         sum->sizes[i].at_peak_count = 0;
-    for (size_t i = 0; i < part_stacks->count; i++)
-        join_usage(&stacks->rows[i].usage, &part_stacks->rows[i].usage, largest);
     for (size_t i = 0; i < part->size_count; i++) {
         struct size_row *row = find_size(sum, part->sizes[i].size);
         if (!row)
@@ -281,5 +259,6 @@ bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals 
         sum->peak_count = part->peak_count;
         sum->peak_ns = part->peak_ns;
     }
-    return join_functions(sum, part) && type_usages_join(&sum->types, &part->types, largest);
+    return stack_usages_join(&sum->stacks, &part->stacks, largest) && join_functions(sum, part) &&
+           type_usages_join(&sum->types, &part->types, largest);
 }

@@ -7,8 +7,9 @@
 #ifndef MPROF_INGEST_REPLAY_TOTALS_H
 #define MPROF_INGEST_REPLAY_TOTALS_H
 
+#include "ingest/base/array.h"
 #include "ingest/replay/slot_sums.h"
-#include "ingest/replay/stacks.h"
+#include "ingest/replay/stack_usage.h"
 #include "ingest/replay/type_usage.h"
 
 #define TIMELINE_SLOTS 4096
@@ -21,7 +22,7 @@ struct timeline_slot {
 
 struct size_row {
     uint64_t size, allocations, frees;
-    uint64_t at_peak_count, generation; /* as in usage.h */
+    uint64_t at_peak_count, generation; /* as in stack_usage.h */
 };
 
 /* A block lived less than this if it was short-lived. */
@@ -39,14 +40,9 @@ struct totals_block {
     uint64_t address, size;
     uint64_t order; /* number of its allocation, from 1; only for totals_rename() */
     uint64_t alloc_ns;
-    uint32_t stack, type; /* type: id, 0: unknown */
+    uint32_t stack, function; /* ids; function: of the call site, 0: none */
+    uint32_t type;            /* id, 0: unknown */
 };
-
-/* Returns the id of the function of a stack's call site, 0: none. */
-static inline uint32_t totals_function(const struct stack_row *row)
-{
-    return row->function == FRAMES_NONE ? 0 : row->function + 1;
-}
 
 struct totals {
     uint64_t allocations, frees, reallocs, bytes;
@@ -54,6 +50,7 @@ struct totals {
     uint64_t generation; /* number of peaks so far */
     uint64_t peak_order; /* number of the allocation that reached the peak */
 
+    struct stack_usages stacks;
     struct function_usage *functions; /* by function id, 0: no call site */
     size_t function_capacity;
     struct type_usages types;
@@ -87,15 +84,14 @@ bool totals_know_size(struct totals *totals, uint64_t size);
 
 /* Counts an allocation at block->alloc_ns. Times never decrease from call to call. False if memory
  * is exhausted. */
-bool totals_allocate(struct totals *totals, struct stacks *stacks,
-                     const struct totals_block *block);
+bool totals_allocate(struct totals *totals, const struct totals_block *block);
 
 /*
  * Counts the end of an allocation. `counted` is false if the program did not free it (an overlap);
  * then it does not count as a free. False if memory is exhausted.
  */
-bool totals_free(struct totals *totals, struct stacks *stacks, const struct totals_block *block,
-                 uint64_t ns, uint64_t lifetime_ns, bool counted);
+bool totals_free(struct totals *totals, const struct totals_block *block, uint64_t ns,
+                 uint64_t lifetime_ns, bool counted);
 
 /* Gives a live block another type. False if memory is exhausted. */
 bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type);
@@ -103,14 +99,13 @@ bool totals_rename(struct totals *totals, const struct totals_block *block, uint
 /*
  * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
  * program's peak, and the shares at it, are those of the machine where the peak is largest. Of the
- * timeline it takes only the length of the slots. `sum` and `stacks` begin with zeros. False if
- * memory is exhausted.
+ * timeline it takes only the length of the slots. `sum` begins with zeros. False if memory is
+ * exhausted.
  */
-bool totals_join(struct totals *sum, struct stacks *stacks, const struct totals *part,
-                 const struct stacks *part_stacks);
+bool totals_join(struct totals *sum, const struct totals *part);
 
 /* Fills the remaining slots and the shares at the peak, after the last event so far. */
-void totals_finish(struct totals *totals, struct stacks *stacks);
+void totals_finish(struct totals *totals);
 /* Closes the sums by time, after the last event. False if memory is exhausted. */
 bool totals_finish_slots(struct totals *totals);
 

@@ -19,7 +19,8 @@
 struct type_usage {
     uint64_t allocations, bytes; /* in total */
     uint64_t live_count, live_bytes;
-    uint64_t at_peak_count, at_peak_bytes; /* when the generation's peak was reached (usage.h) */
+    uint64_t at_peak_count,
+        at_peak_bytes; /* when the generation's peak was reached (stack_usage.h) */
     uint64_t generation;
     uint64_t peak_bytes;
     uint64_t peak_order;      /* allocation that reached peak_bytes, or one before */
@@ -37,7 +38,7 @@ struct type_usages {
 /* The number of an allocation, and the program's peak so far. */
 struct type_moment {
     uint64_t order;      /* of the last allocation */
-    uint64_t generation; /* number of peaks so far (usage.h), before that allocation */
+    uint64_t generation; /* number of peaks so far (stack_usage.h), before that allocation */
     uint64_t peak_order; /* allocation that reached the last peak */
 };
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "ingest/replay/stacks.h"
 #include "ingest/write/btree.h"
 #include "ingest/write/record.h"
 
@@ -83,21 +82,23 @@ struct path {
     bool inside; /* the call site is not reached yet */
 };
 
-static int add_path(struct call_tree *tree, struct path *path, const struct stacks *stacks)
+static int add_path(struct call_tree *tree, struct path *path, const struct stack_usages *stacks)
 {
     uint32_t node = CALL_TREE_ROOT;
-    if (path->stack < 0 || path->stack >= (int64_t)stacks->count ||
-        stacks->rows[path->stack].usage.allocations == 0)
+    if (path->stack < 0)
+        return SQLITE_OK;
+    const struct stack_usage usage = stack_usages_of(stacks, (size_t)path->stack);
+    if (usage.allocations == 0)
         return SQLITE_OK;
     if (path->count == 0 && !call_tree_child(tree, node, 0, &node))
         return SQLITE_NOMEM;
     while (path->count > 0)
         if (!call_tree_child(tree, node, path->functions[--path->count], &node))
             return SQLITE_NOMEM;
-    return call_tree_add(tree, node, &stacks->rows[path->stack].usage) ? SQLITE_OK : SQLITE_NOMEM;
+    return call_tree_add(tree, node, &usage) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int read_stacks(sqlite3 *database, struct call_tree *tree, const struct stacks *stacks)
+static int read_stacks(sqlite3 *database, struct call_tree *tree, const struct stack_usages *stacks)
 {
     static const char sql[] =
         "SELECT s.id, sf.frame_id = s.call_site_frame_id, fr.function_id FROM stack s"
@@ -154,7 +155,7 @@ static bool insert_node(void *context, const struct call_tree_row *row)
     return inserting->result == SQLITE_OK;
 }
 
-int writer_call_nodes_derive(sqlite3 *database, const struct stacks *stacks)
+int writer_call_nodes_derive(sqlite3 *database, const struct stack_usages *stacks)
 {
     struct call_tree tree = {.count = 0};
     struct inserting inserting = {.insert = NULL};

@@ -11,8 +11,6 @@
 #include "ingest/replay/call_tree.h"
 #include "ingest/write/pages.h"
 
-struct stacks;
-
 /*
  * Puts all nodes of a finished tree into the empty table and index with these root pages. False
  * with the error of `pages` set.
@@ -21,9 +19,9 @@ bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *
                              uint32_t table_root, uint32_t index_root);
 
 /*
- * Fills the empty table from stack, frame and stack_frame. It uses the usage of `stacks`, by id.
- * Returns SQLite's code.
+ * Fills the empty table from stack, frame and stack_frame, with the sums of each stack. Returns
+ * SQLite's code.
  */
-int writer_call_nodes_derive(sqlite3 *database, const struct stacks *stacks);
+int writer_call_nodes_derive(sqlite3 *database, const struct stack_usages *stacks);
 
 #endif

@@ -32,7 +32,8 @@ struct derived {
     struct process_stacks process_stacks;
     struct row_sample *sample; /* NULL: too few rows */
     struct type_pairs type_pairs;
-    struct stacks stacks; /* only their functions and sums are used */
+    uint32_t *call_sites; /* by stack: the id of the call site's function, 0: none */
+    size_t stack_count, stack_capacity;
     struct totals totals;
     struct writer_thread_totals thread_totals;
     uint32_t machine; /* the one whose rows are counted, 0: all rows are of one machine */
@@ -149,19 +150,17 @@ static bool derive_columns(struct derived *derived)
 
 static bool read_stacks(struct derived *derived)
 {
-    struct stacks *stacks = &derived->stacks;
     sqlite3_stmt *query = prepare(derived, derived_stacks_sql);
     while (good(derived) && next_row(derived, query)) {
         int64_t id = sqlite3_column_int64(query, 0), function = sqlite3_column_int64(query, 1);
-        if (id != (int64_t)stacks->count || function < 0 ||
+        if (id != (int64_t)derived->stack_count || function < 0 ||
             function > sqlite3_column_int64(query, 2))
             fail_row(derived, "stack", id, "the ids have gaps, or there is no such function");
-        else if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1,
-                                sizeof(*stacks->rows)))
+        else if (!array_reserve(&derived->call_sites, &derived->stack_capacity,
+                                derived->stack_count + 1, sizeof(*derived->call_sites)))
             ingest_fail_memory(derived->status, "the stacks");
         else
-            stacks->rows[stacks->count++].function =
-                function == 0 ? FRAMES_NONE : (uint32_t)(function - 1);
+            derived->call_sites[derived->stack_count++] = (uint32_t)function;
     }
     sqlite3_finalize(query);
     return good(derived);
@@ -178,7 +177,7 @@ static bool check_event(struct derived *derived, sqlite3_stmt *query)
 {
     int64_t stack = sqlite3_column_int64(query, 2), id = sqlite3_column_int64(query, 3);
     int64_t type = sqlite3_column_int64(query, 5);
-    if (stack < 0 || stack >= (int64_t)derived->stacks.count || type < 0 ||
+    if (stack < 0 || stack >= (int64_t)derived->stack_count || type < 0 ||
         type > (int64_t)derived->last_type || sqlite3_column_int64(query, 1) < 0 ||
         sqlite3_column_int64(query, 0) < 0)
         return fail_row(derived, "allocation", id, "there is no such stack, type, size or time");
@@ -213,28 +212,30 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
         bool is_free = free_is_next(allocated, freed);
         struct life_end *end = is_free ? freed : allocated;
         uint64_t ns = (uint64_t)sqlite3_column_int64(end->query, 0);
+        const uint32_t stack = (uint32_t)sqlite3_column_int64(end->query, 2);
         const struct totals_block block = {
             .address = (uint64_t)sqlite3_column_int64(end->query, 6),
             .size = (uint64_t)sqlite3_column_int64(end->query, 1),
             .alloc_ns = ns,
-            .stack = (uint32_t)sqlite3_column_int64(end->query, 2),
+            .stack = stack,
+            .function = derived->call_sites[stack],
             .type = (uint32_t)sqlite3_column_int64(end->query, 5),
         };
         int64_t thread = sqlite3_column_int64(end->query, 4);
         if (is_free) {
             int64_t freed_by = sqlite3_column_int64(end->query, 8);
-            if (!totals_free(&derived->totals, &derived->stacks, &block, ns,
+            if (!totals_free(&derived->totals, &block, ns,
                              (uint64_t)sqlite3_column_int64(end->query, 7), freed_by != 0))
                 return ingest_fail_memory(derived->status, "sums");
             writer_thread_totals_free(&derived->thread_totals, thread, block.size, freed_by);
         } else {
-            if (!totals_allocate(&derived->totals, &derived->stacks, &block))
+            if (!totals_allocate(&derived->totals, &block))
                 return ingest_fail_memory(derived->status, "sums");
             writer_thread_totals_allocate(&derived->thread_totals, thread, block.size, ns);
         }
         step(derived, end);
     }
-    totals_finish(&derived->totals, &derived->stacks);
+    totals_finish(&derived->totals);
     if (!totals_finish_slots(&derived->totals))
         return ingest_fail_memory(derived->status, "sums");
     return good(derived);
@@ -300,28 +301,21 @@ static bool replay_machine(struct derived *derived)
 static bool replay_machines(struct derived *derived, uint64_t duration_ns)
 {
     struct totals *sum = calloc(1, sizeof(*sum));
-    struct stacks stacks = {.count = derived->stacks.count};
-    stacks.rows = calloc(stacks.count + 1, sizeof(*stacks.rows));
-    bool done = sum && stacks.rows;
-    if (!done)
-        ingest_fail_memory(derived->status, "the sums of each machine");
+    if (!sum)
+        return ingest_fail_memory(derived->status, "the sums of each machine");
+    bool done = true;
     for (uint32_t machine = 1; done && machine <= derived->machines; machine++) {
         derived->machine = machine;
-        for (size_t i = 0; i < derived->stacks.count; i++)
-            derived->stacks.rows[i].usage = (struct usage){0};
         totals_init(&derived->totals, duration_ns);
         done = replay_machine(derived) && put_timeline(derived);
-        if (done && !totals_join(sum, &stacks, &derived->totals, &derived->stacks))
+        if (done && !totals_join(sum, &derived->totals))
             done = ingest_fail_memory(derived->status, "the sums of each machine");
         totals_free_memory(&derived->totals);
     }
-    for (size_t i = 0; done && i < derived->stacks.count; i++)
-        derived->stacks.rows[i].usage = stacks.rows[i].usage;
     if (done)
         derived->totals = *sum;
-    else if (sum)
+    else
         totals_free_memory(sum);
-    free(stacks.rows);
     free(sum);
     return done;
 }
@@ -354,18 +348,18 @@ static bool replay_rows(struct derived *derived)
 static bool put_stacks(struct derived *derived)
 {
     sqlite3_stmt *update = prepare(derived, stack_totals_sql);
-    for (size_t i = 0; good(derived) && i < derived->stacks.count; i++) {
-        const struct usage *usage = &derived->stacks.rows[i].usage;
+    for (size_t i = 0; good(derived) && i < derived->stack_count; i++) {
+        const struct stack_usage usage = stack_usages_of(&derived->totals.stacks, i);
         const uint64_t row[] = {i,
-                                usage->allocations,
-                                usage->bytes,
-                                usage->live_count,
-                                usage->live_bytes,
-                                usage->at_peak_count,
-                                usage->at_peak_bytes,
-                                usage->peak_bytes,
-                                usage->peak_ns,
-                                usage->lifetime_ns};
+                                usage.allocations,
+                                usage.bytes,
+                                usage.live_count,
+                                usage.live_bytes,
+                                usage.at_peak_count,
+                                usage.at_peak_bytes,
+                                usage.peak_bytes,
+                                usage.peak_ns,
+                                usage.lifetime_ns};
         put(derived, update, sizeof(row) / sizeof(*row), row);
     }
     sqlite3_finalize(update);
@@ -422,8 +416,8 @@ static bool put_slots(struct derived *derived)
 
 static bool put_functions(struct derived *derived)
 {
-    int result =
-        writer_functions_put(derived->database->sqlite, &derived->stacks, &derived->totals);
+    int result = writer_functions_put(derived->database->sqlite, derived->call_sites,
+                                      derived->stack_count, &derived->totals);
     if (result == SQLITE_CORRUPT && sqlite3_errcode(derived->database->sqlite) != SQLITE_CORRUPT)
         return ingest_fail(derived->status, INGEST_BAD_INPUT,
                            "%s: tables function and frame: the ids have gaps; ingest the trace "
@@ -437,7 +431,7 @@ static bool put_functions(struct derived *derived)
 static bool put_type_pairs(struct derived *derived)
 {
     const int result =
-        type_pairs_put(&derived->type_pairs, &derived->stacks, derived->database->sqlite);
+        type_pairs_put(&derived->type_pairs, &derived->totals.stacks, derived->database->sqlite);
     if (result == SQLITE_NOMEM)
         return ingest_fail_memory(derived->status, "the types of stacks and sizes");
     return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
@@ -445,7 +439,7 @@ static bool put_type_pairs(struct derived *derived)
 
 static bool put_call_nodes(struct derived *derived)
 {
-    const int result = writer_call_nodes_derive(derived->database->sqlite, &derived->stacks);
+    const int result = writer_call_nodes_derive(derived->database->sqlite, &derived->totals.stacks);
     if (result == SQLITE_NOMEM)
         return ingest_fail_memory(derived->status, "the tree of calls");
     return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
@@ -531,7 +525,7 @@ bool writer_derived_put(struct writer_database *database)
     process_stacks_free(&derived.process_stacks);
     totals_free_memory(&derived.totals);
     writer_thread_totals_close(&derived.thread_totals);
-    free(derived.stacks.rows);
+    free(derived.call_sites);
     free(derived.batch);
     row_sample_free(derived.sample);
     type_pairs_free(&derived.type_pairs);

@@ -6,9 +6,9 @@
 #include "ingest/base/array.h"
 
 struct function_sum {
-    struct usage self;     /* of stacks whose call site is in the function; without its peak */
-    uint64_t bytes, count; /* of stacks that the function is on */
-    size_t stack;          /* the last of them + 1: a recursive function counts once */
+    struct stack_usage self; /* of stacks whose call site is in the function; without its peak */
+    uint64_t bytes, count;   /* of stacks that the function is on */
+    size_t stack;            /* the last of them + 1: a recursive function counts once */
 };
 
 struct sums {
@@ -64,7 +64,7 @@ static int read_frames(struct sums *sums)
 }
 
 /* Adds the sums of each stack to the functions on it. */
-static int add_totals(struct sums *sums, const struct stacks *stacks)
+static int add_totals(struct sums *sums, const struct stack_usages *stacks)
 {
     sqlite3_stmt *query = NULL;
     int result = sqlite3_prepare_v2(sums->database,
@@ -74,36 +74,38 @@ static int add_totals(struct sums *sums, const struct stacks *stacks)
         const uint64_t stack = (uint64_t)sqlite3_column_int64(query, 0);
         const uint64_t frame = (uint64_t)sqlite3_column_int64(query, 1);
         result = SQLITE_OK;
-        if (stack >= stacks->count || frame == 0 || frame > sums->frame_count)
-            continue; /* there is no such stack or frame */
+        if (frame == 0 || frame > sums->frame_count)
+            continue; /* there is no such frame */
         struct function_sum *sum = &sums->functions[sums->frames[frame - 1]];
         if (sum->stack == stack + 1)
             continue;
         sum->stack = stack + 1;
-        sum->bytes += stacks->rows[stack].usage.bytes;
-        sum->count += stacks->rows[stack].usage.allocations;
+        const struct stack_usage usage = stack_usages_of(stacks, stack);
+        sum->bytes += usage.bytes;
+        sum->count += usage.allocations;
     }
     sqlite3_finalize(query);
     return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
-static void add_selves(struct sums *sums, const struct stacks *stacks)
+static void add_selves(struct sums *sums, const uint32_t *call_sites, size_t stack_count,
+                       const struct stack_usages *stacks)
 {
-    for (size_t i = 0; i < stacks->count; i++) {
-        const struct stack_row *row = &stacks->rows[i];
-        const uint32_t function = totals_function(row);
+    for (size_t i = 0; i < stack_count; i++) {
+        const struct stack_usage usage = stack_usages_of(stacks, i);
+        const uint32_t function = call_sites[i];
         if (function > sums->count)
             continue;
         if (function == 0) {
-            sums->functions[0].bytes += row->usage.bytes;
-            sums->functions[0].count += row->usage.allocations;
+            sums->functions[0].bytes += usage.bytes;
+            sums->functions[0].count += usage.allocations;
         }
-        struct usage *self = &sums->functions[function].self;
-        self->bytes += row->usage.bytes;
-        self->allocations += row->usage.allocations;
-        self->live_bytes += row->usage.live_bytes;
-        self->live_count += row->usage.live_count;
-        self->at_peak_bytes += row->usage.at_peak_bytes;
+        struct stack_usage *self = &sums->functions[function].self;
+        self->bytes += usage.bytes;
+        self->allocations += usage.allocations;
+        self->live_bytes += usage.live_bytes;
+        self->live_count += usage.live_count;
+        self->at_peak_bytes += usage.at_peak_bytes;
     }
 }
 
@@ -136,7 +138,7 @@ static int put_rows(const struct sums *sums, const struct totals *totals)
     return result;
 }
 
-int writer_functions_put(sqlite3 *database, const struct stacks *stacks,
+int writer_functions_put(sqlite3 *database, const uint32_t *call_sites, size_t stack_count,
                          const struct totals *totals)
 {
     struct sums sums = {.database = database};
@@ -146,9 +148,9 @@ int writer_functions_put(sqlite3 *database, const struct stacks *stacks,
     if (result == SQLITE_OK)
         result = read_frames(&sums);
     if (result == SQLITE_OK)
-        result = add_totals(&sums, stacks);
+        result = add_totals(&sums, &totals->stacks);
     if (result == SQLITE_OK) {
-        add_selves(&sums, stacks);
+        add_selves(&sums, call_sites, stack_count, &totals->stacks);
         result = put_rows(&sums, totals);
     }
     free(sums.functions);

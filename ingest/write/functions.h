@@ -7,15 +7,14 @@
 
 #include <sqlite3.h>
 
-#include "ingest/replay/stacks.h"
 #include "ingest/replay/totals.h"
 
 /*
- * Fills the empty table. It uses the function and the usage of `stacks`, by id, and the peaks of
- * functions in `totals`. Returns SQLite's code: SQLITE_CORRUPT if ids of functions or frames have
- * gaps.
+ * Fills the empty table from the sums of stacks and functions in `totals`. `call_sites` has the
+ * function id of each of the `stack_count` stacks' call sites, 0: none. Returns SQLite's code:
+ * SQLITE_CORRUPT if ids of functions or frames have gaps.
  */
-int writer_functions_put(sqlite3 *database, const struct stacks *stacks,
+int writer_functions_put(sqlite3 *database, const uint32_t *call_sites, size_t stack_count,
                          const struct totals *totals);
 
 #endif

@@ -129,9 +129,10 @@ bool session_frames_put(const struct table_sink *sink, const struct session_fact
 
 /* Puts the reason why blocks of a stack are not leaks. Blocks of the runtime get no pattern. */
 static bool put_runtime_stack(const struct table_sink *sink, const struct runtime_blocks *blocks,
-                              const struct suppressor *suppressor, size_t stack)
+                              const struct suppressor *suppressor, size_t stack,
+                              uint64_t allocations)
 {
-    const char *kind = runtime_blocks_of(blocks, stack);
+    const char *kind = runtime_blocks_of(blocks, stack, allocations);
     const char *pattern = !kind && suppressor ? suppressor_of(suppressor, stack) : NULL;
     if (pattern)
         kind = "suppressed";
@@ -149,20 +150,20 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
     bool good = blocks && (suppressor || !facts->suppressions);
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
-        const struct usage *usage = &row->usage;
-        const uint32_t owner = usage->allocations == 0
+        const struct stack_usage usage = stack_usages_of(&facts->totals->stacks, i);
+        const uint32_t owner = usage.allocations == 0
                                    ? 0
                                    : owners_find(&types->owners, types->types, stacks, (uint32_t)i);
         good = PUT(sink, WRITER_STACK, value_number(i), value_number(row->depth),
                    value_index(row->call_site_frame), value_index(row->function),
                    value_index(row->user_frame), owner ? value_number(owner) : value_null(),
-                   value_text(stack_state_name(row->state)), value_number(usage->allocations),
-                   value_number(usage->bytes), value_number(usage->live_count),
-                   value_number(usage->live_bytes), value_number(usage->at_peak_count),
-                   value_number(usage->at_peak_bytes), value_number(usage->peak_bytes),
-                   value_number(usage->peak_ns), value_number(usage->lifetime_ns));
-        if (usage->allocations != 0)
-            good = good && put_runtime_stack(sink, blocks, suppressor, i);
+                   value_text(stack_state_name(row->state)), value_number(usage.allocations),
+                   value_number(usage.bytes), value_number(usage.live_count),
+                   value_number(usage.live_bytes), value_number(usage.at_peak_count),
+                   value_number(usage.at_peak_bytes), value_number(usage.peak_bytes),
+                   value_number(usage.peak_ns), value_number(usage.lifetime_ns));
+        if (usage.allocations != 0)
+            good = good && put_runtime_stack(sink, blocks, suppressor, i, usage.allocations);
     }
     for (size_t i = 0; good && i < types->owners.count; i++)
         good = PUT(sink, WRITER_OWNER, value_number(i + 1), value_text(types->owners.rows[i].name),
@@ -173,15 +174,16 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
 }
 
 struct function_sum {
-    struct usage self;     /* of stacks whose call site is in the function; without its peak */
-    uint64_t bytes, count; /* of stacks that the function is on */
-    size_t stack;          /* the last of them + 1: a recursive function counts once */
+    struct stack_usage self; /* of stacks whose call site is in the function; without its peak */
+    uint64_t bytes, count;   /* of stacks that the function is on */
+    size_t stack;            /* the last of them + 1: a recursive function counts once */
 };
 
-static void add_stack(struct function_sum *sums, const struct stacks *stacks, size_t stack)
+static void add_stack(struct function_sum *sums, const struct stacks *stacks, size_t stack,
+                      const struct stack_usages *usages)
 {
     const struct stack_row *row = &stacks->rows[stack];
-    const struct usage *usage = &row->usage;
+    const struct stack_usage usage = stack_usages_of(usages, stack);
     struct stack_walk walk = stacks_walk(row);
     uint32_t frame;
     while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
@@ -189,19 +191,19 @@ static void add_stack(struct function_sum *sums, const struct stacks *stacks, si
         if (sum->stack == stack + 1)
             continue;
         sum->stack = stack + 1;
-        sum->bytes += usage->bytes;
-        sum->count += usage->allocations;
+        sum->bytes += usage.bytes;
+        sum->count += usage.allocations;
     }
     if (row->function == FRAMES_NONE) {
-        sums[0].bytes += usage->bytes;
-        sums[0].count += usage->allocations;
+        sums[0].bytes += usage.bytes;
+        sums[0].count += usage.allocations;
     }
-    struct usage *self = &sums[totals_function(row)].self;
-    self->bytes += usage->bytes;
-    self->allocations += usage->allocations;
-    self->live_bytes += usage->live_bytes;
-    self->live_count += usage->live_count;
-    self->at_peak_bytes += usage->at_peak_bytes;
+    struct stack_usage *self = &sums[stacks_function(stacks, (uint32_t)stack)].self;
+    self->bytes += usage.bytes;
+    self->allocations += usage.allocations;
+    self->live_bytes += usage.live_bytes;
+    self->live_count += usage.live_count;
+    self->at_peak_bytes += usage.at_peak_bytes;
 }
 
 /* Puts a row for each function, and one for stacks without a call site if there are any. */
@@ -213,9 +215,9 @@ static bool put_function_totals(const struct table_sink *sink, const struct sess
     struct function_sum *sums = calloc(count, sizeof(*sums));
     bool good = sums != NULL;
     for (size_t i = 0; good && i < stacks->count; i++)
-        add_stack(sums, stacks, i);
+        add_stack(sums, stacks, i, &totals->stacks);
     for (size_t i = good && sums[0].count == 0; good && i < count; i++) {
-        const struct usage *self = &sums[i].self;
+        const struct stack_usage *self = &sums[i].self;
         const struct function_usage usage =
             i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
         good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i), value_number(self->bytes),

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ingest/replay/stacks.h"
 #include "ingest/write/btree.h"
 #include "ingest/write/record.h"
 
@@ -161,23 +160,24 @@ static bool put_types(const struct stack_type *others, size_t count, struct stac
     return good && (!waits || put_stack_type(&first, put, context));
 }
 
-static bool each_stack(struct type_pairs *pairs, const struct stacks *stacks, put_function *put,
-                       void *context)
+static bool each_stack(struct type_pairs *pairs, const struct stack_usages *stacks,
+                       put_function *put, void *context)
 {
     bool good = true;
     size_t at = 0;
     if (pairs->other_count > 1)
         qsort(pairs->others, pairs->other_count, sizeof(*pairs->others), compare_others);
-    for (size_t stack = 0; good && stack < pairs->stack_count && stack < stacks->count; stack++) {
-        const struct usage *usage = &stacks->rows[stack].usage;
+    for (size_t stack = 0; good && stack < pairs->stack_count && stack < stacks->capacity;
+         stack++) {
+        const struct stack_usage usage = stack_usages_of(stacks, stack);
         const size_t begin = at;
         while (at < pairs->other_count && pairs->others[at].stack == stack)
             at++;
         if (pairs->first[stack] != 0)
             good = put_types(pairs->others + begin, at - begin,
                              (struct stack_type){(uint32_t)stack, pairs->first[stack] - 1,
-                                                 usage->allocations, usage->bytes,
-                                                 usage->live_count, usage->live_bytes},
+                                                 usage.allocations, usage.bytes, usage.live_count,
+                                                 usage.live_bytes},
                              put, context);
     }
     return good;
@@ -205,7 +205,7 @@ static bool put_key(void *context, const uint64_t *row, size_t count)
     return writer_btree_put_key(context, record, (size_t)(end - record));
 }
 
-bool type_pairs_pages(struct type_pairs *pairs, const struct stacks *stacks,
+bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stacks,
                       struct writer_pages *pages, uint32_t stack_root, uint32_t size_root)
 {
     struct writer_btree by_stack, by_size;
@@ -238,7 +238,7 @@ static bool insert_row(void *context, const uint64_t *row, size_t count)
     return inserting->result == SQLITE_OK;
 }
 
-int type_pairs_put(struct type_pairs *pairs, const struct stacks *stacks, sqlite3 *database)
+int type_pairs_put(struct type_pairs *pairs, const struct stack_usages *stacks, sqlite3 *database)
 {
     struct inserting stack = {.insert = NULL}, size = {.insert = NULL};
     int result = pairs->failed ? SQLITE_NOMEM : SQLITE_OK;

@@ -17,9 +17,8 @@
 
 #include "ingest/base/array.h"
 #include "ingest/replay/row_batch.h"
+#include "ingest/replay/stack_usage.h"
 #include "ingest/write/pages.h"
-
-struct stacks;
 
 /* All bytes 0: nothing is counted yet. */
 struct type_pairs {
@@ -38,13 +37,13 @@ struct type_pairs {
 void type_pairs_add(struct type_pairs *pairs, const struct row_batch *batch);
 
 /*
- * Put both tables, which are empty: into pages, at these roots, or by SQL. `stacks` has the usage
- * of each stack. The first returns false with the error of `pages` set, or ENOMEM; the second
- * returns SQLite's code.
+ * Put both tables, which are empty: into pages, at these roots, or by SQL. `stacks` has the sums of
+ * each stack. The first returns false with the error of `pages` set, or ENOMEM; the second returns
+ * SQLite's code.
  */
-bool type_pairs_pages(struct type_pairs *pairs, const struct stacks *stacks,
+bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stacks,
                       struct writer_pages *pages, uint32_t stack_root, uint32_t size_root);
-int type_pairs_put(struct type_pairs *pairs, const struct stacks *stacks, sqlite3 *database);
+int type_pairs_put(struct type_pairs *pairs, const struct stack_usages *stacks, sqlite3 *database);
 void type_pairs_free(struct type_pairs *pairs);
 
 #endif

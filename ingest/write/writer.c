@@ -307,10 +307,11 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
-static bool put_call_tree(struct writer *writer, const struct stacks *stacks)
+static bool put_call_tree(struct writer *writer, const struct stacks *stacks,
+                          const struct stack_usages *usages)
 {
     struct call_tree tree = {.count = 0};
-    bool good = call_tree_stacks(&tree, stacks) && call_tree_finish(&tree);
+    bool good = call_tree_stacks(&tree, stacks, usages) && call_tree_finish(&tree);
     if (!good)
         ingest_fail_memory(writer->status, "the tree of calls");
     else if (!writer_call_nodes_pages(&tree, &writer->frame_pages, writer->roots.call_node,
@@ -320,12 +321,13 @@ static bool put_call_tree(struct writer *writer, const struct stacks *stacks)
     return good;
 }
 
-bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks)
+bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
+                           const struct stack_usages *usages)
 {
     if (writer->options.draft)
         return true;
-    return put_call_tree(writer, stacks) &&
-           (type_pairs_pages(&writer->type_pairs, stacks, &writer->frame_pages,
+    return put_call_tree(writer, stacks, usages) &&
+           (type_pairs_pages(&writer->type_pairs, usages, &writer->frame_pages,
                              writer->roots.stack_type, writer->roots.size_type) ||
             writer_database_fail(&writer->database, strerror(writer->frame_pages.error)));
 }

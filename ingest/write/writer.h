@@ -19,6 +19,7 @@
 #include "ingest/write/frames.h"
 #include "ingest/write/table_sink.h"
 
+struct stack_usages;
 struct stacks;
 
 enum writer_index { WRITER_INDEX_NONE, WRITER_INDEX_STACK, WRITER_INDEX_ALL };
@@ -58,7 +59,8 @@ bool writer_rows_done(struct writer *writer);
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame);
 /* Puts what is summed up from the stacks, whose usage is final, after the frames: the calling
  * context tree, the types of each stack and size. */
-bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks);
+bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
+                           const struct stack_usages *usages);
 bool writer_frames_done(struct writer *writer);
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count);

@@ -142,8 +142,9 @@ static void check(const struct replayed *replayed)
         live += row[COLUMN_LIFE_NS] == 0;
     }
     for (size_t i = 0; i < replayed->stacks.count; i++) {
-        stack_bytes += replayed->stacks.rows[i].usage.bytes;
-        at_peak += replayed->stacks.rows[i].usage.at_peak_bytes;
+        const struct stack_usage usage = stack_usages_of(&replayed->totals.stacks, i);
+        stack_bytes += usage.bytes;
+        at_peak += usage.at_peak_bytes;
     }
     if (!replayed->good || rows != totals->allocations || live != totals->live_count ||
         bytes != totals->bytes || stack_bytes != totals->bytes || at_peak != totals->peak_bytes)

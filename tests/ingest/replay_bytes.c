@@ -38,7 +38,7 @@ void assert_sound(const struct replayed *replayed, const char *what, size_t wher
         assert_true(replayed->rows[i][COLUMN_STACK] < replayed->stacks.count);
     }
     for (size_t i = 0; i < replayed->stacks.count; i++)
-        stack_bytes += replayed->stacks.rows[i].usage.bytes;
+        stack_bytes += stack_usages_of(&replayed->totals.stacks, i).bytes;
     const struct trace_scan *scan = &replayed->scan;
     for (size_t i = 0; i < scan->threads.count; i++)
         assert_true(session_id_possible(scan->threads.rows[i].number, scan->threads.count));

@@ -78,13 +78,15 @@ static size_t child_row(const struct checking *checking, uint32_t parent, uint32
 }
 
 /* Takes the sums of each stack away from all rows on its path: nothing is left in the end. */
-static size_t subtract_stacks(const struct stacks *stacks, struct checking *checking)
+static size_t subtract_stacks(const struct stacks *stacks, const struct stack_usages *usages,
+                              struct checking *checking)
 {
     uint32_t *functions = malloc((KEPT + 1) * sizeof(*functions));
     size_t cut = 0;
     assert_non_null(functions);
     for (size_t i = 0; i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
+        const struct stack_usage usage = stack_usages_of(usages, i);
         struct stack_walk walk = stacks_walk(row);
         size_t count = 0;
         uint32_t frame, parent = 0;
@@ -93,17 +95,17 @@ static size_t subtract_stacks(const struct stacks *stacks, struct checking *chec
         cut += row->state == STACK_CUT;
         assert_int_equal(row->state == STACK_CUT,
                          count == KEPT && row->nodes == KEPT && row->node != KEPT - 1);
-        if (row->usage.allocations == 0)
+        if (usage.allocations == 0)
             continue;
         if (count == 0)
             functions[count++] = 0;
         for (size_t k = count; k-- > 0;) {
             struct call_tree_row *node = &checking->rows[child_row(checking, parent, functions[k])];
-            node->total[CALL_TREE_BYTES] -= row->usage.bytes;
-            node->total[CALL_TREE_COUNT] -= row->usage.allocations;
-            node->total[CALL_TREE_LIVE_BYTES] -= row->usage.live_bytes;
-            node->self[CALL_TREE_BYTES] -= k == 0 ? row->usage.bytes : 0;
-            node->self[CALL_TREE_LIVE_COUNT] -= k == 0 ? row->usage.live_count : 0;
+            node->total[CALL_TREE_BYTES] -= usage.bytes;
+            node->total[CALL_TREE_COUNT] -= usage.allocations;
+            node->total[CALL_TREE_LIVE_BYTES] -= usage.live_bytes;
+            node->self[CALL_TREE_BYTES] -= k == 0 ? usage.bytes : 0;
+            node->self[CALL_TREE_LIVE_COUNT] -= k == 0 ? usage.live_count : 0;
             parent = node->id;
         }
     }
@@ -117,14 +119,14 @@ static void tree_has_every_path(void **state)
     struct replayed *replayed = replay_chain();
     struct call_tree tree = {.count = 0};
     assert_true(replayed->good);
-    assert_true(call_tree_stacks(&tree, &replayed->stacks));
+    assert_true(call_tree_stacks(&tree, &replayed->stacks, &replayed->totals.stacks));
     assert_true(call_tree_finish(&tree));
     struct checking checking = {.rows = calloc(tree.count, sizeof(*checking.rows))};
     assert_non_null(checking.rows);
     assert_true(call_tree_each(&tree, keep_row, &checking));
     assert_int_equal(checking.count, tree.count - 1);
     /* Four stacks are longer than what is kept, of which one occurs twice. */
-    assert_int_equal(subtract_stacks(&replayed->stacks, &checking), 3);
+    assert_int_equal(subtract_stacks(&replayed->stacks, &replayed->totals.stacks, &checking), 3);
     for (size_t i = 0; i < checking.count; i++) {
         assert_int_equal(checking.rows[i].total[CALL_TREE_BYTES], 0);
         assert_int_equal(checking.rows[i].total[CALL_TREE_COUNT], 0);

@@ -266,12 +266,14 @@ static void peaks_are_those_of_brute_force(void **state)
     assert_int_equal(totals->peak_bytes, expected.peak);
     assert_int_equal(totals->peak_ns, expected.peak_ticks - START);
     for (uint32_t id = 1; id <= STACKS; id++) {
-        const struct stack_row *row = &replayed->stacks.rows[stacks_find(&replayed->stacks, id)];
-        assert_int_equal(row->usage.bytes, expected.all[id]);
-        assert_int_equal(row->usage.live_bytes, expected.live[id]);
-        assert_int_equal(row->usage.peak_bytes, expected.own_peak[id]);
-        assert_int_equal(row->usage.at_peak_bytes, expected.at_peak[id]);
-        assert_int_equal(totals->functions[totals_function(row)].peak_bytes, expected.own_peak[id]);
+        const uint32_t stack = stacks_find(&replayed->stacks, id);
+        const struct stack_usage usage = stack_usages_of(&totals->stacks, stack);
+        assert_int_equal(usage.bytes, expected.all[id]);
+        assert_int_equal(usage.live_bytes, expected.live[id]);
+        assert_int_equal(usage.peak_bytes, expected.own_peak[id]);
+        assert_int_equal(usage.at_peak_bytes, expected.at_peak[id]);
+        assert_int_equal(totals->functions[stacks_function(&replayed->stacks, stack)].peak_bytes,
+                         expected.own_peak[id]);
     }
     /* The timeline's slots are the same facts, divided by time. */
     uint64_t allocated = 0, freed = 0, highest = 0;
@@ -308,9 +310,9 @@ static void equal_contexts_are_one_stack(void **state)
     struct replayed *replayed = replay_built(builder);
     assert_int_equal(cell(replayed, 0, COLUMN_STACK), cell(replayed, 1, COLUMN_STACK));
     assert_int_not_equal(cell(replayed, 0, COLUMN_STACK), cell(replayed, 2, COLUMN_STACK));
-    const struct stack_row *first = &replayed->stacks.rows[cell(replayed, 0, COLUMN_STACK)];
-    assert_int_equal(first->depth, 2);
-    assert_int_equal(first->usage.allocations, 2);
+    const uint32_t first = (uint32_t)cell(replayed, 0, COLUMN_STACK);
+    assert_int_equal(replayed->stacks.rows[first].depth, 2);
+    assert_int_equal(stack_usages_of(&replayed->totals.stacks, first).allocations, 2);
     assert_int_equal(replayed->stacks.rows[cell(replayed, 3, COLUMN_STACK)].state, STACK_LOST);
     replayed_free(replayed);
 }

@@ -101,32 +101,34 @@ static void test_functions(void **state)
 {
     (void)state;
     sqlite3 *database = open_database(function_tables);
-    struct stack_row rows[300] = {0};
-    struct stacks stacks = {.rows = rows, .count = 300};
+    uint32_t call_sites[300] = {0};
     struct function_usage peaks[] = {{0, 55, 9}, {0, 0, 3}, {0, 77, 5}};
     struct totals *totals = calloc(1, sizeof(*totals));
     sqlite3_stmt *query;
     assert_non_null(totals);
     totals->functions = peaks;
     totals->function_capacity = 3;
+    assert_true(stack_usages_grow(&totals->stacks, 300));
     sqlite3_prepare_v2(database, "SELECT * FROM stack", -1, &query, NULL);
     while (sqlite3_step(query) == SQLITE_ROW) {
-        struct stack_row *row = &rows[sqlite3_column_int64(query, 0)];
-        row->function = (uint32_t)sqlite3_column_int64(query, 1) - 1; /* 0: FRAMES_NONE */
-        row->usage.bytes = (uint64_t)sqlite3_column_int64(query, 2);
-        row->usage.allocations = (uint64_t)sqlite3_column_int64(query, 3);
-        row->usage.live_bytes = (uint64_t)sqlite3_column_int64(query, 4);
-        row->usage.live_count = (uint64_t)sqlite3_column_int64(query, 5);
-        row->usage.at_peak_bytes = (uint64_t)sqlite3_column_int64(query, 6);
+        const int64_t stack = sqlite3_column_int64(query, 0);
+        struct stack_sums *sums = &totals->stacks.sums[stack];
+        call_sites[stack] = (uint32_t)sqlite3_column_int64(query, 1);
+        sums->bytes = (uint64_t)sqlite3_column_int64(query, 2);
+        sums->allocations = (uint64_t)sqlite3_column_int64(query, 3);
+        sums->live_bytes = (uint64_t)sqlite3_column_int64(query, 4);
+        sums->live_count = (uint64_t)sqlite3_column_int64(query, 5);
+        totals->stacks.shares[stack].bytes = (uint64_t)sqlite3_column_int64(query, 6);
     }
     sqlite3_finalize(query);
-    assert_int_equal(writer_functions_put(database, &stacks, totals), SQLITE_OK);
+    assert_int_equal(writer_functions_put(database, call_sites, 300, totals), SQLITE_OK);
     run(database, function_expected);
     assert_int_equal(number(database, "SELECT count(*) FROM expected WHERE rowid <= 51"), 51);
     compare(database, "function_total", "expected");
 
     run(database, "DELETE FROM function_total; DELETE FROM frame WHERE id = 7");
-    assert_int_equal(writer_functions_put(database, &stacks, totals), SQLITE_CORRUPT);
+    assert_int_equal(writer_functions_put(database, call_sites, 300, totals), SQLITE_CORRUPT);
+    stack_usages_free_memory(&totals->stacks);
     free(totals);
     sqlite3_close(database);
 }
