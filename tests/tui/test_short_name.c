@@ -57,6 +57,51 @@ static void test_functions(void **state)
     check("decltype (f(1)) call<int>(int)", "call<int>");
 }
 
+static void check_long(const char *name, const char *expected)
+{
+    char out[SHORT_NAME_SIZE];
+    assert_string_equal(short_name_with_parameters(out, sizeof(out), name), expected);
+}
+
+/* Functions that have one short name, in the form that tells them apart. */
+static void test_parameters(void **state)
+{
+    (void)state;
+    check("void " STRING "::_M_construct<char*>(char*, char*, std::forward_iterator_tag)",
+          "string::_M_construct");
+    check_long("void " STRING "::_M_construct<char*>(char*, char*, std::forward_iterator_tag)",
+               "string::_M_construct<char*>(char*, char*, forward_iterator_tag)");
+    check_long("void " STRING "::_M_construct<char const*>(char const*, char const*)",
+               "string::_M_construct<char const*>(char const*, char const*)");
+    check_long(STRING "::_M_construct(unsigned long, char)",
+               "string::_M_construct(unsigned long, char)");
+    check_long("parse(std::vector<Token, std::allocator<Token> > const&) [clone .cold]",
+               "parse(vector<Token> const&)");
+    check_long("main", "main");
+    check_long("f(((", "f(((");
+    check("std::_Sp_counted_ptr_inplace<Node, std::allocator<void>, (__gnu_cxx::_Lock_policy)2"
+          ">::_M_dispose()",
+          "_Sp_counted_ptr_inplace<Node>::_M_dispose");
+    check("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<Node*>(Node*)",
+          "__shared_count::__shared_count");
+}
+
+static void check_cut(const char *name, size_t size, const char *expected)
+{
+    char out[SHORT_NAME_SIZE];
+    assert_string_equal(short_name_cut(out, size, name), expected);
+    assert_true(strlen(out) < size);
+}
+
+static void test_cuts(void **state)
+{
+    (void)state;
+    check_cut("parse_record(int)", 13, "parse_record");
+    check_cut("parse_record(int)", 12, "parse_re\u2026");
+    check_cut("parse_record(int)", 4, "\u2026");
+    check_cut("p\u00e4rs\u00e4\u00e4\u00e4", 9, "p\u00e4rs\u2026");
+}
+
 static void test_lambdas(void **state)
 {
     (void)state;
@@ -163,6 +208,7 @@ static void test_hard_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parameters), cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_functions),  cmocka_unit_test(test_lambdas),
         cmocka_unit_test(test_types),      cmocka_unit_test(test_other_languages),
         cmocka_unit_test(test_hard_names),

@@ -331,6 +331,53 @@ static void a_long_text_runs_into_empty_columns(void **state)
                    " runs into t…  taken\n");
 }
 
+static const char *const calls[] = {
+    "main",
+    "void std::__cxx11::basic_string<char>::_M_construct<char*>(char*, char*)",
+    "void std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, char const*)",
+    "std::_Sp_counted_ptr_inplace<app::FirstWidget, std::allocator<void> >::_M_dispose()",
+    "std::_Sp_counted_ptr_inplace<app::OtherWidget, std::allocator<void> >::_M_dispose()",
+    "parse_one_record_of_many(int)",
+    "parse_one_record_of_many(int)",
+};
+
+static void call_cell(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    (void)context;
+    (void)column;
+    out->name = calls[row];
+}
+
+static void names_that_look_alike_differ(void **state)
+{
+    (void)state;
+    static const struct table_column names[] = {
+        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
+    source.columns = names;
+    source.column_count = 1;
+    source.cell = call_cell;
+    source.rows = sizeof(calls) / sizeof(calls[0]);
+    table.sort = 1;
+    assert_renders(28, 8,
+                   " function\n"
+                   " main\n"
+                   " …construct<char*>(char*, …\n"
+                   " …construct<char const*>(c…\n"
+                   " …_inplace<app::FirstWidge…\n"
+                   " …_inplace<app::OtherWidge…\n"
+                   " parse_one_record_of_many\n"
+                   " parse_one_record_of_many\n");
+    assert_renders(60, 8,
+                   " function\n"
+                   " main\n"
+                   " string::_M_construct<char*>(char*, char*)\n"
+                   " string::_M_construct<char const*>(char const*, char const*)\n"
+                   " _Sp_counted_ptr_inplace<app::FirstWidget>::_M_dispose\n"
+                   " _Sp_counted_ptr_inplace<app::OtherWidget>::_M_dispose\n"
+                   " parse_one_record_of_many\n"
+                   " parse_one_record_of_many\n");
+}
+
 static void shows_shares_and_the_selected_row(void **state)
 {
     (void)state;
@@ -409,6 +456,7 @@ int main(void)
         cmocka_unit_test_setup(obeys_the_mouse, begin),
         cmocka_unit_test_setup(columns_never_run_together, begin),
         cmocka_unit_test_setup(a_long_text_runs_into_empty_columns, begin),
+        cmocka_unit_test_setup(names_that_look_alike_differ, begin),
         cmocka_unit_test_setup(shows_shares_and_the_selected_row, begin),
         cmocka_unit_test_setup(about_stands_before_numbers, begin),
         cmocka_unit_test_setup(writes_all_rows, begin),

@@ -321,6 +321,27 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
     }
 }
 
+void area_path(const struct area *area, int x, int y, int width, struct cell_style style,
+               const char *names)
+{
+    static const char arrow[] = " \u2190 ";
+    char path[SHORT_NAME_SIZE * 4], name[SHORT_NAME_SIZE], shorter[SHORT_NAME_SIZE];
+    size_t length = 0;
+    path[0] = 0;
+    while (*names && length + 1 < sizeof(path)) {
+        const char *end = strstr(names, arrow);
+        const size_t part = end ? (size_t)(end - names) : strlen(names);
+        snprintf(name, sizeof(name), "%.*s", (int)(part < sizeof(name) ? part : sizeof(name) - 1),
+                 names);
+        const int wrote =
+            snprintf(path + length, sizeof(path) - length, "%s%s", length > 0 ? arrow : "",
+                     strstr(name, "+0x") ? name : short_name(shorter, sizeof(shorter), name));
+        length += wrote > 0 ? (size_t)wrote : 0;
+        names += part + (end ? sizeof(arrow) - 1 : 0);
+    }
+    area_field(area, x, y, width, style, path);
+}
+
 int area_name_width(const char *name, int most)
 {
     char shorter[SHORT_NAME_SIZE];

@@ -100,6 +100,9 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
  */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);
+/* Does the same for names with " ← " between them. */
+void area_path(const struct area *area, int x, int y, int width, struct cell_style style,
+               const char *names);
 /* Returns the columns that area_name() needs for all of a name, at most `most`. */
 int area_name_width(const char *name, int most);
 /*

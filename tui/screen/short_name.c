@@ -12,7 +12,8 @@ enum { DEPTH_MAX = 24, LENGTH_MAX = 16384, ARGUMENTS_MAX = 32 };
 struct out {
     char *text;
     size_t size, length;
-    bool failed; /* the name is not understood */
+    bool failed;     /* the name is not understood */
+    bool parameters; /* the function keeps them, and its template arguments */
 };
 
 /* A part of a name. */
@@ -105,10 +106,17 @@ static size_t left_out(const struct part *part, const char *at)
 /* Tells whether an argument is one that nobody writes. */
 static bool is_default(const struct part *argument)
 {
-    static const char *const words[] = {
-        "std::allocator<", "std::char_traits<",          "std::less<",       "std::hash<",
-        "std::equal_to<",  "std::default_delete<",       "std::_Select1st<", "std::_Identity<",
-        "std::__detail::", "std::__cxx11::regex_traits<"};
+    static const char *const words[] = {"std::allocator<",
+                                        "std::char_traits<",
+                                        "std::less<",
+                                        "std::hash<",
+                                        "std::equal_to<",
+                                        "std::default_delete<",
+                                        "std::_Select1st<",
+                                        "std::_Identity<",
+                                        "std::__detail::",
+                                        "std::__cxx11::regex_traits<",
+                                        "(__gnu_cxx::_Lock_policy)"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (begins(argument, argument->begin, words[i]))
             return true;
@@ -173,6 +181,8 @@ static void put_arguments(struct out *out, struct part list, int depth)
     while (count > 1 && is_default(&arguments[count - 1]))
         count--;
     if (count == 1 && put_basic(out, &arguments[0]))
+        return;
+    if (count == 1 && begins(&arguments[0], arguments[0].begin, "(__gnu_cxx::_Lock_policy)"))
         return;
     put(out, "<", 1);
     for (size_t i = 0; i < count; i++) {
@@ -328,32 +338,45 @@ static void put_function(struct out *out, struct part name)
     name.end = own;
     put_part(out, name, 0);
     const size_t before = out->length;
-    if (member)
+    if (member && !out->parameters)
         return;
     put_part(out, arguments, 1);
-    if (out->length - before > LONG) {
+    if (out->length - before > LONG && !out->parameters) {
         out->length = before;
         put(out, "<\u2026>", strlen("<\u2026>"));
     }
 }
 
-char *short_name(char *out, size_t size, const char *name)
+static char *shorten(struct out *short_, const char *name)
 {
-    struct out short_ = {out, size, 0, false};
     const size_t length = strlen(name);
     struct part whole = without_suffix((struct part){name, name + length});
-    const char *parameters = NULL;
-    out[0] = 0;
-    short_.failed = length > LENGTH_MAX || !find_parameters(&whole, &parameters);
-    if (!short_.failed && parameters) {
+    const char *end = whole.end, *parameters = NULL;
+    short_->text[0] = 0;
+    short_->failed = length > LENGTH_MAX || !find_parameters(&whole, &parameters);
+    if (!short_->failed && parameters) {
         whole.end = parameters;
-        put_function(&short_, whole);
-    } else if (!short_.failed) {
-        put_part(&short_, whole, 0);
+        put_function(short_, whole);
+        if (short_->parameters)
+            put_part(short_, (struct part){parameters, end}, 0);
+    } else if (!short_->failed) {
+        put_part(short_, whole, 0);
     }
-    if (short_.failed || short_.length == 0)
-        snprintf(out, size, "%s", name);
-    return out;
+    if (short_->failed || short_->length == 0)
+        snprintf(short_->text, short_->size, "%s", name);
+    return short_->text;
+}
+
+char *short_name(char *out, size_t size, const char *name)
+{
+    struct out short_ = {.text = out, .size = size};
+    return shorten(&short_, name);
+}
+
+char *short_name_with_parameters(char *out, size_t size, const char *name)
+{
+    struct out short_ = {.text = out, .size = size, .parameters = true};
+    return shorten(&short_, name);
 }
 
 char *short_name_cut(char *out, size_t size, const char *name)

@@ -12,8 +12,8 @@
  * Writes the short form of a name. It leaves out:
  * - parameters, the return type, "const" and the compiler's suffixes of a function;
  * - std:: and the namespaces inside it, (anonymous namespace)::, [abi:…];
- * - default arguments of templates: allocators, traits, comparisons, hashes, deleters; a string is
- *   string and not basic_string<char>;
+ * - default arguments of templates: allocators, traits, comparisons, hashes, deleters, lock
+ *   policies; a string is string and not basic_string<char>;
  * - the arguments of a member function that is a template, and long ones of other functions;
  * - the parameters of lambdas, and the hash of Rust's functions.
  * A name that it does not understand stays as it is. Two functions may get the same short name.
@@ -21,7 +21,10 @@
  */
 #define SHORT_NAME_SIZE 1024
 char *short_name(char *out, size_t size, const char *name);
-/* Does the same, but ends what does not fit in an ellipsis (`size` at least 4). */
+/* Writes a longer form, which has the template arguments of the function and its parameters, to
+ * tell functions apart that have one short name. */
+char *short_name_with_parameters(char *out, size_t size, const char *name);
+/* Does the same as short_name(), but ends what does not fit in an ellipsis (`size` at least 4). */
 char *short_name_cut(char *out, size_t size, const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tui/screen/theme.h"
+#include "tui/widget/alike.h"
 
 enum { MARGIN = 1, GAP = 2, FLEXIBLE_LEAST = 12, TITLES = 1, WHEEL_ROWS = 3 };
 
@@ -408,6 +409,8 @@ static void render_text(const struct area *area, int x, int y, int width, enum t
         area_name(area, x, y, width, style, text);
     else if (cut == TABLE_CUT_CATEGORY)
         area_category(area, x, y, width, style, text);
+    else if (cut == TABLE_CUT_PATH)
+        area_path(area, x, y, width, style, text);
     else
         area_field(area, x, y, width, style, text);
 }
@@ -469,7 +472,8 @@ static void render_row(const struct table *table, const struct table_source *sou
         if (column->text && table->search[0] && strcasestr(text, table->search))
             style = theme_style(THEME_MATCH);
         if (column->text)
-            render_text(area, layout->x[first], y, width, column->cut, style, text);
+            render_text(area, layout->x[first], y, width,
+                        cell.sentence ? TABLE_CUT_END : column->cut, style, text);
         else
             area_field_right(area, layout->x[first], y, width, style, text);
         if (cell.whole > 0)
@@ -478,6 +482,44 @@ static void render_row(const struct table *table, const struct table_source *sou
     if (row == table->selected)
         area_restyle(area, 0, y, area->width,
                      theme_style(table->blurred ? THEME_SELECTED : THEME_CURSOR));
+}
+
+/* A column of names, to read them again. */
+struct names {
+    const struct table_source *source;
+    size_t column;
+    struct table_cell cell;
+};
+
+static const char *name_of(void *context, size_t row)
+{
+    struct names *names = context;
+    names->cell = (struct table_cell){.text = ""};
+    names->source->cell(names->source->context, row, names->column, &names->cell);
+    return cell_text(&names->cell);
+}
+
+/* Tells names apart that look alike. */
+static void render_names_again(const struct table *table, const struct table_source *source,
+                               const struct area *area, const struct layout *layout, size_t column)
+{
+    struct alike_field fields[ALIKE_MOST];
+    struct names names = {.source = source, .column = column};
+    size_t count = 0;
+    for (int y = TITLES; y < area->height && count < ALIKE_MOST; y++) {
+        const size_t row = table->first + (size_t)(y - TITLES);
+        if (row >= source->rows)
+            break;
+        int width = layout->width[column];
+        size_t last = column;
+        const bool cut = text_width(name_of(&names, row)) > width;
+        if (names.cell.sentence)
+            continue;
+        if (cut)
+            width = room_for(source, layout, row, column, &last);
+        fields[count++] = (struct alike_field){.y = y, .width = width, .row = row};
+    }
+    alike_rewrite(area, layout->x[column], fields, count, name_of, &names);
 }
 
 void table_render(const struct table *table, const struct table_source *source,
@@ -494,4 +536,8 @@ void table_render(const struct table *table, const struct table_source *source,
             break;
         render_row(table, source, area, &layout, row, y);
     }
+    for (size_t i = 0; i < layout.count; i++)
+        if (layout.width[i] > 0 && (source->columns[i].cut == TABLE_CUT_NAME ||
+                                    source->columns[i].cut == TABLE_CUT_CATEGORY))
+            render_names_again(table, source, area, &layout, i);
 }

@@ -24,11 +24,13 @@
 
 #define TABLE_COLUMNS 24
 
-/* How a text that is too long is cut. */
+/* How a text that is too long is cut. Names in one column that look alike then get their
+ * parameters, or are cut elsewhere (alike.h). */
 enum table_cut {
     TABLE_CUT_END,
     TABLE_CUT_NAME,     /* a function, as area_name() */
     TABLE_CUT_CATEGORY, /* a type, as area_category() */
+    TABLE_CUT_PATH,     /* functions with " ← " between them, each as area_name() */
 };
 
 struct table_column {
@@ -47,6 +49,7 @@ struct table_cell {
     const char *name; /* in place of `text`, of any length; valid until the next call. NULL: text */
     struct cell_style style; /* if `styled`; otherwise plain */
     bool styled;
+    bool sentence;  /* no name: cut at its end, in any column */
     bool is_number; /* for `:w`: the exact value of what `text` rounds */
     uint64_t number;
     uint64_t part, whole; /* a bar of this share behind the text; whole 0: none */

@@ -17,7 +17,7 @@ enum { COLUMN_LABEL, COLUMN_VALUE, COLUMN_PLACE, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_LABEL] = {"about", 22, .text = true, .keep = true, .unsorted = true},
-    [COLUMN_VALUE] = {"what", .text = true, .keep = true, .unsorted = true},
+    [COLUMN_VALUE] = {"what", .text = true, .keep = true, .unsorted = true, .cut = TABLE_CUT_NAME},
     [COLUMN_PLACE] = {"where", 28, 76, .text = true, .unsorted = true},
 };
 
@@ -56,6 +56,7 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ou
     } else if (column == COLUMN_VALUE) {
         snprintf(out->text, sizeof(out->text), "%s", line->value);
         out->name = line->name;
+        out->sentence = !line->name;
     } else if (line->place) {
         snprintf(out->text, sizeof(out->text), "%.200s:%" PRIu32, last_component(line->place),
                  line->line);

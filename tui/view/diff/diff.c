@@ -14,9 +14,17 @@
 #define WORD_SIZE 128 /* of a time as the user writes it */
 #define FILTER_SIZE 4096
 
-enum column { COLUMN_NAME, COLUMN_NET, COLUMN_BEFORE, COLUMN_AFTER, COLUMN_BLOCKS, COLUMN_STATE };
+enum column {
+    COLUMN_NAME,
+    COLUMN_NET,
+    COLUMN_BEFORE,
+    COLUMN_AFTER,
+    COLUMN_BLOCKS,
+    COLUMN_STATE,
+    COLUMNS
+};
 
-static const struct table_column columns[] = {
+static const struct table_column columns[COLUMNS] = {
     {.title = "name", .text = true, .keep = true},
     {.title = "net", .width = 8, .keep = true, .meaning = "bytes live at B less those at A"},
     {.title = "at A", .width = 8, .least_width = 60},
@@ -31,6 +39,8 @@ static const struct table_column columns[] = {
 
 static const enum session_growth_by ways[] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_USER,
                                               SESSION_GROWTH_FUNCTION, SESSION_GROWTH_STACK};
+static const enum table_cut cuts[] = {TABLE_CUT_CATEGORY, TABLE_CUT_NAME, TABLE_CUT_NAME,
+                                      TABLE_CUT_PATH};
 static const char *const way_names[] = {"type", "function of yours", "function", "path"};
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
@@ -58,7 +68,8 @@ struct diff {
     bool chosen; /* the times, by the user; otherwise they are those of the range */
     size_t way, threshold;
     struct table table;
-    uint32_t *order; /* of the rows that are shown */
+    struct table_column columns[COLUMNS]; /* names are cut as the way needs */
+    uint32_t *order;                      /* of the rows that are shown */
     size_t shown;
     bool failed;
 };
@@ -202,6 +213,8 @@ static void load(struct diff *diff, struct exploration *exploration)
     struct session_error error = {.message = ""};
     const struct diff_data *before = diff->data;
     find_times(diff, exploration);
+    memcpy(diff->columns, columns, sizeof(columns));
+    diff->columns[COLUMN_NAME].cut = cuts[diff->way];
     memset(&wanted, 0, sizeof(wanted));
     wanted.request.selections = exploration->selections;
     wanted.request.by = (uint64_t)ways[diff->way];
@@ -281,8 +294,8 @@ static uint64_t key(void *context, size_t number)
 static struct table_source source_of(const struct diff *diff, const struct exploration *exploration)
 {
     return (struct table_source){.context = (void *)(uintptr_t)diff,
-                                 .columns = columns,
-                                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                                 .columns = diff->columns,
+                                 .column_count = COLUMNS,
                                  .rows = diff->shown,
                                  .about = *exploration->about ? exploration->about : NULL,
                                  .cell = cell,
