@@ -367,7 +367,7 @@ static void names_that_look_alike_differ(void **state)
                    " …_inplace<app::OtherWidge…\n"
                    " parse_one_record_of_many\n"
                    " parse_one_record_of_many\n");
-    assert_renders(60, 8,
+    assert_renders(62, 8,
                    " function\n"
                    " main\n"
                    " string::_M_construct<char*>(char*, char*)\n"

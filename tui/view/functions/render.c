@@ -158,7 +158,9 @@ static void render_below(const struct functions *functions, const struct explora
                  functions->edges_known ? "none: stacks begin here" : "counting …");
     render_edges(exploration, &callees, &functions->callees, row->total_bytes,
                  functions->focus == FOCUS_CALLEES,
-                 functions->edges_known ? "none: it allocates by itself" : "");
+                 !functions->edges_known ? ""
+                 : row->self_count > 0   ? "none: it allocates by itself"
+                                         : "none: it only hands the call to the allocator");
 }
 
 void functions_render(const void *view, const struct exploration *exploration,
