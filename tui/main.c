@@ -22,7 +22,7 @@
 #include "tui/screen/theme.h"
 
 /* A key waits so long for its data. After that the screen shows that they are missing. */
-enum { WAIT_MS = 40 };
+enum { WAIT_MS = 25 };
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 

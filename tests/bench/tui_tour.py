@@ -25,7 +25,7 @@ TOUR = [
     ("sizes", [b"9"] + 7 * [ARROW_DOWN]),
     ("menus", [b"c", ESCAPE, b"w", ESCAPE, b"?", ESCAPE]),
 ]
-FIRST_S, QUIET_S, IDLE_S = 0.25, 0.25, 5
+FIRST_S, QUIET_S, IDLE_S = 0.25, 0.5, 5
 
 
 def ranked(values, share):
@@ -35,11 +35,11 @@ def ranked(values, share):
 
 def main():
     browser = Browser(sys.argv[1:])
-    data, began, ended = browser.settle(60, 1.0)
+    data, began, ended = browser.settle(120, 3.0)
     print("first paint %.0f ms, complete after %.0f ms, %d bytes"
           % ((began - browser.began) * 1e3, (ended - browser.began) * 1e3, len(data)))
     print("%-12s %5s %8s %8s %8s %9s %10s" % ("view", "keys", "p50 ms", "max ms", "exact ms", "bytes", "most bytes"))
-    answers, sizes, moves, silent, count = [], [], [], 0, 0
+    answers, sizes, moves, silent, count, each = [], [], [], 0, 0, []
     for view, keys in TOUR:
         here, exact, written = [], [], []
         for key in keys:
@@ -53,6 +53,7 @@ def main():
             here.append((began - pressed) * 1e3)
             exact.append((ended - pressed) * 1e3)
             written.append(len(data))
+            each.append(((began - pressed) * 1e3, len(data), view, count, key))
             if key in ARROWS:
                 moves.append(len(data))
         print("%-12s %5d %8.1f %8.1f %8.1f %9d %10d" % (
@@ -63,6 +64,12 @@ def main():
           % (count, silent, ranked(answers, 0.5), ranked(answers, 0.99), max(answers or [0])))
     print("bytes a key: p50 %d, most %d; a cursor move: p50 %d, most %d"
           % (ranked(sizes, 0.5), max(sizes or [0]), ranked(moves, 0.5), max(moves or [0])))
+    for title, place in (("slowest", 0), ("with most bytes", 1)):
+        print("%s: %s" % (title, ", ".join("%s key %d %r %.1f ms %d bytes" % (row[2], row[3], row[4].decode(), row[0], row[1])
+                                           for row in sorted(each, key=lambda row: -row[place])[:6])))
+    moved = [row for row in each if row[4] in ARROWS]
+    print("moves with most bytes: %s" % ", ".join("%s key %d %d bytes" % (row[2], row[3], row[1])
+                                                 for row in sorted(moved, key=lambda row: -row[1])[:4]))
     before, slept = browser.processor_seconds(), browser.switches()
     data = browser.settle(IDLE_S, 0.01)[0]
     print("idle: %.1f ms of processor time a second, %.1f wake-ups a second, %d bytes"

@@ -393,8 +393,8 @@ struct browser *browser_new(struct session *session, const struct browser_option
         browser_free(browser);
         return NULL;
     }
-    browser->exploration.loader.deadline_ms =
-        browser->wait_ms < 0 ? -1 : loader_now_ms() + browser->wait_ms;
+    /* On a terminal its size comes next, as an event that waits for answers. */
+    browser->exploration.loader.deadline_ms = browser->wait_ms < 0 ? -1 : loader_now_ms();
     browser_refresh(browser);
     return browser;
 }

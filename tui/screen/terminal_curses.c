@@ -29,12 +29,13 @@
 /* Buttons (1000), moves with one held (1002), and reports that work in any column (1006). */
 #define MOUSE_ON "\033[?1000h\033[?1002h\033[?1006h"
 #define MOUSE_OFF "\033[?1000l\033[?1002l\033[?1006l"
+/* After an Esc the rest of a key's sequence comes within this time. */
+enum { REST_MS = 20 };
 
 struct terminal {
     int colors;
     bool direct; /* colours are red, green and blue */
     bool ascii;
-    bool patience_is_given; /* ESCDELAY in the environment says how long to wait after Esc */
     bool has_mouse;
     struct mouse_state mouse;
     SCREEN *screen;
@@ -210,7 +211,11 @@ struct terminal *terminal_open(bool ascii, char *error)
     noecho();
     nonl();
     keypad(stdscr, TRUE);
-    terminal->patience_is_given = getenv("ESCDELAY") != NULL;
+    /* Terminals write the sequence of a key at once; over a network its rest may come in the next
+     * packet. Without ESCDELAY in the environment the wait after Esc is so short that nobody feels
+     * it. */
+    if (!getenv("ESCDELAY"))
+        set_escdelay(REST_MS);
     curs_set(0);
     open_mouse(terminal);
     return terminal;
@@ -411,23 +416,6 @@ static void read_report(struct terminal *terminal, struct event *event)
     mouse_report_read(&terminal->mouse, report, now_ms(), event);
 }
 
-/*
- * Sets how long to wait after an Esc for the rest of a key's sequence. On a machine with more work
- * than cores the rest may come late.
- */
-static void set_patience(const struct terminal *terminal)
-{
-    enum { LEAST_MS = 40, MOST_MS = 400 };
-    double load = 0;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (terminal->patience_is_given)
-        return;
-    if (getloadavg(&load, 1) != 1 || cores < 1 || load < (double)cores)
-        load = (double)(cores < 1 ? 1 : cores);
-    const double wanted = LEAST_MS * load / (double)(cores < 1 ? 1 : cores);
-    set_escdelay(wanted > MOST_MS ? MOST_MS : (int)wanted);
-}
-
 bool terminal_pending(const struct terminal *terminal)
 {
     (void)terminal;
@@ -439,7 +427,7 @@ bool terminal_pending(const struct terminal *terminal)
  * Reads what curses has kept, or else waits for input. Returns as get_wch() does, and 1 when the
  * time has passed. No resize is missed: its signal only comes in the wait.
  */
-static int wait_for_code(struct terminal *terminal, int milliseconds, wint_t *code)
+static int wait_for_code(int milliseconds, wint_t *code)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     const struct timespec limit = {.tv_sec = milliseconds / 1000,
@@ -449,7 +437,6 @@ static int wait_for_code(struct terminal *terminal, int milliseconds, wint_t *co
     sigemptyset(&resize);
     sigaddset(&resize, SIGWINCH);
     sigprocmask(SIG_BLOCK, &resize, &before);
-    set_patience(terminal);
     timeout(0);
     int result = get_wch(code);
     if (result == ERR)
@@ -457,7 +444,6 @@ static int wait_for_code(struct terminal *terminal, int milliseconds, wint_t *co
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (result != ERR || ready == 0)
         return ready == 0 ? 1 : result;
-    set_patience(terminal);
     /* The signal may have been a resize, which curses reports as a key. */
     timeout(ready < 0 ? 0 : -1);
     errno = 0;
@@ -471,7 +457,7 @@ bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *ev
 {
     wint_t code;
     *event = (struct event){.kind = EVENT_NONE};
-    const int result = wait_for_code(terminal, milliseconds, &code);
+    const int result = wait_for_code(milliseconds, &code);
     if (result == ERR)
         return (errno == EINTR || errno == EAGAIN) && isatty(STDIN_FILENO);
     if (result == 1) {

@@ -9,6 +9,9 @@ enum table_answer list_update(struct exploration *exploration, struct table *tab
 {
     char message[TABLE_MESSAGE_SIZE];
     const enum table_answer answer = table_update(table, source, input, place);
+    if (source->rows == 0 && answer == TABLE_USED && input->action != ACTION_REFRESH &&
+        exploration->loader.waiting)
+        exploration_say(exploration, "no rows yet: they are still being counted");
     if (!*table_message(table, source, answer, message))
         return answer;
     if (answer == TABLE_NOT_FOUND)
