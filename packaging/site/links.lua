@@ -3,6 +3,7 @@
 function Link(link)
     if not link.target:match("^%a+:") then
         link.target = link.target:gsub("README%.md", "index.html"):gsub("%.md$", ".html"):gsub("%.md#", ".html#")
+            :gsub("session%.sql$", "session.sql.html"):gsub("examples/budgets$", "examples/budgets/index.html")
     end
     return link
 end

@@ -27,23 +27,42 @@ navigation() {
     echo "</nav>"
 }
 
-for file in "${documents[@]}"; do
-    root=$(dirname "$file" | sed 's,^\.$,,; s,[^/][^/]*,..,g; s,.$,&/,')
+# page TEXT PAGE: makes the page, a path below $out, of a text in Markdown.
+page() {
+    local root
+    root=$(dirname "$2" | sed 's,^\.$,,; s,[^/][^/]*,..,g; s,.$,&/,')
     navigation "$root" >"$out/navigation.html"
-    mkdir -p "$out/$(dirname "$file")"
+    mkdir -p "$out/$(dirname "$2")"
     pandoc -f gfm -t html5 --standalone --css "${root}style.css" --lua-filter "$tools/links.lua" \
-        --metadata title="mprof" --metadata pagetitle="mprof: $(sed -n 's/^# //p;T;q' "$file")" \
-        --include-before-body "$out/navigation.html" -o "$out/$(page_of "$file")" "$file"
+        --metadata title="mprof" --metadata pagetitle="mprof: $(sed -n 's/^# //p;T;q' "$1")" \
+        --include-before-body "$out/navigation.html" -o "$out/$2" "$1"
+}
+
+# listing TITLE FILE...: a text that shows the files.
+listing() {
+    local file
+    echo "# $1"
+    for file in "${@:2}"; do
+        printf '\n## %s\n\n~~~~~~\n' "$(basename "$file")"
+        cat "$file"
+        echo '~~~~~~'
+    done
+}
+
+for file in "${documents[@]}"; do
+    page "$file" "$(page_of "$file")"
 done
+# The files that documents lead to and that are no documents themselves: browsers would load some of
+# them down. links.lua leads to these pages.
+listing 'A program with budgets' docs/examples/budgets/* >"$out/listing.md"
+page "$out/listing.md" docs/examples/budgets/index.html
+listing 'The tables of a session' schemas/session.sql >"$out/listing.md"
+page "$out/listing.md" schemas/session.sql.html
+cp LICENSE "$out/"
 mkdir -p "$out/docs/man"
 for file in "${manuals[@]}"; do
     mandoc -T html -O style=../../style.css,man=%N.%S.html "$file" >"$out/$(page_of "$file")"
 done
-rm "$out/navigation.html"
-# The files that documents lead to and that are no documents themselves.
-for file in LICENSE schemas/session.sql docs/examples; do
-    mkdir -p "$out/$(dirname "$file")"
-    cp -r "$file" "$out/$(dirname "$file")/"
-done
+rm "$out/navigation.html" "$out/listing.md"
 cd "$out"
 find . -name '*.html' | python3 "$tools/links.py"
