@@ -59,6 +59,10 @@ static const struct command_option options[] = {
                                    .choices = "hide show wrapper source",
                                    .help = "delete a setting from SESSION, or from your folder, "
                                            "and end"},
+    [TUI_OPTION_PRINT_CONFIG] =
+        {0, "print-config",
+         .help = "print a configuration with all keys and actions, for "
+                 "$XDG_CONFIG_HOME/mprof/tui.conf, in which every line is a comment, and end"},
     [TUI_OPTION_MAN] = {0, "man", .help = "print the manual page, for man -l"},
     [TUI_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [TUI_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -42,7 +42,7 @@ endfunction()
 
 # No test sees the settings of a user. The limits on time end tests that hang, and measure nothing:
 # on a loaded machine a test may take many times as long as it does alone.
-set(MPROF_TEST_ENVIRONMENT "MPROF_BUILD=${CMAKE_BINARY_DIR};MPROF_SOURCE=${CMAKE_SOURCE_DIR};LC_ALL=C.UTF-8;TZ=UTC;DEBUGINFOD_URLS=;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/cache;XDG_CONFIG_HOME=${CMAKE_BINARY_DIR}/config;BASH_ENV=${CMAKE_SOURCE_DIR}/tests/environment.sh")
+set(MPROF_TEST_ENVIRONMENT "MPROF_BUILD=${CMAKE_BINARY_DIR};MPROF_SOURCE=${CMAKE_SOURCE_DIR};LC_ALL=C.UTF-8;TZ=UTC;DEBUGINFOD_URLS=;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/cache;XDG_CONFIG_HOME=${CMAKE_BINARY_DIR}/config;XDG_STATE_HOME=${CMAKE_BINARY_DIR}/state;BASH_ENV=${CMAKE_SOURCE_DIR}/tests/environment.sh")
 set(MPROF_TEST_TIMEOUT 1800)
 
 # mprof_test(NAME SOURCES... [LIBS ...]): a cmocka program that ctest runs under its name.

@@ -119,6 +119,14 @@ void session_settings_free(struct session_setting *settings, size_t count);
  */
 bool session_settings_apply(struct session *session, struct session_error *error);
 
+/*
+ * Hides a word in all sessions that this process opens from now on, as a SESSION_HIDE of the
+ * folder would, but stores nothing. A stored setting of another kind about the word comes first.
+ * Returns false with `error` set if the word could not be stored, either. Call it before other
+ * threads open sessions.
+ */
+bool session_hide_always(const char *word, struct session_error *error);
+
 /* Stores a setting. One that is there already is no error. */
 bool session_setting_store(struct session *session, enum session_setting_kind kind,
                            const char *value, struct session_storing *storing,

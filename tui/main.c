@@ -11,6 +11,7 @@
 #include "cli/tui_options.h"
 #include "session/session.h"
 #include "tui/browser/browser.h"
+#include "tui/browser/config.h"
 #include "tui/browser/first_run.h"
 #include "tui/browser/given_trace.h"
 #include "tui/screen/cells.h"
@@ -31,8 +32,10 @@ struct arguments {
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
     bool ascii, yes;
-    bool themed;       /* the user has named a theme */
-    char *sessions[2]; /* to open: the session and the other one; NULL: none */
+    bool themed;                          /* the user has named a theme, */
+    enum theme_kind theme;                /* this one, on the command line */
+    char config_error[CONFIG_ERROR_SIZE]; /* "": the configuration is good */
+    char *sessions[2];                    /* to open: the session and the other one; NULL: none */
     enum stored_graphs_task graphs;
     const char *graph; /* what the task is about */
 };
@@ -69,16 +72,13 @@ static int take_task(struct arguments *arguments, enum stored_graphs_task task, 
 static int take_option(struct arguments *arguments, enum tui_option option, const char *value)
 {
     switch (option) {
-    case TUI_OPTION_THEME: {
-        enum theme_kind theme;
-        if (!theme_from_name(value, &theme))
+    case TUI_OPTION_THEME:
+        if (!theme_from_name(value, &arguments->theme))
             return command_line_wrong(
                 &tui_command_line,
                 "--theme knows dark, light, colour-blind and mono, not \"%.40s\"", value);
-        theme_use(theme);
         arguments->themed = true;
         break;
-    }
     case TUI_OPTION_ASCII:
         arguments->ascii = true;
         break;
@@ -116,6 +116,9 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         return take_task(arguments, STORED_SETTINGS_ADD, value);
     case TUI_OPTION_DELETE_SETTING:
         return take_task(arguments, STORED_SETTINGS_DELETE, value);
+    case TUI_OPTION_PRINT_CONFIG:
+        config_print(stdout);
+        return EXIT_GOOD;
     case TUI_OPTION_HELP:
         command_line_help(&tui_command_line, stdout);
         return EXIT_GOOD;
@@ -341,12 +344,25 @@ static int run_terminal(struct arguments *arguments)
     if (grid) {
         browser_event(browser,
                       &(struct event){.kind = EVENT_RESIZE, .width = width, .height = height});
+        if (arguments->config_error[0])
+            browser_complain(browser, arguments->config_error);
         loop(terminal, browser, grid);
     }
     terminal_close(terminal);
     browser_free(browser);
     grid_free(grid);
     return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, "out of memory");
+}
+
+/* Takes the user's configuration. What the command line names comes first. */
+static void configure(struct arguments *arguments)
+{
+    const bool named = arguments->themed;
+    config_load(&arguments->themed, arguments->config_error);
+    if (named)
+        theme_use(arguments->theme);
+    if (arguments->config_error[0] && arguments->script)
+        complain(EXIT_GOOD, arguments->config_error);
 }
 
 int main(int count, char **values)
@@ -359,6 +375,7 @@ int main(int count, char **values)
         return status;
     if (arguments.graphs != STORED_GRAPHS_NONE)
         return run_graphs(&arguments);
+    configure(&arguments);
     if (find_sessions(&arguments))
         status = arguments.script ? run_script(&arguments) : run_terminal(&arguments);
     free(arguments.sessions[0]);

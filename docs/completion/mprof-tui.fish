@@ -14,6 +14,7 @@ complete -c mprof-tui -l delete-graph -x -d 'delete a graph from SESSION, or fro
 complete -c mprof-tui -l list-settings -d 'list the settings of SESSION and of your folder, and end'
 complete -c mprof-tui -l add-setting -x -a 'hide show wrapper source' -d 'store a setting in SESSION, or in your folder for all sessions, and end: \'hide WORD\' (a namespace, class, module or function is not your own code), \'show WORD\' (it is, although it is hidden by default), \'wrapper FUNCTION\' (it only wraps an allocator, so the call site is its caller) or \'source FROM=TO\' (source files whose path begins with FROM lie under TO here)'
 complete -c mprof-tui -l delete-setting -x -a 'hide show wrapper source' -d 'delete a setting from SESSION, or from your folder, and end'
+complete -c mprof-tui -l print-config -d 'print a configuration with all keys and actions, for $XDG_CONFIG_HOME/mprof/tui.conf, in which every line is a comment, and end'
 complete -c mprof-tui -l man -d 'print the manual page, for man -l'
 complete -c mprof-tui -s h -l help -d 'print this text'
 complete -c mprof-tui -s V -l version -d 'print the version'

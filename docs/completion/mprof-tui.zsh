@@ -16,6 +16,7 @@ _arguments -s -S \
     '--list-settings[list the settings of SESSION and of your folder, and end]' \
     '--add-setting=[store a setting in SESSION, or in your folder for all sessions, and end: '\''hide WORD'\'' (a namespace, class, module or function is not your own code), '\''show WORD'\'' (it is, although it is hidden by default), '\''wrapper FUNCTION'\'' (it only wraps an allocator, so the call site is its caller) or '\''source FROM=TO'\'' (source files whose path begins with FROM lie under TO here)]:SETTING:(hide show wrapper source)' \
     '--delete-setting=[delete a setting from SESSION, or from your folder, and end]:SETTING:(hide show wrapper source)' \
+    '--print-config[print a configuration with all keys and actions, for $XDG_CONFIG_HOME/mprof/tui.conf, in which every line is a comment, and end]' \
     '--man[print the manual page, for man -l]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \

@@ -5,6 +5,7 @@
 #include "schemas/code/user_code.h"
 #include "session/data/error.h"
 #include "session/graphs.h"
+#include "session/graphs/graph_text.h"
 #include "session/user_code.h"
 
 static enum user_code_list list_of(enum session_setting_kind kind)
@@ -27,6 +28,32 @@ static bool is_overruled(const struct session_setting *settings, size_t n)
     return false;
 }
 
+/* What session_hide_always() named. */
+static struct user_code always;
+
+bool session_hide_always(const char *word, struct session_error *error)
+{
+    if (!*word || strlen(word) > SESSION_SETTING_MAX || !graph_text_is_plain(word) ||
+        strpbrk(word, "\t\r\n"))
+        return session_fail(error, 0, "expected a word of 1 to %d printable characters",
+                            SESSION_SETTING_MAX);
+    return user_code_add(&always, USER_CODE_HIDE, word) || session_fail_memory(error, "a setting");
+}
+
+/* Adds these words, except those that a stored setting is about. */
+static bool add_always(struct user_code *code, const struct session_setting *settings, size_t count)
+{
+    const struct user_code_words *words = &always.lists[USER_CODE_HIDE];
+    for (size_t i = 0; i < words->count; i++) {
+        bool stored = false;
+        for (size_t k = 0; k < count && !stored; k++)
+            stored = strcmp(settings[k].value, words->words[i]) == 0;
+        if (!stored && !user_code_add(code, USER_CODE_HIDE, words->words[i]))
+            return false;
+    }
+    return true;
+}
+
 bool session_settings_apply(struct session *session, struct session_error *error)
 {
     struct session_setting *settings;
@@ -38,6 +65,7 @@ bool session_settings_apply(struct session *session, struct session_error *error
     for (size_t i = 0; good && i < count; i++)
         if (settings[i].kind != SESSION_SOURCE && !is_overruled(settings, i))
             good = user_code_add(&code, list_of(settings[i].kind), settings[i].value);
+    good = good && add_always(&code, settings, count);
     session_settings_free(settings, count);
     if (!good)
         session_fail_memory(error, "the settings");

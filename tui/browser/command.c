@@ -75,6 +75,14 @@ static void run_help(struct browser *browser, const char *argument)
     help_open(browser);
 }
 
+static void run_keys(struct browser *browser, const char *argument)
+{
+    (void)argument;
+    if (!help_open_keys(browser))
+        exploration_say(&browser->exploration,
+                        "you have bound no keys; mprof-tui --print-config shows the way");
+}
+
 static void run_quit(struct browser *browser, const char *argument)
 {
     (void)argument;
@@ -152,6 +160,10 @@ static const struct command commands[] = {
      .description = "do the same, and replace the file if it is there",
      .run = run_replace},
     {.name = "help", .argument = "", .description = "explain the keys", .run = run_help},
+    {.name = "keys",
+     .argument = "",
+     .description = "list the keys that you have bound",
+     .run = run_keys},
     {.name = "quit", .argument = "", .description = "quit", .run = run_quit},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -275,21 +275,38 @@ static void render_filter(const struct browser *browser, const struct area *scre
 
 /* ---- footer ----------------------------------------------------------------------------- */
 
-static void put_hint(const struct area *footer, int x, const struct key_binding *binding)
+enum { HINT_KEYS = 64 }; /* bytes */
+
+/* Writes the keys of a hint. Returns `out`, "" if the user has left it without a key. */
+static char *hint_keys(enum view_number view, const struct key_binding *binding, char *out,
+                       size_t size)
 {
+    const struct key_table *own = &browser_view(view)->keys;
+    uint32_t keys[KEYS_SHOWN];
     char symbol[KEY_NAME_SIZE];
+    if (binding->footer_keys && !key_binding_is_changed(own, view, binding))
+        snprintf(out, size, "%s", binding->footer_keys);
+    else
+        snprintf(out, size, "%s",
+                 key_binding_keys(own, view, binding, keys) > 0 ? key_symbol(keys[0], symbol) : "");
+    return out;
+}
+
+static void put_hint(const struct area *footer, int x, enum view_number view,
+                     const struct key_binding *binding)
+{
+    char keys[HINT_KEYS];
     x += area_text(footer, x, 0, theme_style(THEME_KEY),
-                   binding->footer_keys ? binding->footer_keys
-                                        : key_symbol(binding->keys[0], symbol));
+                   hint_keys(view, binding, keys, sizeof(keys)));
     area_text(footer, x + 1, 0, theme_style(THEME_PLAIN), binding->footer);
 }
 
-static int hint_width(const struct key_binding *binding)
+/* Returns the columns of a hint, 0 if it has no key. */
+static int hint_width(enum view_number view, const struct key_binding *binding)
 {
-    char symbol[KEY_NAME_SIZE];
-    return text_width(binding->footer_keys ? binding->footer_keys
-                                           : key_symbol(binding->keys[0], symbol)) +
-           1 + text_width(binding->footer);
+    char keys[HINT_KEYS];
+    const int width = text_width(hint_keys(view, binding, keys, sizeof(keys)));
+    return width > 0 ? width + 1 + text_width(binding->footer) : 0;
 }
 
 static bool is_last_hint(enum action action)
@@ -308,18 +325,18 @@ static const struct key_binding *hint_at(enum view_number view, int width, size_
     int reserved = 0, x = 1;
     for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
         if (is_last_hint(binding->action))
-            reserved += hint_width(binding) + 2;
+            reserved += hint_width(view, binding) + 2;
     for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++) {
-        if (!binding->footer)
+        if (!binding->footer || hint_width(view, binding) == 0)
             continue;
         if (is_last_hint(binding->action))
-            reserved -= hint_width(binding) + 2;
-        if (x + hint_width(binding) + reserved >= width)
+            reserved -= hint_width(view, binding) + 2;
+        if (x + hint_width(view, binding) + reserved >= width)
             continue;
         *column = x;
         if (n-- == 0)
             return binding;
-        x += hint_width(binding) + 2;
+        x += hint_width(view, binding) + 2;
     }
     return NULL;
 }
@@ -329,7 +346,7 @@ enum action frame_hint_at(const struct browser *browser, int x)
     const struct key_binding *hint;
     int column;
     for (size_t i = 0; (hint = hint_at(browser->current, browser->width, i, &column)); i++)
-        if (x >= column && x < column + hint_width(hint))
+        if (x >= column && x < column + hint_width(browser->current, hint))
             return hint->action;
     return ACTION_NONE;
 }
@@ -339,7 +356,7 @@ static void render_hints(const struct area *footer, enum view_number view)
     const struct key_binding *hint;
     int column;
     for (size_t i = 0; (hint = hint_at(view, footer->width, i, &column)); i++)
-        put_hint(footer, column, hint);
+        put_hint(footer, column, view, hint);
 }
 
 static void render_typing(const struct browser *browser, const struct area *footer)

@@ -114,6 +114,22 @@ static void scroll_to(struct browser *browser, int row)
     browser->help_scroll = row > 0 ? row : 0;
 }
 
+bool help_open_keys(struct browser *browser)
+{
+    size_t count;
+    int rows;
+    struct help_line *lines = present_lines(browser, &count, &rows);
+    size_t at = 0;
+    while (at < count && strcmp(lines[at].text, HELP_USERS_KEYS) != 0)
+        at++;
+    free(lines);
+    if (at == count)
+        return false;
+    help_open(browser);
+    scroll_to(browser, (int)at % rows);
+    return true;
+}
+
 /* Scrolls to the next line that matches, from the present one on or behind it. */
 static void find(struct browser *browser, bool from_here, bool forwards)
 {

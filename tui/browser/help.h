@@ -3,6 +3,7 @@
 #ifndef MPROF_TUI_HELP_H
 #define MPROF_TUI_HELP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,8 @@ const struct filter_example *help_filter_examples(size_t *count);
 
 /* Shows the help of the current view. */
 void help_open(struct browser *browser);
+/* Shows the part about the user's own keys. Returns false if there are none. */
+bool help_open_keys(struct browser *browser);
 /* Handles a key while it is shown. */
 void help_mode_key(struct browser *browser, uint32_t key);
 /* Looks for a text in the help and shows it there. */

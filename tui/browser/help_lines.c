@@ -7,6 +7,8 @@
 #include "tui/browser/browser_state.h"
 #include "tui/browser/command.h"
 #include "tui/browser/help.h"
+#include "tui/keys/action_names.h"
+#include "tui/keys/user_keys.h"
 #include "tui/screen/key_names.h"
 
 struct lines {
@@ -74,13 +76,15 @@ static void add_heading(struct lines *lines, const char *text)
         snprintf(line->text, sizeof(line->text), "%s", text);
 }
 
-static void add_keys(struct lines *lines, const struct key_binding *binding)
+static void add_keys(struct lines *lines, enum view_number view, const struct key_binding *binding)
 {
     char keys[80] = "", symbol[KEY_NAME_SIZE];
+    uint32_t shown[KEYS_SHOWN];
     size_t length = 0;
-    for (size_t i = 0; i < KEYS_MOST && binding->keys[i]; i++)
+    const size_t count = key_binding_keys(&browser_view(view)->keys, view, binding, shown);
+    for (size_t i = 0; i < count && length + KEY_NAME_SIZE < sizeof(keys); i++)
         length += (size_t)snprintf(keys + length, sizeof(keys) - length, "%s%s", i ? " " : "",
-                                   key_symbol(binding->keys[i], symbol));
+                                   key_symbol(shown[i], symbol));
     add_text(lines, HELP_KEYS, keys, binding->description, lines->width - lines->keys - 3);
 }
 
@@ -91,7 +95,24 @@ static void add_bindings(struct lines *lines, enum view_number view, bool everyw
     const struct key_binding *binding;
     for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
         if ((binding->views == IN_ALL) == everywhere)
-            add_keys(lines, binding);
+            add_keys(lines, view, binding);
+}
+
+/* Adds the keys that the user has bound. */
+static void add_users_keys(struct lines *lines)
+{
+    const struct user_key *user;
+    char name[KEY_NAME_SIZE], text[120];
+    for (size_t i = 0; (user = user_keys_at(i)); i++) {
+        if (i == 0)
+            add_heading(lines, HELP_USERS_KEYS);
+        const char *action = action_name(user->action);
+        snprintf(text, sizeof(text), "%s%s%s", action ? action : "",
+                 user->view == VIEWS ? "" : " in ",
+                 user->view == VIEWS ? "" : browser_view(user->view)->name);
+        add_text(lines, HELP_KEYS, key_symbol(user->key, name), text,
+                 lines->width - lines->keys - 3);
+    }
 }
 
 static void add_commands(struct lines *lines)
@@ -118,6 +139,7 @@ struct help_line *help_lines(enum view_number view, int width, int keys, size_t 
     add_bindings(&lines, view, false);
     add_heading(&lines, "Everywhere");
     add_bindings(&lines, view, true);
+    add_users_keys(&lines);
     add_heading(&lines, "Commands, after :");
     add_commands(&lines);
     add_heading(&lines, "Filters, after f");

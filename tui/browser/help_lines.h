@@ -14,6 +14,9 @@ enum help_line_kind {
     HELP_FILTER, /* `left`: a filter; `text`: what it means */
 };
 
+/* The heading of the user's own keys; it is missing if there are none. */
+#define HELP_USERS_KEYS "Your keys, from tui.conf"
+
 struct help_line {
     enum help_line_kind kind;
     char left[80];

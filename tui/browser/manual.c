@@ -75,6 +75,24 @@ static void put_keys(FILE *out)
     }
 }
 
+static void put_configuration(FILE *out)
+{
+    fputs(".SH CONFIGURATION\nThe file\n.I $XDG_CONFIG_HOME/mprof/tui.conf\nis text. A line is "
+          "empty, begins with #, or is one of:\n",
+          out);
+    put_entry(out, "theme", "NAME", "the colours, unless --theme names others");
+    put_entry(out, "hide", "WORD",
+              "a namespace, class, module or function that is not your own code, in all sessions; "
+              "a setting of a session about the word comes first");
+    put_entry(out, "key", "KEY ACTION [VIEW]",
+              "binds a key, in all views that know the action or in one view; the action none "
+              "takes its meaning away");
+    fputs("A line that is wrong is named when the browser starts, and the others hold.\n"
+          "mprof\\-tui \\-\\-print\\-config prints such a file with all keys, actions and views;\n"
+          "in the browser :keys lists the keys that you have bound.\n",
+          out);
+}
+
 void manual_page(FILE *out)
 {
     size_t count;
@@ -105,6 +123,7 @@ void manual_page(FILE *out)
     const struct filter_example *examples = help_filter_examples(&count);
     for (size_t i = 0; i < count; i++)
         put_entry(out, examples[i].text, "", examples[i].meaning);
+    put_configuration(out);
     fputs(".SH ENVIRONMENT\n", out);
     put_entry(out, "NO_COLOR", "",
               "if it is set and not empty, and no theme is named, no colour is used");
@@ -113,8 +132,9 @@ void manual_page(FILE *out)
               "that does, such as xterm-direct");
     put_entry(out, "COLORFGBG", "", "if it ends in ;7 or ;15, the terminal's ground is light");
     put_entry(out, "XDG_CONFIG_HOME", "",
-              "the folder with your graphs, mprof/graphs/NAME.graph, and your settings, "
-              "mprof/settings; default: ~/.config");
+              "the folder with your graphs, mprof/graphs/NAME.graph, your settings, "
+              "mprof/settings, and the browser's configuration, mprof/tui.conf; default: "
+              "~/.config");
     put_entry(out, "XDG_STATE_HOME", "",
               "the folder of the file mprof/browsed, which says that this is not your first run; "
               "default: ~/.local/state");

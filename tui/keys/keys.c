@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "tui/keys/user_keys.h"
+
 /* The shared keys in the order of the help screen, and of the footer as far as there is room. */
 static const struct key_binding bindings[] = {
     {.keys = {KEYCODE_UP, 'k'},
@@ -172,8 +174,31 @@ const struct key_binding *key_binding_at(const struct key_table *own, enum view_
     return NULL;
 }
 
-const struct key_binding *key_binding_of(const struct key_table *own, enum view_number view,
-                                         uint32_t key)
+/* Returns the binding of an action in a view, NULL if the view does not know it. */
+static const struct key_binding *binding_of_action(const struct key_table *own,
+                                                   enum view_number view, enum action action)
+{
+    const struct key_binding *binding;
+    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
+        if (binding->action == action)
+            return binding;
+    return NULL;
+}
+
+/* Returns the user's binding of a key that counts in a view, NULL if there is none. */
+static const struct user_key *users_key(const struct key_table *own, enum view_number view,
+                                        uint32_t key)
+{
+    const struct user_key *user = user_keys_find(view, key);
+    if (!user)
+        user = user_keys_find(VIEWS, key);
+    if (!user || user->action == ACTION_NONE || binding_of_action(own, view, user->action))
+        return user;
+    return NULL;
+}
+
+static const struct key_binding *built_in(const struct key_table *own, enum view_number view,
+                                          uint32_t key)
 {
     const struct key_binding *found = find(own, key);
     if (found)
@@ -182,8 +207,58 @@ const struct key_binding *key_binding_of(const struct key_table *own, enum view_
     return found && (found->views & IN(view)) ? found : NULL;
 }
 
+const struct key_binding *key_binding_of(const struct key_table *own, enum view_number view,
+                                         uint32_t key)
+{
+    const struct user_key *user = users_key(own, view, key);
+    return user ? binding_of_action(own, view, user->action) : built_in(own, view, key);
+}
+
 enum action key_action(const struct key_table *own, enum view_number view, uint32_t key)
 {
     const struct key_binding *found = key_binding_of(own, view, key);
     return found ? found->action : ACTION_NONE;
+}
+
+/* Adds a key to the list if it asks for the binding and is not there yet. */
+static size_t add_key(const struct key_table *own, enum view_number view,
+                      const struct key_binding *binding, uint32_t key, uint32_t out[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (out[i] == key)
+            return count;
+    if (count < KEYS_SHOWN && key_binding_of(own, view, key) == binding)
+        out[count++] = key;
+    return count;
+}
+
+size_t key_binding_keys(const struct key_table *own, enum view_number view,
+                        const struct key_binding *binding, uint32_t out[KEYS_SHOWN])
+{
+    const struct user_key *user;
+    size_t count = 0;
+    for (size_t i = 0; (user = user_keys_at(i)); i++)
+        if (user->view == VIEWS || user->view == view)
+            count = add_key(own, view, binding, user->key, out, count);
+    for (size_t i = 0; i < KEYS_MOST && binding->keys[i]; i++)
+        count = add_key(own, view, binding, binding->keys[i], out, count);
+    return count;
+}
+
+bool key_binding_is_changed(const struct key_table *own, enum view_number view,
+                            const struct key_binding *binding)
+{
+    uint32_t keys[KEYS_SHOWN];
+    size_t usual = 0;
+    if (!user_keys_at(0))
+        return false;
+    while (usual < KEYS_MOST && binding->keys[usual])
+        usual++;
+    const size_t count = key_binding_keys(own, view, binding, keys);
+    if (count != usual)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (keys[i] != binding->keys[i])
+            return true;
+    return false;
 }

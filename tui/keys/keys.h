@@ -7,6 +7,7 @@
 #ifndef MPROF_TUI_KEYS_H
 #define MPROF_TUI_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,10 +43,18 @@ extern const struct key_table shared_keys;
  */
 const struct key_binding *key_binding_at(const struct key_table *own, enum view_number view,
                                          size_t n);
-/* Returns the binding of a key in a view, NULL if it has none. */
+/* Returns the binding of a key in a view, NULL if it has none. The user's own keys (user_keys.h)
+ * come first. */
 const struct key_binding *key_binding_of(const struct key_table *own, enum view_number view,
                                          uint32_t key);
 /* Does the same and returns the action, ACTION_NONE if the key has none. */
 enum action key_action(const struct key_table *own, enum view_number view, uint32_t key);
+/* Stores the keys that ask for a binding in a view, the user's own first. Returns their number. */
+#define KEYS_SHOWN 8
+size_t key_binding_keys(const struct key_table *own, enum view_number view,
+                        const struct key_binding *binding, uint32_t out[KEYS_SHOWN]);
+/* Tells whether the user has changed them. */
+bool key_binding_is_changed(const struct key_table *own, enum view_number view,
+                            const struct key_binding *binding);
 
 #endif
