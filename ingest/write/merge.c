@@ -10,7 +10,6 @@
 #include "ingest/write/database.h"
 #include "ingest/write/derived.h"
 #include "ingest/write/inherited.h"
-#include "ingest/write/statistics.h"
 #include "all_indexes_sql.h"
 #include "inherited_begin_sql.h"
 #include "inherited_part_sql.h"
@@ -20,6 +19,7 @@
 #include "merge_names_sql.h"
 #include "merge_rows_sql.h"
 #include "merge_sampling_sql.h"
+#include "statistics_sql.h"
 
 struct writer_merge {
     struct writer_database database;
@@ -151,8 +151,7 @@ bool writer_merge_finish(struct writer_merge *merge)
            writer_database_check(&merge->database, writer_inherited_put(merge->database.sqlite)) &&
            writer_database_run(&merge->database, "COMMIT") && put_frames(merge) &&
            writer_database_run(&merge->database, "BEGIN") && writer_derived_put(&merge->database) &&
-           create_indexes(merge) &&
-           writer_database_check(&merge->database, writer_statistics_put(merge->database.sqlite)) &&
+           create_indexes(merge) && writer_database_run(&merge->database, statistics_sql) &&
            writer_database_run(&merge->database, "COMMIT");
 }
 

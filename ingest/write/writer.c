@@ -14,12 +14,12 @@
 #include "ingest/write/database.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/row_sample.h"
-#include "ingest/write/statistics.h"
 #include "ingest/write/type_pairs.h"
 #include "ingest/write/user_rows.h"
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
 #include "session_sql.h"
+#include "statistics_sql.h"
 #include "type_peaks_sql.h"
 
 /* Batches: one that replay fills, one that is being written, and two to even out the load. */
@@ -391,18 +391,13 @@ static bool put_packed(struct writer *writer)
            writer_database_fail(&writer->database, NULL);
 }
 
-static bool put_statistics(struct writer *writer)
-{
-    return writer_statistics_put(writer->database.sqlite) == SQLITE_OK ||
-           writer_database_fail(&writer->database, NULL);
-}
-
 bool writer_commit(struct writer *writer)
 {
     if (!writer->options.draft &&
         (!put_sample(writer) || !writer_database_run(&writer->database, type_peaks_sql) ||
          (writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
-         !put_packed(writer) || !create_indexes(writer) || !put_statistics(writer) ||
+         !put_packed(writer) || !create_indexes(writer) ||
+         !writer_database_run(&writer->database, statistics_sql) ||
          !writer_user_rows_copy(&writer->user_rows, &writer->database, writer->file.target,
                                 &writer->options)))
         return false;

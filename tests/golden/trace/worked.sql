@@ -188,7 +188,7 @@ INSERT INTO sqlite_stat1 VALUES('function','function_name','5 1');
 INSERT INTO sqlite_stat1 VALUES('call_node','call_node_parent','6 2');
 INSERT INTO sqlite_stat1 VALUES('type','type_name','1 1');
 INSERT INTO sqlite_stat1 VALUES('allocation',NULL,18);
-INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','18 11 4');
+INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','18 193 4');
 INSERT INTO timeline VALUES(1,0,0,0,0,0,0,0,0);
 INSERT INTO timeline VALUES(1,50,32,1,32,32,1,0,0);
 INSERT INTO timeline VALUES(1,125,532,2,532,500,1,0,0);

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# How SQLite finds the rows of v_allocation in a session of a million rows, by the statistics that ingest
+# writes: by the index of stacks for a function, a type, a stack and a condition in unlikely(), and in one
+# pass for conditions on sizes and times. The plan depends on the statistics only, so there are no rows. It
+# is read from the program that runs: the pages of the index occur in it, or not.
+set -u
+failed=0
+statistics=$MPROF_SOURCE/ingest/write/sql/statistics.sql
+
+# session FACTOR: SQL of a session with FACTOR instead of 64 in the statistics.
+session() {
+    cat "$MPROF_SOURCE/schemas/session.sql"
+    cat <<'SQL'
+CREATE INDEX allocation_stack ON allocation(stack_id, type_id);
+WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999)
+  INSERT INTO stack(id, depth, function_id, state) SELECT i, 1, 1 + i % 3000, 'complete' FROM n;
+WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+  INSERT INTO function(id, name, module_id) SELECT i, 'f' || i, 1 FROM n;
+INSERT INTO allocation(id, address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id,
+  alloc_ns) VALUES (1000000, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0);
+SQL
+    sed "s/stat \* 64/stat * $1/" "$statistics"
+    echo "ANALYZE sqlite_schema;" # reads them again
+}
+
+# plans: a line for each condition of standard input: "index" or "pass", and the condition.
+plans() {
+    while read -r condition; do
+        root=$(sqlite3 planner.db "SELECT rootpage FROM sqlite_schema WHERE name = 'allocation_stack'")
+        sqlite3 -cmd '.explain off' planner.db "EXPLAIN SELECT count(*), max(function) FROM v_allocation WHERE $condition" |
+            awk -F'|' -v root="$root" -v condition="$condition" '$2 == "OpenRead" && $4 == root { found = 1 }
+                END { print (found ? "index " : "pass ") condition }'
+    done
+}
+
+cat >planner.expected <<'TEXT'
+pass size > 1
+pass alloc_ns BETWEEN 5 AND 9
+pass thread = 'worker'
+pass function LIKE 'png%'
+index function = 'png_malloc'
+index function = 'png_malloc' AND size > 1
+index unlikely(function LIKE 'png%')
+index unlikely(file = 'png.c')
+index stack_id = 5
+TEXT
+make() { rm -f planner.db && session "$1" | sqlite3 planner.db; }
+make 64
+cut -d' ' -f2- planner.expected | plans >planner.plans
+diff planner.expected planner.plans || failed=1
+# With the true number, conditions on sizes would follow the index.
+make 1
+[ "$(echo 'size > 1' | plans)" = 'index size > 1' ] || { echo "FAILED: the factor changes nothing"; failed=1; }
+exit $failed
