@@ -70,6 +70,7 @@ static void begin_records(struct thread *thread)
     static const char unnamed[16];
     const size_t need = 64 + THREAD_NAME_RECORD_MAX + THREAD_OWED_MAX + TRACE_RECORD_MAX;
     memset(thread->name, 0, sizeof(thread->name));
+    thread_grow_chunk(thread, need);
     if (chunk_space(&thread->chunk) < need) {
         thread_read_name(thread->name, unnamed);
         if (thread_make_room(thread, need))

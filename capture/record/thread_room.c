@@ -54,6 +54,16 @@ static bool look_outside(struct thread *thread)
     return false;
 }
 
+void thread_grow_chunk(struct thread *thread, size_t need)
+{
+    if (chunk_space(&thread->chunk) >= need)
+        return;
+    const uint64_t signals = os_block_signals();
+    while (chunk_space(&thread->chunk) < need && chunk_grow(&thread->chunk))
+        ;
+    os_restore_signals(signals);
+}
+
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
@@ -61,6 +71,7 @@ bool thread_make_room(struct thread *thread, size_t need)
         return false;
     thread_leave_old_trace(thread);
     chunk_unseal(chunk);
+    thread_grow_chunk(thread, need + THREAD_OWED_MAX);
     if (chunk_space(chunk) >= need + THREAD_OWED_MAX) {
         thread_put_clock(thread);
         chunk_open_limit(chunk);

@@ -17,7 +17,8 @@ bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
     uint32_t slot;
     chunk->limit = NULL;
     chunk->sealed = false;
-    chunk->base = trace_file_take_slot(&slot);
+    chunk->reserved = sequence == 0 ? ARCH_PAGE_SIZE : TRACE_CHUNK_SIZE_DEFAULT;
+    chunk->base = trace_file_take_slot(&slot, &chunk->reserved);
     if (!chunk->base)
         return false;
     struct clock_pair base = clock_read_pair();
@@ -40,6 +41,21 @@ bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence)
     chunk->cursor = chunk->base + TRACE_CHUNK_HEADER_SIZE;
     chunk->clock_due = clock_is_tsc ? CLOCK_FIRST_DUE : TRACE_CHUNK_SIZE_DEFAULT;
     chunk_open_limit(chunk);
+    return true;
+}
+
+bool chunk_grow(struct chunk *chunk)
+{
+    const uint32_t last = TRACE_CHUNK_SIZE_DEFAULT - ARCH_PAGE_SIZE;
+    if (!chunk->base || chunk->reserved == TRACE_CHUNK_SIZE_DEFAULT)
+        return false;
+    /* The last page is reserved from the beginning. */
+    const uint32_t twice = 2 * chunk->reserved;
+    const uint32_t to = twice < last ? twice : TRACE_CHUNK_SIZE_DEFAULT;
+    const uint32_t slot = ((const struct trace_chunk_header *)chunk->base)->slot;
+    if (!trace_file_grow_slot(chunk->base, slot, chunk->reserved, to))
+        return false;
+    chunk->reserved = to;
     return true;
 }
 

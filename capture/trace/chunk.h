@@ -2,6 +2,9 @@
 /*
  * One open chunk, which takes the records of a thread.
  *
+ * A thread's first chunk in a trace begins with one page on the disk and grows as it fills, since
+ * many threads record little. Later chunks have all their bytes at once.
+ *
  * Legal order: chunk_begin() on a zeroed struct or after chunk_leave(). Then, while
  * chunk_has_room(), records are put at `cursor` and published by chunk_commit(). A sealed chunk may
  * be written again after chunk_unseal(). One thread at a time uses a chunk.
@@ -26,11 +29,14 @@ struct chunk {
     /* The offset at which the next clock pair is due, or the size of a chunk if none is. `limit`
      * lies there until then. */
     uint32_t clock_due;
+    uint32_t reserved; /* bytes of the slot that may be written */
     bool sealed;
 };
 
 /* Takes a new slot for `thread`. False if there is none, and `chunk` then has no chunk. */
 bool chunk_begin(struct chunk *chunk, uint32_t thread, uint32_t sequence);
+/* Makes more of the slot writable. False if all of it is, or there is no room. */
+bool chunk_grow(struct chunk *chunk);
 /* Gives the chunk its sum, by which a reader detects damage. */
 void chunk_seal(struct chunk *chunk);
 void chunk_unseal(struct chunk *chunk);
@@ -50,7 +56,7 @@ static inline _Atomic uint32_t *chunk_attention(const struct chunk *chunk)
 /* Returns the number of bytes that can still be written. */
 static inline size_t chunk_space(const struct chunk *chunk)
 {
-    return chunk->base ? (size_t)(chunk->base + TRACE_CHUNK_SIZE_DEFAULT - chunk->cursor) : 0;
+    return chunk->base ? (size_t)(chunk->base + chunk->reserved - chunk->cursor) : 0;
 }
 
 /* Tells whether there is room for a record. False also if another process asks this thread to take
@@ -73,7 +79,7 @@ static inline void chunk_attention_taken(struct chunk *chunk)
 /* Sets `limit` again after it was cleared. */
 static inline void chunk_open_limit(struct chunk *chunk)
 {
-    const uint32_t full = TRACE_CHUNK_SIZE_DEFAULT - TRACE_RECORD_MAX + 1;
+    const uint32_t full = chunk->reserved - TRACE_RECORD_MAX + 1;
     uint32_t limit = chunk->clock_due < full ? chunk->clock_due : full;
     chunk->limit = chunk->base ? chunk->base + limit : NULL;
 }

@@ -249,7 +249,7 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     void *memory = NULL;
     int error = trace_storage_begin(descriptor, file.path);
     if (!error)
-        error = trace_storage_take(0, TRACE_FILE_HEADER_SIZE, &memory);
+        error = trace_storage_take(0, TRACE_FILE_HEADER_SIZE, TRACE_FILE_HEADER_SIZE, &memory);
     struct trace_file_header *header = memory;
     if (!header) {
         trace_storage_end();
@@ -391,7 +391,7 @@ static void reserve_ahead(struct trace_file_header *header)
     if ((file.limit && offset + size > file.limit) ||
         (disk_space_look(trace_storage_descriptor(), file.min_free, &space) &&
          space.available < space.must_stay_free + size) ||
-        trace_storage_take(offset, size, &memory) != 0)
+        trace_storage_take(offset, size, size, &memory) != 0)
         return;
     file.ahead.first = first;
     file.ahead.memory = memory;
@@ -444,11 +444,26 @@ static void leave_ahead(void)
     atomic_store(&file.ahead.state, AHEAD_NOT);
 }
 
-uint8_t *trace_file_take_slot(uint32_t *slot)
+/* Filling the memory at once costs one call instead of a fault for each page. Kernels before 5.14
+ * do not know this call, and then the faults fill it. */
+static void populate(uint8_t *memory, uint64_t size)
+{
+    os_call(SYS_madvise, (long)memory, (long)size, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
+}
+
+/* Returns the bytes of a slot that are not reserved at first. The last page always is. */
+static uint64_t left_out(uint32_t reserved)
+{
+    return reserved < CHUNK_SIZE ? CHUNK_SIZE - ARCH_PAGE_SIZE - reserved : 0;
+}
+
+uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved)
 {
     struct trace_file_header *header = atomic_load(&file.header);
+    const uint32_t first = *reserved;
     if (!header || atomic_load(&file.stopped))
         return NULL;
+    *reserved = CHUNK_SIZE;
     uint8_t *ahead = os_is_confined() ? take_ahead(header, slot) : NULL;
     if (ahead)
         return ahead;
@@ -463,7 +478,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
     }
     if (stop_before_full(header, number))
         return NULL;
-    int error = trace_storage_take(offset, CHUNK_SIZE, &memory);
+    int error = trace_storage_take(offset, CHUNK_SIZE, first, &memory);
     if (error == -EPERM && os_is_confined()) /* the filter came after the check above */
         ahead = take_ahead(header, slot);
     if (error) {
@@ -477,12 +492,31 @@ uint8_t *trace_file_take_slot(uint32_t *slot)
         os_unmap(memory, CHUNK_SIZE);
         return NULL;
     }
-    /* Filling the slot at once costs one call instead of sixteen faults. Kernels before 5.14 do not
-     * know this call, and then the faults fill it. */
-    os_call(SYS_madvise, (long)memory, CHUNK_SIZE, 23 /* MADV_POPULATE_WRITE */, 0, 0, 0);
+    *reserved = first;
+    populate(memory, first);
+    atomic_fetch_add((_Atomic uint64_t *)&header->freed_bytes, left_out(first));
     count_slot(header, number);
     *slot = number;
     return memory;
+}
+
+bool trace_file_grow_slot(uint8_t *memory, uint32_t slot, uint32_t from, uint32_t to)
+{
+    struct trace_file_header *header = atomic_load(&file.header);
+    const uint64_t more = left_out(from) - left_out(to), at = (uint64_t)slot * CHUNK_SIZE;
+    if (!header || atomic_load(&file.stopped))
+        return false;
+    if (file.limit) {
+        const uint64_t slots = atomic_load((_Atomic uint32_t *)&header->next_slot);
+        const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
+        if (TRACE_FILE_HEADER_SIZE + slots * CHUNK_SIZE + more > freed + file.limit)
+            return false;
+    }
+    if (more > 0 && trace_storage_grow(TRACE_FILE_HEADER_SIZE + at + from, more) != 0)
+        return false;
+    populate(memory + from, more);
+    atomic_fetch_sub((_Atomic uint64_t *)&header->freed_bytes, more);
+    return true;
 }
 
 void trace_file_release_slot(uint8_t *memory)

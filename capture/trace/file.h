@@ -70,11 +70,15 @@ int trace_file_owner(void);
 bool trace_file_is_own(void);
 
 /*
- * Takes the next chunk slot, zeroed, mapped and writable, TRACE_CHUNK_SIZE_DEFAULT bytes. Its
- * number goes to *slot. Returns NULL if there is no room. The header then contains the reason, and
+ * Takes the next chunk slot, zeroed and mapped, TRACE_CHUNK_SIZE_DEFAULT bytes. Its number goes to
+ * *slot. *reserved is how many bytes shall be writable at first, a multiple of the page size, and
+ * becomes how many are. Returns NULL if there is no room. The header then contains the reason, and
  * one message for the whole trace was written to standard error.
  */
-uint8_t *trace_file_take_slot(uint32_t *slot);
+uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved);
+/* Makes the bytes of a slot from `from` to `to` writable too. Returns false if that cannot be done:
+ * then take another slot, which fails with the reason if there is one. */
+bool trace_file_grow_slot(uint8_t *memory, uint32_t slot, uint32_t from, uint32_t to);
 /*
  * Tells whether the calls that take a slot are allowed, before the program confines itself
  * (seccomp.h). If they are not, trace_file_reserve_ahead() takes slots in advance, once in a

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "schemas/trace_layout.h"
 
@@ -199,36 +200,67 @@ static int map_part(int descriptor, uint64_t offset, uint64_t size, void **memor
     return failed ? (int)result : 0;
 }
 
-static int try_take(uint64_t offset, uint64_t size, rlim_t limit, void **memory)
+/* The part of the file that a call asks for. */
+struct range {
+    uint64_t offset, size;
+    uint64_t first; /* bytes that are reserved; the last page is, too */
+    rlim_t limit;
+    void **memory; /* gets the mapping; NULL: none is wanted */
+};
+
+/* Reserves the range, with its last page first: then the file never ends within a slot, where the
+ * next slot might be appended. */
+static int reserve_range(int descriptor, const struct range *range)
+{
+    int error = 0;
+    if (range->first < range->size)
+        error = reserve(descriptor, range->offset + range->size - ARCH_PAGE_SIZE, ARCH_PAGE_SIZE,
+                        range->limit);
+    return error ? error : reserve(descriptor, range->offset, range->first, range->limit);
+}
+
+static int try_take(const struct range *range)
 {
     const int descriptor = find_descriptor();
     if (descriptor < 0)
         return descriptor;
-    if (size == CHUNK_SIZE && limit == RLIM_INFINITY)
-        append_slot(descriptor, offset);
-    int error = reserve(descriptor, offset, size, limit);
-    if (!error)
-        error = map_part(descriptor, offset, size, memory);
+    if (range->memory && range->first == CHUNK_SIZE && range->limit == RLIM_INFINITY)
+        append_slot(descriptor, range->offset);
+    int error = reserve_range(descriptor, range);
+    if (!error && range->memory)
+        error = map_part(descriptor, range->offset, range->size, range->memory);
     if (error || is_ours(descriptor))
         return error;
-    os_unmap(*memory, size);
-    *memory = NULL;
+    if (range->memory) {
+        os_unmap(*range->memory, range->size);
+        *range->memory = NULL;
+    }
     return -EBADF;
 }
 
 /* Tries again if the program closes the descriptor between two calls. A program that closes all
  * descriptors over and over does that. */
-int trace_storage_take(uint64_t offset, uint64_t size, void **memory)
+static int take(struct range range)
 {
-    const rlim_t limit = length_limit();
-    int error = offset + size > limit ? -EFBIG : -EBADF;
-    *memory = NULL;
+    range.limit = length_limit();
+    int error = range.offset + range.size > range.limit ? -EFBIG : -EBADF;
     atomic_fetch_add(&storage.users, 1);
     for (unsigned attempt = 0; attempt < ATTEMPTS && (error == -EBADF || error == -ESTALE);
          attempt++)
-        error = try_take(offset, size, limit, memory);
+        error = try_take(&range);
     atomic_fetch_sub(&storage.users, 1);
     return error;
+}
+
+int trace_storage_take(uint64_t offset, uint64_t size, uint64_t first, void **memory)
+{
+    *memory = NULL;
+    return take((struct range){.offset = offset, .size = size, .first = first, .memory = memory});
+}
+
+int trace_storage_grow(uint64_t offset, uint64_t size)
+{
+    return take((struct range){.offset = offset, .size = size, .first = size});
 }
 
 int trace_storage_begin(int descriptor, const char *path)

@@ -26,9 +26,12 @@
 int trace_storage_begin(int descriptor, const char *path);
 
 /*
- * Reserves and maps `size` bytes of the file from `offset`. Returns 0 or a negative errno.
+ * Maps `size` bytes of the file from `offset`, of which it reserves `first` bytes and the last
+ * page. trace_storage_grow() reserves the bytes between before they are touched. Both return 0 or a
+ * negative errno.
  */
-int trace_storage_take(uint64_t offset, uint64_t size, void **memory);
+int trace_storage_take(uint64_t offset, uint64_t size, uint64_t first, void **memory);
+int trace_storage_grow(uint64_t offset, uint64_t size);
 
 /* Closes the descriptor, unless it belongs to the program by now. */
 void trace_storage_end(void);
