@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Every command in the documents works. Blocks ```sh and ```sql of README.md and docs/*.md run in
 # order, each document in a folder of its own, by what an installed user has; a block fails the test
-# when any command of it fails. ```sql blocks run on the document's session: `session.db` there.
-# ```text and unnamed blocks are not run.
+# when any command of it fails. ```sql blocks run on the document's session: `session.db` there. A
+# ```text block that follows such a block directly is its answer, in columns, and must be the same;
+# MPROF_REFRESH=1 writes the answers. Other ```text and unnamed blocks are not run.
 set -u
 rm -rf documents documents-home documents-usr
 mkdir -p documents documents-home
@@ -13,24 +14,49 @@ export PATH="$PWD/documents-usr/bin:$PATH" PKG_CONFIG_PATH="$libraries/pkgconfig
 # As if it were installed where compiler and loader look.
 export LIBRARY_PATH="$libraries" LD_LIBRARY_PATH="$libraries:$libraries/mprof"
 export C_INCLUDE_PATH="$PWD/documents-usr/include/mprof" CPLUS_INCLUDE_PATH="$PWD/documents-usr/include/mprof"
-# The examples lie in the sources alone.
-export SOURCE="$MPROF_SOURCE" HOME="$PWD/documents-home"
-failed=0 blocks=0
+export EXAMPLES="$PWD/documents-usr/share/doc/mprof/docs/examples" HOME="$PWD/documents-home"
+failed=0 blocks=0 answers=0
+
+# answer QUERIES: as the page shows it.
+answer() {
+    local columns=()
+    [ ! -e "$1.answer" ] || columns=(-column)
+    sqlite3 -bail -header "${columns[@]}" session.db <"$1" >"$1.rows" || { cat "$1.rows"; return 1; }
+    sed 's/ *$//' "$1.rows"
+}
+
+# refresh DOCUMENT FOLDER: writes the answers into the page.
+refresh() {
+    python3 - "$1" "$2" <<'PYTHON'
+import itertools, os, re, sys
+number = itertools.count()
+def fresh(block):
+    path = f'{sys.argv[2]}/{next(number):03}.sql'
+    if not os.path.exists(path + '.answer'):
+        return block.group(0)
+    return f'```sql\n{block.group(2)}```\n\n```text\n{open(path + ".out").read()}```'
+text = open(sys.argv[1]).read()
+open(sys.argv[1], 'w').write(re.sub(r'^```(sh|sql)\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?', fresh, text, flags=re.S | re.M))
+PYTHON
+}
 for document in "$MPROF_SOURCE"/README.md "$MPROF_SOURCE"/docs/*.md; do
     name=$(basename "$document" .md)
     mkdir -p "documents/$name"
     python3 - "$document" "documents/$name" <<'PYTHON'
 import re, sys
-text = open(sys.argv[1]).read()
-for n, (kind, body) in enumerate(re.findall(r'^```(sh|sql)\n(.*?)^```', text, re.S | re.M)):
+blocks = re.finditer(r'^```(sh|sql)\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?', open(sys.argv[1]).read(), re.S | re.M)
+for n, block in enumerate(blocks):
+    kind, body, answer = block.groups()
     open(f'{sys.argv[2]}/{n:03}.{kind}', 'w').write(body)
+    if kind == 'sql' and answer is not None:
+        open(f'{sys.argv[2]}/{n:03}.sql.answer', 'w').write(answer)
 PYTHON
     for block in documents/"$name"/[0-9]*.*; do
-        [ -e "$block" ] || continue
+        case $block in *.sh | *.sql) [ -e "$block" ] || continue ;; *) continue ;; esac
         blocks=$((blocks + 1))
         case $block in
         *.sh) (cd "documents/$name" && bash -euo pipefail "$(basename "$block")") >"$block.out" 2>&1 </dev/null ;;
-        *.sql) sqlite3 -bail -header "documents/$name/session.db" <"$block" >"$block.out" 2>&1 && [ -s "$block.out" ] ;;
+        *.sql) (cd "documents/$name" && answer "$(basename "$block")") >"$block.out" 2>&1 && [ -s "$block.out" ] ;;
         esac || {
             failed=1
             echo "$document: this block failed:"
@@ -38,8 +64,17 @@ PYTHON
             echo "--- it printed:"
             tail -n 20 "$block.out"
         }
+        [ ! -e "$block.answer" ] || {
+            answers=$((answers + 1))
+            [ -n "${MPROF_REFRESH:-}" ] || diff "$block.answer" "$block.out" || {
+                failed=1
+                echo "$document: this query has another answer (>) than the page (<):"
+                cat "$block"
+            }
+        }
     done
+    [ -z "${MPROF_REFRESH:-}" ] || refresh "$document" "documents/$name"
 done
-echo "$blocks blocks run"
+echo "$blocks blocks run, $answers answers compared"
 [ "$blocks" -gt 0 ] || failed=1
 exit $failed

@@ -6,7 +6,8 @@ A screen in a page is a text block behind a line
     <!-- screen SESSION WIDTHxHEIGHT: KEYS => WORDS -->
 
 It is what mprof-tui shows of FOLDER/SESSION.db after KEYS: names of keys, and what is typed in double
-quotes. All WORDS are on the screen. If the page is docs/tour.md, the same keys also show the same
+quotes. All WORDS are on the screen. A line <!-- answer SESSION: KEYS => WORDS --> stands for a screen that
+the page does not show. If the page is docs/tour.md, the same keys also show the same
 screen in a terminal of tmux, and at 200x60 what the browser writes for that size.
 
 Times, addresses, process numbers and the resident set vary between runs; charts vary with the times.
@@ -23,6 +24,7 @@ import sys
 import time
 
 SCREEN = re.compile(r'<!-- screen (\S+) (\d+)x(\d+): (.*?) => (.*?) -->\n```text\n(.*?)```\n', re.S)
+ANSWER = re.compile(r'<!-- answer (\S+): (.*?) => (.*?) -->')
 SYSTEM = re.compile(r'libs\S*\+0x|libstd|libc[-_]start|__libc|_start$|call_init|dl-init|_dl_')
 VARIES = [
     (r'\b[0-9a-f]{12}\b|\b[0-9a-f]{6,11}…', 'ADDRESS'),
@@ -91,11 +93,22 @@ def in_terminal(session, width, height, steps):
 
 
 def record(folder, name):
-    for command in (['mprof-run', '--quiet', '--force', '-o', name + '.bin', './' + name],
+    free_stacks = ['--free-stacks'] if name == 'calculator' else []
+    for command in (['mprof-run', '--quiet', '--force', *free_stacks, '-o', name + '.bin', './' + name],
                     ['mprof-ingest', '--quiet', '--force', '-o', name + '.db', name + '.bin']):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f'{" ".join(command)} failed: {done.stderr}')
+
+
+def check_words(folder, name, keys, words):
+    """Returns what is wrong with the words of an answer, "" if nothing is."""
+    for size in ('80x24', '200x60'):
+        screen = browser(f'{folder}/{name}.db', size, parts(keys))
+        for word in words.split():
+            if word not in screen:
+                return f'no "{word}" on the screen\n{screen}'
+    return ''
 
 
 def check(page, folder, match):
@@ -126,6 +139,12 @@ for page in sys.argv[2:]:
             f'{folder}/{m.group(1)}.db', f'{m.group(2)}x{m.group(3)}', parts(m.group(4))) + '```\n'
         open(page, 'w').write(SCREEN.sub(fresh, text))
         continue
+    for name, keys, words in ANSWER.findall(text):
+        count += 1
+        wrong = check_words(folder, name, keys, words)
+        if wrong:
+            failed = 1
+            print(f'{page}, keys {keys}: {wrong}')
     screens = list(SCREEN.finditer(text))
     if len(screens) != text.count('<!-- screen ') or not screens:
         sys.exit(f'{page}: {text.count("<!-- screen ")} screens, {len(screens)} of the right form')

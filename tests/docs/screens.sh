@@ -9,11 +9,13 @@ unset NO_COLOR TMUX XDG_CONFIG_HOME
 # The hint of a first run is no part of the screens.
 mkdir -p state/mprof && touch state/mprof/browsed
 for program in leaking_requests kept_gestures undo_history; do
-    g++ -g -O2 -o $program "$MPROF_SOURCE/tests/programs/graphs/$program.cpp" || exit 1
+    g++ -g -O2 -o $program "$MPROF_SOURCE/docs/examples/$program.cpp" || exit 1
 done
-g++ -g -O2 -o calculator "$MPROF_SOURCE/tests/programs/recursion.cpp" || exit 1
+g++ -g -O2 -o calculator "$MPROF_SOURCE/docs/examples/calculator.cpp" || exit 1
 for program in leaking_requests kept_gestures undo_history calculator; do
-    mprof-run --quiet -o $program.bin "./$program" >$program.out || fail "$program is not recorded"
+    free_stacks=()
+    [ $program != calculator ] || free_stacks=(--free-stacks)
+    mprof-run --quiet "${free_stacks[@]}" -o $program.bin "./$program" >$program.out || fail "$program is not recorded"
     mprof-ingest --quiet -o $program.db $program.bin || fail "$program is not ingested"
 done
 python3 "$MPROF_SOURCE/tests/docs/screens.py" "$work" "$MPROF_SOURCE"/README.md \

@@ -9,6 +9,12 @@ for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-exp
     [ -f "usr/share/bash-completion/completions/$program" ] || fail "completion of $program"
     [ -f "usr/share/zsh/site-functions/_$program" ] && [ -f "usr/share/fish/vendor_completions.d/$program.fish" ] || fail "completions of $program"
 done
+# The documents lead from one to the other as in the sources, and the first page's examples are there.
+(cd usr/share/doc/mprof && find . -name '*.md' -printf '%P\n' | python3 "$MPROF_SOURCE/packaging/site/links.py") >links.txt ||
+    fail "installed documents: $(cat links.txt)"
+for example in calculator.cpp leaking_requests.cpp pace.h budgets/heap.budgets; do
+    [ -f "usr/share/doc/mprof/docs/examples/$example" ] || fail "the example $example is not installed"
+done
 export PATH="$work/usr/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin -- ls / >listing.txt || fail "recording by the installed set"
 mprof-ingest -q -o ls.db ls.bin || fail "ingest by the installed set"
