@@ -53,15 +53,23 @@ enum session_job_state loader_wait(const struct loader *loader, struct session_j
     return left > 0 ? session_job_wait(job, (int)left) : session_job_poll(job, NULL);
 }
 
-/* Takes a load from the list of those that wait. */
-static void stop_waiting(struct loader *loader, struct load *load)
+/* Takes a load from a list. Returns false if it is not there. */
+static bool take_out(struct load **list, const struct load *load)
 {
-    for (struct load **at = &loader->waiting; *at; at = &(*at)->next) {
+    for (struct load **at = list; *at; at = &(*at)->next) {
         if (*at == load) {
             *at = load->next;
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+/* Takes a load from the list of those that wait, or of those whose answer nobody has taken. */
+static void stop_waiting(struct loader *loader, const struct load *load)
+{
+    if (!take_out(&loader->waiting, load))
+        take_out(&loader->swept, load);
 }
 
 /* Cancels what is coming for one load. */
@@ -140,14 +148,19 @@ void loader_cancel(struct loader *loader)
 {
     while (loader->waiting)
         cancel(loader, loader->waiting);
+    while (loader->swept)
+        cancel(loader, loader->swept);
 }
 
 void loader_sweep(struct loader *loader)
 {
     for (struct load *load = loader->waiting, *next; load; load = next) {
         next = load->next;
-        if (session_job_poll(load->job, NULL) > SESSION_JOB_RUNNING)
-            stop_waiting(loader, load);
+        if (session_job_poll(load->job, NULL) <= SESSION_JOB_RUNNING)
+            continue;
+        take_out(&loader->waiting, load);
+        load->next = loader->swept;
+        loader->swept = load;
     }
 }
 

@@ -33,13 +33,14 @@ struct load {
     void *coming; /* the data that `job` computes */
     struct session_job *job;
     unsigned place;    /* of the job's question; 0: not asked yet */
-    struct load *next; /* of those that wait for an answer */
+    struct load *next; /* of those that wait for an answer, or whose answer nobody has taken */
 };
 
 /* The engine and the loads that wait for it. */
 struct loader {
     struct session_jobs *jobs;
     struct load *waiting;
+    struct load *swept;         /* with an answer that loader_sweep() has found */
     unsigned places;            /* given out so far */
     int64_t deadline_ms;        /* load_get() waits so long for an answer; -1: without end */
     struct session_error error; /* of the last load that failed; its message is empty after use */
