@@ -16,7 +16,7 @@
 #include "ingest/write/session_tables.h"
 
 enum {
-    PERIOD_MS = 1000,
+    PERIOD_MS = 400,
     WAIT_FOR_HEADER = 50, /* times FIRST_MS, for a recorder that has only just begun */
     FIRST_MS = 100,
     STILL_POLLS = 4, /* without a process to wait for, a trace that does not grow has ended */
@@ -334,11 +334,12 @@ static bool settle(struct follow *follow)
     return follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS || look(follow, true);
 }
 
-/* Returns how long to wait after a look of `took` ms: one look begins each second, but after a long
- * look the pause is as long as the look. */
+/* Returns how long to wait after a look of `took` ms: one look begins each period, but after a long
+ * look the pause is half as long as the look. So a look takes at most two thirds of a core. */
 static int pause_after(uint64_t took)
 {
-    return took * 2 > PERIOD_MS ? (int)took : PERIOD_MS - (int)took;
+    const uint64_t half = took / 2;
+    return took + half > PERIOD_MS ? (int)half : PERIOD_MS - (int)took;
 }
 
 static bool watch(struct follow *follow)
@@ -358,7 +359,10 @@ static bool watch(struct follow *follow)
         int pause = !follow->replays                               ? FIRST_MS
                     : follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS ? 0
                                                                    : pause_after(now_ms() - begin);
-        if (follow_process_wait(follow->process, pause))
+        if (follow_process_wait(follow->process, pause / 2))
+            break;
+        writer_follow_rest(follow->writer);
+        if (follow_process_wait(follow->process, pause - pause / 2))
             break;
     }
     follow->ended =

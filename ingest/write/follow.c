@@ -16,6 +16,8 @@
 #include "follow_begin_sql.h"
 #include "session_sql.h"
 
+enum { BUSY_MS = 3000 }; /* it waits so long for other writers */
+
 struct writer_follow {
     char *target;
     struct ingest_status *status;
@@ -89,7 +91,7 @@ struct writer_follow *writer_follow_open(const char *target, const struct writer
     if (create(writer, options) &&
         writer_database_open(&writer->database, target,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
-        sqlite3_busy_timeout(writer->database.sqlite, 3000) == SQLITE_OK &&
+        sqlite3_busy_timeout(writer->database.sqlite, BUSY_MS) == SQLITE_OK &&
         writer_database_run(&writer->database,
                             "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
                             "PRAGMA cache_size = -65536;") &&
@@ -138,25 +140,40 @@ static bool put_packed(struct writer_follow *writer)
            writer_database_fail(&writer->database, NULL);
 }
 
+/* Copies the log into the file, as far as no reader needs the state of before. Returns the pages of
+ * the log. */
+static int copy_log(struct writer_follow *writer)
+{
+    int pages = 0;
+    sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,
+                              NULL);
+    return pages;
+}
+
+void writer_follow_rest(struct writer_follow *writer)
+{
+    copy_log(writer);
+}
+
 /*
- * Ends the transaction. SQLite can only restart the log when no reader uses it. If the log is
- * large, it waits for that: when all of the log is copied, a reader that gets the newest state from
- * time to time no longer uses the log.
+ * Ends the transaction. SQLite restarts the log by itself when all of it is copied and no reader
+ * uses it. A reader that gets the newest state from time to time no longer does, once
+ * writer_follow_rest() has copied the log. Only with a huge log it waits for such a moment: to wait
+ * makes the session late.
  */
 bool writer_follow_end(struct writer_follow *writer)
 {
-    enum { LOG_PAGES_MOST = 8192 };
-    int pages = 0;
+    enum { LOG_PAGES_MOST = 65536, LOG_WAIT_MS = 200 };
     const bool sampled = writer->sampled;
     writer->sampled = false;
     if ((sampled && !writer_database_run(&writer->database, estimate_sql)) || !put_packed(writer) ||
         !writer_database_run(&writer->database, "COMMIT"))
         return false;
-    sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,
-                              NULL);
-    if (pages > LOG_PAGES_MOST)
-        sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_RESTART, NULL,
-                                  NULL);
+    if (copy_log(writer) <= LOG_PAGES_MOST)
+        return true;
+    sqlite3_busy_timeout(writer->database.sqlite, LOG_WAIT_MS);
+    sqlite3_wal_checkpoint_v2(writer->database.sqlite, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+    sqlite3_busy_timeout(writer->database.sqlite, BUSY_MS);
     return true;
 }
 

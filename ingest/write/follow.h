@@ -33,6 +33,8 @@ bool writer_follow_begin(struct writer_follow *writer, uint64_t first_id);
 bool writer_follow_rows(struct writer_follow *writer, const struct row_batch *batch);
 struct table_sink writer_follow_tables(struct writer_follow *writer);
 bool writer_follow_end(struct writer_follow *writer);
+/* Tidies up between two transactions, when readers have had time to get the newest state. */
+void writer_follow_rest(struct writer_follow *writer);
 void writer_follow_close(struct writer_follow *writer);
 
 #endif
