@@ -117,8 +117,8 @@ void browser_search(struct browser *browser, const char *text)
 
 enum {
     ANSWER_MS = 15,      /* between two looks for answers */
-    RENEWAL_LEAST = 500, /* ms between two looks for a newer state of the session */
-    RENEWAL_SHARE = 4    /* a newer state that takes t ms is looked for again after this times t */
+    RENEWAL_LEAST = 200, /* ms between two looks for a newer state of the session */
+    RENEWAL_SHARE = 2    /* a newer state that takes t ms is looked for again after this times t */
 };
 
 int browser_patience(const struct browser *browser)
