@@ -359,9 +359,12 @@ static bool watch(struct follow *follow)
         int pause = !follow->replays                               ? FIRST_MS
                     : follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS ? 0
                                                                    : pause_after(now_ms() - begin);
+        /* The next look shows what this poll sees (trace/follow.h). */
         if (follow_process_wait(follow->process, pause / 2))
             break;
         writer_follow_rest(follow->writer);
+        if (!trace_follow_poll(follow->trace, follow->status))
+            return false;
         if (follow_process_wait(follow->process, pause - pause / 2))
             break;
     }

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FOLLOW_LAG_SKIP_NS UINT64_C(1300000000)   /* skips details if it is further behind, */
-#define FOLLOW_LAG_CAUGHT_NS UINT64_C(1000000000) /* until it is at most this far behind */
+#define FOLLOW_LAG_SKIP_NS UINT64_C(1200000000)  /* skips details if it is further behind, */
+#define FOLLOW_LAG_CAUGHT_NS UINT64_C(800000000) /* until it is at most this far behind */
 
 struct follow_lag {
     uint64_t behind_ns;

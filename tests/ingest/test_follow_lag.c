@@ -9,6 +9,7 @@
 #include "ingest/follow_lag.h"
 
 #define SECONDS(n) (UINT64_C(1000000000) * (n))
+#define TENTHS(n) (UINT64_C(100000000) * (n))
 
 static uint64_t behind(uint64_t shown, uint64_t newest, uint64_t now, bool ended)
 {
@@ -34,13 +35,13 @@ static void details_are_skipped_until_it_has_caught_up(void **state)
     static const struct {
         uint64_t shown, now;
         bool skips;
-    } moments[] = {{0, 4, false},  {1, 7, true},   {2, 8, true},  {6, 9, true},
-                   {8, 10, false}, {9, 13, false}, {10, 16, true}};
+    } moments[] = {{0, 12, false},  {10, 23, true},  {20, 30, true}, {30, 39, true},
+                   {40, 48, false}, {50, 61, false}, {60, 80, true}};
     struct follow_lag lag = {0, false};
     for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
-        follow_lag_update(&lag, &(struct follow_moment){.shown_ns = SECONDS(moments[i].shown),
-                                                        .newest_ns = SECONDS(moments[i].now),
-                                                        .now_ns = SECONDS(moments[i].now)});
+        follow_lag_update(&lag, &(struct follow_moment){.shown_ns = TENTHS(moments[i].shown),
+                                                        .newest_ns = TENTHS(moments[i].now),
+                                                        .now_ns = TENTHS(moments[i].now)});
         assert_int_equal(lag.skips, moments[i].skips);
     }
 }

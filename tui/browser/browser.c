@@ -117,7 +117,7 @@ void browser_search(struct browser *browser, const char *text)
 
 enum {
     ANSWER_MS = 15,      /* between two looks for answers */
-    RENEWAL_LEAST = 200, /* ms between two looks for a newer state of the session */
+    RENEWAL_LEAST = 100, /* ms between two looks for a newer state of the session */
     RENEWAL_SHARE = 2    /* a newer state that takes t ms is looked for again after this times t */
 };
 
