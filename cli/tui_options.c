@@ -23,6 +23,9 @@ static const struct command_option options[] = {
                                   "(default: mono with NO_COLOR, light if COLORFGBG names a light "
                                   "ground, otherwise dark)"},
     [TUI_OPTION_ASCII] = {0, "ascii", .help = "show only ASCII characters"},
+    [TUI_OPTION_FRESH] = {0, "fresh",
+                          .help = "begin with the overview of everything, not where you left the "
+                                  "session"},
     [TUI_OPTION_YES] = {'y', "yes",
                         .help = "if SESSION is a trace, make the session without a question"},
     [TUI_OPTION_SCRIPT] =

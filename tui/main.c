@@ -12,8 +12,10 @@
 #include "session/session.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/config.h"
+#include "tui/browser/copied_file.h"
 #include "tui/browser/first_run.h"
 #include "tui/browser/given_trace.h"
+#include "tui/browser/kept_state.h"
 #include "tui/screen/cells.h"
 #include "tui/browser/manual.h"
 #include "tui/browser/script.h"
@@ -31,7 +33,7 @@ struct arguments {
     const char *session, *script;
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
-    bool ascii, yes;
+    bool ascii, yes, fresh;
     bool themed;                          /* the user has named a theme, */
     enum theme_kind theme;                /* this one, on the command line */
     char config_error[CONFIG_ERROR_SIZE]; /* "": the configuration is good */
@@ -90,6 +92,9 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         break;
     case TUI_OPTION_VIEW:
         arguments->browser.view = value;
+        break;
+    case TUI_OPTION_FRESH:
+        arguments->fresh = true;
         break;
     case TUI_OPTION_YES:
         arguments->yes = true;
@@ -169,6 +174,27 @@ static bool opens(const char *path, struct session_error *error)
     return good;
 }
 
+/* Makes the browser, where the user left the session if he works at a terminal. */
+static struct browser *open_browser(const struct arguments *arguments, struct session *session,
+                                    struct session_error *error)
+{
+    struct browser_options options = arguments->browser;
+    struct kept_state state = {.found = false};
+    char note[KEPT_STATE_NOTE] = "";
+    if (!arguments->script && !arguments->fresh)
+        kept_state_read(session, &state, note);
+    options.state = state.found ? &state : NULL;
+    struct browser *browser = browser_new(session, &options, error);
+    if (browser) {
+        if (note[0])
+            browser_complain(browser, note);
+        else if (state.found)
+            browser_say(browser, "as you left it; --fresh begins with the overview of everything");
+    }
+    kept_state_clear(&state);
+    return browser;
+}
+
 /* Opens the session, and a browser that closes it. Returns NULL after a message. */
 static struct browser *start(const struct arguments *arguments)
 {
@@ -179,7 +205,7 @@ static struct browser *start(const struct arguments *arguments)
     bool good = session && (!arguments->process ||
                             (session_find_process(session, arguments->process, &process, &error) &&
                              session_select_process(session, process, &error)));
-    struct browser *browser = good ? browser_new(session, &arguments->browser, &error) : NULL;
+    struct browser *browser = good ? open_browser(arguments, session, &error) : NULL;
     if (browser)
         return browser;
     session_close(session);
@@ -294,6 +320,30 @@ static void edit(struct terminal *terminal, struct browser *browser)
     free(path);
 }
 
+/* Puts what the user has copied where he can find it, and says where that is. */
+static void copy(struct terminal *terminal, struct browser *browser)
+{
+    char path[256], message[512];
+    char *text = browser_takes_copy(browser);
+    if (!text)
+        return;
+    const bool fits = terminal_copy(terminal, text);
+    const bool written = copied_file_write(text, path, sizeof(path));
+    const int length = (int)strcspn(text, "\n");
+    if (written)
+        snprintf(message, sizeof(message), "copied%s %s: %.*s",
+                 fits ? ", also to" : ", not to the terminal, for which it is too long, but to",
+                 path, length, text);
+    else
+        snprintf(message, sizeof(message), "%s: %.*s",
+                 fits ? "copied" : "too long for the terminal's clipboard", length, text);
+    if (fits || written)
+        browser_say(browser, message);
+    else
+        browser_complain(browser, message);
+    free(text);
+}
+
 static void loop(struct terminal *terminal, struct browser *browser, struct grid *grid)
 {
     /* Keys that come faster than the screen can be drawn are handled together, up to a limit. */
@@ -309,10 +359,7 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
         if (event.more)
             continue;
         edit(terminal, browser);
-        char *copied = browser_takes_copy(browser);
-        if (copied)
-            terminal_copy(terminal, copied);
-        free(copied);
+        copy(terminal, browser);
         if (browser_takes_redraw(browser))
             terminal_redraw(terminal);
         browser_render(browser, grid);
@@ -323,7 +370,7 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
 
 static int run_terminal(struct arguments *arguments)
 {
-    char error[256];
+    char error[256], note[KEPT_STATE_NOTE];
     /* Errors of the command line must come before the terminal is opened. */
     arguments->browser.width = 80;
     arguments->browser.height = 24;
@@ -349,6 +396,8 @@ static int run_terminal(struct arguments *arguments)
         loop(terminal, browser, grid);
     }
     terminal_close(terminal);
+    if (grid && !kept_state_write(browser, note))
+        complain(EXIT_GOOD, note);
     browser_free(browser);
     grid_free(grid);
     return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, "out of memory");

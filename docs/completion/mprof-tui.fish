@@ -4,6 +4,7 @@ complete -c mprof-tui -l view -x -a 'overview timeline memory tree functions typ
 complete -c mprof-tui -l process -x -a 'all' -d 'which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)'
 complete -c mprof-tui -l theme -x -a 'dark light colour-blind mono' -d 'the colours: dark or light, for such a ground; colour-blind, for a dark ground; mono, with patterns in place of colours (default: mono with NO_COLOR, light if COLORFGBG names a light ground, otherwise dark)'
 complete -c mprof-tui -l ascii -d 'show only ASCII characters'
+complete -c mprof-tui -l fresh -d 'begin with the overview of everything, not where you left the session'
 complete -c mprof-tui -s y -l yes -d 'if SESSION is a trace, make the session without a question'
 complete -c mprof-tui -l script -r -F -d 'read keys from FILE (- is standard input) and write screens as text, without a terminal'
 complete -c mprof-tui -l size -x -d 'screen size for --script (default: 80x24)'

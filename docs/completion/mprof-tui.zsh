@@ -6,6 +6,7 @@ _arguments -s -S \
     '--process=[which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
     '--theme=[the colours: dark or light, for such a ground; colour-blind, for a dark ground; mono, with patterns in place of colours (default: mono with NO_COLOR, light if COLORFGBG names a light ground, otherwise dark)]:NAME:(dark light colour-blind mono)' \
     '--ascii[show only ASCII characters]' \
+    '--fresh[begin with the overview of everything, not where you left the session]' \
     '(-y --yes)'{-y,--yes}'[if SESSION is a trace, make the session without a question]' \
     '--script=[read keys from FILE (- is standard input) and write screens as text, without a terminal]:FILE:_files' \
     '--size=[screen size for --script (default: 80x24)]:WxH: ' \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/graphs/folder.h"
+#include "session/user_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

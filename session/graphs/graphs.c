@@ -12,7 +12,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/data/user_rows.h"
-#include "session/graphs/folder.h"
+#include "session/user_folder.h"
 #include "session/graphs/graph_text.h"
 #include "session/graphs/names.h"
 #include "session/graphs/shipped.h"

@@ -16,7 +16,7 @@
 #include "session/data/session_state.h"
 #include "session/data/user_rows.h"
 #include "session/graphs.h"
-#include "session/graphs/folder.h"
+#include "session/user_folder.h"
 #include "session/graphs/graph_text.h"
 #include "session/graphs/storing.h"
 

@@ -6,6 +6,7 @@ import pty
 import select
 import signal
 import struct
+import tempfile
 import termios
 import time
 
@@ -15,10 +16,12 @@ ARROW_DOWN, ARROW_UP, ARROW_RIGHT, ARROW_LEFT = b"\033OB", b"\033OA", b"\033OC",
 class Browser:
     def __init__(self, arguments, columns=200, rows=60, environment=None):
         self.began = time.monotonic()
+        self.folder = tempfile.TemporaryDirectory()  # no run sees the state of another
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             variables = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", **(environment or {}))
+            variables["XDG_CONFIG_HOME"] = variables["XDG_STATE_HOME"] = self.folder.name
             variables.pop("NO_COLOR", None)
             os.execve(arguments[0], arguments, variables)
         self.status = None

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # mprof-tui in a real terminal (tmux on its own socket): starts, answers keys and the mouse, follows a
 # resize, stops and goes on by Ctrl-Z and fg, and restores the terminal after q, after a signal, and
-# after Ctrl-C.
+# after Ctrl-C. It goes on where the user left the session, reads his configuration, and shows the
+# colours of themes, also as true colours.
 set -u
 command -v tmux >/dev/null || exit 77
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR TMUX
 work=$(mktemp -d)
 socket=mprof-tui-test-$$
+export XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state
+unset COLORTERM COLORFGBG
 tm() { tmux -L "$socket" -f /dev/null "$@"; }
 trap 'tm kill-server 2>/dev/null; rm -rf "$work"' EXIT
 "$MPROF_BUILD/tests/make_session" "$work/session.db" 5000 100 50 2 1 || exit 1
@@ -50,7 +53,8 @@ tm send-keys 5
 wait_for 'total ▼'
 tm set-option -s set-clipboard on
 tm send-keys y
-wait_for 'copied: '
+wait_for "copied, also to $work/state/mprof/copied.txt: "
+grep -q '^main ' "$work/state/mprof/copied.txt" || fail 'no file has what was copied'
 tries=0
 until [ -n "$(tm show-buffer 2>/dev/null)" ]; do
     tries=$((tries + 1))
@@ -90,11 +94,50 @@ sed 's/rows [0-9]*; columns [0-9]*;//' "$work/before" >"$work/a"
 sed 's/rows [0-9]*; columns [0-9]*;//' "$work/after" >"$work/b"
 diff "$work/a" "$work/b" || fail 'the terminal is not as it was'
 
+# The next run goes on there; --fresh does not.
+say "$MPROF_BUILD/bin/mprof-tui $work/session.db"
+wait_for 'as you left it; --fresh'
+wait_for 'a cell'
+wait_for 'where size > 100 .* of 5,000'
+tm send-keys q
+wait_for '^ready> *$'
+mkdir -p "$XDG_CONFIG_HOME/mprof"
+printf 'theme light\nkey Z view-2\nkey x\n' >"$XDG_CONFIG_HOME/mprof/tui.conf"
+say "clear; $MPROF_BUILD/bin/mprof-tui --fresh $work/session.db"
+wait_for 'tui.conf:3: expected key, its name, an action'
+wait_for 'Findings'
+colour() { tm capture-pane -pe | grep -qE "38[;:]$1"; } # one that tmux shows, as 5;N or 2;R;G;B
+colour '5;25m' || fail 'no colour of the light theme'
+tm send-keys Z
+wait_for 'allocated \+'
+say ':theme dark'
+wait_for 'theme dark'
+colour '5;74m' || fail 'no colour of the dark theme'
+tm send-keys q
+wait_for '^ready> *$'
+rm "$XDG_CONFIG_HOME/mprof/tui.conf"
+
+# True colours: of a kind of terminal that terminfo knows, named outright or by COLORTERM.
+cat >"$work/direct.ti" <<'END'
+xterm-direct|xterm with direct colours,
+    RGB, colors#0x1000000, pairs#0x7FFF, use=xterm-256color,
+    setab=\E[%?%p1%{8}%<%t4%p1%d%e48\:2\:\:%p1%{65536}%/%d\:%p1%{256}%/%{255}%&%d\:%p1%{255}%&%d%;m,
+    setaf=\E[%?%p1%{8}%<%t3%p1%d%e38\:2\:\:%p1%{65536}%/%d\:%p1%{256}%/%{255}%&%d\:%p1%{255}%&%d%;m,
+END
+tic -x -o "$work/terminfo" "$work/direct.ti" 2>"$work/tic" || fail "no terminfo entry: $(cat "$work/tic")"
+for kind in 'TERM=xterm-direct' 'TERM=xterm-256color COLORTERM=truecolor'; do
+    say "clear; env TERMINFO_DIRS=$work/terminfo:/etc/terminfo:/lib/terminfo:/usr/share/terminfo $kind $MPROF_BUILD/bin/mprof-tui --fresh --view functions $work/session.db"
+    wait_for 'total ▼'
+    colour '2[;:][:;]?95[;:]175[;:]215m' || fail "no true colour with $kind" # colour 74 of 256
+    tm send-keys q
+    wait_for '^ready> *$'
+done
+
 # Signals: the handler restores the terminal.
 for signal in TERM SEGV INT; do
     say 'clear'
     wait_gone 'status='
-    say "$MPROF_BUILD/bin/mprof-tui $work/session.db"
+    say "$MPROF_BUILD/bin/mprof-tui --fresh $work/session.db"
     wait_for 'Findings'
     if [ $signal = INT ]; then
         tm send-keys C-c

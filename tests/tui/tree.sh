@@ -9,6 +9,7 @@ export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR TMUX
 work=$(mktemp -d)
 socket=mprof-tree-test-$$
+export XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state
 tm() { tmux -L "$socket" -f /dev/null "$@"; }
 trap 'tm kill-server 2>/dev/null; rm -rf "$work"' EXIT
 bin=$MPROF_BUILD/bin
@@ -29,7 +30,7 @@ wait_for() {
 for size in '80 24' '200 60'; do
     # shellcheck disable=SC2086
     set -- $size
-    tm new-session -d -x "$1" -y "$2" "$bin/mprof-tui '$work/session.db'" || exit 1
+    tm new-session -d -x "$1" -y "$2" "$bin/mprof-tui --fresh '$work/session.db'" || exit 1
     wait_for 'Findings'
     # Who owns the memory at the peak, by own code, with the path?
     tm send-keys 4

@@ -6,6 +6,7 @@
 
 #include "tui/browser/browser_state.h"
 #include "tui/browser/help.h"
+#include "tui/browser/kept_state.h"
 #include "tui/keys/keys.h"
 #include "tui/screen/input.h"
 #include "tui/screen/key_names.h"
@@ -34,6 +35,11 @@ char *browser_takes_edit(struct browser *browser, uint32_t *line)
 void browser_complain(struct browser *browser, const char *message)
 {
     exploration_complain(&browser->exploration, "%s", message);
+}
+
+void browser_say(struct browser *browser, const char *message)
+{
+    exploration_say(&browser->exploration, "%s", message);
 }
 
 bool browser_takes_redraw(struct browser *browser)
@@ -368,12 +374,17 @@ static bool prepare(struct browser *browser, struct session *session,
     for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
         if (!(browser->editors[typing[i]] = line_editor_new()))
             return false;
-    if (!choose_view(browser, options->view, error))
+    const struct kept_state *state = options->state;
+    if (!choose_view(browser, options->view ? options->view : state ? state->view : NULL, error))
         return false;
     if (!exploration_filter(&browser->exploration, options->filter ? options->filter : "", error))
         return false;
     steps_begin(browser);
-    return true;
+    if (state)
+        kept_state_apply(state, browser);
+    /* Esc takes the filter of the last run back. */
+    return !state || !state->filter || options->filter ||
+           browser_filter(browser, state->filter, error);
 }
 
 struct browser *browser_new(struct session *session, const struct browser_options *options,

@@ -15,11 +15,13 @@
 #include "tui/screen/input.h"
 
 struct browser;
+struct kept_state;
 
 struct browser_options {
-    const char *filter; /* the first filter; NULL: none */
-    const char *view;   /* name of the first view; NULL: the overview */
-    const char *other;  /* path of the session to compare with; NULL: none. Outlives the browser */
+    const char *filter;             /* the first filter; NULL: none */
+    const char *view;               /* name of the first view; NULL: the overview */
+    const struct kept_state *state; /* of the last run, for what is not named here; NULL: none */
+    const char *other; /* path of the session to compare with; NULL: none. Outlives the browser */
     int width, height;
     bool hint;   /* begin with a line that says which keys answer which question */
     int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */
@@ -45,8 +47,9 @@ bool browser_finished(const struct browser *browser);
 /* Returns once the file that the user wants to edit, which the caller frees, and stores the line.
  * NULL: none. */
 char *browser_takes_edit(struct browser *browser, uint32_t *line);
-/* Says something in the footer, as an error. */
+/* Say something in the footer: as an error, or not. */
 void browser_complain(struct browser *browser, const char *message);
+void browser_say(struct browser *browser, const char *message);
 /* Returns true once after a key that asks to draw the whole screen again. */
 bool browser_takes_redraw(struct browser *browser);
 /* Returns the text that the user has copied since the last call, NULL if there is none. The caller

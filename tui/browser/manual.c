@@ -133,10 +133,13 @@ void manual_page(FILE *out)
     put_entry(out, "COLORFGBG", "", "if it ends in ;7 or ;15, the terminal's ground is light");
     put_entry(out, "XDG_CONFIG_HOME", "",
               "the folder with your graphs, mprof/graphs/NAME.graph, your settings, "
-              "mprof/settings, and the browser's configuration, mprof/tui.conf; default: "
+              "mprof/settings, the browser's configuration, mprof/tui.conf, and where you left "
+              "each session, "
+              "mprof/state; default: "
               "~/.config");
     put_entry(out, "XDG_STATE_HOME", "",
-              "the folder of the file mprof/browsed, which says that this is not your first run; "
+              "the folder of the files mprof/browsed, which says that this is not your first run, "
+              "and mprof/copied.txt, which y writes; "
               "default: ~/.local/state");
     put_entry(out, "LC_ALL, LC_CTYPE, LANG", "", "in a locale without UTF-8 only ASCII is shown");
     fputs(".SH EXIT STATUS\n", out);

@@ -31,9 +31,9 @@ int terminal_colors(const struct terminal *terminal); /* 256, 16 or 0 */
 bool terminal_ascii(const struct terminal *terminal);
 /* Shows a grid. Cuts cells that do not fit the terminal. */
 void terminal_show(struct terminal *terminal, const struct grid *grid);
-/* Puts a text into the terminal's clipboard, if the terminal lets programs do that. A text that is
- * too long (clipboard.h) is left out. */
-void terminal_copy(struct terminal *terminal, const char *text);
+/* Puts a text into the terminal's clipboard, if the terminal lets programs do that, which it does
+ * not tell. Returns false if the text is too long (clipboard.h). */
+bool terminal_copy(struct terminal *terminal, const char *text);
 /* Makes the next terminal_show() draw every cell again. */
 void terminal_redraw(struct terminal *terminal);
 /* Gives the terminal to another program, and takes it back. */

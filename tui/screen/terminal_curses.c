@@ -339,11 +339,12 @@ void terminal_show(struct terminal *terminal, const struct grid *grid)
     refresh();
 }
 
-void terminal_copy(struct terminal *terminal, const char *text)
+bool terminal_copy(struct terminal *terminal, const char *text)
 {
     (void)terminal;
-    clipboard_write(stdout, text);
+    const bool good = clipboard_write(stdout, text);
     fflush(stdout);
+    return good;
 }
 
 void terminal_redraw(struct terminal *terminal)

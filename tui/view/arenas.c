@@ -455,6 +455,12 @@ static bool write_table(void *view, struct exploration *exploration, FILE *out,
     return arenas->data != NULL;
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct arenas *state = view;
+    return table_order(&state->table, columns, COLUMNS, order, set);
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
@@ -478,5 +484,6 @@ const struct view_ops arenas_view = {
     .render = render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = write_table,
 };

@@ -472,6 +472,12 @@ static bool write_table(void *context, struct exploration *exploration, FILE *ou
     return view->data != NULL;
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct lifetimes *state = view;
+    return table_order(&state->pair.main, columns, COLUMNS, order, set);
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
@@ -500,5 +506,6 @@ const struct view_ops lifetimes_view = {
     .render = render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = write_table,
 };

@@ -459,6 +459,12 @@ static bool write_table(void *view, struct exploration *exploration, FILE *out,
     return sizes->data != NULL;
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct sizes *state = view;
+    return table_order(&state->pair.main, columns, COLUMNS, order, set);
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
@@ -486,5 +492,6 @@ const struct view_ops sizes_view = {
     .render = render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = write_table,
 };

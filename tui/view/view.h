@@ -55,6 +55,9 @@ struct view_ops {
     /* Writes the selected thing as text, for `y`: whole names, whole stacks. Returns false if
      * nothing is selected. */
     bool (*copy)(void *view, struct exploration *exploration, FILE *out);
+    /* Stores the order of the rows and the selected one or, with `set`, takes them from there
+     * before the first update(). Returns false if that is no order of the view. */
+    bool (*order)(void *view, struct table_order *order, bool set);
     /* Writes all rows that the view shows, for `:w`. Returns false if it shows none now. */
     bool (*table)(void *view, struct exploration *exploration, FILE *out, enum table_format format);
 };

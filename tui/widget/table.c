@@ -233,6 +233,25 @@ static enum table_answer sort_beside(struct table *table, const struct table_sou
     return TABLE_USED;
 }
 
+bool table_order(struct table *table, const struct table_column *columns, size_t count,
+                 struct table_order *order, bool set)
+{
+    if (!set) {
+        *order = (struct table_order){.sort = table->sort,
+                                      .descending = table->descending,
+                                      .has_key = table->has_key,
+                                      .key = table->key};
+        return true;
+    }
+    if (order->sort >= count || columns[order->sort].unsorted)
+        return false;
+    table->sort = order->sort;
+    table->descending = order->descending;
+    table->has_key = order->has_key;
+    table->key = order->key;
+    return true;
+}
+
 /* ---- mouse ------------------------------------------------------------------------------ */
 
 static bool inside(const struct view_input *input, const struct table_place *place)

@@ -113,6 +113,18 @@ void table_select(struct table *table, const struct table_source *source, size_t
 void table_render(const struct table *table, const struct table_source *source,
                   const struct area *area);
 
+/* The order of a table's rows and the selected one, to be kept beyond a run. */
+struct table_order {
+    size_t sort; /* column */
+    bool descending;
+    bool has_key;
+    uint64_t key;
+};
+/* Stores the order of a table or, with `set`, takes it from there. Returns false if these columns
+ * have no such order; the table stays as it is. */
+bool table_order(struct table *table, const struct table_column *columns, size_t count,
+                 struct table_order *order, bool set);
+
 /* The texts of what the table did, for the footer. Returns `out`, "" if there is nothing to say. */
 #define TABLE_MESSAGE_SIZE 300
 char *table_message(const struct table *table, const struct table_source *source,

@@ -334,6 +334,12 @@ static bool table(void *view, struct exploration *exploration, FILE *out, enum t
     return true;
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct allocations *state = view;
+    return table_order(&state->table, allocation_columns, ALLOCATION_COLUMNS, order, set);
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
@@ -365,5 +371,6 @@ const struct view_ops allocations_view = {
     .render = render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = table,
 };

@@ -546,6 +546,12 @@ static void render(const void *view, const struct exploration *exploration, cons
                    row_at(diff, diff->table.selected)->name);
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct diff *state = view;
+    return table_order(&state->table, columns, COLUMNS, order, set);
+}
+
 static const struct key_binding keys[] = {
     {.keys = {'b'},
      .action = ACTION_DIRECTION,
@@ -583,5 +589,6 @@ const struct view_ops diff_view = {
     .render = render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = table,
 };

@@ -463,7 +463,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     bool used = input->action == ACTION_REFRESH;
     if (other && functions->renewals != exploration->renewals) {
         /* Selects the same function again: its row may differ in the newer state of the session. */
-        int row = functions->renewals == 0 ? -1 : row_of(functions, functions->kept);
+        int row =
+            functions->renewals == 0 && !functions->keeps ? -1 : row_of(functions, functions->kept);
         functions->selected = row < 0 ? functions->selected : row;
         functions->renewals = exploration->renewals;
     } else if (used && exploration->has_function) {
@@ -509,6 +510,25 @@ static bool write_table(void *view, struct exploration *exploration, FILE *out,
     return true;
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct functions *functions = view;
+    if (set && order->sort >= FUNCTION_COLUMNS)
+        return false;
+    if (set) {
+        functions->sort = (enum function_column)order->sort;
+        functions->descending = order->descending;
+        functions->keeps = order->has_key && order->key <= UINT32_MAX;
+        functions->kept = (uint32_t)order->key;
+    } else {
+        *order = (struct table_order){.sort = functions->sort,
+                                      .descending = functions->descending,
+                                      .has_key = functions->count > 0,
+                                      .key = functions->kept};
+    }
+    return true;
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to the callers"},
     {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the callees"},
@@ -528,5 +548,6 @@ const struct view_ops functions_view = {
     .render = functions_render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = write_table,
 };

@@ -58,6 +58,7 @@ struct functions {
     bool known;                        /* the rows have come */
     uint64_t selections, renewals;     /* that they are of; 0: none have come so far */
     uint32_t kept;                     /* function of the selected row */
+    bool keeps;                        /* it is known before the first rows */
     struct session_function_row *rows; /* of the load; sorted here */
     size_t count;
     const void *at_peak;  /* the data that gave the rows their bytes at the peak; NULL: none yet */

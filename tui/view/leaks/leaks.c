@@ -407,5 +407,6 @@ const struct view_ops leaks_view = {
     .render = leaks_render,
     .offers = offers,
     .copy = copy,
+    .order = leaks_keep_order,
     .table = write_table,
 };

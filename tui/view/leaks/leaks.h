@@ -91,5 +91,7 @@ char *leaks_type_text(char *out, size_t size, const struct leaks *leaks,
 /* ---- render.c ---- */
 
 void leaks_render(const void *view, const struct exploration *exploration, const struct area *area);
+/* Keeps the order of the rows, as view_ops.order. */
+bool leaks_keep_order(void *view, struct table_order *order, bool set);
 
 #endif

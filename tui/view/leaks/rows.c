@@ -346,3 +346,9 @@ struct table_source leaks_frames_source(const struct leaks *leaks)
                                  .cell = frame_cell,
                                  .key = frame_key};
 }
+
+bool leaks_keep_order(void *view, struct table_order *order, bool set)
+{
+    struct leaks *state = view;
+    return table_order(&state->groups, columns, COLUMNS, order, set);
+}

@@ -332,6 +332,12 @@ static bool write_table(void *view, struct exploration *exploration, FILE *out,
     return threads->data != NULL;
 }
 
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    struct threads *state = view;
+    return table_order(&state->pair.main, columns, THREAD_COLUMNS, order, set);
+}
+
 static const struct key_binding keys[] = {
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
@@ -355,5 +361,6 @@ const struct view_ops threads_view = {
     .render = render,
     .offers = offers,
     .copy = copy,
+    .order = keep_order,
     .table = write_table,
 };

@@ -344,3 +344,9 @@ struct table_source tree_source(struct tree_rows *rows)
                                  .cell = put_cell,
                                  .key = key_of};
 }
+
+bool tree_keep_order(void *view, struct table_order *order, bool set)
+{
+    struct tree_view *state = view;
+    return table_order(&state->table, columns, TREE_COLUMNS, order, set);
+}

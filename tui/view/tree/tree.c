@@ -368,5 +368,6 @@ const struct view_ops tree_view = {
     .render = tree_render,
     .offers = tree_offers,
     .copy = tree_copy,
+    .order = tree_keep_order,
     .table = tree_table,
 };

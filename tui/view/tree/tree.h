@@ -144,5 +144,7 @@ size_t tree_offers(void *view, struct exploration *exploration, struct view_offe
                    size_t capacity);
 bool tree_copy(void *view, struct exploration *exploration, FILE *out);
 bool tree_table(void *view, struct exploration *exploration, FILE *out, enum table_format format);
+/* Keeps the order of the rows, as view_ops.order. */
+bool tree_keep_order(void *view, struct table_order *order, bool set);
 
 #endif

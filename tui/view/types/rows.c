@@ -261,3 +261,9 @@ void types_sort(struct types *types)
     if (types->data && types->data->count > 1)
         qsort_r(types->order, types->data->count, sizeof(*types->order), compare, types);
 }
+
+bool types_keep_order(void *view, struct table_order *order, bool set)
+{
+    struct types *state = view;
+    return table_order(&state->pair.main, columns, COLUMNS, order, set);
+}

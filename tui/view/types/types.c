@@ -220,5 +220,6 @@ const struct view_ops types_view = {
     .render = types_render,
     .offers = offers,
     .copy = copy,
+    .order = types_keep_order,
     .table = write_table,
 };

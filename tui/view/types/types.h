@@ -103,5 +103,7 @@ void types_pane_sort(struct types *types);
 
 struct pair_tables types_tables(const struct types *types, int width, int height);
 void types_render(const void *view, const struct exploration *exploration, const struct area *area);
+/* Keeps the order of the rows, as view_ops.order. */
+bool types_keep_order(void *view, struct table_order *order, bool set);
 
 #endif

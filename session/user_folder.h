@@ -4,8 +4,8 @@
  * alone (0700, 0600). No symbolic link in it is followed, and only regular files are read,
  * replaced and removed. A file is written under another name and gets its own when it is whole.
  */
-#ifndef MPROF_SESSION_GRAPHS_FOLDER_H
-#define MPROF_SESSION_GRAPHS_FOLDER_H
+#ifndef MPROF_SESSION_USER_FOLDER_H
+#define MPROF_SESSION_USER_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
