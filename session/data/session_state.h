@@ -23,6 +23,13 @@ struct other_session;
 struct scan;
 struct user;
 
+/* A timeline that is asked for. */
+struct session_timeline {
+    uint64_t from_ns, to_ns;
+    size_t count; /* of slots; 0: there is none */
+    enum session_color_by by;
+};
+
 struct session {
     struct database *database;
     struct column_store *columns;
@@ -40,6 +47,7 @@ struct session {
     enum { SUMS_UNKNOWN, SUMS_USABLE, SUMS_MISSING } sums; /* of ingest: summary_answers() */
     struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */
     struct code_facts *facts;                              /* NULL: not asked for yet */
+    struct session_timeline asked;                         /* the last one of the whole session */
     struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */
 };
 

@@ -7,28 +7,32 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/filter/sort_order.h"
+#include "session/scan/kernels.h"
 
 enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
 
 /* The most bytes of the sums of all threads. */
 #define SUMS_MOST ((size_t)64 << 20)
 
-struct peak_sum {
-    uint64_t allocated, freed, events;
-};
-
 /* What all threads read. */
 struct peak_search {
+    const struct time_parts *parts; /* NULL: a bucket is 2^shift ns wide */
+    unsigned shift;
     size_t bucket_count;
-    unsigned shift;           /* a bucket is 2^shift ns wide */
-    struct peak_sum *buckets; /* the sums of all threads */
-    uint64_t *before;         /* live bytes at the start of each bucket */
-    uint64_t *chosen;         /* one bit for each bucket to sweep now */
-    uint32_t *places;         /* the buckets to sweep now, ascending */
+    const struct peak_sum *buckets; /* the sums of all threads */
+    uint64_t *before;               /* live bytes at the start of each bucket */
+    uint64_t *chosen;               /* one bit for each bucket to sweep now */
+    uint32_t *places;               /* the buckets to sweep now, ascending */
     size_t place_count;
     uint32_t *left; /* the buckets that can hold the peak and are not swept yet, best bound first */
     size_t left_count;
     const uint8_t *here; /* by thread: its rows count; NULL: all do */
+};
+
+/* The values of some rows. */
+struct peak_rows {
+    struct kernel_rows rows;
+    uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS], bytes[KERNEL_ROWS];
 };
 
 static unsigned columns_of(const struct peak_search *search)
@@ -39,6 +43,8 @@ static unsigned columns_of(const struct peak_search *search)
 
 static size_t bucket_of(const struct peak_search *search, uint64_t ns)
 {
+    if (search->parts)
+        return time_parts_bucket(search->parts, ns);
     const uint64_t bucket = ns >> search->shift;
     return bucket < search->bucket_count ? (size_t)bucket : search->bucket_count - 1;
 }
@@ -64,23 +70,18 @@ static void take(const struct peak_search *search, const struct chunk_rows *rows
 
 /* ---- the first pass: sums of buckets ---- */
 
-size_t peak_search_size(const struct peak_search *search)
-{
-    return search->bucket_count * sizeof(*search->buckets);
-}
-
-void peak_search_add(const struct peak_search *search, struct peak_sum *sums,
-                     const struct peak_rows *rows)
+static void add(const struct peak_search *search, struct peak_sum *sums,
+                const struct peak_rows *rows)
 {
     for (size_t i = 0; i < rows->rows.count; i++) {
         struct peak_sum *sum = &sums[bucket_of(search, rows->began[i])];
         sum->allocated += rows->bytes[i];
-        sum->events++;
+        sum->allocations++;
         if (rows->life[i] == 0)
             continue;
         sum = &sums[bucket_of(search, rows->began[i] + rows->life[i] - 1)];
         sum->freed += rows->bytes[i];
-        sum->events++;
+        sum->frees++;
     }
 }
 
@@ -97,27 +98,37 @@ static void sum_rows(void *context, const struct chunk_rows *rows)
     KERNEL_EACH_BLOCK(rows->words, &taken.rows)
     {
         take(summing->search, rows, &taken);
-        peak_search_add(summing->search, summing->sums, &taken);
+        add(summing->search, summing->sums, &taken);
+    }
+}
+
+/* Adds the sums of another thread. */
+static void merge(struct peak_sum *sums, const struct peak_sum *other, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sums[i].allocated += other[i].allocated;
+        sums[i].freed += other[i].freed;
+        sums[i].allocations += other[i].allocations;
+        sums[i].frees += other[i].frees;
     }
 }
 
 bool peak_search_whole(struct peak_search *search, struct selection *selection,
                        struct session_error *error)
 {
-    struct peak_sum *sums[SCAN_THREADS_MAX];
     struct scan_contexts contexts;
     if (!scan_contexts_open(selection->session, &contexts,
-                            sizeof(struct summing) + peak_search_size(search), SUMS_MOST, error))
+                            sizeof(struct summing) + search->bucket_count * sizeof(struct peak_sum),
+                            2 * SUMS_MOST, error))
         return false;
-    const size_t threads = contexts.threads;
-    for (size_t i = 0; i < threads; i++) {
-        struct summing *summing = contexts.each[i];
-        summing->search = search;
-        sums[i] = summing->sums;
-    }
-    const bool good = scan_each_chunk(selection->session, &selection->set, columns_of(search),
-                                      sum_rows, contexts.each, threads, error) &&
-                      peak_search_end(search, sums, threads, selection, error);
+    for (size_t i = 0; i < contexts.threads; i++)
+        ((struct summing *)contexts.each[i])->search = search;
+    struct peak_sum *sums = ((struct summing *)contexts.each[0])->sums;
+    bool good = scan_each_chunk(selection->session, &selection->set, columns_of(search), sum_rows,
+                                contexts.each, contexts.threads, error);
+    for (size_t i = 1; i < contexts.threads; i++)
+        merge(sums, ((const struct summing *)contexts.each[i])->sums, search->bucket_count);
+    good = good && peak_search_end(search, sums, selection, error);
     scan_contexts_close(&contexts);
     return good;
 }
@@ -160,6 +171,11 @@ static int compare_places(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static uint64_t events_of(const struct peak_search *search, size_t bucket)
+{
+    return search->buckets[bucket].allocations + search->buckets[bucket].frees;
+}
+
 /* Chooses the buckets with the highest bounds that can hold more than `least`, as many as fit.
  * Returns false if there are none. */
 static bool choose_buckets(struct peak_search *search, uint64_t least)
@@ -174,9 +190,9 @@ static bool choose_buckets(struct peak_search *search, uint64_t least)
             search->left_count = taken;
             break;
         }
-        if (taken > 0 && events + search->buckets[bucket].events > EVENTS_AT_ONCE)
+        if (taken > 0 && events + events_of(search, bucket) > EVENTS_AT_ONCE)
             break;
-        events += search->buckets[bucket].events;
+        events += events_of(search, bucket);
         search->chosen[bucket / 64] |= UINT64_C(1) << (bucket % 64);
         search->places[search->place_count++] = bucket;
         taken++;
@@ -338,28 +354,43 @@ static bool sweep_chosen(struct peak_search *search, struct selection *selection
 
 /* ---- the search ---- */
 
+/* Returns the most buckets for so many threads and rows: a power of two. */
+static size_t buckets_most(const struct selection *selection)
+{
+    const size_t most = SUMS_MOST / sizeof(struct peak_sum) / scan_threads(selection->session);
+    size_t count = 16;
+    while (count < BUCKETS_MAX && count * 2 <= most && count < selection_count(selection) / 64)
+        count *= 2;
+    return count;
+}
+
+unsigned peak_search_fine(const struct selection *selection, size_t parts)
+{
+    const size_t most = buckets_most(selection);
+    unsigned fine = 0;
+    while (parts << (fine + 1) <= most)
+        fine++;
+    return fine;
+}
+
 struct peak_search *peak_search_new(const struct selection *selection, const uint8_t *here,
-                                    struct session_error *error)
+                                    const struct time_parts *parts, struct session_error *error)
 {
     struct peak_search *search = calloc(1, sizeof(*search));
-    const size_t most = SUMS_MOST / sizeof(*search->buckets) / scan_threads(selection->session);
     if (!search) {
         session_fail_memory(error, "the peak");
         return NULL;
     }
     search->here = here;
-    search->bucket_count = 16;
-    while (search->bucket_count < BUCKETS_MAX && search->bucket_count * 2 <= most &&
-           search->bucket_count < selection_count(selection) / 64)
-        search->bucket_count *= 2;
-    while (selection->session->duration_ns >> search->shift >= search->bucket_count)
+    search->parts = parts;
+    search->bucket_count = parts ? (parts->count << parts->fine) + 1 : buckets_most(selection);
+    while (!parts && selection->session->duration_ns >> search->shift >= search->bucket_count)
         search->shift++;
-    search->buckets = calloc(search->bucket_count, sizeof(*search->buckets));
     search->before = calloc(search->bucket_count, sizeof(*search->before));
     search->chosen = calloc(search->bucket_count / 64 + 1, sizeof(*search->chosen));
     search->left = calloc(search->bucket_count, sizeof(*search->left));
     search->places = calloc(BATCH, sizeof(*search->places));
-    if (search->buckets && search->before && search->chosen && search->left && search->places)
+    if (search->before && search->chosen && search->left && search->places)
         return search;
     session_fail_memory(error, "the peak");
     peak_search_free(search);
@@ -370,7 +401,6 @@ void peak_search_free(struct peak_search *search)
 {
     if (!search)
         return;
-    free(search->buckets);
     free(search->before);
     free(search->chosen);
     free(search->left);
@@ -378,16 +408,10 @@ void peak_search_free(struct peak_search *search)
     free(search);
 }
 
-bool peak_search_end(struct peak_search *search, struct peak_sum *const *sums, size_t threads,
+bool peak_search_end(struct peak_search *search, const struct peak_sum *sums,
                      struct selection *selection, struct session_error *error)
 {
-    for (size_t i = 0; i < threads; i++) {
-        for (size_t k = 0; k < search->bucket_count; k++) {
-            search->buckets[k].allocated += sums[i][k].allocated;
-            search->buckets[k].freed += sums[i][k].freed;
-            search->buckets[k].events += sums[i][k].events;
-        }
-    }
+    search->buckets = sums;
     find_candidates(search);
     while (choose_buckets(search, selection->peak_bytes)) {
         if (!sweep_chosen(search, selection, error))

@@ -139,6 +139,7 @@ void selection_free(struct selection *selection)
     free(selection->warnings);
     free(selection->order);
     free(selection->stack_sums);
+    free(selection->slots);
     for (size_t i = 0; i < SELECTION_PARTS; i++)
         free(selection->parts[i]);
     free(selection);

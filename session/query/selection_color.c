@@ -156,26 +156,48 @@ static uint32_t category_of(const struct session *session, enum session_color_by
     }
 }
 
+/* Stores the category of each code, for the caller to free. */
+static uint32_t *find_categories(struct session *session, enum session_color_by by,
+                                 struct session_error *error)
+{
+    const uint32_t *known = NULL;
+    const uint32_t codes = code_count(session, by);
+    if ((by == SESSION_COLOR_USER && !user_frames(session, &known, error)) ||
+        (by == SESSION_COLOR_OWNER && !user_owners(session, &known, error)))
+        return NULL;
+    uint32_t *of_code = malloc(((size_t)codes + 1) * sizeof(*of_code));
+    if (!of_code)
+        session_fail_memory(error, "a legend");
+    for (uint32_t code = 0; of_code && code < codes; code++)
+        of_code[code] = category_of(session, by, known, code);
+    return of_code;
+}
+
+bool color_categories_of_stacks(struct session *session, enum session_color_by by,
+                                uint32_t **of_stack, uint32_t *categories,
+                                struct session_error *error)
+{
+    *of_stack = find_categories(session, by, error);
+    *categories = category_count(session, by);
+    return *of_stack != NULL;
+}
+
 static bool categories_open(struct categories *categories, struct session *session,
                             enum session_color_by by, struct session_error *error)
 {
-    const uint32_t *known = NULL;
-    if ((by == SESSION_COLOR_USER && !user_frames(session, &known, error)) ||
-        (by == SESSION_COLOR_OWNER && !user_owners(session, &known, error)))
+    categories->of_code = find_categories(session, by, error);
+    if (!categories->of_code)
         return false;
+    /* Owners have names since their categories are known. */
     categories->codes = code_count(session, by);
     categories->count = category_count(session, by);
-    categories->of_code = malloc(categories->codes * sizeof(*categories->of_code));
-    categories->bytes = calloc(categories->count, sizeof(*categories->bytes));
-    categories->allocations = calloc(categories->count, sizeof(*categories->allocations));
-    categories->at_peak_bytes = calloc(categories->count, sizeof(*categories->at_peak_bytes));
+    const size_t count = (size_t)categories->count + 1;
+    categories->bytes = calloc(count, sizeof(*categories->bytes));
+    categories->allocations = calloc(count, sizeof(*categories->allocations));
+    categories->at_peak_bytes = calloc(count, sizeof(*categories->at_peak_bytes));
     categories->peak_ns = session_peak_ns(session);
-    if (!categories->of_code || !categories->bytes || !categories->allocations ||
-        !categories->at_peak_bytes)
-        return session_fail_memory(error, "a legend");
-    for (uint32_t code = 0; code < categories->codes; code++)
-        categories->of_code[code] = category_of(session, by, known, code);
-    return true;
+    return (categories->bytes && categories->allocations && categories->at_peak_bytes) ||
+           session_fail_memory(error, "a legend");
 }
 
 static void categories_close(struct categories *categories)
@@ -476,9 +498,10 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
     bool good = categories_open(&categories, selection->session, by, error) &&
                 add_all(&categories, selection, error) && rank_map(map, &categories, error);
     categories_close(&categories);
-    if (!good) {
+    /* The pass that has found the sums may have made the map, too. */
+    if (!good || selection->maps[by]) {
         color_map_free(map);
-        return NULL;
+        return good ? selection->maps[by] : NULL;
     }
     selection->maps[by] = map;
     return map;

@@ -12,7 +12,7 @@
 
 static bool search(struct selection *selection, const uint8_t *here, struct session_error *error)
 {
-    struct peak_search *search = peak_search_new(selection, here, error);
+    struct peak_search *search = peak_search_new(selection, here, NULL, error);
     const bool good = search && peak_search_whole(search, selection, error);
     peak_search_free(search);
     return good;
@@ -47,18 +47,6 @@ bool selection_find_peak(struct selection *selection, struct session_error *erro
     selection->peak_known = session->names.machines > 1 ? search_machines(selection, error)
                                                         : search(selection, NULL, error);
     return selection->peak_known;
-}
-
-struct peak_search *selection_begin_peak(struct selection *selection, struct session_error *error)
-{
-    selection->peak_bytes = selection->peak_ns = 0;
-    return peak_search_new(selection, NULL, error);
-}
-
-bool selection_may_share_peak(const struct selection *selection)
-{
-    return !selection->peak_known && selection->session->names.machines <= 1 &&
-           !(selection->everything && summary_answers(selection->session));
 }
 
 /* Finds the peak at the first call of a getter. The cast is safe: no selection is const. */

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "session/data/column_store.h"
+#include "session/data/session_state.h"
 #include "session/filter/program.h"
 #include "session/filter/warning.h"
 #include "session/scan/row_set.h"
@@ -54,6 +54,8 @@ struct selection {
     uint64_t *order; /* the first `ordered` rows in sort order */
     uint64_t ordered;
     struct stack_sum *stack_sums;             /* by stack */
+    struct session_timeline timeline;         /* the one whose slots are kept */
+    struct session_slot *slots;               /* NULL: none are */
     struct rows_part *parts[SELECTION_PARTS]; /* the last ones asked for, free() */
     struct color_map *maps[COLOR_BY_TOTAL];
 };
@@ -85,6 +87,14 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
                                             struct session_error *error);
 void color_map_free(struct color_map *map);
 
+/* Stores the category of each stack for a colouring by functions, modules, own code or owners, in
+ * `*of_stack`, which the caller frees, and the number of categories. Returns false with `error`
+ * set.
+ */
+bool color_categories_of_stacks(struct session *session, enum session_color_by by,
+                                uint32_t **of_stack, uint32_t *categories,
+                                struct session_error *error);
+
 /* Returns the columns that color_map_at() reads, as bits. */
 unsigned color_map_columns(const struct color_map *map);
 uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,
@@ -107,11 +117,6 @@ static inline size_t color_map_of(const struct color_map *map, uint64_t value, u
 bool color_map_find(const struct selection *selection, const struct color_map *map, uint64_t id,
                     size_t *position, struct session_error *error);
 
-struct peak_search;
-/* Tells whether another pass over all selected rows may do the first pass of the peak, too. */
-bool selection_may_share_peak(const struct selection *selection);
-/* Begins the search for it (peak_search.h). Returns NULL with `error` set. */
-struct peak_search *selection_begin_peak(struct selection *selection, struct session_error *error);
 /* Computes peak_bytes and peak_ns if they are not known yet. */
 bool selection_find_peak(struct selection *selection, struct session_error *error);
 
