@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_session SESSION...: times the questions that people ask, each in a process of its own,
- * first with the file in the page cache (warm), then without (cold, by posix_fadvise). Prints a
- * line of a Markdown table for each: the estimate if there is one, the exact answer, the time from
- * a cancel in the middle until the engine is free again, bytes read by system calls, bytes that
- * came from the disk, and the largest resident set.
+ * bench_session [-w] [-q QUESTION] SESSION...: times the questions that people ask, each in a
+ * process of its own, first with the file in the page cache (warm), then without (cold, by
+ * posix_fadvise). Prints a line of a Markdown table for each: the estimate if there is one, the
+ * exact answer, the processor time of all threads, the time from a cancel in the middle until the
+ * engine is free again, bytes read by system calls, bytes that came from the disk, and the largest
+ * resident set. -w leaves out the cold ones, -q all questions whose names do not begin so.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,8 +23,8 @@
 enum { SLOTS = 240, CELLS = 4000 };
 
 struct measured {
-    double open, first, exact, cancel; /* ms; below 0: there is none */
-    uint64_t read, disk, resident;     /* bytes */
+    double open, first, exact, processor, cancel; /* ms; below 0: there is none */
+    uint64_t read, disk, resident;                /* bytes */
     bool good;
 };
 
@@ -31,6 +33,15 @@ static double now_ms(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* Returns the processor time of all threads so far. */
+static double processor_ms(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
 }
 
 /* Returns the number behind `key` in a file of /proc/self. */
@@ -224,6 +235,7 @@ static bool count_filter(struct bench *bench)
     return selection != NULL;
 }
 
+/* The screen that shows all blocks has been asked for before. */
 static bool filter_screen(struct bench *bench)
 {
     return ask_view(bench, FILTER, true);
@@ -324,7 +336,7 @@ struct question {
     const char *name;
     bool (*ask)(struct bench *bench);
     bool opens;     /* the opening is part of the time */
-    bool needs_all; /* the selection of all is made before */
+    bool needs_all; /* the selection of all is made before, and shown */
 };
 
 static const struct question questions[] = {
@@ -334,7 +346,7 @@ static const struct question questions[] = {
     {"types", types, false, true},
     {"sizes", sizes, false, true},
     {"new filter: count and bytes", count_filter, false, false},
-    {"new filter: whole screen", filter_screen, false, false},
+    {"new filter: whole screen", filter_screen, false, true},
     {"peak of a filter", filter_peak, false, false},
     {"join stack", join_stack, false, false},
     {"join stack, all but peaks", join_stack_measures, false, false},
@@ -371,6 +383,13 @@ static bool do_nothing(struct session *session, struct selection *selection, voi
     return true;
 }
 
+/* Does what a browser has done before the user asks. */
+static void show_all(struct bench *bench)
+{
+    first_screen(bench);
+    bench->all = ask_selection(bench, "all");
+}
+
 /* Opens the session again, cancels the question in its middle, and waits for the engine. */
 static double measure_cancel(const char *path, const struct question *question, double exact)
 {
@@ -379,7 +398,7 @@ static double measure_cancel(const char *path, const struct question *question, 
     if (!open_bench(&bench, path))
         return latency;
     if (question->needs_all)
-        bench.all = ask_selection(&bench, "all");
+        show_all(&bench);
     bench.cancels = true;
     question->ask(&bench);
     bench.cancels = false;
@@ -395,22 +414,24 @@ static struct measured measure(const char *path, const struct question *question
 {
     struct measured result = {.first = -1, .cancel = -1};
     struct bench bench = {.session = NULL};
-    double began = now_ms();
+    double began = now_ms(), worked = processor_ms();
     uint64_t read = proc_number("/proc/self/io", "rchar:");
     uint64_t disk = proc_number("/proc/self/io", "read_bytes:");
     if (!open_bench(&bench, path))
         return result;
     result.open = now_ms() - began;
     if (question->needs_all)
-        bench.all = ask_selection(&bench, "all");
+        show_all(&bench);
     if (!question->opens) {
         began = now_ms();
+        worked = processor_ms();
         read = proc_number("/proc/self/io", "rchar:");
         disk = proc_number("/proc/self/io", "read_bytes:");
     }
     bench.first = 0;
     result.good = question->ask(&bench);
     result.exact = now_ms() - began;
+    result.processor = processor_ms() - worked;
     result.read = proc_number("/proc/self/io", "rchar:") - read;
     result.disk = proc_number("/proc/self/io", "read_bytes:") - disk;
     result.resident = proc_number("/proc/self/status", "VmHWM:") * 1024;
@@ -466,18 +487,25 @@ static void print_row(const char *name, const char *cache, const struct measured
 {
     printf("| %s | %s |", name, cache);
     if (!result->good) {
-        printf(" failed | | | | | |\n");
+        printf(" failed | | | | | | |\n");
         return;
     }
     print_ms(result->first);
     print_ms(result->exact);
+    print_ms(result->processor);
     print_ms(result->cancel);
     printf(" %.1f | %.1f | %.0f |\n", (double)result->read / 1e6, (double)result->disk / 1e6,
            (double)result->resident / (1 << 20));
     fflush(stdout);
 }
 
-static void bench_file(const char *path)
+/* Which questions are asked, and how. */
+struct choice {
+    const char *begins; /* the names of the questions; "": all */
+    bool warm;          /* only with the file in the page cache */
+};
+
+static void bench_file(const char *path, const struct choice *choice)
 {
     struct session_error error;
     struct session *session = session_open(path, &error);
@@ -491,12 +519,16 @@ static void bench_file(const char *path)
            (long long)session_meta_number(session, "stacks"),
            (double)about.st_size / (double)session_allocation_count(session));
     session_close(session);
-    printf("| question | cache | estimate ms | exact ms | cancel ms | read MB | from disk MB | RSS "
-           "MiB |\n|---|---|---|---|---|---|---|---|\n");
+    printf("| question | cache | estimate ms | exact ms | processor ms | cancel ms | read MB | "
+           "from disk MB | RSS MiB |\n|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
+        if (strncmp(questions[i].name, choice->begins, strlen(choice->begins)) != 0)
+            continue;
         measure_apart(path, &questions[i], false); /* fills the page cache */
         const struct measured warm = measure_apart(path, &questions[i], true);
         print_row(questions[i].name, "warm", &warm);
+        if (choice->warm)
+            continue;
         forget(path);
         const struct measured cold = measure_apart(path, &questions[i], false);
         print_row("", "cold", &cold);
@@ -506,11 +538,21 @@ static void bench_file(const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: bench_session SESSION...\n");
+    struct choice choice = {.begins = ""};
+    int option;
+    while ((option = getopt(argc, argv, "wq:")) != -1) {
+        if (option == 'w')
+            choice.warm = true;
+        else if (option == 'q')
+            choice.begins = optarg;
+        else
+            optind = argc;
+    }
+    if (optind >= argc) {
+        fprintf(stderr, "usage: bench_session [-w] [-q QUESTION] SESSION...\n");
         return 2;
     }
-    for (int i = 1; i < argc; i++)
-        bench_file(argv[i]);
+    for (int i = optind; i < argc; i++)
+        bench_file(argv[i], &choice);
     return 0;
 }
