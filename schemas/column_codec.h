@@ -11,10 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "schemas/column_blocks.h"
+
 #define SESSION_APPLICATION_ID 0x4d50524f /* "MPRO" */
 #define SESSION_SCHEMA_VERSION 1
 
 #define COLUMN_CHUNK_ROWS 65536u
+#define COLUMN_CHUNK_BLOCKS (COLUMN_CHUNK_ROWS / COLUMN_BLOCK_ROWS)
 #define COLUMN_PADDING 8u
 #define COLUMN_ID_STRIDE 32
 
@@ -47,38 +50,17 @@ static inline unsigned column_width(uint64_t range)
     return width;
 }
 
-/* Returns the length of a chunk's data, in bytes. */
-static inline size_t column_data_length(size_t rows, unsigned width)
-{
-    return width == 0 ? 0 : rows * width + COLUMN_PADDING;
-}
-
-/*
- * Packs `rows` values, all in [min, max], into `data`, which holds
- * column_data_length(rows, column_width(max - min)) bytes. Returns the width.
- */
-static inline unsigned column_pack(uint8_t *data, const uint64_t *values, size_t rows, uint64_t min,
-                                   uint64_t max)
-{
-    unsigned width = column_width(max - min);
-    if (width == 0)
-        return 0;
-    for (size_t i = 0; i < rows; i++) {
-        uint64_t value = values[i] - min; /* low byte first; the next row overwrites the rest */
-        memcpy(data + i * width, &value, 8);
-    }
-    memset(data + rows * width, 0, COLUMN_PADDING);
-    return width;
-}
-
 /* Returns 2^(8 * width) - 1, the mask for column_get(). */
 static inline uint64_t column_mask(unsigned width)
 {
     return width >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * width)) - 1;
 }
 
-/* Returns the value of row `i`: min + the packed value. `data` may be NULL only if width is 0. */
-static inline uint64_t column_get(const uint8_t *data, unsigned width, uint64_t mask, uint64_t min,
+/*
+ * Returns the value of row `i` of unpacked values: `min` plus the number in the `width` bytes at
+ * data + i * width. Eight bytes must be readable there. `data` may be NULL only if width is 0.
+ */
+COLUMN_INLINE uint64_t column_get(const uint8_t *data, unsigned width, uint64_t mask, uint64_t min,
                                   size_t i)
 {
     if (width == 0)
@@ -86,6 +68,112 @@ static inline uint64_t column_get(const uint8_t *data, unsigned width, uint64_t 
     uint64_t value;
     memcpy(&value, data + i * width, 8);
     return min + (value & mask);
+}
+
+static inline size_t column_blocks(size_t rows)
+{
+    return (rows + COLUMN_BLOCK_ROWS - 1) / COLUMN_BLOCK_ROWS;
+}
+
+/* Returns the rows of a block of a chunk with `rows` rows. */
+static inline size_t column_block_rows(size_t rows, size_t block)
+{
+    const size_t left = rows - block * COLUMN_BLOCK_ROWS;
+    return left < COLUMN_BLOCK_ROWS ? left : COLUMN_BLOCK_ROWS;
+}
+
+/* Returns the most bytes that the data of a chunk can have. */
+static inline size_t column_data_most(size_t rows)
+{
+    return column_blocks(rows) * COLUMN_BLOCK_MOST + COLUMN_PADDING;
+}
+
+/* Tells whether the data of a chunk can have this length. */
+static inline bool column_length_possible(uint64_t length, size_t rows, unsigned width)
+{
+    return width == 0 ? length == 0 : length > COLUMN_PADDING && length <= column_data_most(rows);
+}
+
+/*
+ * The column alloc_ns stores when blocks ended: when they were freed, or if they never were, when
+ * they were allocated. Ends nearly ascend with the rows. The lifetime gives the other time.
+ */
+static inline uint64_t column_end_ns(uint64_t alloc_ns, uint64_t life_ns)
+{
+    return life_ns == 0 ? alloc_ns : alloc_ns + life_ns - 1;
+}
+
+static inline uint64_t column_alloc_ns(uint64_t end_ns, uint64_t life_ns)
+{
+    return life_ns == 0 ? end_ns : end_ns - (life_ns - 1);
+}
+
+/*
+ * Packs `rows` values, which are not all equal, into `data`, which has room for column_data_most().
+ * `life`: of the column alloc_ns, which `values` holds; otherwise NULL. Returns the length.
+ */
+static inline size_t column_pack(uint8_t *data, const uint64_t *values, const uint64_t *life,
+                                 size_t rows)
+{
+    const size_t blocks = column_blocks(rows);
+    uint8_t *at = data + blocks * COLUMN_BLOCK_HEAD;
+    uint64_t ends[COLUMN_BLOCK_ROWS];
+    for (size_t block = 0; block < blocks; block++) {
+        const size_t first = block * COLUMN_BLOCK_ROWS, count = column_block_rows(rows, block);
+        for (size_t i = 0; life && i < count; i++)
+            ends[i] = column_end_ns(values[first + i], life[first + i]);
+        at += column_block_put(data + block * COLUMN_BLOCK_HEAD, at, life ? ends : values + first,
+                               count, life != NULL);
+    }
+    memset(at, 0, COLUMN_PADDING);
+    return (size_t)(at - data) + COLUMN_PADDING;
+}
+
+/* The places of the blocks in the data of a chunk. */
+struct column_places {
+    struct column_block block[COLUMN_CHUNK_BLOCKS];
+    const uint8_t *body[COLUMN_CHUNK_BLOCKS];
+};
+
+/* Finds the blocks of a chunk. Returns false if a head or the length of the data is damaged. */
+static inline bool column_find_blocks(const uint8_t *data, size_t length, size_t rows,
+                                      struct column_places *places)
+{
+    const size_t blocks = column_blocks(rows);
+    size_t at = blocks * COLUMN_BLOCK_HEAD;
+    if (rows > COLUMN_CHUNK_ROWS || length < at)
+        return false;
+    for (size_t i = 0; i < blocks; i++) {
+        struct column_block *block = &places->block[i];
+        const size_t count = column_block_rows(rows, i);
+        places->body[i] = data + at;
+        if (!column_block_get_head(data + i * COLUMN_BLOCK_HEAD, count, block))
+            return false;
+        at += column_block_length(block, count);
+        if (at > length)
+            return false;
+    }
+    return length - at == COLUMN_PADDING;
+}
+
+/*
+ * Unpacks what column_pack() has packed. `values` has room for the rows up to the next multiple of
+ * COLUMN_BLOCK_ROWS. `life`: of the column alloc_ns the lifetimes, otherwise NULL. Returns false if
+ * the data is damaged.
+ */
+static inline bool column_unpack(const uint8_t *data, size_t length, const uint64_t *life,
+                                 size_t rows, uint64_t *values)
+{
+    struct column_places places;
+    if (!column_find_blocks(data, length, rows, &places))
+        return false;
+    for (size_t i = 0; i < column_blocks(rows); i++)
+        if (!column_block_get64(&places.block[i], places.body[i], column_block_rows(rows, i), 0,
+                                values + i * COLUMN_BLOCK_ROWS))
+            return false;
+    for (size_t row = 0; life && row < rows; row++)
+        values[row] = column_alloc_ns(values[row], life[row]);
+    return true;
 }
 
 #endif

@@ -30,7 +30,8 @@ enum packed_array {
 enum { PACKED_FRAME_SIZE = 8 + 4 * 4 + 1, PACKED_FRAME_INLINED = 1, PACKED_FRAME_BARE = 2 };
 
 /* Places in the directory. */
-enum { PACKED_DIRECTORY_HEAD = 8, PACKED_DIRECTORY_CHUNK = 16 + COLUMN_TOTAL * 16 };
+enum { PACKED_DIRECTORY_HEAD = 8, PACKED_DIRECTORY_COLUMN = 20 };
+enum { PACKED_DIRECTORY_CHUNK = 16 + COLUMN_TOTAL * PACKED_DIRECTORY_COLUMN };
 
 static inline void packed_put(uint8_t *at, uint64_t value, unsigned size)
 {
@@ -70,7 +71,7 @@ static inline size_t packed_directory_chunk(uint64_t chunk)
 
 static inline size_t packed_directory_column(unsigned column)
 {
-    return 16 + (size_t)column * 16;
+    return 16 + (size_t)column * PACKED_DIRECTORY_COLUMN;
 }
 
 #endif

@@ -27,23 +27,10 @@ struct row_batch_chunk {
 
 /*
  * Packs column `column` of a batch that has rows into `data`, which has room for
- * column_data_length(batch->rows, 8) bytes. `chunk` describes the result.
+ * column_data_most(batch->rows) bytes. `chunk` describes the result.
  */
-static inline void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *data,
-                                  struct row_batch_chunk *chunk)
-{
-    const uint64_t *values = batch->column[column];
-    uint64_t min = values[0], max = values[0];
-    for (size_t i = 1; i < batch->rows; i++) {
-        min = values[i] < min ? values[i] : min;
-        max = values[i] > max ? values[i] : max;
-    }
-    chunk->id = (batch->first_id - 1) / COLUMN_CHUNK_ROWS * COLUMN_ID_STRIDE + column;
-    chunk->min = min;
-    chunk->max = max;
-    chunk->width = column_pack(data, values, batch->rows, min, max);
-    chunk->length = column_data_length(batch->rows, chunk->width);
-}
+void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *data,
+                    struct row_batch_chunk *chunk);
 
 /* The receiver of full batches, and of the last one, which may not be full. */
 struct row_sink {

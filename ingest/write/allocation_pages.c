@@ -22,7 +22,7 @@ bool writer_allocation_pages_open(struct writer_allocation_pages *tables, int de
     writer_btree_open(&tables->allocation, &tables->pages, roots.allocation, WRITER_BTREE_TABLE);
     writer_btree_open(&tables->column_chunk, &tables->pages, roots.column_chunk,
                       WRITER_BTREE_TABLE);
-    tables->packed = malloc(CHUNK_HEAD + column_data_length(COLUMN_CHUNK_ROWS, 8));
+    tables->packed = malloc(CHUNK_HEAD + column_data_most(COLUMN_CHUNK_ROWS));
     if (!tables->packed)
         tables->pages.error = ENOMEM;
     return tables->packed != NULL;

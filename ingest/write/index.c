@@ -108,17 +108,17 @@ static size_t read_column(struct build *build, uint64_t chunk, unsigned column, 
     sqlite3_bind_int64(query, 1, (int64_t)(chunk * COLUMN_ID_STRIDE + column));
     int result = sqlite3_step(query);
     if (result == SQLITE_ROW) {
-        unsigned width = (unsigned)sqlite3_column_int(query, 1);
-        uint64_t min = (uint64_t)sqlite3_column_int64(query, 2);
-        const uint8_t *data = sqlite3_column_blob(query, 3);
+        const uint64_t min = (uint64_t)sqlite3_column_int64(query, 1);
+        const uint8_t *data = sqlite3_column_blob(query, 2);
+        const size_t length = (size_t)sqlite3_column_bytes(query, 2);
         rows = (size_t)sqlite3_column_int64(query, 0);
-        if (rows > COLUMN_CHUNK_ROWS || width > 8 ||
-            (size_t)sqlite3_column_bytes(query, 3) != column_data_length(rows, width)) {
+        for (size_t i = 0; length == 0 && i < rows && i < COLUMN_CHUNK_ROWS; i++)
+            values[i] = min;
+        if (rows > COLUMN_CHUNK_ROWS ||
+            (length > 0 && !column_unpack(data, length, NULL, rows, values))) {
             rows = 0;
             fail(build, EIO);
         }
-        for (size_t i = 0; i < rows; i++)
-            values[i] = column_get(data, width, column_mask(width), min, i);
     } else if (result != SQLITE_DONE) {
         fail(build, EIO);
     }
@@ -241,7 +241,7 @@ static bool open_columns(struct build *build, const char *path)
 {
     return sqlite3_open_v2(path, &build->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
            sqlite3_prepare_v2(build->database,
-                              "SELECT rows, width, min, data FROM column_chunk WHERE id = ?", -1,
+                              "SELECT rows, min, data FROM column_chunk WHERE id = ?", -1,
                               &build->column, NULL) == SQLITE_OK;
 }
 

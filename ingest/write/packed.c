@@ -51,6 +51,7 @@ void writer_directory_put(struct writer_directory *directory, const struct row_b
                   packed_directory_column((unsigned)(chunk->id % COLUMN_ID_STRIDE));
     packed_put(at, chunk->min, 8);
     packed_put(at + 8, chunk->max, 8);
+    packed_put(at + 16, chunk->length, 4);
 }
 
 int writer_packed_put_array(sqlite3 *database, int id, const uint8_t *data, uint64_t length)

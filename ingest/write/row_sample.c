@@ -214,7 +214,7 @@ static int put_batch(sqlite3_stmt *insert, const struct row_batch *batch, uint8_
 int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batch *batch)
 {
     struct chosen *rows = malloc((size_t)SAMPLES * KEPT * sizeof(*rows));
-    uint8_t *packed = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
+    uint8_t *packed = malloc(column_data_most(COLUMN_CHUNK_ROWS));
     sqlite3_stmt *insert = NULL;
     size_t count = 0;
     int result = !rows || !packed

@@ -158,7 +158,7 @@ static const char insert_rows_sql[] =
 int writer_rows_open(struct writer_rows *rows, sqlite3 *database)
 {
     *rows = (struct writer_rows){.database = database};
-    rows->packed = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
+    rows->packed = malloc(column_data_most(COLUMN_CHUNK_ROWS));
     if (!rows->packed)
         return SQLITE_NOMEM;
     int result = sqlite3_create_module(database, "row_batch", &batch_module, rows);

@@ -51,7 +51,7 @@ static bool fits(uint64_t rows, size_t length, const struct last_chunk *last)
            last->rows == (int64_t)(rows - (chunks - 1) * COLUMN_CHUNK_ROWS);
 }
 
-/* Returns false if a smallest value is above the largest. */
+/* Returns false if a smallest value is above the largest, or no data has such a length. */
 static bool unpack_chunks(struct column_store *store, const uint8_t *data)
 {
     for (uint32_t chunk = 0; chunk < store->chunks; chunk++) {
@@ -62,10 +62,13 @@ static bool unpack_chunks(struct column_store *store, const uint8_t *data)
             struct column_entry *entry = column_store_entry(store, chunk, (enum column)column);
             entry->min = packed_get64(values);
             entry->max = packed_get64(values + 8);
-            if (entry->min > entry->max)
-                return false;
+            entry->length = packed_get32(values + 16);
             entry->width = (uint8_t)column_width(entry->max - entry->min);
             entry->present = true;
+            if (entry->min > entry->max ||
+                !column_length_possible(entry->length, column_store_chunk_rows(store, chunk),
+                                        entry->width))
+                return false;
         }
     }
     return true;
@@ -119,7 +122,7 @@ static const char *fault(const struct column_store *store, const struct database
         return "its number of rows";
     if (min > max || width != (int64_t)column_width(max - min))
         return "its width";
-    if ((uint64_t)database_number(row, 5) != column_data_length((size_t)rows, (unsigned)width))
+    if (!column_length_possible((uint64_t)database_number(row, 5), (size_t)rows, (unsigned)width))
         return "the length of its data";
     return NULL;
 }
@@ -142,6 +145,7 @@ static bool collect_row(void *context, const struct database_row *row, struct se
         column_store_entry(store, chunk, (enum column)(id % COLUMN_ID_STRIDE));
     entry->min = (uint64_t)database_number(row, 3);
     entry->max = (uint64_t)database_number(row, 4);
+    entry->length = (uint32_t)database_number(row, 5);
     entry->width = (uint8_t)database_number(row, 2);
     entry->present = true;
     return true;

@@ -11,7 +11,8 @@
 /* One chunk of one column. */
 struct column_entry {
     uint64_t min, max;
-    uint8_t width;
+    uint32_t length; /* of the data, in bytes */
+    uint8_t width;   /* bytes of max - min */
     bool present;
     atomic_bool checked; /* all values were found to be in [min, max] */
 };

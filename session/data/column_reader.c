@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "session/data/column_directory.h"
-#include "session/data/column_largest.h"
+#include "session/data/column_values.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
 
@@ -12,10 +12,12 @@ enum { NO_CHUNK = UINT32_MAX };
 struct column_reader {
     struct column_store *store;
     struct big_rows_leaf leaf;
+    uint8_t *packed; /* the data of a chunk as it lies in the file */
+    size_t packed_size;
     struct {
-        uint8_t *data;
+        uint8_t *values;
         size_t size;
-        uint32_t chunk; /* whose values `data` holds, or NO_CHUNK */
+        uint32_t chunk; /* whose values they are, or NO_CHUNK */
     } column[COLUMN_TOTAL];
 };
 
@@ -37,57 +39,81 @@ void column_reader_free(struct column_reader *reader)
     if (!reader)
         return;
     for (int column = 0; column < COLUMN_TOTAL; column++)
-        free(reader->column[column].data);
+        free(reader->column[column].values);
+    free(reader->packed);
     free(reader->leaf.page);
     free(reader);
 }
 
-static bool grow(struct column_reader *reader, enum column column, size_t length)
+static bool grow(uint8_t **bytes, size_t *size, size_t length)
 {
-    if (reader->column[column].size >= length)
+    if (*size >= length)
         return true;
-    free(reader->column[column].data);
-    reader->column[column].data = malloc(length);
-    reader->column[column].size = reader->column[column].data ? length : 0;
-    return reader->column[column].data != NULL;
+    free(*bytes);
+    *bytes = malloc(length);
+    *size = *bytes ? length : 0;
+    return *bytes != NULL;
 }
 
 /* Reads from the file, or if the chunk does not lie there as expected, through SQLite. */
 static bool read_data(struct column_reader *reader, uint32_t chunk, enum column column,
-                      size_t length, struct session_error *error)
+                      struct session_error *error)
 {
     struct column_store *store = reader->store;
     const struct column_entry *entry = column_store_entry(store, chunk, column);
     const int64_t id = (int64_t)chunk * COLUMN_ID_STRIDE + column;
-    uint8_t *data = reader->column[column].data;
     const int64_t numbers[BIG_ROW_NUMBERS] = {column_store_chunk_rows(store, chunk), entry->width,
                                               (int64_t)entry->min, (int64_t)entry->max};
     uint64_t bytes = 0;
-    const bool direct = store->direct && big_rows_read(store->direct, &reader->leaf, (uint64_t)id,
-                                                       numbers, data, length, &bytes);
+    const bool direct =
+        store->direct && big_rows_read(store->direct, &reader->leaf, (uint64_t)id, numbers,
+                                       reader->packed, entry->length, &bytes);
     atomic_fetch_add_explicit(&store->bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(direct ? &store->direct_reads : &store->sqlite_reads, 1,
                               memory_order_relaxed);
-    return direct || database_chunk(store->database, store->table, id, data, length, error);
+    return direct ||
+           database_chunk(store->database, store->table, id, reader->packed, entry->length, error);
+}
+
+/* Describes the values of a chunk. */
+static struct column_view make_view(const struct column_reader *reader, uint32_t chunk,
+                                    enum column column)
+{
+    const struct column_entry *entry = column_store_entry(reader->store, chunk, column);
+    const unsigned width = column_view_width(entry->width);
+    return (struct column_view){.data = width > 0 ? reader->column[column].values : NULL,
+                                .min = entry->min,
+                                .max = entry->max,
+                                .mask = column_mask(width),
+                                .width = width,
+                                .rows = column_store_chunk_rows(reader->store, chunk)};
 }
 
 static bool read_chunk(struct column_reader *reader, uint32_t chunk, enum column column,
                        struct session_error *error)
 {
-    struct column_store *store = reader->store;
-    struct column_entry *entry = column_store_entry(store, chunk, column);
-    const uint32_t rows = column_store_chunk_rows(store, chunk);
-    const size_t length = column_data_length(rows, entry->width);
-    reader->column[column].chunk = NO_CHUNK;
-    if (!grow(reader, column, length))
-        return session_fail_memory(error, "a column chunk");
-    if (!read_data(reader, chunk, column, length, error))
+    struct column_entry *entry = column_store_entry(reader->store, chunk, column);
+    const int64_t id = (int64_t)chunk * COLUMN_ID_STRIDE + column;
+    struct column_view view = make_view(reader, chunk, column), life;
+    /* The times of allocations follow from those of the ends. */
+    if (column == COLUMN_ALLOC_NS &&
+        !column_reader_get(reader, chunk, COLUMN_LIFE_NS, &life, error))
         return false;
+    reader->column[column].chunk = NO_CHUNK;
+    if (!grow(&reader->packed, &reader->packed_size, entry->length) ||
+        !grow(&reader->column[column].values, &reader->column[column].size,
+              column_view_length(view.rows, view.width)))
+        return session_fail_memory(error, "a column chunk");
+    if (!read_data(reader, chunk, column, error))
+        return false;
+    view.data = reader->column[column].values;
+    if (!column_values_unpack(reader->packed, entry->length,
+                              column == COLUMN_ALLOC_NS ? &life : NULL, &view,
+                              reader->column[column].values))
+        return column_store_damaged(reader->store, id, "its blocks", error);
     if (!atomic_load_explicit(&entry->checked, memory_order_relaxed)) {
-        if (column_largest(reader->column[column].data, rows, entry->width) >
-            entry->max - entry->min)
-            return column_store_damaged(store, (int64_t)chunk * COLUMN_ID_STRIDE + column,
-                                        "a value out of range", error);
+        if (column_values_largest(&view) > entry->max - entry->min)
+            return column_store_damaged(reader->store, id, "a value out of range", error);
         atomic_store_explicit(&entry->checked, true, memory_order_relaxed);
     }
     reader->column[column].chunk = chunk;
@@ -101,11 +127,6 @@ bool column_reader_get(struct column_reader *reader, uint32_t chunk, enum column
     if (entry->width > 0 && reader->column[column].chunk != chunk &&
         !read_chunk(reader, chunk, column, error))
         return false;
-    *view = (struct column_view){.data = entry->width > 0 ? reader->column[column].data : NULL,
-                                 .min = entry->min,
-                                 .max = entry->max,
-                                 .mask = column_mask(entry->width),
-                                 .width = entry->width,
-                                 .rows = column_store_chunk_rows(reader->store, chunk)};
+    *view = make_view(reader, chunk, column);
     return true;
 }

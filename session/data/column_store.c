@@ -106,6 +106,11 @@ uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum
     return column_store_entry(store, chunk, column)->max;
 }
 
+size_t column_store_length(const struct column_store *store, uint32_t chunk, enum column column)
+{
+    return column_store_entry(store, chunk, column)->length;
+}
+
 uint64_t column_store_first_free(const struct column_store *store, uint32_t chunk)
 {
     return store->frees[chunk].first;

@@ -23,9 +23,9 @@ struct column_store;
 struct column_reader;
 
 struct column_view {
-    const uint8_t *data; /* NULL if width is 0 */
+    const uint8_t *data; /* value - min, each in `width` bytes; NULL if width is 0 */
     uint64_t min, max, mask;
-    unsigned width;
+    unsigned width; /* 0, 1, 2, 4 or 8 */
     uint32_t rows;
 };
 
@@ -46,6 +46,8 @@ uint32_t column_store_chunk_rows(const struct column_store *store, uint32_t chun
 /* Return the smallest and largest value without reading the data, to skip chunks. */
 uint64_t column_store_min(const struct column_store *store, uint32_t chunk, enum column column);
 uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum column column);
+/* Returns the bytes of the data of a chunk as it is stored. */
+size_t column_store_length(const struct column_store *store, uint32_t chunk, enum column column);
 /*
  * Return times between which a chunk's blocks were freed, in ns: none before the first, none after
  * the last. The last is UINT64_MAX if some were never freed. The bounds may be wider than needed.
@@ -60,7 +62,8 @@ void column_reader_free(struct column_reader *reader);
 
 /*
  * Gives the values of a chunk. The view stays valid until this reader gets the same column again,
- * of any chunk. Every value is within [min, max] of the view, so a caller that has checked max may
+ * of any chunk; that of lifetimes also ends when it gets the times of allocation of another chunk.
+ * Every value is within [min, max] of the view, so a caller that has checked max may
  * use values as indexes. Returns false with `error` set.
  */
 bool column_reader_get(struct column_reader *reader, uint32_t chunk, enum column column,

@@ -95,19 +95,24 @@ static size_t get(sqlite3 *database, uint64_t chunk, struct row_batch *batch)
     sqlite3_stmt *query;
     size_t columns = 0;
     sqlite3_prepare_v2(database,
-                       "SELECT id % 32, rows, width, min, data FROM sample_chunk WHERE id / 32 = ?",
-                       -1, &query, NULL);
+                       "SELECT id % 32, rows, min, data FROM sample_chunk WHERE id / 32 = ?", -1,
+                       &query, NULL);
     sqlite3_bind_int64(query, 1, (int64_t)chunk);
     while (sqlite3_step(query) == SQLITE_ROW) {
-        const unsigned width = (unsigned)sqlite3_column_int(query, 2);
+        const uint64_t min = (uint64_t)sqlite3_column_int64(query, 2);
+        const size_t length = (size_t)sqlite3_column_bytes(query, 3);
         uint64_t *values = batch->column[sqlite3_column_int(query, 0)];
         batch->rows = (size_t)sqlite3_column_int64(query, 1);
         for (size_t i = 0; i < batch->rows; i++)
-            values[i] = column_get(sqlite3_column_blob(query, 4), width, column_mask(width),
-                                   (uint64_t)sqlite3_column_int64(query, 3), i);
+            values[i] = min;
+        assert_true(length == 0 || column_unpack(sqlite3_column_blob(query, 3), length, NULL,
+                                                 batch->rows, values));
         columns++;
     }
     sqlite3_finalize(query);
+    for (size_t i = 0; columns > 0 && i < batch->rows; i++)
+        batch->column[COLUMN_ALLOC_NS][i] =
+            column_alloc_ns(batch->column[COLUMN_ALLOC_NS][i], batch->column[COLUMN_LIFE_NS][i]);
     assert_true(columns == 0 || columns == COLUMN_TOTAL);
     return columns == 0 ? 0 : batch->rows;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schemas/columns.md: every width, random access, the worked example. */
+/* schemas/columns.md: every number of bits, short and long blocks, exceptions, times, damage. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -10,37 +10,91 @@
 
 #include "schemas/column_codec.h"
 
-static void worked_example(void **state)
+enum { ROWS_MOST = 3000 };
+
+static uint64_t random_number(void)
 {
-    (void)state;
-    const uint64_t sizes[] = {24, 24, 4096, 32};
-    const uint8_t expected[] = {0, 0, 0, 0, 0xE8, 0x0F, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    uint8_t data[16];
-    assert_int_equal(column_pack(data, sizes, 4, 24, 4096), 2);
-    assert_int_equal(column_data_length(4, 2), sizeof(expected));
-    assert_memory_equal(data, expected, sizeof(expected));
+    static uint64_t state = 7;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
 }
 
-static void every_width_comes_back(void **state)
+/* Packs into memory of exactly the length, so that the sanitizer sees a load beyond it, and unpacks
+ * again. Returns the length. */
+static size_t check(const uint64_t *values, const uint64_t *life, size_t rows)
 {
+    static uint8_t room[3 * COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    static uint64_t again[3 * COLUMN_BLOCK_ROWS];
+    static uint32_t low[COLUMN_BLOCK_ROWS];
+    struct column_places places;
+    const size_t length = column_pack(room, values, life, rows);
+    assert_true(column_length_possible(length, rows, 1));
+    uint8_t *data = malloc(length);
+    assert_non_null(data);
+    memcpy(data, room, length);
+    assert_true(column_unpack(data, length, life, rows, again));
+    assert_memory_equal(again, values, rows * sizeof(*values));
+    /* The same modulo 2^32. */
+    assert_true(column_find_blocks(data, length, rows, &places));
+    for (size_t block = 0; block < column_blocks(rows); block++) {
+        const size_t count = column_block_rows(rows, block), first = block * COLUMN_BLOCK_ROWS;
+        assert_true(column_block_get32(&places.block[block], places.body[block], count, 5, low));
+        for (size_t i = 0; !life && i < count; i++)
+            assert_int_equal(low[i], (uint32_t)(values[first + i] + 5));
+    }
+    free(data);
+    return length;
+}
+
+static void every_number_of_bits_comes_back(void **state)
+{
+    static const size_t lengths[] = {1, 2, 31, 32, 33, 100, 1023, 1024, 1025, ROWS_MOST};
+    static uint64_t values[ROWS_MOST];
     (void)state;
     for (unsigned bits = 0; bits <= 64; bits++) {
-        uint64_t range = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
-        uint64_t min = bits == 64 ? 0 : 1234567 % (UINT64_MAX - range);
-        uint64_t values[100];
-        for (size_t i = 0; i < 100; i++)
-            values[i] =
-                min + (range == UINT64_MAX ? i * UINT64_C(0x123456789ABCDEF)
-                                           : i * UINT64_C(0x9E3779B97F4A7C15) % (range + 1));
-        unsigned width = column_width(range);
-        assert_int_equal(width, (bits + 7) / 8);
-        size_t length = column_data_length(100, width);
-        uint8_t *data = malloc(length + 1);
-        assert_int_equal(column_pack(data, values, 100, min, min + range), width);
-        for (size_t i = 100; i-- > 0;)
-            assert_true(column_get(data, width, column_mask(width), min, i) == values[i]);
-        free(data);
+        for (size_t n = 0; n < sizeof(lengths) / sizeof(*lengths); n++) {
+            const uint64_t most = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+            const unsigned zeros = bits == 0 ? 0 : (unsigned)(random_number() % bits);
+            const uint64_t base = most == UINT64_MAX ? 0 : random_number() % (UINT64_MAX - most);
+            for (size_t i = 0; i < lengths[n]; i++)
+                values[i] = base + ((random_number() & most) >> zeros << zeros);
+            check(values, NULL, lengths[n]);
+        }
     }
+}
+
+static void exceptions_come_back(void **state)
+{
+    static uint64_t values[ROWS_MOST];
+    (void)state;
+    for (unsigned bits = 1; bits <= 64; bits++) {
+        const size_t rows = 1 + random_number() % ROWS_MOST, every = 1 + random_number() % 60;
+        const unsigned few = bits / 4;
+        for (size_t i = 0; i < rows; i++)
+            values[i] = 1000 + (random_number() >> (random_number() % every == 0 ? 64 - bits
+                                                    : few == 0                   ? 63
+                                                                                 : 64 - few));
+        check(values, NULL, rows);
+    }
+}
+
+/* Rows in the order of their ends, but for a few, need the bits of the steps. */
+static void times_are_short(void **state)
+{
+    static uint64_t alloc[ROWS_MOST], life[ROWS_MOST];
+    uint64_t now = UINT64_C(1) << 40;
+    (void)state;
+    for (size_t i = 0; i < ROWS_MOST; i++) {
+        now += random_number() % 256;
+        const uint64_t end = i % 500 == 7 ? now - 70000 : now;
+        life[i] = i > ROWS_MOST - 100 || i % 300 == 0 ? 0 : 1 + random_number() % (1 << 24);
+        alloc[i] = life[i] == 0 ? end : end - (life[i] - 1);
+    }
+    const size_t plain = check(alloc, NULL, ROWS_MOST), ends = check(alloc, life, ROWS_MOST);
+    assert_true(ends < ROWS_MOST * 3 / 2);
+    assert_true(plain > ROWS_MOST * 2);
 }
 
 static size_t read_values(const char *text, uint64_t *values)
@@ -54,41 +108,88 @@ static size_t read_values(const char *text, uint64_t *values)
 /* Each line of the golden file packs to its bytes and comes back. */
 static void golden_file(void **state)
 {
+    static char line[8192], list[4096], lives[1024], hex[4096];
+    static uint64_t values[COLUMN_BLOCK_ROWS], life[COLUMN_BLOCK_ROWS], again[COLUMN_BLOCK_ROWS];
+    static uint8_t data[COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    char name[64], byte[3];
+    unsigned cases = 0;
     (void)state;
     FILE *file = fopen(GOLDEN_COLUMNS, "r");
     assert_non_null(file);
-    char line[1024], name[64], list[512], hex[512];
-    unsigned width, cases = 0;
-    uint64_t min, max, values[32];
     while (fgets(line, sizeof(line), file)) {
         if (line[0] == '#')
             continue;
-        assert_int_equal(
-            sscanf(line, "%63s %u %lu %lu %511s %511s", name, &width, &min, &max, list, hex), 6);
-        size_t rows = read_values(list, values), length = column_data_length(rows, width);
-        uint8_t data[256], expected[256];
-        assert_int_equal(column_pack(data, values, rows, min, max), width);
-        if (width == 0)
-            assert_string_equal(hex, "-");
-        else
-            assert_int_equal(strlen(hex), 2 * length);
-        for (size_t i = 0; i < length; i++)
-            assert_int_equal(sscanf(hex + 2 * i, "%2hhx", &expected[i]), 1);
-        assert_memory_equal(data, expected, length);
-        for (size_t i = 0; i < rows; i++)
-            assert_true(column_get(expected, width, column_mask(width), min, i) == values[i]);
+        assert_int_equal(sscanf(line, "%63s %4095s %1023s %4095s", name, list, lives, hex), 4);
+        const size_t rows = read_values(list, values);
+        const uint64_t *times = lives[0] == '-' ? NULL : life;
+        assert_true(!times || read_values(lives, life) == rows);
+        const size_t length = column_pack(data, values, times, rows);
+        bool same = strlen(hex) == 2 * length;
+        for (size_t i = 0; i < length; i++) {
+            snprintf(byte, sizeof(byte), "%02x", data[i]);
+            same = same && memcmp(hex + 2 * i, byte, 2) == 0;
+        }
+        if (!same) {
+            print_error("%s packs to ", name);
+            for (size_t i = 0; i < length; i++)
+                print_error("%02x", data[i]);
+            print_error("\n");
+            fail_msg("%s differs", GOLDEN_COLUMNS);
+        }
+        assert_true(column_unpack(data, length, times, rows, again));
+        assert_memory_equal(again, values, rows * sizeof(*values));
         cases++;
     }
     fclose(file);
-    assert_int_equal(cases, 6);
+    assert_int_equal(cases, 7);
+}
+
+static void width_is_that_of_the_range(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits <= 64; bits++)
+        assert_int_equal(column_width(bits == 0 ? 0 : UINT64_MAX >> (64 - bits)), (bits + 7) / 8);
+}
+
+/* Damage is found, or gives other values; the sanitizer sees that nothing else is read. */
+static void damage_is_harmless(void **state)
+{
+    static uint64_t values[ROWS_MOST], again[3 * COLUMN_BLOCK_ROWS];
+    static uint8_t room[3 * COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    unsigned found = 0;
+    (void)state;
+    for (size_t i = 0; i < ROWS_MOST; i++)
+        values[i] = random_number() >> (i % 100 == 0 ? 10 : 50);
+    const size_t length = column_pack(room, values, NULL, ROWS_MOST);
+    uint8_t *data = malloc(length);
+    assert_non_null(data);
+    for (int round = 0; round < 3000; round++) {
+        memcpy(data, room, length);
+        const size_t places = round % 2 == 0 ? 3 * COLUMN_BLOCK_HEAD : length;
+        data[random_number() % places] ^= (uint8_t)(1 << random_number() % 8);
+        found += !column_unpack(data, length, NULL, ROWS_MOST, again);
+    }
+    assert_true(found > 300);
+    for (size_t cut = 0; cut < length; cut += 1 + cut / 40) {
+        uint8_t *part = malloc(cut + 1);
+        assert_non_null(part);
+        memcpy(part, room, cut);
+        assert_false(column_unpack(part, cut, NULL, ROWS_MOST, again));
+        free(part);
+    }
+    assert_false(column_unpack(room, length, NULL, COLUMN_CHUNK_ROWS + 1, again));
+    free(data);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_file),
-        cmocka_unit_test(worked_example),
-        cmocka_unit_test(every_width_comes_back),
+        cmocka_unit_test(width_is_that_of_the_range),
+        cmocka_unit_test(every_number_of_bits_comes_back),
+        cmocka_unit_test(exceptions_come_back),
+        cmocka_unit_test(times_are_short),
+        cmocka_unit_test(damage_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

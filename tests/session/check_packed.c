@@ -57,8 +57,8 @@ static void compare_columns(struct session *packed, struct session *plain)
             same(view->rows == other.rows && view->width == other.width && view->min == other.min &&
                      view->max == other.max,
                  "directory of chunk", chunk);
-            same(view->width == 0 || memcmp(view->data, other.data,
-                                            column_data_length(view->rows, view->width)) == 0,
+            same(view->width == 0 ||
+                     memcmp(view->data, other.data, (size_t)view->rows * view->width) == 0,
                  "data of chunk", chunk);
         }
         check_frees(a, chunk, &views[COLUMN_ALLOC_NS], &views[COLUMN_LIFE_NS]);

@@ -296,7 +296,7 @@ static bool write_chunks(sqlite3 *database, const struct fixture_program *progra
     sqlite3_stmt *statement =
         prepare(database, "INSERT INTO column_chunk VALUES(?, ?, ?, ?, ?, ?)");
     uint64_t(*values)[COLUMN_CHUNK_ROWS] = malloc(COLUMN_TOTAL * sizeof(*values));
-    uint8_t *data = malloc(column_data_length(COLUMN_CHUNK_ROWS, 8));
+    uint8_t *data = malloc(column_data_most(COLUMN_CHUNK_ROWS));
     bool good = values && data;
     for (size_t first = 0; good && first < program->count; first += COLUMN_CHUNK_ROWS) {
         size_t rows = program->count - first;
@@ -314,9 +314,10 @@ static bool write_chunks(sqlite3 *database, const struct fixture_program *progra
                 min = values[column][i] < min ? values[column][i] : min;
                 max = values[column][i] > max ? values[column][i] : max;
             }
-            unsigned width = column_pack(data, values[column], rows, min, max);
-            sqlite3_bind_blob(statement, 6, data, (int)column_data_length(rows, width),
-                              SQLITE_STATIC);
+            const uint64_t *life = column == COLUMN_ALLOC_NS ? values[COLUMN_LIFE_NS] : NULL;
+            const unsigned width = column_width(max - min);
+            const size_t length = min < max ? column_pack(data, values[column], life, rows) : 0;
+            sqlite3_bind_blob(statement, 6, data, (int)length, SQLITE_STATIC);
             int64_t id = (int64_t)(first / COLUMN_CHUNK_ROWS) * COLUMN_ID_STRIDE + column;
             good = insert(statement, NULL, 0,
                           (int64_t[]){id, (int64_t)rows, width, (int64_t)min, (int64_t)max}, 5);

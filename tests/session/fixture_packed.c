@@ -76,13 +76,15 @@ static bool put_directory(sqlite3 *database)
     if (!data)
         return false;
     packed_put(data, rows, 8);
-    sqlite3_prepare_v2(database, "SELECT id, min, max FROM column_chunk", -1, &query, NULL);
+    sqlite3_prepare_v2(database, "SELECT id, min, max, length(data) FROM column_chunk", -1, &query,
+                       NULL);
     while (sqlite3_step(query) == SQLITE_ROW) {
         const int64_t id = sqlite3_column_int64(query, 0);
         uint8_t *at = data + packed_directory_chunk((uint64_t)id / COLUMN_ID_STRIDE);
         uint8_t *values = at + packed_directory_column((unsigned)(id % COLUMN_ID_STRIDE));
         packed_put(values, (uint64_t)sqlite3_column_int64(query, 1), 8);
         packed_put(values + 8, (uint64_t)sqlite3_column_int64(query, 2), 8);
+        packed_put(values + 16, (uint64_t)sqlite3_column_int64(query, 3), 4);
     }
     sqlite3_finalize(query);
     sqlite3_prepare_v2(database,

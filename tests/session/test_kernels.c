@@ -31,7 +31,7 @@ static struct column_view make_view(unsigned width, uint32_t rows, uint64_t min)
         .min = min, .max = min, .mask = column_mask(width), .width = width, .rows = rows};
     if (width == 0)
         return view;
-    uint8_t *data = malloc(column_data_length(rows, width));
+    uint8_t *data = malloc((size_t)rows * width + COLUMN_PADDING);
     assert_non_null(data);
     for (uint32_t row = 0; row < rows; row++) {
         /* Many zeros: lives of blocks that were not freed. */

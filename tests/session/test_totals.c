@@ -137,8 +137,8 @@ static uint64_t first_free(uint32_t chunk)
     return first;
 }
 
-/* Before the first free of a chunk, its blocks are live from their beginning on: lives are not
- * read. From then on they are. */
+/* Before the first free of a chunk, its blocks are live from their beginning on. From then on their
+ * lives are asked, too, which were read with the beginnings. */
 static void test_live_before_first_free(void **state)
 {
     struct column_reader *reader = column_reader_new(session->columns, &error);
@@ -159,7 +159,7 @@ static void test_live_before_first_free(void **state)
                 .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = ns};
             const uint64_t before = chunks_read(session->columns);
             assert_true(filter_program_run(session, reader, &live, chunk, NULL, words, &error));
-            assert_int_equal(chunks_read(session->columns) - before, 1);
+            assert_int_equal(chunks_read(session->columns) - before, ns < first ? 2 : 0);
             const size_t begin = (size_t)chunk * COLUMN_CHUNK_ROWS;
             for (size_t i = 0; i < COLUMN_CHUNK_ROWS; i++) {
                 const bool now = begin + i < row_count && rows[begin + i].alloc_ns <= ns &&
