@@ -7,6 +7,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/filter/sort_key.h"
+#include "session/scan/large_memory.h"
 #include "session/scan/scan.h"
 
 enum { CANCEL_STEP = 1 << 17 };
@@ -35,15 +36,17 @@ static int compare_entries(const void *left, const void *right)
     return after(left, right) ? 1 : after(right, left) ? -1 : 0;
 }
 
-/* Moves the entries to `spare`, in the order of one byte of their keys. Looks for a cancel now and
- * then. */
+/* Moves the entries to `spare`, in the order of the eight bits of their keys from `shift` on. Looks
+ * for a cancel now and then. */
 static bool distribute(const struct session *session, const struct sort_entry *entries,
-                       struct sort_entry *spare, size_t count, unsigned shift, size_t *places)
+                       struct sort_entry *spare, size_t count, unsigned shift)
 {
-    size_t place = 0;
-    for (unsigned byte = 0; byte < 256; byte++) {
-        size_t here = places[byte];
-        places[byte] = place;
+    size_t places[256] = {0}, place = 0;
+    for (size_t i = 0; i < count; i++)
+        places[entries[i].key >> shift & 0xff]++;
+    for (unsigned digit = 0; digit < 256; digit++) {
+        const size_t here = places[digit];
+        places[digit] = place;
         place += here;
     }
     for (size_t first = 0; first < count; first += CANCEL_STEP) {
@@ -56,25 +59,19 @@ static bool distribute(const struct session *session, const struct sort_entry *e
     return true;
 }
 
-/* Sorts by the least significant byte first and skips bytes that are the same in all keys. */
-static bool sort_by_bytes(const struct session *session, struct sort_entry *entries,
-                          struct sort_entry *spare, size_t count)
+/* Sorts by the least significant digit first (Knuth, TAOCP 3, 5.2.5), from the lowest bit to the
+ * highest one in which keys differ. */
+static bool sort_by_digits(const struct session *session, struct sort_entry *entries,
+                           struct sort_entry *spare, size_t count)
 {
     struct sort_entry *const kept = entries;
-    size_t histogram[8][256] = {{0}};
-    for (size_t first = 0; first < count; first += CANCEL_STEP) {
-        const size_t last = count - first < CANCEL_STEP ? count : first + CANCEL_STEP;
-        if (session && scan_cancelled(session))
-            return false;
-        for (size_t i = first; i < last; i++)
-            for (unsigned byte = 0; byte < 8; byte++)
-                histogram[byte][entries[i].key >> (8 * byte) & 0xff]++;
-    }
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        size_t *places = histogram[shift / 8];
-        if (count == 0 || places[entries[0].key >> shift & 0xff] == count)
-            continue;
-        if (!distribute(session, entries, spare, count, shift, places))
+    uint64_t differ = 0;
+    for (size_t i = 1; i < count; i++)
+        differ |= entries[i].key ^ entries[0].key;
+    const unsigned end = differ == 0 ? 0 : 64 - (unsigned)__builtin_clzll(differ);
+    for (unsigned shift = differ == 0 ? 0 : (unsigned)__builtin_ctzll(differ); shift < end;
+         shift += 8) {
+        if (!distribute(session, entries, spare, count, shift))
             return false;
         struct sort_entry *swap = entries;
         entries = spare;
@@ -93,10 +90,10 @@ bool sort_entries(struct sort_entry *entries, size_t count)
 bool sort_entries_of(const struct session *session, struct sort_entry *entries, size_t count,
                      struct session_error *error)
 {
-    struct sort_entry *spare = malloc((count + 1) * sizeof(*spare));
+    struct sort_entry *spare = large_memory((count + 1) * sizeof(*spare));
     if (!spare)
         return session_fail_memory(error, "a sort");
-    const bool good = sort_by_bytes(session, entries, spare, count);
+    const bool good = sort_by_digits(session, entries, spare, count);
     free(spare);
     return good || scan_go_on(session, error);
 }

@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
+#include "session/scan/large_memory.h"
 
 struct scan_worker {
     struct session *session;
@@ -342,24 +342,6 @@ bool scan_each_chunk(struct session *session, const struct row_set *set, unsigne
     return scan_wanted_chunks(session, set, columns, NULL, visit, contexts, threads, error);
 }
 
-/* From so many bytes on, a context gets pages of its own, huge ones if the system has them: sums
- * that lie anywhere in it would take a page walk each. */
-#define OWN_PAGES ((size_t)2 << 20)
-
-/* Returns `size` zeroed bytes, a multiple of 64, NULL if memory is exhausted. */
-static void *new_context(size_t size)
-{
-    void *context = NULL;
-    if (size < OWN_PAGES) {
-        context = aligned_alloc(64, size);
-        return context ? memset(context, 0, size) : NULL;
-    }
-    if (posix_memalign(&context, OWN_PAGES, size) != 0)
-        return NULL;
-    madvise(context, size, MADV_HUGEPAGE);
-    return memset(context, 0, size);
-}
-
 bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
                         size_t most, struct session_error *error)
 {
@@ -368,12 +350,12 @@ bool scan_contexts_open(const struct session *session, struct scan_contexts *con
     *contexts = (struct scan_contexts){.threads = 0};
     while (contexts->threads < scan_threads(session) &&
            (contexts->threads == 0 || rounded * (contexts->threads + 1) <= most)) {
-        void *context = new_context(rounded);
+        void *context = large_memory(rounded);
         if (!context && contexts->threads > 0)
             break;
         if (!context)
             return session_fail_memory(error, "a pass over the allocations");
-        contexts->each[contexts->threads++] = context;
+        contexts->each[contexts->threads++] = memset(context, 0, rounded);
     }
     return true;
 }
