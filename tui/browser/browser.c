@@ -369,8 +369,11 @@ static bool prepare(struct browser *browser, struct session *session,
         if (browser_view((enum view_number)i) &&
             !(browser->views[i] = browser_view((enum view_number)i)->create()))
             return false;
-    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND,
-                                               MODE_GOTO,   MODE_RANGE,  MODE_ASK};
+    static const enum browser_mode typing[] = {MODE_FILTER, MODE_SEARCH, MODE_COMMAND, MODE_RANGE,
+                                               MODE_ASK};
+    for (int i = 0; i < VIEWS; i++)
+        if (browser_view((enum view_number)i)->asks && !(browser->places[i] = line_editor_new()))
+            return false;
     for (size_t i = 0; i < sizeof(typing) / sizeof(typing[0]); i++)
         if (!(browser->editors[typing[i]] = line_editor_new()))
             return false;
@@ -417,10 +420,13 @@ void browser_free(struct browser *browser)
     for (int i = 0; i < VIEWS; i++)
         if (browser->views[i])
             browser_view((enum view_number)i)->destroy(browser->views[i], &browser->exploration);
+    browser->editors[MODE_GOTO] = NULL; /* one of these */
+    for (int i = 0; i < VIEWS; i++)
+        line_editor_free(browser->places[i]);
     for (int i = 0; i < MODES; i++)
         line_editor_free(browser->editors[i]);
     steps_free(browser);
-    free(browser->offers);
+    menus_forget(browser);
     free(browser->copied);
     completion_clear(&browser->completion);
     struct session *session = browser->exploration.session;

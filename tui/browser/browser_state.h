@@ -54,7 +54,8 @@ struct browser {
     int wait_ms;                          /* for answers, see browser.h */
     int64_t renewal_ms, renewal_began_ms; /* the next and the last look for a newer session */
 
-    struct line_editor *editors[MODES]; /* of the modes with typing */
+    struct line_editor *editors[MODES]; /* of the modes with typing; MODE_GOTO: of the view */
+    struct line_editor *places[VIEWS];  /* the editors of MODE_GOTO, each with its own history */
     const char *asked;                  /* the prompt of MODE_ASK */
     struct session_error filter_error;  /* of the filter in the editor */
     struct completion completion;
@@ -104,6 +105,8 @@ void steps_filter_failed(struct browser *browser);
 
 /* menus.c: what the selected thing offers, and the colourings. */
 void menus_open(struct browser *browser, enum menu_kind kind);
+/* Frees the offers of the last menu. */
+void menus_forget(struct browser *browser);
 void menus_key(struct browser *browser, uint32_t key);
 void menus_click(struct browser *browser, int x, int y);
 /* Lists the allocations behind the selected thing. Returns false if it offers none. */

@@ -16,13 +16,29 @@ static const char *color_label(const void *context, size_t item)
     return color_by_name((enum session_color_by)(item + 1));
 }
 
+static const char *step_of(const struct view_offer *offer)
+{
+    return offer->long_step ? offer->long_step : offer->step;
+}
+
+void menus_forget(struct browser *browser)
+{
+    for (size_t i = 0; i < browser->offer_count; i++)
+        free(browser->offers[i].long_step);
+    browser->offer_count = 0;
+    free(browser->offers);
+    browser->offers = NULL;
+}
+
 /* Keeps the offers whose step a `not` can turn round. */
 static size_t keep_excludable(struct view_offer *offers, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (strncmp(offers[i].step, "where ", 6) == 0)
+        if (strncmp(step_of(&offers[i]), "where ", 6) == 0)
             offers[kept++] = offers[i];
+        else
+            free(offers[i].long_step);
     return kept;
 }
 
@@ -30,11 +46,10 @@ static size_t keep_excludable(struct view_offer *offers, size_t count)
 static bool load_offers(struct browser *browser, bool excludable)
 {
     const struct view_ops *view = browser_view(browser->current);
-    browser->offer_count = 0;
+    menus_forget(browser);
     if (!view->offers)
         return false;
-    if (!browser->offers)
-        browser->offers = calloc(VIEW_OFFERS, sizeof(*browser->offers));
+    browser->offers = calloc(VIEW_OFFERS, sizeof(*browser->offers));
     if (browser->offers)
         browser->offer_count = view->offers(browser->views[browser->current], &browser->exploration,
                                             browser->offers, VIEW_OFFERS);
@@ -51,8 +66,8 @@ static void take_offer(struct browser *browser, const struct view_offer *offer)
     const char *base = exploration->filter[0] ? exploration->filter : "all";
     char *text = NULL;
     const int length = browser->menu_kind == MENU_EXCLUDE
-                           ? asprintf(&text, "%s | where not (%s)", base, offer->step + 6)
-                           : asprintf(&text, "%s | %s", base, offer->step);
+                           ? asprintf(&text, "%s | where not (%s)", base, step_of(offer) + 6)
+                           : asprintf(&text, "%s | %s", base, step_of(offer));
     if (length < 0)
         return;
     if (!browser_filter(browser, text, &error))

@@ -15,6 +15,8 @@ void prompt_open(struct browser *browser, enum browser_mode mode)
     completion_clear(&browser->completion);
     browser->mode = mode;
     browser->prompt_behind = MODE_VIEW;
+    if (mode == MODE_GOTO)
+        browser->editors[MODE_GOTO] = browser->places[browser->current];
     browser->filter_error = (struct session_error){.message = ""};
     line_editor_set(browser->editors[mode], mode == MODE_FILTER ? browser->exploration.filter : "");
 }

@@ -11,7 +11,7 @@
 
 #include "tui/screen/cells.h"
 
-#define LINE_MOST 1000 /* code points */
+#define LINE_MOST 200000 /* code points: a filter may name ten thousand allocations */
 
 struct line_editor;
 

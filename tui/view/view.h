@@ -25,6 +25,7 @@
 struct view_offer {
     char label[128]; /* "this function: parse_expr" */
     char step[1200]; /* "where type == \"Node\""; only a `where` step can be excluded */
+    char *long_step; /* in place of `step`, of any length; the browser frees it. NULL: none */
 };
 #define VIEW_OFFERS 16
 

@@ -79,6 +79,16 @@ static void lay_out(const struct table_source *source, int width, struct layout 
     }
 }
 
+size_t table_columns_shown(const struct table_source *source, int width)
+{
+    struct layout layout;
+    size_t count = 0;
+    lay_out(source, width, &layout);
+    for (size_t i = 0; i < layout.count; i++)
+        count += layout.width[i] > 0;
+    return count;
+}
+
 /* ---- selection -------------------------------------------------------------------------- */
 
 static size_t visible_rows(const struct table_place *place)
@@ -224,9 +234,11 @@ static enum table_answer sort_beside(struct table *table, const struct table_sou
 {
     struct layout layout;
     lay_out(source, place->width, &layout);
-    for (size_t i = 1; i < layout.count; i++) {
+    /* Rows that are in no column's order yet begin with the first one on this side. */
+    const size_t now = table->sort < layout.count ? table->sort : right ? layout.count - 1 : 0;
+    for (size_t i = 1; i <= layout.count; i++) {
         const size_t step = right ? i : layout.count - i;
-        const size_t column = (table->sort + step) % layout.count;
+        const size_t column = (now + step) % layout.count;
         if (can_sort(source, &layout, column))
             return sort_by(table, source, column);
     }

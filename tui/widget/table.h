@@ -110,6 +110,8 @@ void table_settle(struct table *table, const struct table_source *source,
                   const struct table_place *place);
 /* Selects a row. table_settle() then scrolls to it. */
 void table_select(struct table *table, const struct table_source *source, size_t row);
+/* Returns how many columns an area of this width shows. */
+size_t table_columns_shown(const struct table_source *source, int width);
 void table_render(const struct table *table, const struct table_source *source,
                   const struct area *area);
 

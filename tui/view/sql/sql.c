@@ -1,47 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The SQL prompt: one reading statement at a time, its rows as a table. It has a session and an
- * engine of its own, so a long statement holds up no other view.
- */
+/* The view of the SQL prompt: runs statements, and draws. */
+#include "tui/view/sql/sql.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/sql.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 #include "tui/view/common/list.h"
 #include "tui/view/view.h"
 
-enum { ROWS_MOST = 10000, TEXT_MOST = 4096, FILTER_MOST = 900, WIDEST = 40, SAMPLE = 200 };
-
 /* The session that the statements run on. */
 struct opened_data {
     uint64_t renewals; /* the request */
     struct session *session;
-};
-
-struct result_data {
-    struct {
-        uint64_t serial;
-        char text[TEXT_MOST];
-    } request;
-    struct session_table *table; /* NULL: `failed` says why */
-    struct session_error failed;
-};
-
-struct sql {
-    struct table table;
-    struct load open_load;
-    struct session *session;
-    uint64_t renewals; /* of `session` */
-    struct loader loader;
-    struct load result_load;
-    struct result_data wanted; /* only its request */
-    bool asked;
-    const struct result_data *result; /* NULL: there is none yet */
-    struct table_column columns[TABLE_COLUMNS];
-    size_t column_count;
 };
 
 static void *create(void)
@@ -59,6 +32,7 @@ static void close_engine(struct sql *sql, struct exploration *exploration)
     sql->loader.jobs = NULL;
     sql->session = NULL;
     sql->result = NULL;
+    sql_rows_clear(sql);
 }
 
 static void destroy(void *view, struct exploration *exploration)
@@ -128,58 +102,6 @@ static bool has_engine(struct sql *sql, struct exploration *exploration)
     return true;
 }
 
-/* Writes a value as a cell shows it. Returns the text, which is `out` or the value's own. */
-static const char *value_text(const struct session_value *value, char *out, size_t size)
-{
-    switch (value->kind) {
-    case VALUE_INTEGER:
-        snprintf(out, size, "%" PRId64, value->integer);
-        return out;
-    case VALUE_REAL:
-        snprintf(out, size, "%.15g", value->real);
-        return out;
-    case VALUE_TEXT:
-        return value->text;
-    case VALUE_BLOB: {
-        size_t used = (size_t)snprintf(out, size, "x'");
-        for (size_t i = 0; i < value->length && i < 16; i++)
-            used += (size_t)snprintf(out + used, size - used, "%02x",
-                                     (unsigned)(unsigned char)value->text[i]);
-        snprintf(out + used, size - used, "'%s", value->cut || value->length > 16 ? "…" : "");
-        return out;
-    }
-    default:
-        return "";
-    }
-}
-
-/* Makes the columns of a new result: as wide as their first values. */
-static void lay_out(struct sql *sql)
-{
-    const struct session_table *table = sql->result->table;
-    const size_t rows = session_table_rows(table);
-    char text[128];
-    sql->column_count = session_table_columns(table);
-    if (sql->column_count > TABLE_COLUMNS)
-        sql->column_count = TABLE_COLUMNS;
-    for (size_t i = 0; i < sql->column_count; i++) {
-        int width = 3;
-        bool is_text = false;
-        for (size_t row = 0; row < rows && row < SAMPLE; row++) {
-            const struct session_value value = session_table_value(table, row, i);
-            const int here = text_width(value_text(&value, text, sizeof(text)));
-            width = here > width ? here : width;
-            is_text |= value.kind == VALUE_TEXT || value.kind == VALUE_BLOB;
-        }
-        sql->columns[i] = (struct table_column){.title = session_table_title(table, i),
-                                                .width = width < WIDEST ? width : WIDEST,
-                                                .text = is_text,
-                                                .keep = i == 0,
-                                                .unsorted = true};
-    }
-    sql->table = (struct table){.selected = 0};
-}
-
 static void load(struct sql *sql, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct result_data *)0)->request),
@@ -194,112 +116,9 @@ static void load(struct sql *sql, struct exploration *exploration)
         return;
     sql->asked = false;
     sql->result = result;
-    sql->column_count = 0;
-    if (result->table)
-        lay_out(sql);
-}
-
-/* ---- the table -------------------------------------------------------------------------- */
-
-static void cell(void *context, size_t row, size_t column, struct table_cell *out)
-{
-    const struct sql *sql = context;
-    const struct session_value value = session_table_value(sql->result->table, row, column);
-    out->name = value_text(&value, out->text, sizeof(out->text));
-    if (value.kind == VALUE_INTEGER && value.integer >= 0) {
-        out->is_number = true;
-        out->number = (uint64_t)value.integer;
-    }
-}
-
-static uint64_t key(void *context, size_t row)
-{
-    (void)context;
-    return row;
-}
-
-static struct table_source source_of(const struct sql *sql)
-{
-    const bool has_rows = sql->result && sql->result->table;
-    return (struct table_source){.context = (void *)sql,
-                                 .columns = sql->columns,
-                                 .column_count = sql->column_count,
-                                 .rows = has_rows ? session_table_rows(sql->result->table) : 0,
-                                 .cell = cell,
-                                 .key = key};
-}
-
-/* ---- a set of ids ----------------------------------------------------------------------- */
-
-static const char *field_of(const char *title)
-{
-    static const char *const fields[][2] = {{"id", "id"},           {"allocation_id", "id"},
-                                            {"realloc_of", "id"},   {"stack_id", "stack"},
-                                            {"address", "address"}, {"free_stack_id", "free_stack"},
-                                            {"size", "size"}};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        if (strcasecmp(title, fields[i][0]) == 0)
-            return fields[i][1];
-    return NULL;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Writes the numbers of a column as a step: runs as ranges. Returns false if it is too long. */
-static bool write_step(const struct session_table *table, size_t column, const char *field,
-                       char *out, size_t size)
-{
-    const size_t rows = session_table_rows(table);
-    uint64_t *numbers = calloc(rows + 1, sizeof(*numbers));
-    size_t count = 0, used = (size_t)snprintf(out, size, "where %s in (", field);
-    for (size_t row = 0; numbers && row < rows; row++) {
-        const struct session_value value = session_table_value(table, row, column);
-        if (value.kind == VALUE_INTEGER)
-            numbers[count++] = (uint64_t)value.integer;
-    }
-    if (count > 0)
-        qsort(numbers, count, sizeof(*numbers), compare_numbers);
-    for (size_t i = 0; i < count && used < size;) {
-        size_t last = i;
-        while (last + 1 < count && numbers[last + 1] - numbers[last] <= 1)
-            last++;
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s%" PRIu64, i > 0 ? ", " : "", numbers[i]);
-        if (numbers[last] > numbers[i] && used < size)
-            used += (size_t)snprintf(out + used, size - used, "..%" PRIu64, numbers[last]);
-        i = last + 1;
-    }
-    free(numbers);
-    if (used < size)
-        used += (size_t)snprintf(out + used, size - used, ")");
-    return count > 0 && used < size;
-}
-
-/* Each column of ids, addresses or sizes is a set. One that is too long to be typed is left out. */
-static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
-                     size_t capacity)
-{
-    const struct sql *sql = view;
-    size_t count = 0, sets = 0;
-    for (size_t i = 0; i < sql->column_count && count < capacity; i++) {
-        const char *field = field_of(sql->columns[i].title);
-        struct view_offer *offer = &out[count];
-        if (!field)
-            continue;
-        sets++;
-        if (!write_step(sql->result->table, i, field, offer->step, FILTER_MOST))
-            continue;
-        snprintf(offer->label, sizeof(offer->label), "all of column %.80s", sql->columns[i].title);
-        count++;
-    }
-    if (sets > count)
-        exploration_complain(exploration,
-                             "a set of so many numbers is too long for the filter line");
-    return count;
+    sql_rows_clear(sql);
+    if (result->table && !sql_rows_take(sql))
+        exploration_complain(exploration, "out of memory");
 }
 
 /* ---- update ----------------------------------------------------------------------------- */
@@ -325,7 +144,7 @@ static bool cancel(struct sql *sql, struct exploration *exploration)
     load_clear(&sql->loader, &sql->result_load);
     sql->asked = false;
     sql->result = NULL;
-    sql->column_count = 0;
+    sql_rows_clear(sql);
     exploration_say(exploration, "the statement was ended");
     return true;
 }
@@ -333,10 +152,10 @@ static bool cancel(struct sql *sql, struct exploration *exploration)
 /* Shows the block or the stack's blocks of the selected row. */
 static void follow(const struct sql *sql, struct exploration *exploration)
 {
-    for (size_t i = 0; i < sql->column_count && sql->table.selected < source_of(sql).rows; i++) {
-        const char *field = field_of(sql->columns[i].title);
+    for (size_t i = 0; i < sql->column_count && sql->table.selected < sql->row_count; i++) {
+        const char *field = sql_field_of(sql->columns[i].title);
         const struct session_value value =
-            session_table_value(sql->result->table, sql->table.selected, i);
+            session_table_value(sql->result->table, sql->order[sql->table.selected], i);
         char step[80];
         if (!field || value.kind != VALUE_INTEGER)
             continue;
@@ -357,7 +176,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
 {
     struct sql *sql = view;
     const struct table_place place = {0, 2, input->width, input->height - 2};
-    const struct table_source before = source_of(sql);
+    const struct table_source before = sql_source(sql);
     bool used = true;
     if (input->action == ACTION_GOTO && input->text) {
         ask(sql, exploration, input->text);
@@ -365,15 +184,19 @@ static bool update(void *view, struct exploration *exploration, const struct vie
         follow(sql, exploration);
     } else if (input->action == ACTION_BACK) {
         used = cancel(sql, exploration);
+    } else if (input->action == ACTION_LEFT || input->action == ACTION_RIGHT) {
+        sql_scroll(sql, input->action == ACTION_RIGHT, input->width);
     } else {
         const enum table_answer answer =
             list_update(exploration, &sql->table, &before, input, &place);
+        if (answer == TABLE_SORTED)
+            sql_sort(sql);
         used = answer != TABLE_IGNORED;
         if (answer == TABLE_FOLLOW)
             follow(sql, exploration);
     }
     load(sql, exploration);
-    const struct table_source after = source_of(sql);
+    const struct table_source after = sql_source(sql);
     table_settle(&sql->table, &after, &place);
     return used;
 }
@@ -392,9 +215,11 @@ static void render_count(const struct sql *sql, const struct area *area)
                                                                      : "the first 64 MiB: ";
     int x = 1 + area_print(area, 1, 1, theme_style(*more ? THEME_WARNING : THEME_FAINT),
                            "%s%s rows%s", more, count, *more ? "; the statement gives more" : "");
-    if (columns > sql->column_count)
-        area_print(area, x + 2, 1, theme_style(THEME_WARNING), "the first %zu of %zu columns",
-                   sql->column_count, columns);
+    const size_t shown = sql_columns_shown(sql, area->width);
+    if (columns > shown)
+        area_print(area, x + 2, 1, theme_style(THEME_WARNING),
+                   "columns %zu to %zu of %zu, ←→ for the others", sql->first + 1,
+                   sql->first + shown, columns);
 }
 
 static void render_error(const struct sql *sql, const struct area *area)
@@ -428,7 +253,7 @@ static void render(const void *view, const struct exploration *exploration, cons
         render_error(sql, area);
         return;
     }
-    const struct table_source source = source_of(sql);
+    const struct table_source source = sql_source(sql);
     render_count(sql, area);
     table_render(&sql->table, &source, &rows);
 }
@@ -436,7 +261,7 @@ static void render(const void *view, const struct exploration *exploration, cons
 static bool copy(void *view, struct exploration *exploration, FILE *out)
 {
     const struct sql *sql = view;
-    const struct table_source source = source_of(sql);
+    const struct table_source source = sql_source_of_all(sql);
     (void)exploration;
     if (sql->table.selected >= source.rows)
         return false;
@@ -446,7 +271,7 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
 
 static bool table(void *view, struct exploration *exploration, FILE *out, enum table_format format)
 {
-    const struct table_source source = source_of(view);
+    const struct table_source source = sql_source_of_all(view);
     (void)exploration;
     table_write(&source, out, format);
     return source.rows > 0;
@@ -461,6 +286,8 @@ static const struct key_binding keys[] = {
      .action = ACTION_FOLLOW,
      .footer = "follow",
      .description = "the allocation, or those of the stack, that the row names"},
+    {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to the columns on the left"},
+    {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the columns on the right"},
 };
 
 const struct view_ops sql_view = {
@@ -474,7 +301,7 @@ const struct view_ops sql_view = {
     .destroy = destroy,
     .update = update,
     .render = render,
-    .offers = offers,
+    .offers = sql_offers,
     .copy = copy,
     .table = table,
 };
