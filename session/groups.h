@@ -14,7 +14,7 @@
  * have rows.
  *
  * Measures are computed for all groups at once, when one of their class is first asked for:
- * - allocations, bytes, avg_size: known from the start;
+ * - allocations, bytes, avg_size, share: known from the start;
  * - peak_bytes and turnover: at their own first use, some passes over the selected allocations;
  * - those from first_time to climb: together, one pass; wasted: one pass;
  * - all others: together, one pass.
@@ -187,6 +187,7 @@ enum session_group_measure {
     MEASURE_CLIMB,     /* percent of the recorded blocks that are larger than the one before */
     MEASURE_TURNOVER,  /* bytes / peak_bytes, rounded down */
     MEASURE_WASTED,    /* bytes of the objects that no member covers */
+    MEASURE_SHARE,     /* percent of the allocations of all groups that were made, rounded down */
     MEASURE_TOTAL
 };
 /* Return the name in the language ("live_bytes") and the unit. */

@@ -56,6 +56,7 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_CLIMB] = {"climb", TYPE_NUMBER, -1},
     [FIELD_TURNOVER] = {"turnover", TYPE_NUMBER, -1},
     [FIELD_WASTED] = {"wasted", TYPE_SIZE, -1},
+    [FIELD_SHARE] = {"share", TYPE_NUMBER, -1},
 };
 
 /* Tells whether the field is one of the groups' keys. */

@@ -49,7 +49,7 @@ enum filter_field {
     FIELD_FRAME, /* the function `frame` frames outward of the call site */
     FIELD_PINS,
     FIELD_PATH, /* of the groups that `fold` makes */
-    /* The fields of groups. Keep them together, from ALLOCATIONS to WASTED. */
+    /* The fields of groups. Keep them together, from ALLOCATIONS to SHARE. */
     FIELD_ALLOCATIONS,
     FIELD_BYTES,
     FIELD_OBJECTS,
@@ -71,6 +71,7 @@ enum filter_field {
     FIELD_CLIMB,
     FIELD_TURNOVER,
     FIELD_WASTED,
+    FIELD_SHARE,
     FIELD_TOTAL
 };
 

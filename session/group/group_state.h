@@ -39,6 +39,7 @@ struct session_group_set {
     struct filter_colors colors;
     struct group_keys keys;
     size_t made;
+    uint64_t allocations;         /* of all of them */
     uint32_t *cell_of_group;      /* if the keys have cells; then also: */
     uint32_t *group_of_cell;      /* CODE_NONE: no row */
     struct code_map codes;        /* otherwise: the group's number is that of its code */

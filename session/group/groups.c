@@ -41,6 +41,7 @@ static const struct {
     [MEASURE_CLIMB] = {"climb", UNIT_NUMBER, CLASS_SHAPE},
     [MEASURE_TURNOVER] = {"turnover", UNIT_NUMBER, CLASS_PEAK},
     [MEASURE_WASTED] = {"wasted", UNIT_BYTES, CLASS_PADDING},
+    [MEASURE_SHARE] = {"share", UNIT_NUMBER, CLASS_SUM},
 };
 
 const char *session_group_measure_name(enum session_group_measure measure)
@@ -188,9 +189,16 @@ uint64_t group_measure(const struct session_group_set *set, uint32_t group,
     case CLASS_SUM:
         break;
     }
-    return measure == MEASURE_ALLOCATIONS ? sum->allocations
-           : measure == MEASURE_BYTES     ? sum->bytes
-                                          : sum->bytes / sum->allocations;
+    switch (measure) {
+    case MEASURE_ALLOCATIONS:
+        return sum->allocations;
+    case MEASURE_BYTES:
+        return sum->bytes;
+    case MEASURE_SHARE:
+        return (uint64_t)((unsigned __int128)sum->allocations * 100 / set->allocations);
+    default:
+        return sum->bytes / sum->allocations;
+    }
 }
 
 bool session_groups_prepare(struct session_group_set *set, unsigned wanted,

@@ -330,8 +330,10 @@ bool group_set_begin(struct session_group_set *set, struct session_error *error)
     set->order = malloc((set->made + 1) * sizeof(*set->order));
     if (!set->order)
         return session_fail_memory(error, "the order of groups");
-    for (size_t i = 0; i < set->made; i++)
+    for (size_t i = 0; i < set->made; i++) {
         set->order[i] = (uint32_t)i;
+        set->allocations += set->sums[i].allocations;
+    }
     set->count = set->made;
     return group_find_key_order(set, error) && session_groups_sort(set, MEASURE_BYTES, true, error);
 }

@@ -38,7 +38,7 @@ const char graph_columns[] =
     " avg_lifetime INTEGER, min_size INTEGER, max_size INTEGER, min_lifetime INTEGER,"
     " max_lifetime INTEGER, first_time INTEGER, last_time INTEGER, born_over INTEGER,"
     " died_over INTEGER, rises INTEGER, climb INTEGER, turnover INTEGER, wasted INTEGER,"
-    " color INTEGER,"
+    " share INTEGER, color INTEGER,"
     " name TEXT, value INTEGER, unit TEXT, estimated INTEGER, standard_error REAL, parts TEXT,"
     " id INTEGER, address INTEGER, size INTEGER, count INTEGER, kind TEXT, alignment INTEGER,"
     " arena_id INTEGER, thread_id INTEGER, stack_id INTEGER, type_id INTEGER, alloc_ns INTEGER,"

@@ -170,6 +170,10 @@ def compare(graph, keys, wanted):
     for key in wanted.keys() | found.keys():
         if wanted.get(key) != found.get(key):
             complain(graph, f"{key}: found {found.get(key)}, expected {wanted.get(key)}")
+    # The share of each in all of them.
+    every = sum(int(line[len(keys)]) for line in lines)
+    if [int(line[head.index("share")]) for line in lines] != [int(line[len(keys)]) * 100 // every for line in lines]:
+        complain(graph, "the shares are wrong")
     # The first order: largest bytes first.
     size = [int(line[len(keys) + 1]) for line in lines]
     if size != sorted(size, reverse=True):

@@ -45,6 +45,7 @@ finds 'pinned(idle)' pinned_heap 'make_note\(\)\|(9[0-9]|100)\|'
 finds cross_thread handed_over '^Message\|2\|3\|2000\|'
 finds ladders small_steps '\|500\|32064000\|'
 finds padding padded_cells '^PaddedCell\|5000\|200000\|'
+finds reserves small_lists '^SmallList<int, 4u>::SmallList\(\)\|16\|2000\|'
 
 # All that ship were tried, and are in the document as they ship.
 ship=$("$MPROF_BUILD/bin/mprof-tui" --list-graphs | awk '$2 == "shipped" { print $1 }' | sort | tr '\n' ' ')
