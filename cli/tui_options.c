@@ -26,8 +26,12 @@ static const struct command_option options[] = {
     [TUI_OPTION_FRESH] = {0, "fresh",
                           .help = "begin with the overview of everything, not where you left the "
                                   "session"},
+    [TUI_OPTION_LIVE] = {0, "live",
+                         .help = "SESSION is the trace of a program that still runs: show it as it "
+                                 "grows"},
     [TUI_OPTION_YES] = {'y', "yes",
-                        .help = "if SESSION is a trace, make the session without a question"},
+                        .help = "if SESSION is a trace, make the session without a question; with "
+                                "--live replace one that exists"},
     [TUI_OPTION_SCRIPT] =
         {0, "script", "FILE",
          .help = "read keys from FILE (- is standard input) and write screens as text, "

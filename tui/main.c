@@ -33,10 +33,11 @@ struct arguments {
     const char *session, *script;
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
-    bool ascii, yes, fresh;
+    bool ascii, yes, fresh, live;
     bool themed;                          /* the user has named a theme, */
     enum theme_kind theme;                /* this one, on the command line */
     char config_error[CONFIG_ERROR_SIZE]; /* "": the configuration is good */
+    pid_t follower;                       /* mprof-ingest, with --live; 0: none */
     char *sessions[2];                    /* to open: the session and the other one; NULL: none */
     enum stored_graphs_task graphs;
     const char *graph; /* what the task is about */
@@ -95,6 +96,9 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         break;
     case TUI_OPTION_FRESH:
         arguments->fresh = true;
+        break;
+    case TUI_OPTION_LIVE:
+        arguments->live = true;
         break;
     case TUI_OPTION_YES:
         arguments->yes = true;
@@ -223,7 +227,10 @@ static bool find_sessions(struct arguments *arguments)
     for (int i = 0; i < 2; i++) {
         if (!*named[i])
             continue;
-        arguments->sessions[i] = given_trace_session(*named[i], arguments->yes);
+        arguments->sessions[i] =
+            arguments->live && i == 0
+                ? given_trace_follow(*named[i], arguments->yes, &arguments->follower)
+                : given_trace_session(*named[i], arguments->yes);
         *named[i] = arguments->sessions[i];
         if (!*named[i])
             return false;
@@ -427,6 +434,7 @@ int main(int count, char **values)
     configure(&arguments);
     if (find_sessions(&arguments))
         status = arguments.script ? run_script(&arguments) : run_terminal(&arguments);
+    given_trace_leave(arguments.follower, arguments.sessions[0]);
     free(arguments.sessions[0]);
     free(arguments.sessions[1]);
     return status < 0 ? EXIT_BAD_INPUT : status;

@@ -20,7 +20,7 @@ _mprof_tui()
     --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --fresh --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --print-config --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --fresh --live --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --print-config --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -7,7 +7,8 @@ _arguments -s -S \
     '--theme=[the colours: dark or light, for such a ground; colour-blind, for a dark ground; mono, with patterns in place of colours (default: mono with NO_COLOR, light if COLORFGBG names a light ground, otherwise dark)]:NAME:(dark light colour-blind mono)' \
     '--ascii[show only ASCII characters]' \
     '--fresh[begin with the overview of everything, not where you left the session]' \
-    '(-y --yes)'{-y,--yes}'[if SESSION is a trace, make the session without a question]' \
+    '--live[SESSION is the trace of a program that still runs: show it as it grows]' \
+    '(-y --yes)'{-y,--yes}'[if SESSION is a trace, make the session without a question; with --live replace one that exists]' \
     '--script=[read keys from FILE (- is standard input) and write screens as text, without a terminal]:FILE:_files' \
     '--size=[screen size for --script (default: 80x24)]:WxH: ' \
     '--list-graphs[list the stored graphs of SESSION, of your folder and those that ship, and end; with this and the next options SESSION may be left out]' \

@@ -69,6 +69,9 @@ expect 1 'true.bin is a trace, not a session: --yes or mprof-ingest makes the se
 expect 0 'Findings|findings|Overview' --yes --script "$work/good.script" "$work/true.bin"
 [ -s "$work/true.db" ] || { echo '--yes made no session'; failed=1; }
 expect 0 'Findings|findings|Overview' --script "$work/good.script" "$work/true.bin"
+expect 1 'true.db exists: --yes replaces it' --live --script "$work/good.script" "$work/true.bin"
+expect 1 'true.db is not a trace: --live shows the trace' --live --script "$work/good.script" "$work/true.db"
+expect 0 'Overview' --live --yes --script "$work/good.script" "$work/true.bin"
 touch -d '2020-01-01' "$work/true.db"
 expect 1 'true.db is older than the trace' --script "$work/good.script" "$work/true.bin"
 head -c 300 "$work/true.bin" >"$work/$(printf 'cut\033[31m.bin')"

@@ -65,6 +65,19 @@ for n in 01 04 05; do
 done
 echo 'ok: a script sees the recording and its end'
 
+# The browser follows a trace by itself. When it is left, the session has what was recorded.
+mkfifo held
+mprof-run --quiet -o held.bin -- sh -c 'read -r line <held' &
+recorder=$!
+until [ -s held.bin ]; do pause; done
+printf '%s\n' tick dump | mprof-tui --live --script - held.bin >held.txt 2>held.err || fail "--live: $(cat held.err)"
+grep -q '● recording' held.txt || fail "--live shows $(cat held.txt)"
+grep -q 'held.db gets what was recorded until now' held.err || fail "--live said: $(cat held.err)"
+[ "$(sqlite3 -readonly held.db "SELECT count(*) FROM meta WHERE key = 'unfinished'")" = 0 ] || fail 'held.db is unfinished'
+echo >held
+wait $recorder || fail 'the program that was followed'
+echo 'ok: --live follows a trace'
+
 # The same by one command in a terminal, at two sizes.
 wait_for() {
     local tries=0

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,10 +60,9 @@ static bool agrees(const char *trace, const char *session)
 }
 
 /* Becomes mprof-ingest: the one beside this program, or else of $PATH. */
-static void run_ingest(char *trace, char *session)
+static void become_ingest(char *const arguments[])
 {
-    char output[] = "-o", end[] = "--", path[PATH_MAX];
-    char *arguments[] = {ingest, output, session, end, trace, NULL};
+    char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
     char *slash =
         length > 0 && length < (ssize_t)sizeof(path) ? memrchr(path, '/', (size_t)length) : NULL;
@@ -76,10 +78,12 @@ static void run_ingest(char *trace, char *session)
 /* Runs mprof-ingest, which shows its progress and says what is wrong. */
 static bool make_session(char *trace, char *session)
 {
+    char output[] = "-o", end[] = "--";
+    char *arguments[] = {ingest, output, session, end, trace, NULL};
     int status;
     const pid_t child = fork();
     if (child == 0)
-        run_ingest(trace, session);
+        become_ingest(arguments);
     while (child > 0 && waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return false;
@@ -120,4 +124,100 @@ char *given_trace_session(const char *path, bool yes)
     if (!good)
         free(session);
     return good ? session : NULL;
+}
+
+/* ---- a program that still runs ---------------------------------------------------------- */
+
+/* Starts mprof-ingest. What it says goes to `said`: the terminal belongs to the browser. */
+static pid_t start_follower(char *trace, char *session, bool replace, FILE *said)
+{
+    char live[] = "--live", quiet[] = "--quiet", output[] = "-o", force[] = "--force", end[] = "--";
+    char *arguments[9] = {ingest, live, quiet, output, session};
+    size_t count = 5;
+    if (replace)
+        arguments[count++] = force;
+    arguments[count++] = end;
+    arguments[count++] = trace;
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with the browser, also if that is killed */
+        if (dup2(fileno(said), STDERR_FILENO) >= 0)
+            become_ingest(arguments);
+        _exit(127);
+    }
+    if (child < 0)
+        say(program, "fork: %s", strerror(errno));
+    return child;
+}
+
+static void repeat(FILE *said)
+{
+    char line[1024];
+    rewind(said);
+    while (fgets(line, sizeof(line), said))
+        fputs(line, stderr);
+}
+
+/* Waits for the session. Returns false if mprof-ingest has ended before, and failed. */
+static bool wait_for_session(pid_t *child, const char *session, const struct stat *before)
+{
+    enum { LOOK_MS = 20 };
+    struct stat now;
+    for (int status;;) {
+        const bool is_there = stat(session, &now) == 0 && now.st_size > 0 &&
+                              (now.st_ino != before->st_ino || now.st_dev != before->st_dev);
+        if (waitpid(*child, &status, WNOHANG) == *child) {
+            *child = 0;
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        }
+        if (is_there)
+            return true;
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
+static bool follow(char *trace, char *session, bool replace, pid_t *follower)
+{
+    struct stat about, before = {.st_size = 0};
+    if (!is_trace(trace, &about)) {
+        say(program, "%s is not a trace: --live shows the trace of a program that still runs",
+            trace);
+        return false;
+    }
+    if (stat(session, &before) == 0 && !replace) {
+        say(program, "%s exists: --yes replaces it, without --live it is opened", session);
+        return false;
+    }
+    FILE *said = tmpfile();
+    pid_t child = said ? start_follower(trace, session, replace, said) : -1;
+    const bool good = child > 0 && wait_for_session(&child, session, &before);
+    if (!good && said)
+        repeat(said);
+    if (said)
+        fclose(said);
+    *follower = good ? child : 0;
+    return good;
+}
+
+char *given_trace_follow(const char *path, bool replace, pid_t *follower)
+{
+    char *trace = strdup(path), *session = trace ? session_beside(trace) : NULL;
+    if (!session)
+        say(program, "out of memory");
+    const bool good = session && follow(trace, session, replace, follower);
+    free(trace);
+    if (!good)
+        free(session);
+    return good ? session : NULL;
+}
+
+void given_trace_leave(pid_t follower, const char *session)
+{
+    int status;
+    if (follower <= 0 || waitpid(follower, &status, WNOHANG) != 0)
+        return;
+    say(program, "%s gets what was recorded until now; Ctrl-C skips that", session);
+    kill(follower, SIGTERM);
+    while (waitpid(follower, &status, 0) < 0 && errno == EINTR)
+        ;
 }

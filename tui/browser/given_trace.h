@@ -4,6 +4,7 @@
 #define MPROF_TUI_GIVEN_TRACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * Returns the session to open for a named file, which the caller frees: the file itself if it is no
@@ -12,5 +13,14 @@
  * after a message.
  */
 char *given_trace_session(const char *path, bool yes);
+
+/*
+ * Starts mprof-ingest, which follows the trace of a running program, and waits for its session,
+ * beside the trace. `replace`: one that exists. Returns the session, which the caller frees, or
+ * NULL after a message. given_trace_leave() ends mprof-ingest when the browser has ended: the
+ * session then has what was recorded until now. With `follower` 0 it does nothing.
+ */
+char *given_trace_follow(const char *path, bool replace, pid_t *follower);
+void given_trace_leave(pid_t follower, const char *session);
 
 #endif
