@@ -25,7 +25,7 @@ CREATE TABLE function(
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,             -- demangled
   linkage_name TEXT,              -- mangled, where it differs
-  module_id INTEGER NOT NULL REFERENCES module(id),  -- 0: no module
+  module_id INTEGER NOT NULL,     -- 0: no module
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
   role TEXT,                      -- NULL; 'allocator' or 'wrapper': its frames are not call sites

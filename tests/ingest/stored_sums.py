@@ -67,7 +67,7 @@ for name in sys.argv[1:]:
                       " sum(self_live_bytes) AS l, sum(self_at_peak_bytes) AS p FROM call_node GROUP BY 1) n ON n.function_id = t.function_id"
                       " WHERE (t.self_bytes, t.self_count, t.live_bytes, t.at_peak_bytes) IS NOT (ifnull(n.b, 0), ifnull(n.c, 0), ifnull(n.l, 0), ifnull(n.p, 0))", 'SELECT 0'),
         'integrity': ('SELECT * FROM pragma_integrity_check', "SELECT 'ok'"),
-        'foreign keys': ('SELECT count(*) FROM pragma_foreign_key_check(\'call_node\')', 'SELECT 0'),
+        'foreign keys': ('SELECT count(*) FROM pragma_foreign_key_check', 'SELECT 0'),
     }
     for what, (sql, other) in checks.items():
         if one(sql) != one(other):
