@@ -76,5 +76,7 @@ PYTHON
     [ -z "${MPROF_REFRESH:-}" ] || refresh "$document" "documents/$name"
 done
 echo "$blocks blocks run, $answers answers compared"
+# The page of SQL alone has twenty.
+[ "$answers" -ge 20 ] || failed=1
 [ "$blocks" -gt 0 ] || failed=1
 exit $failed

@@ -8,11 +8,11 @@ export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=$work XDG_STATE_HOME=$work
 unset NO_COLOR TMUX XDG_CONFIG_HOME
 # The hint of a first run is no part of the screens.
 mkdir -p state/mprof && touch state/mprof/browsed
-for program in leaking_requests kept_gestures undo_history; do
-    g++ -g -O2 -o $program "$MPROF_SOURCE/docs/examples/$program.cpp" || exit 1
+for program in leaking_requests kept_gestures undo_history pinned_heap; do
+    g++ -g -O2 -I"$MPROF_SOURCE/capture" -o $program "$MPROF_SOURCE/docs/examples/$program.cpp" || exit 1
 done
 g++ -g -O2 -o calculator "$MPROF_SOURCE/docs/examples/calculator.cpp" || exit 1
-for program in leaking_requests kept_gestures undo_history calculator; do
+for program in leaking_requests kept_gestures undo_history pinned_heap calculator; do
     free_stacks=()
     [ $program != calculator ] || free_stacks=(--free-stacks)
     mprof-run --quiet "${free_stacks[@]}" -o $program.bin "./$program" >$program.out || fail "$program is not recorded"
