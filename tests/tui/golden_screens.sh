@@ -79,6 +79,7 @@ sqlite3 "$work/sampled.db" "DELETE FROM meta WHERE key IN ('sampled', 'sample_in
 session=$work/sampled.db
 play sampled.80x24 plain 80x24
 play sampled.120x40 plain 120x40
+play sampled-leaks.80x24 leaks 80x24
 # Blocks that the wrong function frees, on the overview.
 cp "$work/session.db" "$work/mismatched.db"
 sqlite3 "$work/mismatched.db" "INSERT INTO meta VALUES ('mismatched_frees', 9);

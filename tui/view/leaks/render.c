@@ -13,6 +13,12 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Returns what stands before numbers. */
+static const char *about_of(const struct leaks *leaks)
+{
+    return leaks->estimated ? "~" : "";
+}
+
 /* Writes what is a leak, and then what is none. */
 static void render_totals(const struct leaks *leaks, const struct exploration *exploration,
                           const struct area *area)
@@ -26,8 +32,9 @@ static void render_totals(const struct leaks *leaks, const struct exploration *e
         x += area_print(area, x, 0, theme_style(THEME_GOOD), "nothing leaked");
     else
         x += area_print(area, x, 0, theme_style(THEME_STRONG),
-                        "%s %s%s in %s block%s of %s group%s", recording ? "live so far" : "leaked",
-                        exploration->about, format_size(bytes, all->of_kind[SESSION_LEAKED].bytes),
+                        "%s %s%s in %s%s block%s of %s group%s",
+                        recording ? "live so far" : "leaked", exploration->about,
+                        format_size(bytes, all->of_kind[SESSION_LEAKED].bytes), exploration->about,
                         format_count(blocks, all->of_kind[SESSION_LEAKED].blocks),
                         plural(all->of_kind[SESSION_LEAKED].blocks), format_count(groups, count),
                         plural(count));
@@ -69,7 +76,7 @@ static void render_about(const struct leaks *leaks, const struct session_leak *l
     leaks_size_text(size, leak);
     const char last_letter = size[strlen(size) - 1];
     const char *unit = last_letter >= '0' && last_letter <= '9' ? " B" : "";
-    int x = area_print(area, 1, 0, theme_style(THEME_PLAIN), "%s × %s%s  ",
+    int x = area_print(area, 1, 0, theme_style(THEME_PLAIN), "%s%s × %s%s  ", about_of(leaks),
                        format_count(count, leak->blocks), size, unit);
     area_category(area, 1 + x, 0, area->width - x - 2, theme_style(THEME_PLAIN), type);
     render_tenths(area, 1, 1, leak);
@@ -91,10 +98,10 @@ static void title_of(const struct leaks *leaks, const struct session_leak *leak,
     if (leak->stack_count == 1)
         snprintf(title, size, " stack ");
     else
-        snprintf(title, size, " stack %s of %s: %s in %s block%s (← → others) ",
+        snprintf(title, size, " stack %s of %s: %s%s in %s%s block%s (← → others) ",
                  format_count(nth, leaks->nth + 1), format_count(count, leak->stack_count),
-                 format_size(bytes, shown->bytes), format_count(blocks, shown->blocks),
-                 plural(shown->blocks));
+                 about_of(leaks), format_size(bytes, shown->bytes), about_of(leaks),
+                 format_count(blocks, shown->blocks), plural(shown->blocks));
 }
 
 static void render_side(const struct leaks *leaks, const struct exploration *exploration,
