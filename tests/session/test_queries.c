@@ -12,6 +12,7 @@
 
 #include "fixture.h"
 #include "rows.h"
+#include "session/births.h"
 #include "session/session.h"
 #include "session/user_code.h"
 
@@ -291,14 +292,18 @@ static void test_color_steps(void **state)
 /* ---- timeline ---- */
 
 static void check_slot(struct selection *selection, enum session_color_by by, uint64_t from,
-                       uint64_t to, const struct session_slot *slot)
+                       uint64_t to, const struct session_slot *slot, const uint64_t *births)
 {
     struct session_slot expected = {.live_bytes = 0};
+    uint64_t born[SESSION_COLORS] = {0};
     for (size_t i = 0; i < row_count; i++) {
         const struct row *row = &rows[i];
         if (!selection_contains(selection, row->id))
             continue;
         if (row->alloc_ns >= from && row->alloc_ns < to) {
+            struct session_allocation allocation;
+            assert_true(session_allocation(session, row->id, &allocation, &error));
+            born[selection_color(selection, by, &allocation)]++;
             expected.allocated_bytes += row->size;
             expected.allocated_count++;
         }
@@ -320,8 +325,10 @@ static void check_slot(struct selection *selection, enum session_color_by by, ui
     assert_int_equal(slot->allocated_count, expected.allocated_count);
     assert_int_equal(slot->freed_bytes, expected.freed_bytes);
     assert_int_equal(slot->freed_count, expected.freed_count);
-    for (size_t i = 0; i < SESSION_COLORS; i++)
+    for (size_t i = 0; i < SESSION_COLORS; i++) {
         assert_int_equal(slot->color_bytes[i], expected.color_bytes[i]);
+        assert_int_equal(births[i], born[i]);
+    }
     uint64_t peak_ns;
     uint64_t peak = brute_peak(selection, from, to, &peak_ns);
     assert_true(slot->peak_bytes >= slot->live_bytes);
@@ -333,6 +340,7 @@ static void check_slot(struct selection *selection, enum session_color_by by, ui
 static void check_timeline(struct selection *selection)
 {
     struct session_slot slots[7];
+    uint64_t births[7][SESSION_COLORS];
     uint64_t end = session_duration_ns(session);
     const struct {
         uint64_t from, to;
@@ -348,10 +356,13 @@ static void check_timeline(struct selection *selection)
             continue;
         assert_true(selection_timeline(selection, spans[s].from, spans[s].to, 7, spans[s].by, slots,
                                        &error));
+        assert_true(selection_births(selection, spans[s].from, spans[s].to, 7, spans[s].by, births,
+                                     &error));
         for (uint64_t i = 0; i < 7; i++)
             check_slot(selection, spans[s].by, spans[s].from + span * i / 7,
-                       spans[s].from + span * (i + 1) / 7, &slots[i]);
+                       spans[s].from + span * (i + 1) / 7, &slots[i], births[i]);
     }
+    assert_false(selection_births(selection, 5, 5, 7, SESSION_COLOR_NONE, births, &error));
     assert_false(selection_timeline(selection, 5, 5, 7, SESSION_COLOR_NONE, slots, &error));
     assert_false(selection_timeline(selection, 0, 5, 0, SESSION_COLOR_NONE, slots, &error));
 }

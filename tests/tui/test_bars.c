@@ -56,6 +56,21 @@ static void crowded_cells_show_the_two_largest(void **state)
     grid_free(grid);
 }
 
+static void columns_hang_from_the_top(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(1, 4, 256, false);
+    struct area area = area_whole(grid);
+    const struct bar_layer layers[] = {{12, RED, '#'}, {10, BLUE, 'o'}};
+    bars_hanging(&area, 0, layers, 2, 32);
+    check(grid, 0, 0x2588, 1, CELL_DEFAULT); /* all red */
+    check(grid, 1, 0x2584, 4, 1);            /* half blue below red */
+    check(grid, 2, 0x2582, 4, CELL_DEFAULT); /* six eighths, from the top */
+    assert_true(grid_cell(grid, 0, 2)->style.attributes & CELL_REVERSE);
+    check(grid, 3, ' ', CELL_DEFAULT, CELL_DEFAULT);
+    grid_free(grid);
+}
+
 static void little_is_not_nothing(void **state)
 {
     (void)state;
@@ -114,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boundary_inside_a_cell_shows_both_layers),
         cmocka_unit_test(crowded_cells_show_the_two_largest),
+        cmocka_unit_test(columns_hang_from_the_top),
         cmocka_unit_test(little_is_not_nothing),
         cmocka_unit_test(without_colour_patterns),
         cmocka_unit_test(rows_end_in_eighths),

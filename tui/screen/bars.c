@@ -119,6 +119,45 @@ void bars_column(const struct area *area, int x, const struct bar_layer *layers,
     }
 }
 
+/* Draws a cell of a hanging column: `split` counts from its top. */
+static void put_hanging(const struct area *area, int x, int y, const struct split *split,
+                        const struct bar_layer *layers)
+{
+    const int above = split->lower_eighths, below = split->upper_eighths;
+    const struct bar_layer *most = &layers[below > above ? split->upper : split->lower];
+    struct cell_style style = most->style;
+    if (grid_colors(area->grid) == 0) {
+        if (above + below >= 4)
+            area_put(area, x, y, most->pattern, style);
+    } else if (above + below < 8) {
+        /* The lower part of a reversed cell has the colour of the background. */
+        style.attributes |= CELL_REVERSE;
+        area_put(area, x, y, (uint32_t)(FULL_BLOCK - above - below), style);
+    } else if (below == 0) {
+        area_put(area, x, y, FULL_BLOCK, style);
+    } else {
+        style = layers[split->upper].style;
+        style.background = layers[split->lower].style.foreground;
+        area_put(area, x, y, (uint32_t)(LOWER_EIGHTH + below - 1), style);
+    }
+}
+
+void bars_hanging(const struct area *area, int x, const struct bar_layer *layers, size_t count,
+                  uint64_t scale)
+{
+    int edges[BARS_LAYERS];
+    uint64_t sum = 0;
+    count = count < BARS_LAYERS ? count : BARS_LAYERS;
+    for (size_t i = 0; i < count; i++) {
+        sum += layers[i].value;
+        edges[i] = (int)share(sum, scale, (uint64_t)area->height * 8);
+    }
+    for (int y = 0; count > 0 && y * 8 < edges[count - 1] && y < area->height; y++) {
+        const struct split split = split_cell(edges, count, y * 8);
+        put_hanging(area, x, y, &split, layers);
+    }
+}
+
 void bars_row(const struct area *area, int x, int y, int width, uint64_t value, uint64_t scale,
               struct cell_style style)
 {

@@ -27,6 +27,10 @@ struct bar_layer {
 void bars_column(const struct area *area, int x, const struct bar_layer *layers, size_t count,
                  uint64_t scale, int16_t background);
 
+/* The same from the top of column `x` down. */
+void bars_hanging(const struct area *area, int x, const struct bar_layer *layers, size_t count,
+                  uint64_t scale);
+
 /* Draws a horizontal bar of `value` out of `scale` in `width` columns of a row. */
 void bars_row(const struct area *area, int x, int y, int width, uint64_t value, uint64_t scale,
               struct cell_style style);

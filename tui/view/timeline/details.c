@@ -40,6 +40,25 @@ static void render_events(const struct timeline *timeline, const struct explorat
     }
 }
 
+/* Writes what the chart shows of a colour: bytes live at the moment, or the allocations or the
+ * growth of the slot. */
+static void color_text(const struct timeline *timeline, const struct session_slot *slot,
+                       size_t color, char *out)
+{
+    const struct timeline_colors *colors =
+        timeline->colors ? &timeline->colors[timeline->cursor] : NULL;
+    out[0] = 0;
+    if (timeline->mode == TIMELINE_LIVE)
+        format_size_short(out, slot->color_bytes[color]);
+    else if (colors && timeline->mode == TIMELINE_RATE)
+        format_count_short(out, colors->up[color]);
+    else if (colors && colors->up[color] + colors->down[color] == 0)
+        snprintf(out, FORMAT_SIZE, "0");
+    else if (colors)
+        growth_text(out, colors->down[color] > 0 ? -(int64_t)colors->down[color]
+                                                 : (int64_t)colors->up[color]);
+}
+
 void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
                             const struct area *area, const struct timeline_layout *layout)
 {
@@ -55,19 +74,24 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     char moment[FORMAT_SIZE];
     const uint64_t begin = timeline_edge(timeline, timeline->cursor);
     const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
-    area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s at %s",
-               color_by_name(exploration->color_by),
-               format_moment(moment, exploration->moment_ns, end - begin));
+    static const char *const words[] = {"", "allocated", "net growth"};
+    if (timeline->mode == TIMELINE_LIVE)
+        area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s at %s",
+                   color_by_name(exploration->color_by),
+                   format_moment(moment, exploration->moment_ns, end - begin));
+    else
+        area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s, %s",
+                   color_by_name(exploration->color_by), words[timeline->mode]);
     for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
         struct cell_style style = exploration_category(exploration, legend.grid, i);
+        color_text(timeline, slot, i, size);
         area_put(&legend, 0, y,
                  grid_colors(legend.grid) ? 0x2588 : exploration_pattern(exploration, i), style);
         area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
                       exploration->legend.entry[i].label);
-        area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN),
-                         format_size_short(size, slot->color_bytes[i]));
-        if (percents)
+        area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN), size);
+        if (percents && timeline->mode == TIMELINE_LIVE)
             area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
                              format_percent(percent, slot->color_bytes[i], slot->live_bytes));
     }

@@ -2,6 +2,7 @@
 /* Loads the data of the timeline in the background. */
 #include <string.h>
 
+#include "session/births.h"
 #include "session/events.h"
 #include "tui/view/timeline/timeline.h"
 
@@ -109,11 +110,13 @@ void timeline_load_runs(struct timeline *timeline, struct exploration *explorati
 
 /* ---- slots ------------------------------------------------------------------------------ */
 
+struct slots_request {
+    uint64_t generation, by, run_count;
+    struct timeline_run runs[TIMELINE_RUNS_MOST];
+};
+
 struct slots_data {
-    struct {
-        uint64_t generation, by, run_count;
-        struct timeline_run runs[TIMELINE_RUNS_MOST];
-    } request;
+    struct slots_request request;
     struct session_slot slots[TIMELINE_SLOTS_MOST];
 };
 
@@ -132,20 +135,114 @@ static bool run_slots(struct session *session, struct selection *selection, void
     return true;
 }
 
+static void fill_request(const struct timeline *timeline, const struct exploration *exploration,
+                         struct slots_request *request)
+{
+    memset(request, 0, sizeof(*request));
+    request->generation = exploration->generation;
+    request->by = (uint64_t)exploration->color_by;
+    request->run_count = timeline->run_count;
+    memcpy(request->runs, timeline->runs, timeline->run_count * sizeof(timeline->runs[0]));
+}
+
 static void load_slots(struct timeline *timeline, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct slots_data *)0)->request),
                                           sizeof(struct slots_data), run_slots, NULL};
     static struct slots_data wanted; /* too large for the stack; only one thread uses views */
-    memset(&wanted.request, 0, sizeof(wanted.request));
-    wanted.request.generation = exploration->generation;
-    wanted.request.by = (uint64_t)exploration->color_by;
-    wanted.request.run_count = timeline->run_count;
-    memcpy(wanted.request.runs, timeline->runs, timeline->run_count * sizeof(timeline->runs[0]));
+    fill_request(timeline, exploration, &wanted.request);
     const struct slots_data *slots =
         exploration_get(exploration, &timeline->slots_load, &kind, &wanted.request);
     timeline->slots_known = slots != NULL;
     timeline->slots = slots ? slots->slots : timeline_no_slots;
+}
+
+/* ---- colours ---------------------------------------------------------------------------- */
+
+struct colors_data {
+    struct {
+        uint64_t mode;
+        struct slots_request slots;
+    } request;
+    struct timeline_colors colors[TIMELINE_SLOTS_MOST];
+};
+
+/* Stores what was live before the window, by colour. */
+static bool find_before(struct selection *selection, uint64_t from, enum session_color_by by,
+                        uint64_t *before, struct session_error *error)
+{
+    struct session_slot slot = {.live_bytes = 0};
+    if (from > 0 && !selection_timeline(selection, from - 1, from, 1, by, &slot, error))
+        return false;
+    memcpy(before, slot.color_bytes, sizeof(slot.color_bytes));
+    return true;
+}
+
+static bool run_net(struct selection *selection, struct colors_data *data,
+                    struct session_error *error)
+{
+    const enum session_color_by by = (enum session_color_by)data->request.slots.by;
+    static _Thread_local struct session_slot slots[TIMELINE_SLOTS_MOST];
+    uint64_t before[SESSION_COLORS];
+    if (!find_before(selection, data->request.slots.runs[0].from, by, before, error))
+        return false;
+    for (size_t i = 0; i < data->request.slots.run_count; i++) {
+        const struct timeline_run *run = &data->request.slots.runs[i];
+        if (!selection_timeline(selection, run->from, run->to, (size_t)run->count, by, slots,
+                                error))
+            return false;
+        for (size_t slot = 0; slot < run->count; slot++) {
+            for (size_t color = 0; color < SESSION_COLORS; color++) {
+                const uint64_t now = slots[slot].color_bytes[color], then = before[color];
+                struct timeline_colors *colors = &data->colors[run->first + slot];
+                colors->up[color] = now > then ? now - then : 0;
+                colors->down[color] = now > then ? 0 : then - now;
+                before[color] = now;
+            }
+        }
+    }
+    return true;
+}
+
+static bool run_births(struct selection *selection, struct colors_data *data,
+                       struct session_error *error)
+{
+    static _Thread_local uint64_t births[TIMELINE_SLOTS_MOST][SESSION_COLORS];
+    for (size_t i = 0; i < data->request.slots.run_count; i++) {
+        const struct timeline_run *run = &data->request.slots.runs[i];
+        if (!selection_births(selection, run->from, run->to, (size_t)run->count,
+                              (enum session_color_by)data->request.slots.by, births, error))
+            return false;
+        for (size_t slot = 0; slot < run->count; slot++)
+            memcpy(data->colors[run->first + slot].up, births[slot], sizeof(births[slot]));
+    }
+    return true;
+}
+
+static bool run_colors(struct session *session, struct selection *selection, void *data,
+                       struct session_error *error)
+{
+    struct colors_data *colors = data;
+    (void)session;
+    return colors->request.mode == TIMELINE_NET ? run_net(selection, colors, error)
+                                                : run_births(selection, colors, error);
+}
+
+/* The chart of live bytes has its colours in the slots. */
+static void load_colors(struct timeline *timeline, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct colors_data *)0)->request),
+                                          sizeof(struct colors_data), run_colors, NULL};
+    static struct colors_data wanted; /* too large for the stack; only one thread uses views */
+    timeline->colors = NULL;
+    if (timeline->mode == TIMELINE_LIVE)
+        return;
+    memset(&wanted.request, 0, sizeof(wanted.request));
+    wanted.request.mode = timeline->mode;
+    fill_request(timeline, exploration, &wanted.request.slots);
+    const struct colors_data *data =
+        exploration_get(exploration, &timeline->colors_load, &kind, &wanted.request);
+    timeline->colors = data ? data->colors : NULL;
 }
 
 /* ---- the cursor ------------------------------------------------------------------------- */
@@ -247,6 +344,7 @@ void timeline_load(struct timeline *timeline, struct exploration *exploration)
     const uint64_t from = timeline_edge(timeline, timeline->cursor);
     const uint64_t to = timeline_edge(timeline, timeline->cursor + 1);
     load_slots(timeline, exploration);
+    load_colors(timeline, exploration);
     const struct at_data moment = {.request = {exploration->generation, exploration->moment_ns,
                                                (uint64_t)exploration->color_by}};
     const struct at_data *at =
@@ -263,9 +361,10 @@ void timeline_load(struct timeline *timeline, struct exploration *exploration)
 
 void timeline_loads_clear(struct timeline *timeline, struct exploration *exploration)
 {
-    struct load *const loads[] = {
-        &timeline->slots_load,  &timeline->shares_load, &timeline->busy_load, &timeline->at_load,
-        &timeline->events_load, &timeline->types_load,  &timeline->users_load};
+    struct load *const loads[] = {&timeline->slots_load,  &timeline->shares_load,
+                                  &timeline->busy_load,   &timeline->at_load,
+                                  &timeline->events_load, &timeline->types_load,
+                                  &timeline->users_load,  &timeline->colors_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&exploration->loader, loads[i]);
 }

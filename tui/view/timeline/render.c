@@ -33,6 +33,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t sum_of(const uint64_t *colors)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < SESSION_COLORS; i++)
+        sum += colors[i];
+    return sum;
+}
+
 /* Returns the largest number that the chart shows. */
 static uint64_t largest(const struct timeline *timeline)
 {
@@ -41,6 +49,9 @@ static uint64_t largest(const struct timeline *timeline)
         const struct session_slot *slot = &timeline->slots[i];
         if (timeline->mode == TIMELINE_RATE)
             most = larger(most, rate_of(timeline, i));
+        else if (timeline->mode == TIMELINE_NET && timeline->colors)
+            most = larger(most,
+                          larger(sum_of(timeline->colors[i].up), sum_of(timeline->colors[i].down)));
         else if (timeline->mode == TIMELINE_NET)
             most = larger(most, larger(net_of(slot, false), net_of(slot, true)));
         else
@@ -84,43 +95,52 @@ static void render_slot(const struct exploration *exploration, const struct area
     bars_column(chart, x, layers, count + 1, scale, CELL_DEFAULT);
 }
 
-static void render_rate(const struct timeline *timeline, const struct area *chart, int x,
-                        uint64_t scale)
+/* Writes the layers of a slot in the legend's order. As long as the colours are not known, all of
+ * it is one layer, of `value`. */
+static size_t layers_of(const struct exploration *exploration, const struct grid *grid,
+                        const uint64_t *colors, uint64_t value, double factor,
+                        struct bar_layer *layers)
 {
-    const struct bar_layer layer = {rate_of(timeline, x),
-                                    theme_category(chart->grid, 0, SESSION_COLORS - 1, -1), '#'};
-    bars_column(chart, x, &layer, 1, scale, CELL_DEFAULT);
-}
-
-/* Draws a bar from the top of column `x` down. */
-static void render_hanging(const struct area *area, int x, uint64_t value, uint64_t scale,
-                           struct cell_style style)
-{
-    const int eighths = (int)((double)value / (double)scale * area->height * 8 + 0.5);
-    const bool colors = grid_colors(area->grid) > 0;
-    for (int y = 0; y * 8 < eighths && y < area->height; y++) {
-        const int part = eighths - y * 8;
-        struct cell_style cell = style;
-        if (part < 8 && colors)
-            cell.attributes |= CELL_REVERSE;
-        /* The lower part of a reversed cell has the colour of the background. */
-        area_put(area, x, y, !colors ? '-' : part >= 8 ? 0x2588 : 0x2588 - (uint32_t)part, cell);
+    const size_t named = exploration->legend.count;
+    const size_t count = named < SESSION_COLORS ? named : SESSION_COLORS;
+    if (!colors || count == 0) {
+        layers[0] = (struct bar_layer){value, theme_category(grid, 0, SESSION_COLORS - 1, -1), '#'};
+        return 1;
     }
+    for (size_t i = 0; i < count; i++)
+        layers[i] = (struct bar_layer){.value = (uint64_t)((double)colors[i] * factor),
+                                       .style = exploration_category(exploration, grid, i),
+                                       .pattern = exploration_pattern(exploration, i)};
+    return count;
 }
 
-/* Draws growth above the middle, and loss below it. */
-static void render_net(const struct timeline *timeline, const struct area *chart, int x,
-                       uint64_t scale)
+static void render_rate(const struct timeline *timeline, const struct exploration *exploration,
+                        const struct area *chart, int x, uint64_t scale)
+{
+    struct bar_layer layers[SESSION_COLORS];
+    const uint64_t length = timeline_edge(timeline, x + 1) - timeline_edge(timeline, x);
+    const size_t count =
+        layers_of(exploration, chart->grid, timeline->colors ? timeline->colors[x].up : NULL,
+                  rate_of(timeline, x), 1e9 / (double)(length > 0 ? length : 1), layers);
+    bars_column(chart, x, layers, count, scale, CELL_DEFAULT);
+}
+
+/* Draws what has grown above the middle, and what has become less below it. */
+static void render_net(const struct timeline *timeline, const struct exploration *exploration,
+                       const struct area *chart, int x, uint64_t scale)
 {
     const struct session_slot *slot = &timeline->slots[x];
+    const struct timeline_colors *colors = timeline->colors ? &timeline->colors[x] : NULL;
     const int upper = (chart->height + 1) / 2;
     const struct area above = area_part(chart, 0, 0, chart->width, upper);
     const struct area below = area_part(chart, 0, upper, chart->width, chart->height - upper);
-    const struct bar_layer layer = {net_of(slot, false),
-                                    theme_category(chart->grid, 1, SESSION_COLORS - 1, -1), '+'};
-    bars_column(&above, x, &layer, 1, scale, CELL_DEFAULT);
-    render_hanging(&below, x, net_of(slot, true), scale,
-                   theme_category(chart->grid, 0, SESSION_COLORS - 1, -1));
+    struct bar_layer layers[SESSION_COLORS];
+    size_t count = layers_of(exploration, chart->grid, colors ? colors->up : NULL,
+                             net_of(slot, false), 1, layers);
+    bars_column(&above, x, layers, count, scale, CELL_DEFAULT);
+    count = layers_of(exploration, chart->grid, colors ? colors->down : NULL, net_of(slot, true), 1,
+                      layers);
+    bars_hanging(&below, x, layers, count, scale);
 }
 
 static bool is_blank(const struct area *area, int x, int y)
@@ -308,9 +328,9 @@ static void render_slots(const struct timeline *timeline, const struct explorati
 {
     for (int x = 0; x < timeline->slot_count; x++) {
         if (timeline->mode == TIMELINE_RATE)
-            render_rate(timeline, chart, x, scale);
+            render_rate(timeline, exploration, chart, x, scale);
         else if (timeline->mode == TIMELINE_NET)
-            render_net(timeline, chart, x, scale);
+            render_net(timeline, exploration, chart, x, scale);
         else
             render_slot(exploration, chart, x, &timeline->slots[x], scale);
     }

@@ -381,7 +381,8 @@ static const struct key_binding keys[] = {
     {.keys = {'b'},
      .action = ACTION_DIRECTION,
      .footer = "mode",
-     .description = "live bytes, allocations a second, net growth of each slot"},
+     .description =
+         "live bytes, allocations a second, net growth of each slot, each stacked by colour"},
     {.keys = {'z'}, .action = ACTION_COMPRESS, .description = "shorten idle gaps, and back"},
     {.keys = {'['},
      .action = ACTION_STEP_BACK,

@@ -39,6 +39,12 @@ struct timeline_event {
     bool is_free;
 };
 
+/* What a mode shows of the colours of a slot, by legend position. */
+struct timeline_colors {
+    uint64_t up[SESSION_COLORS];   /* allocations, or bytes by which a colour has grown */
+    uint64_t down[SESSION_COLORS]; /* bytes by which it has become less */
+};
+
 struct timeline {
     uint64_t from, to;      /* the window; 0, 0 before it is first shown */
     uint64_t start;         /* start of the session or process when the window was set */
@@ -52,12 +58,14 @@ struct timeline {
     uint64_t range_ns;   /* where the range begins that is being marked */
     uint64_t dragged_ns; /* where the mouse button went down */
 
-    struct load slots_load, shares_load, busy_load, at_load, events_load, types_load, users_load;
+    struct load slots_load, shares_load, busy_load, at_load, events_load, types_load, users_load,
+        colors_load;
     const struct session_slot *slots; /* slot_count of them; all 0 while they are not known */
     bool slots_known;
-    const struct session_slot *at;       /* live at the moment itself; NULL: not known yet */
-    const struct session_share *shares;  /* of the slot under the cursor */
-    size_t share_count;                  /* 0 while they are not known */
+    const struct timeline_colors *colors; /* by slot; NULL: of another mode, or not known yet */
+    const struct session_slot *at;        /* live at the moment itself; NULL: not known yet */
+    const struct session_share *shares;   /* of the slot under the cursor */
+    size_t share_count;                   /* 0 while they are not known */
     const struct timeline_event *events; /* of the slot under the cursor; NULL: unknown, too many */
     size_t event_count;
 
