@@ -42,6 +42,9 @@ size_t session_printable(char *out, size_t size, const char *text);
 /* Opens a session. Returns NULL with `error` set: no file, not a session, another schema version,
  * damaged. */
 struct session *session_open(const char *path, struct session_error *error);
+/* Makes a question to `other` that is cancelled cancel those to `session`, too, which is closed
+ * first. */
+void session_obey(struct session *session, const struct session *other);
 void session_close(struct session *session);
 
 /* Tells whether the program is still being recorded into the session (mprof-ingest --live). */

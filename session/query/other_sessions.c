@@ -34,6 +34,7 @@ struct session *other_session_open(void *context, const char *path, struct sessi
         free(other);
         return NULL;
     }
+    session_obey(other->session, session);
     other->next = session->others;
     session->others = other;
     return other->session;

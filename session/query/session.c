@@ -102,6 +102,11 @@ static bool is_cancelled(const void *context)
     return session->scan && scan_cancelled(session);
 }
 
+void session_obey(struct session *session, const struct session *other)
+{
+    scan_obey(session, other);
+}
+
 struct session *session_open(const char *path, struct session_error *error)
 {
     struct session *session = calloc(1, sizeof(*session));

@@ -12,6 +12,8 @@
 #include "session/data/session_state.h"
 #include "session/scan/scan.h"
 
+enum { CANCEL_STEP = 4096 };
+
 struct key {
     uint64_t high, low;
 };
@@ -68,7 +70,7 @@ static void name_keys_free(struct name_keys *keys)
     *keys = (struct name_keys){.stack = NULL};
 }
 
-static void hash_stacks(const struct session *session, struct name_keys *keys)
+static bool hash_stacks(const struct session *session, struct name_keys *keys)
 {
     const struct stacks *stacks = &session->stacks;
     for (uint32_t stack = 0; stack < stacks->count; stack++) {
@@ -79,7 +81,10 @@ static void hash_stacks(const struct session *session, struct name_keys *keys)
                            keys->module[frame->module]);
         }
         keys->stack[stack] = key;
+        if (stack % CANCEL_STEP == 0 && scan_cancelled(session))
+            return false;
     }
+    return true;
 }
 
 static bool name_keys_find(struct session *session, struct name_keys *keys,
@@ -104,8 +109,10 @@ static bool name_keys_find(struct session *session, struct name_keys *keys,
         keys->function[id] = key_of_text(names->function[id].name);
     for (uint32_t id = 1; id < names->module.count; id++)
         keys->module[id] = key_of_text(names->module.name[id]);
-    hash_stacks(session, keys);
-    return true;
+    if (hash_stacks(session, keys))
+        return true;
+    name_keys_free(keys);
+    return scan_go_on(session, error);
 }
 
 static struct key key_of_row(const struct name_keys *keys, const struct chunk_rows *rows,
@@ -129,7 +136,8 @@ static struct slot *find_slot(const struct table *table, struct key key)
     return &table->slots[i];
 }
 
-static bool table_grow(struct table *table)
+/* Doubles the table. Returns false if memory is exhausted or the session's question cancelled. */
+static bool table_grow(struct table *table, const struct session *session)
 {
     struct table larger = {.count = table->count,
                            .capacity = table->capacity == 0 ? 4096 : 2 * table->capacity};
@@ -139,6 +147,10 @@ static bool table_grow(struct table *table)
     for (size_t i = 0; i < table->capacity; i++) {
         if (table->slots[i].used)
             *find_slot(&larger, table->slots[i].key) = table->slots[i];
+        if (i % CANCEL_STEP == 0 && scan_cancelled(session)) {
+            free(larger.slots);
+            return false;
+        }
     }
     free(table->slots);
     *table = larger;
@@ -148,6 +160,7 @@ static bool table_grow(struct table *table)
 /* ---- passes ---- */
 
 struct matching {
+    const struct session *session; /* whose rows they are */
     struct table *table;
     const struct name_keys *keys;
     size_t part;         /* of the right rows that are counted */
@@ -164,7 +177,7 @@ static void count_rows(void *context, const struct chunk_rows *rows)
     ROW_SET_EACH(rows->words, row)
     {
         if (2 * table->count >= table->capacity && !matching->failed)
-            matching->failed = !table_grow(table);
+            matching->failed = !table_grow(table, matching->session);
         if (matching->failed)
             return;
         const struct key key = key_of_row(matching->keys, rows, row);
@@ -200,13 +213,15 @@ static bool pass(const struct match_part *part, scan_visitor *visit, struct matc
     if (!name_keys_find(part->session, &keys, error))
         return false;
     matching->keys = &keys;
+    matching->session = part->session;
     bool good =
         scan_in_order(part->session, part->set,
                       COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE),
                       visit, matching, error);
     name_keys_free(&keys);
     if (good && matching->failed)
-        good = session_fail_memory(error, "a comparison of sessions");
+        good = scan_go_on(part->session, error) &&
+               session_fail_memory(error, "a comparison of sessions");
     return good;
 }
 
@@ -216,7 +231,8 @@ bool match_rows(struct match_part *left, size_t left_count, const struct match_p
     struct table table = {.count = 0};
     struct matching matching = {.table = &table, .right_count = right_count};
     bool partner[MATCH_SESSIONS_MAX];
-    bool good = table_grow(&table) || session_fail_memory(error, "a comparison of sessions");
+    bool good = left_count > 0 && table_grow(&table, left[0].session);
+    good = good || session_fail_memory(error, "a comparison of sessions");
     for (size_t i = 0; good && i < right_count; i++) {
         matching.part = i;
         good = pass(&right[i], count_rows, &matching, error);

@@ -12,6 +12,8 @@
 
 #include "fixture.h"
 #include "session/groups.h"
+#include "session/query/other_sessions.h"
+#include "session/scan/scan.h"
 #include "session/session.h"
 
 #define HERE "sessions_here.db"
@@ -286,12 +288,37 @@ static void test_circle(void **state)
     graph_result_free(result);
 }
 
+/* A question that is cancelled ends in the other session, too. */
+static void test_cancel(void **state)
+{
+    struct session_error error = {.column = 0};
+    struct session *other = other_session_open(session, THERE, &error);
+    struct session *mine = session_open(THERE, &error);
+    (void)state;
+    assert_non_null(other);
+    assert_non_null(mine);
+    scan_cancel(session, true);
+    assert_null(selection_new(other, "all", &error));
+    assert_string_equal(error.message, "the question was cancelled");
+    struct selection *selection = selection_new(mine, "all", &error);
+    assert_non_null(selection);
+    selection_free(selection);
+    session_obey(mine, session);
+    assert_null(selection_new(mine, "all", &error));
+    assert_null(graph_run(session, "all - session \"" THERE "\"", &error));
+    scan_cancel(session, false);
+    selection = selection_new(mine, "all", &error);
+    assert_non_null(selection);
+    selection_free(selection);
+    session_close(mine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_differences), cmocka_unit_test(test_sides),
         cmocka_unit_test(test_one_side),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_circle),      cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

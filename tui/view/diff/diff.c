@@ -92,12 +92,15 @@ static void destroy(void *view, struct exploration *exploration)
 
 /* ---- loading ---------------------------------------------------------------------------- */
 
-/* Opens the other session and finds its side. The caller frees both. */
-static bool open_other(const struct diff_data *data, struct compare_side *side,
-                       struct session_error *error)
+/* Opens the other session, which ends early with `session`, and finds its side. The caller frees
+ * both. */
+static bool open_other(const struct session *session, const struct diff_data *data,
+                       struct compare_side *side, struct session_error *error)
 {
     char message[sizeof(error->message)];
     side->session = session_open(data->request.path, error);
+    if (side->session)
+        session_obey(side->session, session);
     if (side->session && session_moment(side->session, data->request.before, &side->ns, error))
         side->selection = selection_new(side->session, data->request.filter, error);
     if (side->selection)
@@ -116,7 +119,7 @@ static bool run(struct session *session, struct selection *selection, void *argu
     struct compare_side before = {session, selection, data->request.before_ns}, other = {.ns = 0};
     bool good = true;
     if (data->request.other) {
-        good = open_other(data, &other, error);
+        good = open_other(session, data, &other, error);
         before = other;
     }
     good = good && compare_sides(&before, &after, (enum session_growth_by)data->request.by,
