@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Times workloads under recorders, interleaved, and prints a table (see capture.sh)."""
-import json, math, os, shutil, statistics, subprocess, sys, tempfile, time
+import json, math, os, resource, shutil, statistics, subprocess, sys, tempfile, time
 
 BUILD = os.environ['MPROF_BUILD']
 RUNS = int(os.environ.get('RUNS', '5'))
@@ -251,6 +251,51 @@ OPTIONS = [[], ['--clock=fast'], ['--unwind=fp'], ['--unwind=off'], ['--free-sta
            ['--sample=512K'], ['--mmap'], ['--compress']]
 
 
+def profilers(command):
+    """Other profilers of Debian, as their users run them, each with the file that it leaves."""
+    lib = '/usr/lib/x86_64-linux-gnu'
+    return [('alone', command, {}, None),
+            ('mprof', [RUN, '--force', '-o', f'{work}/p.bin', '--', *command], {}, 'p.bin'),
+            ('mprof --compress', [RUN, '--force', '--compress', '-o', f'{work}/p.bin', '--', *command], {}, 'p.bin'),
+            ('mprof --sample=512K', [RUN, '--force', '--sample=512K', '-o', f'{work}/p.bin', '--', *command], {}, 'p.bin'),
+            ('heaptrack', ['heaptrack', '-o', f'{work}/p.heaptrack', *command], {}, 'p.heaptrack'),
+            ('massif', ['valgrind', '-q', '--tool=massif', f'--massif-out-file={work}/p.massif', *command], {}, 'p.massif'),
+            ('DHAT', ['valgrind', '-q', '--tool=dhat', f'--dhat-out-file={work}/p.dhat', *command], {}, 'p.dhat'),
+            # Its dumps begin with the file's name.
+            ('gperftools', command, {'LD_PRELOAD': f'{lib}/libtcmalloc.so.4', 'HEAPPROFILE': f'{work}/p.tcmalloc'}, 'p.tcmalloc'),
+            ('jemalloc', command, {'LD_PRELOAD': f'{lib}/libjemalloc.so.2',
+                                   'MALLOC_CONF': f'prof:true,prof_final:true,prof_prefix:{work}/p.jemalloc'}, 'p.jemalloc')]
+
+
+def bench_profilers(name, command, extra):
+    """Prints processor time and wall time under each profiler as ratios, and the bytes on the disk after it."""
+    table = profilers(command)
+    times, work_times, sizes = {way: [] for way, *_ in table}, {way: [] for way, *_ in table}, {}
+    for run in range(RUNS + 1):
+        for way, line, more, left in table:
+            for old in (f for f in os.listdir(work) if f.startswith('p.')):
+                os.remove(f'{work}/{old}')
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds = timed(line, dict(extra, **more))
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            files = [f'{work}/{f}' for f in os.listdir(work) if left and f.startswith(left)]
+            if left and not files:
+                sys.exit(f'{way} leaves no file {left}')
+            # The blocks of a trace that was never written are no cost.
+            sizes[way] = sum(os.stat(f).st_blocks * 512 for f in files)
+            if run:  # the first round warms up
+                times[way].append(seconds)
+                work_times[way].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    base, base_work = (statistics.median(t['alone']) for t in (times, work_times))
+    print(f'\n{name}: {base_work:.2f} s of processor time alone\n\n| profiler | processor time | wall time | on disk, MiB |')
+    print('|---' * 4 + '|')
+    for way, *_ in table[1:]:
+        print('|', way, end=' |')
+        for taken, alone in ((work_times[way], base_work), (times[way], base)):
+            print(f' ×{statistics.median(taken) / alone:.1f} ({min(taken) / alone:.1f}–{max(taken) / alone:.1f}) |', end='')
+        print(f' {sizes[way] / 2**20:.1f} |', flush=True)
+
+
 # A program with many calls, built with and without -finstrument-functions.
 UNWIND_OPTIONS = [[], ['--unwind=eh'], ['--unwind=instrument'], ['--unwind=off']]
 
@@ -280,6 +325,11 @@ def bench_options(name, command, extra, all_options=OPTIONS):
 def main():
     real, micro = prepare()
     only = os.environ.get('PARTS', '').split()
+    if 'profilers' in only:
+        for name, command, extra in real:
+            if name in (only[1:] or ('sqlite3', 'jq')):
+                bench_profilers(name, command, extra)
+        return
     print(f'{RUNS} interleaved runs after a warm-up; seconds alone as median (min–max); recorded: wall ratio, median (min–max), then nanoseconds added per event (a malloc and a free count one each).\n')
     heads = [w for w, _, _ in ways(['true'])]
     print('| workload | events | bytes/event | compressed | ' + ' | '.join(heads) + ' |')
