@@ -7,6 +7,8 @@
 
 #include "session/code_facts.h"
 #include "tui/screen/format.h"
+#include "tui/screen/short_name.h"
+#include "tui/view/overview/debug_package.h"
 
 struct collection {
     struct session *session;
@@ -149,9 +151,21 @@ static void add_unsymbolized(struct collection *to)
     char others[40] = "";
     if (found > 1)
         snprintf(others, sizeof(others), " and %zu other%s", found - 1, found > 2 ? "s" : "");
-    add(to, FINDING_ODD, "", VIEW_SAME,
-        "no debug information for %.60s%s: install its -dbgsym package, then ingest again",
-        modules[first].name, others);
+    char package[DEBUG_PACKAGE_SIZE];
+    if (debug_package(modules[first].name, DEBUG_PACKAGE_FOLDER, package))
+        add(to, FINDING_ODD, "", VIEW_SAME,
+            "no debug information for %.60s%s: install %s, then ingest again", modules[first].name,
+            others, package);
+    else if (strstr(modules[first].name, ".so"))
+        add(to, FINDING_ODD, "", VIEW_SAME,
+            "no debug information for %.60s%s: install its debug package or set DEBUGINFOD_URLS, "
+            "then ingest again",
+            modules[first].name, others);
+    else
+        add(to, FINDING_ODD, "", VIEW_SAME,
+            "no debug information for %.60s%s: build it with -g, or give --debug-dir to "
+            "mprof-ingest",
+            modules[first].name, others);
 }
 
 static void add_misuse(struct collection *to)
@@ -195,7 +209,7 @@ static void add_leaks(struct collection *to)
     const struct session_function_row *most = NULL;
     const char *about = to->about;
     uint64_t kept_bytes = 0, kept = 0;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], name[84];
     /* While the program runs, nobody knows which blocks it will not free. */
     const bool recording = session_recording(to->session);
     for (size_t i = 0; i < to->row_count; i++) {
@@ -225,17 +239,19 @@ static void add_leaks(struct collection *to)
         return;
     }
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
-        "%s%s %s in %s%s allocations, most (%s) by %.80s", about, format_size(a, bytes),
+        "%s%s %s in %s%s allocations, most (%s) by %s", about, format_size(a, bytes),
         recording ? "live now" : "never freed", about, format_count(b, count),
         format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
-        most ? session_function_name(to->session, most->function) : "?");
+        most
+            ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))
+            : "?");
 }
 
 static void add_short_lived(struct collection *to)
 {
     uint64_t count = 0, all = selection_allocations(to->selection);
     const struct session_function_row *most = NULL;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], name[84];
     for (size_t i = 0; i < to->row_count; i++) {
         count += to->rows[i].short_lived;
         if (!most || to->rows[i].short_lived > most->short_lived)
@@ -248,10 +264,10 @@ static void add_short_lived(struct collection *to)
         return;
     }
     add(to, FINDING_ODD, "where lifetime < 1ms and freed == true", VIEW_FUNCTIONS,
-        "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %.80s",
+        "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %s",
         format_percent(a, count, all), to->about, format_count(b, count),
         format_percent(c, most->short_lived, count),
-        session_function_name(to->session, most->function));
+        short_name_cut(name, sizeof(name), session_function_name(to->session, most->function)));
 }
 
 size_t findings_collect(struct session *session, const struct selection *selection, bool filtered,
