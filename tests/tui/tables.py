@@ -95,6 +95,38 @@ for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")
             [[sum(int(row["bytes"]) for row in rows("leaks", filter) if row["what"] in ("runtime", "suppressed"))]],
             ask("""SELECT total(size) FROM heap WHERE free_ns IS NULL
                 AND stack_id IN (SELECT stack_id FROM runtime_stack)"""))
+# The list of allocations, the page about each of some blocks, and the files of the source.
+database.execute("DROP VIEW IF EXISTS temp.heap")
+database.execute(HEAP.format(peak_ns, selected, "1"))
+some = [row[0] for row in database.execute("SELECT id FROM heap ORDER BY (id * 7919) % 104729, id LIMIT 30")]
+chosen = "all | where id in (%s)" % ", ".join(map(str, some))
+LISTED = """SELECT h.id, h.address, h.size, h.count, coalesce(h.type, 'unknown'), coalesce(h.function, 'no call site known'),
+    h.thread, h.alloc_ns, coalesce(h.free_ns, {0}) - h.alloc_ns, CASE WHEN h.free_ns IS NULL THEN 'not freed'
+    ELSE (SELECT name FROM thread WHERE id = h.free_thread_id) END FROM heap h WHERE h.id IN ({1})"""
+compare("allocations", take(rows("allocations", chosen), "id", "address", "size", "count", "type", "function", "thread",
+                            "time", "lifetime", "freed by"),
+        [row[:9] + (row[9],) for row in database.execute(LISTED.format(end, ", ".join(map(str, some))))])
+for block in some[:3]:
+    page = [(row["about"].strip(), row["what"]) for row in rows("allocations", f"all | where id == {block}", "Enter")]
+    number, address, size, stack, live, before, after = database.execute(
+        """SELECT a.id, a.address, a.size, a.stack_id, a.free_ns IS NULL,
+           (SELECT count(*) FROM v_allocation b WHERE b.address = a.address AND b.arena_id = a.arena_id
+            AND b.process_id = a.process_id AND b.free_ns <= a.alloc_ns AND b.id <> a.id),
+           (SELECT count(*) FROM v_allocation b WHERE b.address = a.address AND b.arena_id = a.arena_id
+            AND b.process_id = a.process_id AND b.alloc_ns >= a.free_ns AND b.id <> a.id)
+           FROM v_allocation a WHERE a.id = ?""", (block,)).fetchone()
+    what = dict(reversed(page))
+    uses = lambda count: "nothing" if count == 0 else "one allocation held it" if count == 1 else f"{count:,} allocations held it"
+    frames = [text for about, text in page[page.index(("allocated in", "")) + 1:]]
+    compare(f"detail of {block}",
+            [[what["allocation"], what["address"], what["size"].split(" bytes")[0], what["freed"].startswith("never"),
+              what["this address before"], what["this address after"], frames[:frames.index("")]]],
+            [[f"{number:,}", f"{address:x} to {address + size:x}", f"{size:,}", bool(live), uses(before), uses(after),
+              [row[0] for row in database.execute("SELECT function FROM v_stack WHERE stack_id = ? ORDER BY depth", (stack,))]]])
+compare("source", take(rows("source", "all"), "file", "at peak"),
+        whole(database.execute("""SELECT file, sum(bytes) FROM (SELECT DISTINCT s.file, s.stack_id, at_peak_bytes AS bytes
+            FROM v_stack s JOIN (SELECT stack_id, total(size * at_peak) AS at_peak_bytes FROM heap GROUP BY stack_id)
+            USING (stack_id) WHERE s.file IS NOT NULL) GROUP BY file""").fetchall()))
 compare("arenas", take(rows("arenas", "all"), "arena", "count", "objects", "bytes", "live", "peak"),
         database.execute("""SELECT name, allocations, objects, bytes, live_bytes, peak_bytes FROM arena
             WHERE allocations > 0""").fetchall())

@@ -31,8 +31,12 @@ grep -q 'bytes▼.*would fit' screen.txt || { echo "the arrow of the candidates 
 # Names that would steer a terminal stay on the screen as text.
 sqlite3 templates.db "UPDATE type SET name = name || char(27) || '[31m' || char(10) || char(7);
     UPDATE function SET name = char(27) || ']0;x' || char(7) || name; UPDATE thread SET name = char(13) || char(27) || '[2J'"
-for view in types leaks sizes lifetimes threads arenas; do
-    printf 'key :\ntype %s\nkey Enter\ndump\nkey Tab Down\ndump\n' "$view" >keys
+sqlite3 templates.db "UPDATE source_file SET path = path || char(27) || '[2J' || char(10)" || fail 'no hostile files'
+for view in types leaks sizes lifetimes threads arenas allocations detail source sql functions tree diff; do
+    printf 'key :\ntype %s\nkey Enter\ndump\nkey Tab Down\ndump\n%s' "$view" \
+        "$(case $view in allocations) printf 'key Enter\ndump\nkey PgDn PgDn\ndump\n' ;;
+            source) printf 'key Enter\ndump\n' ;;
+            sql) printf 'key g\ntype SELECT path AS "\\33[2J", name FROM source_file, function\nkey Enter\ndump\n' ;; esac)" >keys
     mprof-tui --script keys --size 120x30 templates.db >screen.txt || fail "$view: the browser failed"
     if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177]')" screen.txt; then
         echo "$view: a control character is on the screen"
