@@ -27,6 +27,8 @@ SCREEN = re.compile(r'<!-- screen (\S+) (\d+)x(\d+): (.*?) => (.*?) -->\n```text
 ANSWER = re.compile(r'<!-- answer (\S+): (.*?) => (.*?) -->')
 SYSTEM = re.compile(r'libs\S*\+0x|libstd|libc[-_]start|__libc|_start$|call_init|dl-init|_dl_')
 VARIES = [
+    # Of blocks that came and went in one slot, which slow machines make longer.
+    (r'█ gone within.*', ''),
     (r'\b[0-9a-f]{12}\b|\b[0-9a-f]{6,11}…', 'ADDRESS'),
     (r'[▁▂▃▄▅▆▇█─═▲┬]', ''),
     (r'events of the slot|[0-9.]+ (ns|µs|ms|s) [+−]\S+ +\w+$', ''),
