@@ -6,7 +6,9 @@
  * the same result. A graph's name that a text defines is a set there, and the definitions stay as
  * text.
  *
- * The boxes form a tree. A box stands behind its inputs, and the last one is the result.
+ * The output of a box goes to one input or to several. In the text it then stands several times:
+ * parts of it that are the same are one box, except sets. A box stands behind its inputs, and the
+ * last one is the result.
  */
 #ifndef MPROF_SESSION_DIAGRAM_H
 #define MPROF_SESSION_DIAGRAM_H
@@ -50,16 +52,50 @@ size_t session_box_inputs(const struct session_box *box);
 char *session_diagram_text(const struct session_diagram *diagram, size_t box);
 
 /*
+ * Finds the name of the graph that a box uses: "grown" of "grown(1s, 2s)". Returns false if the box
+ * is no such set.
+ */
+bool session_diagram_name(const struct session_diagram *diagram, size_t box, char *out,
+                          size_t size);
+/* Tells whether the diagram's own definitions give the name its meaning. */
+bool session_diagram_defines(const struct session_diagram *diagram, const char *name);
+
+/*
+ * Returns the text of the whole graph in which the boxes of a graph take the place of the box that
+ * uses it by its name, malloc()ed. `stored` is the text of that graph; it counts unless the
+ * diagram's own definitions have the name. Returns NULL with `error` set if the use has other
+ * parameters, a name that the graph defines means something else in the diagram, or there is no
+ * memory. The caller checks the text.
+ */
+char *session_diagram_opened(const struct session_diagram *diagram, size_t box, const char *stored,
+                             struct session_error *error);
+
+/* Tells whether a line from the output of `from` to an input of `to` would close a circle: `to`
+ * feeds `from`, or is it. */
+bool session_diagram_circles(const struct session_diagram *diagram, size_t from, size_t to);
+
+/*
+ * Returns the text of the whole graph in which an operator joins the output of `to`, first, and
+ * that of `from`, malloc()ed; NULL if there is no memory.
+ */
+char *session_diagram_joined(const struct session_diagram *diagram, size_t from, size_t to,
+                             char operator_);
+
+/*
  * Return the text of the whole graph after a change, malloc()ed, NULL if there is no memory. The
  * diagram stays as it is. The caller checks the text.
  * - replaced: the box has another text;
  * - inserted: a step, or an operator and a set ("- live at end"), works on the box's output;
  * - removed: a step gives way to its input, an operator to its first input; a set becomes `all`;
- * - swapped: the inputs of an operator change places.
+ * - swapped: the inputs of an operator change places;
+ * - wired: the output of the box `from` goes to an input of `to`, in place of what went there. The
+ *   caller has ruled out a circle.
  */
 char *session_diagram_replaced(const struct session_diagram *diagram, size_t box, const char *text);
 char *session_diagram_inserted(const struct session_diagram *diagram, size_t box, const char *text);
 char *session_diagram_removed(const struct session_diagram *diagram, size_t box);
 char *session_diagram_swapped(const struct session_diagram *diagram, size_t box);
+char *session_diagram_wired(const struct session_diagram *diagram, size_t from, size_t to,
+                            size_t input);
 
 #endif

@@ -181,6 +181,68 @@ static const char *end_of_definitions(const char *text)
     return end;
 }
 
+/* ---- boxes that are the same ------------------------------------------------------------ */
+
+/* Tells whether the inputs of two boxes give the same, in a diagram whose earlier boxes that are
+ * the same have become one. Sets stay apart on the screen, so they are compared by their texts. */
+static bool same_input(const struct session_diagram *diagram, size_t a, size_t b)
+{
+    const struct session_box *one = &diagram->boxes[a], *other = &diagram->boxes[b];
+    return a == b || (one->kind == SESSION_BOX_SET && other->kind == SESSION_BOX_SET &&
+                      strcmp(one->text, other->text) == 0);
+}
+
+static bool same_box(const struct session_diagram *diagram, size_t a, size_t b)
+{
+    const struct session_box *one = &diagram->boxes[a], *other = &diagram->boxes[b];
+    if (one->kind == SESSION_BOX_SET || one->kind != other->kind ||
+        strcmp(one->text, other->text) != 0)
+        return false;
+    for (size_t i = 0; i < session_box_inputs(one); i++)
+        if (!same_input(diagram, one->input[i], other->input[i]))
+            return false;
+    return true;
+}
+
+/* Removes the boxes that feed no other, except the last one. */
+static void drop_unused(struct session_diagram *diagram)
+{
+    bool used[SESSION_BOXES_MAX] = {false};
+    size_t place[SESSION_BOXES_MAX], kept = 0;
+    used[diagram->count - 1] = true;
+    for (size_t i = diagram->count; i-- > 0;)
+        for (size_t k = 0; used[i] && k < session_box_inputs(&diagram->boxes[i]); k++)
+            used[diagram->boxes[i].input[k]] = true;
+    for (size_t i = 0; i < diagram->count; i++) {
+        struct session_box box = diagram->boxes[i];
+        if (!used[i]) {
+            free(box.text);
+            continue;
+        }
+        for (size_t k = 0; k < session_box_inputs(&box); k++)
+            box.input[k] = place[box.input[k]];
+        place[i] = kept;
+        diagram->boxes[kept++] = box;
+    }
+    diagram->count = kept;
+}
+
+/* Makes steps and operators that are the same one box with several lines. */
+static void merge(struct session_diagram *diagram)
+{
+    size_t first[SESSION_BOXES_MAX];
+    for (size_t i = 0; i < diagram->count; i++) {
+        struct session_box *box = &diagram->boxes[i];
+        for (size_t k = 0; k < session_box_inputs(box); k++)
+            box->input[k] = first[box->input[k]];
+        first[i] = i;
+        for (size_t k = 0; k < i && first[i] == i; k++)
+            if (first[k] == k && same_box(diagram, k, i))
+                first[i] = k;
+    }
+    drop_unused(diagram);
+}
+
 bool session_diagram_read(struct session_diagram *diagram, const char *text,
                           struct session_error *error)
 {
@@ -202,6 +264,7 @@ bool session_diagram_read(struct session_diagram *diagram, const char *text,
         session_diagram_clear(diagram);
         return false;
     }
+    merge(diagram);
     return true;
 }
 
@@ -221,13 +284,23 @@ size_t session_box_inputs(const struct session_box *box)
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-enum change { CHANGE_NONE, CHANGE_REPLACE, CHANGE_INSERT, CHANGE_REMOVE, CHANGE_SWAP };
+enum change { CHANGE_NONE, CHANGE_REPLACE, CHANGE_INSERT, CHANGE_REMOVE, CHANGE_SWAP, CHANGE_WIRE };
 
 struct change_of {
     enum change change;
     size_t box;
     const char *text;
+    size_t input, from; /* CHANGE_WIRE: the box's input gets the output of `from` */
 };
+
+/* Returns the box that an input has after the change. */
+static size_t input_of(const struct session_diagram *diagram, size_t place, size_t input,
+                       const struct change_of *change)
+{
+    const bool wired =
+        change->change == CHANGE_WIRE && change->box == place && change->input == input;
+    return wired ? change->from : diagram->boxes[place].input[input];
+}
 
 static void write_box(FILE *out, const struct session_diagram *diagram, size_t place,
                       const struct change_of *change, bool as_term);
@@ -241,9 +314,9 @@ static void write_combined(FILE *out, const struct session_diagram *diagram, siz
     const bool swapped = change->change == CHANGE_SWAP && change->box == place;
     const char *operator_ =
         change->change == CHANGE_REPLACE && change->box == place ? change->text : box->text;
-    write_box(out, diagram, box->input[swapped], change, true);
+    write_box(out, diagram, input_of(diagram, place, swapped, change), change, true);
     fprintf(out, " %s ", operator_);
-    write_box(out, diagram, box->input[!swapped], change, true);
+    write_box(out, diagram, input_of(diagram, place, !swapped, change), change, true);
 }
 
 /* Writes the graph that ends at a box, without what a change inserts behind it. */
@@ -261,7 +334,7 @@ static void write_own(FILE *out, const struct session_diagram *diagram, size_t p
         write_combined(out, diagram, place, change);
     } else {
         if (box->kind == SESSION_BOX_STEP) {
-            write_box(out, diagram, box->input[0], change, false);
+            write_box(out, diagram, input_of(diagram, place, 0, change), change, false);
             fputs(" | ", out);
         }
         fputs(here && change->change == CHANGE_REPLACE ? change->text : box->text, out);
@@ -352,4 +425,36 @@ char *session_diagram_removed(const struct session_diagram *diagram, size_t box)
 char *session_diagram_swapped(const struct session_diagram *diagram, size_t box)
 {
     return changed(diagram, CHANGE_SWAP, box, NULL);
+}
+
+char *session_diagram_wired(const struct session_diagram *diagram, size_t from, size_t to,
+                            size_t input)
+{
+    return write_text(
+        diagram, diagram->count - 1,
+        &(struct change_of){.change = CHANGE_WIRE, .box = to, .input = input, .from = from});
+}
+
+bool session_diagram_circles(const struct session_diagram *diagram, size_t from, size_t to)
+{
+    bool feeds[SESSION_BOXES_MAX] = {false};
+    feeds[to] = true;
+    for (size_t i = to + 1; i <= from; i++) /* a box stands behind its inputs */
+        for (size_t k = 0; k < session_box_inputs(&diagram->boxes[i]); k++)
+            feeds[i] = feeds[i] || feeds[diagram->boxes[i].input[k]];
+    return feeds[from];
+}
+
+char *session_diagram_joined(const struct session_diagram *diagram, size_t from, size_t to,
+                             char operator_)
+{
+    struct session_diagram plain = *diagram;
+    char none[] = "", *text = NULL, *step = NULL;
+    plain.definitions = none;
+    char *own = session_diagram_text(&plain, from);
+    if (own && asprintf(&step, "%c (%s)", operator_, own) >= 0)
+        text = session_diagram_inserted(diagram, to, step);
+    free(step);
+    free(own);
+    return text;
 }

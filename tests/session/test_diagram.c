@@ -136,6 +136,125 @@ static void test_forth_and_back(void **state)
     }
 }
 
+/* Steps and operators that are the same are one box, whatever sets they begin with. */
+static void test_shared_boxes(void **state)
+{
+    (void)state;
+    assert_string_equal(boxes("(all | where size > 1 | top 3) - (all | where size > 1)"),
+                        "[all] [where size > 1 0] [top 3 1] [- 2 1]");
+    assert_string_equal(boxes("(all | where size > 1) & (leaked | where size > 1)"),
+                        "[all] [where size > 1 0] [leaked] [where size > 1 2] [& 1 3]");
+    assert_string_equal(boxes("all - all"), "[all] [all] [- 0 1]");
+    assert_string_equal(boxes("(a + b | top 1) & (a + b | top 2)"),
+                        "[a] [b] [+ 0 1] [top 1 2] [top 2 2] [& 3 4]");
+    /* A change of such a box is one of all its places. */
+    expect(change_by("(all | where size > 1 | top 3) - (all | where size > 1)",
+                     session_diagram_replaced, 1, "where size > 2"),
+           "(all | where size > 2 | top 3) - (all | where size > 2)");
+}
+
+static char *wire(const char *text, size_t from, size_t to, size_t input)
+{
+    struct session_diagram diagram;
+    struct session_error error = {.message = ""};
+    assert_true(session_diagram_read(&diagram, text, &error));
+    char *made = session_diagram_circles(&diagram, from, to)
+                     ? strdup("all")
+                     : session_diagram_wired(&diagram, from, to, input);
+    session_diagram_clear(&diagram);
+    return made;
+}
+
+static char *join(const char *text, size_t from, size_t to, char operator_)
+{
+    struct session_diagram diagram;
+    struct session_error error = {.message = ""};
+    assert_true(session_diagram_read(&diagram, text, &error));
+    char *made = session_diagram_joined(&diagram, from, to, operator_);
+    session_diagram_clear(&diagram);
+    return made;
+}
+
+static void test_lines(void **state)
+{
+    static const char text[] = "(live at peak | where size > 9 | top 3) & leaked | top 1";
+    (void)state; /* 0 live, 1 where, 2 top 3, 3 leaked, 4 &, 5 top 1 */
+    expect(wire(text, 1, 4, 1),
+           "(live at peak | where size > 9 | top 3) & (live at peak | where size > 9) | top 1");
+    expect(wire(text, 1, 4, 0), "(live at peak | where size > 9) & leaked | top 1");
+    expect(wire(text, 2, 5, 0), "live at peak | where size > 9 | top 3 | top 1");
+    expect(wire(text, 3, 1, 0), "(leaked | where size > 9 | top 3) & leaked | top 1");
+    /* Circles. */
+    expect(wire(text, 4, 1, 0), "all");
+    expect(wire(text, 2, 2, 0), "all");
+    expect(wire(text, 5, 4, 1), "all");
+    expect(join(text, 1, 3, '-'), "(live at peak | where size > 9 | top 3) & (leaked - (live at "
+                                  "peak | where size > 9)) | top 1");
+    expect(join("x = leaked; x & all | top 2", 3, 1, '+'),
+           "x = leaked; x & (all + (x & all | top 2)) | top 2");
+}
+
+/* Returns the text of a diagram with a box opened, or the error. */
+static char *open_box(const char *text, size_t box, const char *stored)
+{
+    struct session_diagram diagram;
+    struct session_error error = {.message = ""};
+    assert_true(session_diagram_read(&diagram, text, &error));
+    char *made = session_diagram_opened(&diagram, box, stored, &error);
+    session_diagram_clear(&diagram);
+    return made ? made : strdup(error.message);
+}
+
+static void expect_text(char *made, const char *wanted)
+{
+    assert_string_equal(made, wanted);
+    free(made);
+}
+
+static void test_opened(void **state)
+{
+    (void)state;
+    expect(open_box("big & leaked", 0, "all |\n\twhere size > 1K\n"),
+           "(all | where size > 1K) & leaked");
+    expect(open_box("big | top 1", 0, "all + leaked"), "all + leaked | top 1");
+    /* Definitions come along, and the last one may be the graph. */
+    expect(open_box("big", 0, "x = leaked; x | top 1"), "x = leaked; x | top 1");
+    expect(open_box(
+               "big(2K, 3s) & all", 0,
+               "x = leaked; big(size_, t) = live at t + x | where size > size_ and type != \"t\";"),
+           "x = leaked; (live at 3s + x | where size > 2K and type != \"t\") & all");
+    expect(open_box("x = leaked; big & x", 0, "x = leaked; x | top 1"),
+           "x = leaked; (x | top 1) & x");
+    /* Those of the text itself come before a stored graph. */
+    expect(open_box("big(n) = all | where size > n; big(1) - leaked", 0, "all"),
+           "big(n) = all | where size > n; (all | where size > 1) - leaked");
+    expect_text(open_box("x = all; big & x", 0, "x = leaked; x"),
+                "it defines \"x\", which means something else here");
+    expect_text(open_box("big & x", 0, "x = leaked; x"),
+                "it defines \"x\", which means something else here");
+    expect_text(open_box("big(1) & all", 0, "big(a, b) = live at a - live at b;"),
+                "\"big\" has another number of parameters");
+    static const struct {
+        const char *text, *name; /* "": none */
+    } names[] = {{"big", "big"},       {"big(1, (2))", "big"},
+                 {"all", ""},          {"leaked", ""},
+                 {"live at peak", ""}, {"live", ""},
+                 {"big at 2", ""},     {"session \"x.db\".leaked", ""},
+                 {"big(1) x", ""}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char name[70] = "";
+        struct session_diagram diagram;
+        struct session_error error = {.message = ""};
+        if (!session_diagram_read(&diagram, names[i].text, &error))
+            continue;
+        assert_int_equal(session_diagram_name(&diagram, 0, name, sizeof(name)),
+                         names[i].name[0] != 0);
+        if (names[i].name[0])
+            assert_string_equal(name, names[i].name);
+        session_diagram_clear(&diagram);
+    }
+}
+
 static void test_limit(void **state)
 {
     char text[8 * SESSION_BOXES_MAX] = "all";
@@ -149,9 +268,9 @@ static void test_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boxes),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_forth_and_back),
+        cmocka_unit_test(test_boxes),          cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_forth_and_back), cmocka_unit_test(test_shared_boxes),
+        cmocka_unit_test(test_lines),          cmocka_unit_test(test_opened),
         cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,7 @@ enum action {
     ACTION_DISABLE,
     ACTION_PAINT,
     ACTION_SWAP,
+    ACTION_WIRE, /* draw a line from a box to another one */
     ACTION_SAVE,
 
     ACTION_LIST, /* the allocations behind what is selected */

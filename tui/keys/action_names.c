@@ -55,6 +55,7 @@ static const char *const names[] = {
     [ACTION_DISABLE] = "disable",
     [ACTION_PAINT] = "paint",
     [ACTION_SWAP] = "swap",
+    [ACTION_WIRE] = "wire",
     [ACTION_SAVE] = "save",
     [ACTION_LIST] = "list",
     [ACTION_NEXT] = "next",

@@ -73,6 +73,7 @@ static void draw(struct graphs *graphs, const char *text)
     const size_t before = graphs->diagram.count, box = graphs->box;
     forget_diagram(graphs);
     graphs->problem[0] = 0;
+    graphs->wiring = NO_BOX;
     graphs->shown = strdup(text);
     if (!graphs->shown || !session_diagram_read(&graphs->diagram, text, &error)) {
         snprintf(graphs->problem, sizeof(graphs->problem), "%.190s",

@@ -10,7 +10,10 @@
 
 static void *create(void)
 {
-    return calloc(1, sizeof(struct graphs));
+    struct graphs *graphs = calloc(1, sizeof(*graphs));
+    if (graphs)
+        graphs->wiring = NO_BOX;
+    return graphs;
 }
 
 static void destroy(void *view, struct exploration *exploration)
@@ -133,6 +136,11 @@ static void take_answer(struct graphs *graphs, struct exploration *exploration, 
         changed = session_diagram_inserted(&graphs->diagram, graphs->box, step);
         break;
     }
+    case ASKED_JOIN:
+        changed = graphs_wire_joined(graphs, exploration, text);
+        if (!changed)
+            return;
+        break;
     case ASKED_USE:
         changed = strdup(text);
         break;
@@ -190,11 +198,52 @@ static bool act_on_list(struct graphs *graphs, struct exploration *exploration,
     return true;
 }
 
+/* Ends the line at the selected box. */
+static void end_line(struct graphs *graphs, struct exploration *exploration)
+{
+    bool asks;
+    char *text = graphs_wire_end(graphs, exploration, &asks);
+    if (asks)
+        ask(graphs, exploration, ASKED_JOIN, "join by + - or &:", "");
+    else if (text)
+        apply(graphs, exploration, text, NULL);
+}
+
+/* Does an action while a line is drawn. Returns false if it is none of these. */
+static bool act_on_line(struct graphs *graphs, struct exploration *exploration, enum action action)
+{
+    const struct session_box *box = &graphs->diagram.boxes[graphs->box];
+    switch (action) {
+    case ACTION_FOLLOW:
+    case ACTION_WIRE:
+        end_line(graphs, exploration);
+        return true;
+    case ACTION_SWAP:
+        graphs->pin = session_box_inputs(box) > 1 ? !graphs->pin : 0;
+        return true;
+    case ACTION_BACK:
+        graphs->wiring = NO_BOX;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Opens the selected box. */
+static void open_box(struct graphs *graphs, struct exploration *exploration)
+{
+    char *text = graphs_open_box(graphs, exploration);
+    if (text)
+        apply(graphs, exploration, text, NULL);
+}
+
 static bool act_on_diagram(struct graphs *graphs, struct exploration *exploration,
                            enum action action)
 {
     if (!has_boxes(graphs, exploration))
         return action != ACTION_BACK;
+    if (graphs->wiring != NO_BOX && act_on_line(graphs, exploration, action))
+        return true;
     const struct session_box *box = &graphs->diagram.boxes[graphs->box];
     switch (action) {
     case ACTION_LEFT:
@@ -202,6 +251,7 @@ static bool act_on_diagram(struct graphs *graphs, struct exploration *exploratio
     case ACTION_UP:
     case ACTION_DOWN:
         graphs->box = graphs_neighbour(graphs, action);
+        graphs_wire_select(graphs);
         return true;
     case ACTION_HOME:
         graphs->box = 0;
@@ -230,6 +280,12 @@ static bool act_on_diagram(struct graphs *graphs, struct exploration *exploratio
         else
             exploration_complain(exploration, "only + - and & have two inputs");
         return true;
+    case ACTION_WIRE:
+        graphs_wire_begin(graphs, exploration);
+        return true;
+    case ACTION_OPEN:
+        open_box(graphs, exploration);
+        return true;
     case ACTION_DISABLE:
         switch_box(graphs, exploration);
         return true;
@@ -251,6 +307,34 @@ static bool click(struct graphs *graphs, struct exploration *exploration,
     return !input->twice || act_on_diagram(graphs, exploration, ACTION_FOLLOW);
 }
 
+/* Draws a line with the mouse: from the box where the button went down to the one where it goes up,
+ * to the input in that row. */
+static bool drag(struct graphs *graphs, struct exploration *exploration,
+                 const struct view_input *input, const struct graphs_layout *layout)
+{
+    const size_t box = graphs_box_at(graphs, &layout->diagram, input->x, input->y);
+    if (input->action == ACTION_DRAG && !graphs->dragging && graphs->diagram.count > 0) {
+        graphs->dragging = true;
+        graphs_wire_begin(graphs, exploration);
+    }
+    if (!graphs->dragging)
+        return false;
+    if (box != NO_BOX && box != graphs->box) {
+        graphs->box = box;
+        graphs_wire_select(graphs);
+    }
+    if (box != NO_BOX && session_box_inputs(&graphs->diagram.boxes[box]) > 1)
+        graphs->pin = graphs_pin_at(graphs, &layout->diagram, box, input->y);
+    if (input->action != ACTION_DROP)
+        return true;
+    graphs->dragging = false;
+    if (box != NO_BOX && graphs->wiring != NO_BOX && box != graphs->wiring)
+        end_line(graphs, exploration);
+    else
+        graphs->wiring = NO_BOX;
+    return true;
+}
+
 static bool act(struct graphs *graphs, struct exploration *exploration,
                 const struct view_input *input, const struct graphs_layout *layout)
 {
@@ -267,8 +351,12 @@ static bool act(struct graphs *graphs, struct exploration *exploration,
         return true;
     case ACTION_CLICK:
         return click(graphs, exploration, input, layout);
+    case ACTION_DRAG:
+    case ACTION_DROP:
+        return graphs->in_diagram && drag(graphs, exploration, input, layout);
     case ACTION_BACK:
-        return false;
+        return graphs->in_diagram && graphs->wiring != NO_BOX &&
+               act_on_line(graphs, exploration, ACTION_BACK);
     default:
         return graphs->in_diagram ? act_on_diagram(graphs, exploration, input->action)
                                   : act_on_list(graphs, exploration, input, layout);
@@ -339,6 +427,14 @@ static const struct key_binding keys[] = {
      .action = ACTION_REMOVE,
      .footer = "delete",
      .description = "delete the box; in the list: the stored graph"},
+    {.keys = {'J'},
+     .action = ACTION_WIRE,
+     .footer = "join",
+     .description = "draw a line from the box: then go to another box, Enter joins, I takes its "
+                    "other input, Esc gives up; the mouse drags lines"},
+    {.keys = {'o'},
+     .action = ACTION_OPEN,
+     .description = "open a box that uses a graph by its name into the boxes of that graph"},
     {.keys = {'O'},
      .action = ACTION_DISABLE,
      .footer = "on/off",
@@ -357,7 +453,8 @@ const struct view_ops graphs_view = {
     .name = "graphs",
     .title = "Graphs",
     .help = "Stored graphs, and the active filter as boxes: what flows from left to right are "
-            "allocations. Each box shows how many of them leave it, and their bytes.",
+            "allocations. Each box shows how many of them leave it, and their bytes. u and U undo "
+            "and redo changes.",
     .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,

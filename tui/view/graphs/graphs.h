@@ -35,6 +35,7 @@ struct box_place {
     int x, y, width; /* in cells of the diagram */
 };
 #define BOX_HEIGHT 4
+#define NO_BOX SIZE_MAX
 #define BOX_GAP 4
 
 /* A step that is switched off. It works again behind the box with this text. */
@@ -44,7 +45,7 @@ struct disabled_box {
 };
 #define DISABLED_MOST 16
 
-enum graphs_question { ASKED_ADD, ASKED_EDIT, ASKED_PAINT, ASKED_USE, ASKED_SAVE };
+enum graphs_question { ASKED_ADD, ASKED_EDIT, ASKED_PAINT, ASKED_JOIN, ASKED_USE, ASKED_SAVE };
 
 struct graphs {
     struct load list_load;
@@ -59,6 +60,9 @@ struct graphs {
     struct box_place places[SESSION_BOXES_MAX];
     int width, height; /* of the diagram */
     size_t box;        /* the selected one */
+    size_t wiring;     /* the one from which a line is drawn; NO_BOX: none is */
+    size_t pin;        /* the input of the selected box that the line would go to */
+    bool dragging;     /* the mouse draws it */
     struct load flow_loads[SESSION_BOXES_MAX];
     struct flow_data *flows[SESSION_BOXES_MAX]; /* NULL: not there yet */
     char problem[200];                          /* why there is no diagram */
@@ -71,12 +75,24 @@ struct graphs {
 
 /* layout.c: places the boxes of the diagram. */
 void graphs_lay_out(struct graphs *graphs);
+/* Returns the first box that takes the output of another, the same one for the result. */
+size_t graphs_consumer(const struct graphs *graphs, size_t box);
 /* Returns the nearest box in a direction (ACTION_LEFT, _RIGHT, _UP, _DOWN), or the same box. */
 size_t graphs_neighbour(const struct graphs *graphs, enum action direction);
 
 /* boxes.c: makes the diagram of the active filter, and asks what flows out of its boxes. */
 void graphs_load_boxes(struct graphs *graphs, struct exploration *exploration);
 void graphs_clear_boxes(struct graphs *graphs, struct exploration *exploration);
+
+/* wire.c: lines that the user draws, and boxes that he opens. The texts of changed graphs are
+ * malloc()ed; NULL: there is none, and the user was told why. */
+void graphs_wire_begin(struct graphs *graphs, struct exploration *exploration);
+/* Chooses the input of a box that has just been selected. */
+void graphs_wire_select(struct graphs *graphs);
+/* Ends the line at the selected box. `*asks`: it needs an operator first. */
+char *graphs_wire_end(struct graphs *graphs, struct exploration *exploration, bool *asks);
+char *graphs_wire_joined(struct graphs *graphs, struct exploration *exploration, const char *text);
+char *graphs_open_box(struct graphs *graphs, struct exploration *exploration);
 
 /* list.c: the stored graphs. */
 void graphs_load_list(struct graphs *graphs, struct exploration *exploration);
@@ -93,6 +109,9 @@ struct graphs_layout {
 struct graphs_layout graphs_areas(const struct graphs *graphs, int width, int height);
 /* Returns the box at a position of the diagram's place, SIZE_MAX if there is none. */
 size_t graphs_box_at(const struct graphs *graphs, const struct table_place *place, int x, int y);
+/* Returns the input of a box with two that a row of the screen belongs to. */
+size_t graphs_pin_at(const struct graphs *graphs, const struct table_place *place, size_t box,
+                     int y);
 void graphs_render(const void *view, const struct exploration *exploration,
                    const struct area *area);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Places the boxes of a graph. A pipeline runs from left to right. An operator stands to the right
- * of both its inputs, in the row of the first one; the second lies below the first.
+ * of both its inputs, in the row of the first one; the second lies below the first. A box whose
+ * output goes to several inputs is placed by the first of them; then a row below each row of boxes
+ * is left for its further lines.
  */
 #include <stdlib.h>
 
@@ -16,16 +18,29 @@ static int box_width(const struct session_box *box)
     return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
-/* Places a box and its inputs from row `y` on. Returns the row below them. */
-static int place(struct graphs *graphs, size_t at, int y)
+/* Tells whether the output of a box goes to several inputs. */
+static bool has_shared_box(const struct session_diagram *diagram)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < diagram->count; i++)
+        lines += session_box_inputs(&diagram->boxes[i]);
+    return lines >= diagram->count; /* in a tree each box but the result has one */
+}
+
+/* Places a box and those of its inputs that have no place yet from row `y` on. `rows`: those of a
+ * box with the space below it. Returns the row below them. */
+static int place(struct graphs *graphs, size_t at, int y, int rows)
 {
     const struct session_box *box = &graphs->diagram.boxes[at];
     struct box_place *own = &graphs->places[at];
+    if (own->width > 0)
+        return y;
     *own = (struct box_place){.x = 0, .y = y, .width = box_width(box)};
-    int below = y + BOX_HEIGHT;
+    int below = y + rows;
     for (size_t i = 0; i < session_box_inputs(box); i++) {
         const struct box_place *input = &graphs->places[box->input[i]];
-        below = place(graphs, box->input[i], i == 0 ? y : below);
+        const int end = place(graphs, box->input[i], i == 0 ? y : below, rows);
+        below = end > below ? end : below;
         if (input->x + input->width + BOX_GAP > own->x)
             own->x = input->x + input->width + BOX_GAP;
     }
@@ -39,12 +54,14 @@ static int place(struct graphs *graphs, size_t at, int y)
 void graphs_lay_out(struct graphs *graphs)
 {
     graphs->width = graphs->height = 0;
+    for (size_t i = 0; i < graphs->diagram.count; i++)
+        graphs->places[i].width = 0;
     if (graphs->diagram.count > 0)
-        place(graphs, graphs->diagram.count - 1, 0);
+        place(graphs, graphs->diagram.count - 1, 0,
+              BOX_HEIGHT + (has_shared_box(&graphs->diagram) ? 1 : 0));
 }
 
-/* Returns the box that takes the output of another, the same one for the result. */
-static size_t consumer(const struct graphs *graphs, size_t box)
+size_t graphs_consumer(const struct graphs *graphs, size_t box)
 {
     for (size_t i = box + 1; i < graphs->diagram.count; i++)
         for (size_t k = 0; k < session_box_inputs(&graphs->diagram.boxes[i]); k++)
@@ -60,7 +77,7 @@ size_t graphs_neighbour(const struct graphs *graphs, enum action direction)
     if (direction == ACTION_LEFT)
         return session_box_inputs(box) > 0 ? box->input[0] : graphs->box;
     if (direction == ACTION_RIGHT)
-        return consumer(graphs, graphs->box);
+        return graphs_consumer(graphs, graphs->box);
     const struct box_place *own = &graphs->places[graphs->box];
     size_t best = graphs->box;
     int best_distance = INT32_MAX;

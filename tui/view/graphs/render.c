@@ -62,6 +62,15 @@ size_t graphs_box_at(const struct graphs *graphs, const struct table_place *plac
     return SIZE_MAX;
 }
 
+size_t graphs_pin_at(const struct graphs *graphs, const struct table_place *place, size_t box,
+                     int y)
+{
+    const struct table_place part = inner(place);
+    int left, above;
+    scrolled(graphs, part.width, part.height, &left, &above);
+    return y + above - part.y >= graphs->places[box].y + 2 ? 1 : 0;
+}
+
 /* ---- one box ---------------------------------------------------------------------------- */
 
 static void write_measure(const struct session_measure *measure, char *out, size_t size)
@@ -126,30 +135,58 @@ static void draw_box(const struct graphs *graphs, const struct area *area, size_
     const bool wrong = graphs->flows[at] && graphs->flows[at]->problem[0];
     area_field(area, x + 2, y + 2, place->width - 4,
                theme_style(wrong ? THEME_WARNING : THEME_PLAIN), flow);
-    /* The pins: where lines begin and end. */
-    area_put(area, x + place->width - 1, y + 1, 0x25cf, theme_style(THEME_PLAIN));
-    for (size_t i = 0; i < session_box_inputs(box); i++)
-        area_put(area, x, y + 1 + (int)i, 0x25cf, theme_style(THEME_PLAIN));
+    /* The pins: where lines begin and end, and those of the line that is drawn. */
+    area_put(area, x + place->width - 1, y + 1, 0x25cf,
+             theme_style(graphs->wiring == at ? THEME_MATCH : THEME_PLAIN));
+    for (size_t i = 0; i < session_box_inputs(box); i++) {
+        const bool end = graphs->wiring != NO_BOX && at == graphs->box && i == graphs->pin;
+        area_put(area, x, y + 1 + (int)i, 0x25cf, theme_style(end ? THEME_MATCH : THEME_PLAIN));
+    }
+}
+
+/* Draws a vertical line with its corners, of which the first one comes from the left. */
+static void draw_bend(const struct area *area, int x, int from_y, int to_y, struct cell_style style)
+{
+    const bool down = to_y > from_y;
+    area_put(area, x, from_y, down ? 0x2510 : 0x2518, style);
+    area_fill(area, x, (down ? from_y : to_y) + 1, 1, abs(from_y - to_y) - 1, 0x2502, style);
+    area_put(area, x, to_y, down ? 0x2514 : 0x250c, style);
+}
+
+/* Draws a further line of a box that has several: below the boxes of its row, or above them. */
+static void draw_detour(const struct area *area, int from_x, int from_y, int to_x, int to_y,
+                        struct cell_style style)
+{
+    const int bend = to_x - 2, lane = to_y > from_y ? from_y + BOX_HEIGHT - 1 : from_y - 2;
+    area_put(area, from_x, from_y, 0x2500, style);
+    draw_bend(area, from_x + 1, from_y, lane, style);
+    area_put(area, from_x + 1, from_y, to_y > from_y ? 0x252c : 0x2534, style);
+    area_fill(area, from_x + 2, lane, bend - from_x - 2, 1, 0x2500, style);
+    draw_bend(area, bend, lane, to_y, style);
+    area_fill(area, bend + 1, to_y, to_x - bend - 1, 1, 0x2500, style);
 }
 
 /* Draws the line from the output of one box to an input of another. */
 static void draw_line(const struct graphs *graphs, const struct area *area, size_t to, size_t input,
                       int left, int above)
 {
-    const struct box_place *end = &graphs->places[to];
-    const struct box_place *start = &graphs->places[graphs->diagram.boxes[to].input[input]];
+    const size_t from = graphs->diagram.boxes[to].input[input];
+    const struct box_place *end = &graphs->places[to], *start = &graphs->places[from];
     const struct cell_style style = theme_style(THEME_FAINT);
     const int from_x = start->x + start->width - left, from_y = start->y + 1 - above;
     const int to_x = end->x - left, to_y = end->y + 1 + (int)input - above;
-    if (from_y == to_y) {
+    const bool further = graphs_consumer(graphs, from) != to || start->y < end->y;
+    if (from_y == to_y && !further) {
         area_fill(area, from_x, from_y, to_x - from_x, 1, 0x2500, style);
+        return;
+    }
+    if (further) {
+        draw_detour(area, from_x, from_y, to_x, to_y, style);
         return;
     }
     const int bend = to_x - 2;
     area_fill(area, from_x, from_y, bend - from_x, 1, 0x2500, style);
-    area_put(area, bend, from_y, 0x2518, style);
-    area_fill(area, bend, to_y + 1, 1, from_y - to_y - 1, 0x2502, style);
-    area_put(area, bend, to_y, 0x250c, style);
+    draw_bend(area, bend, from_y, to_y, style);
     area_fill(area, bend + 1, to_y, to_x - bend - 1, 1, 0x2500, style);
 }
 
