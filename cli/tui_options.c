@@ -79,8 +79,9 @@ const struct command_line tui_command_line = {
     .program = "mprof-tui",
     .synopsis = "[OPTIONS] [EARLIER] SESSION",
     .about = "Browses a session that mprof-ingest made, or compares it with an EARLIER one.\n",
-    .after = "In the browser ? explains every key.\n"
-             "Exit status: 0 good, 1 bad session, filter, script or terminal, 2 bad usage.\n",
+    .after =
+        "In the browser ? explains every key.\n"
+        "Exit status: 0 good, 1 bad session, script or terminal, 2 bad usage, filter or process.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
     .operands = COMMAND_FILES,

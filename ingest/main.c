@@ -90,8 +90,10 @@ static bool set_default_session(struct options *options)
         length--;
     if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
         length -= 4;
-    if (asprintf(&options->default_session, "%.*s.db", (int)length, trace) < 0)
-        return fail_usage("out of memory", "");
+    if (asprintf(&options->default_session, "%.*s.db", (int)length, trace) < 0) {
+        say("mprof-ingest", "out of memory for the name of the session; close other programs");
+        return false;
+    }
     options->ingest.session = options->default_session;
     return true;
 }
@@ -187,12 +189,15 @@ static int parse(int argc, char **argv, struct options *options)
         return status;
     bool good = true;
     if (good && optind == argc)
-        good = fail_usage("which trace?", "");
+        good = fail_usage("no trace named", "");
     options->traces = argv + optind;
     options->trace_count = (size_t)(argc - optind);
     if (good && many(options) &&
         (options->compress || options->rebuild || options->live || options->dump != DUMP_NONE))
-        good = fail_usage("give only one trace", "");
+        good =
+            fail_usage("several traces become a session: --compress, --dump, --live and --rebuild "
+                       "take one",
+                       "");
     if (good && options->ingest.redact &&
         (options->compress || options->rebuild || options->live || options->ingest.bundle ||
          options->dump != DUMP_NONE))
@@ -221,7 +226,7 @@ static int parse(int argc, char **argv, struct options *options)
     if (options->compress)
         options->ingest.session = options->ingest.trace;
     else if (!set_default_session(options))
-        return 2;
+        return 1;
     return -1;
 }
 
@@ -234,7 +239,7 @@ static bool dump(const struct options *options, struct ingest_status *status)
                                               : trace_dump_file(stdout, file, status);
     trace_file_close(file);
     if (good && (fflush(stdout) != 0 || ferror(stdout)))
-        return ingest_fail(status, INGEST_BAD_INPUT, "the output cannot be written: %s",
+        return ingest_fail(status, INGEST_BAD_INPUT, "standard output: cannot be written: %s",
                            strerror(errno));
     return good;
 }
@@ -290,7 +295,7 @@ static bool ingest_traces(const struct options *options, struct run *run,
     for (size_t i = 0; good && i < list.count; i++)
         if (same_file(list.paths[i], options->ingest.session))
             good = ingest_fail(status, INGEST_BAD_USAGE,
-                               "%s: the session would replace a trace; name another with -o",
+                               "%s: the session would replace the trace; name another with -o",
                                options->ingest.session);
     if (good && (list.count > 1 || many(options)))
         good = ingest_processes(&options->ingest, &list, tell_left_out, run, summary, status);

@@ -249,7 +249,7 @@ static bool write_document(const struct arguments *arguments, struct session_err
                                              session_sampled(request->session) ||
                                                  (request->base && session_sampled(request->base)));
     if (!document)
-        return report_fail(error, "out of memory for the report");
+        return report_fail_memory(error, "the report");
     struct output *output = arguments->report->write(request, document, error)
                                 ? output_open(arguments->output, error)
                                 : NULL;
@@ -366,7 +366,7 @@ static bool write_check(const struct arguments *arguments, const struct budget_c
     const struct document_about about = {.session = arguments->session, .base = arguments->base};
     struct document *document = document_new("check", sampled);
     if (!document)
-        return report_fail(error, "out of memory for the report");
+        return report_fail_memory(error, "the report");
     budget_check_document(check, document);
     struct output *output = output_open(arguments->output, error);
     bool good = output && document_write(document, arguments->format, &about, output, error);

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#undef report_fail /* this file defines it */
+#undef report_fail /* this file defines them */
+#undef report_fail_memory
 
 /* Outputs that are open at one time and removed by a signal; files that no output replaces. */
 enum { PARTS_MOST = 64, PROTECTED_MOST = 8 };
@@ -44,6 +45,11 @@ bool report_fail(struct session_error *error, const char *format, ...)
     va_end(values);
     error->column = 0;
     return false;
+}
+
+bool report_fail_memory(struct session_error *error, const char *what)
+{
+    return report_fail(error, "out of memory for %s; close other programs or filter more", what);
 }
 
 /* Removes the files that are not whole, and ends the program by the signal. */
@@ -108,7 +114,8 @@ static bool check_target(const char *target, struct session_error *error)
     struct stat about;
     if (lstat(target, &about) != 0)
         return errno == ENOENT ||
-               report_fail(error, "%.300s: cannot be written: %s", target, strerror(errno));
+               report_fail(error, "%.300s: cannot be written: %s; name another with -o", target,
+                           strerror(errno));
     if (S_ISREG(about.st_mode))
         return check_identity(target, &about, error);
     return report_fail(error,
@@ -148,7 +155,7 @@ static bool open_stream(struct output *output, struct session_error *error)
 {
     output->stream = fopencookie(output, "w", (cookie_io_functions_t){.write = write_all});
     if (!output->stream)
-        return report_fail(error, "out of memory for a file");
+        return report_fail_memory(error, "a file");
     setvbuf(output->stream, NULL, _IOFBF, BUFFER_SIZE);
     return true;
 }
@@ -160,7 +167,7 @@ static bool make_part(struct output *output, struct session_error *error)
         if (asprintf(&output->part, "%s.part.%ld.%u", output->target, (long)getpid(), attempt) <
             0) {
             output->part = NULL;
-            return report_fail(error, "out of memory for a name");
+            return report_fail_memory(error, "a name");
         }
         output->descriptor =
             open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -196,7 +203,7 @@ struct output *output_open(const char *path, struct session_error *error)
     struct output *output = calloc(1, sizeof(*output));
     if (!output || (path && !(output->target = strdup(path)))) {
         free(output);
-        report_fail(error, "out of memory for a file");
+        report_fail_memory(error, "a file");
         return NULL;
     }
     output->descriptor = path ? -1 : STDOUT_FILENO;
@@ -241,8 +248,8 @@ bool output_close(struct output *output, struct session_error *error)
     struct stat about;
     bool good = finish(output, error) && (!output->target || check_target(output->target, error));
     if (good && output->part && rename(output->part, output->target) != 0)
-        good =
-            report_fail(error, "%.300s: cannot be replaced: %s", output->target, strerror(errno));
+        good = report_fail(error, "%.300s: cannot be replaced: %s; name another with -o",
+                           output->target, strerror(errno));
     if (good && output->target && lstat(output->target, &about) == 0) {
         written = (struct file_identity){about.st_dev, about.st_ino};
         has_written = true;

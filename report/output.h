@@ -56,9 +56,13 @@ void output_discard(struct output *output);
 __attribute__((format(printf, 2, 3))) bool report_fail(struct session_error *error,
                                                        const char *format, ...);
 
-/* clang's analyzer sees one file at a time: here it learns that it returns false. */
+/* Does the same for exhausted memory. `what` names the data that needed it. */
+bool report_fail_memory(struct session_error *error, const char *what);
+
+/* clang's analyzer sees one file at a time: here it learns that these return false. */
 #ifdef __clang_analyzer__
 #define report_fail(...) (report_fail(__VA_ARGS__), false)
+#define report_fail_memory(error, what) (report_fail_memory(error, what), false)
 #endif
 
 #endif

@@ -30,6 +30,9 @@ struct session_error {
     int column; /* of a filter text, from 1; 0: not about a column */
 };
 
+/* The message of a browser or report when memory is exhausted. */
+#define SESSION_OUT_OF_MEMORY "out of memory; close other programs or filter more"
+
 /*
  * Writes text from outside to `out` as messages show it: bytes that could steer a terminal become
  * \xHH. Cuts text that does not fit into `size` bytes (at least 1). Returns the length without the

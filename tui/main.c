@@ -199,24 +199,28 @@ static struct browser *open_browser(const struct arguments *arguments, struct se
     return browser;
 }
 
-/* Opens the session, and a browser that closes it. Returns NULL after a message. */
-static struct browser *start(const struct arguments *arguments)
+/* Opens the session, and a browser that closes it. Returns NULL after a message, with the exit
+ * status. */
+static struct browser *start(const struct arguments *arguments, int *status)
 {
     struct session_error error = {.message = ""};
     struct session *session =
         opens(arguments->browser.other, &error) ? session_open(arguments->session, &error) : NULL;
-    uint32_t process;
-    bool good = session && (!arguments->process ||
-                            (session_find_process(session, arguments->process, &process, &error) &&
-                             session_select_process(session, process, &error)));
+    uint32_t process = 0;
+    const bool found = !session || !arguments->process ||
+                       session_find_process(session, arguments->process, &process, &error);
+    const bool good = session && found &&
+                      (!arguments->process || session_select_process(session, process, &error));
     struct browser *browser = good ? open_browser(arguments, session, &error) : NULL;
     if (browser)
         return browser;
     session_close(session);
-    if (error.column > 0 && arguments->browser.filter)
+    *status = found ? EXIT_BAD_INPUT : EXIT_BAD_USAGE;
+    if (error.column > 0 && arguments->browser.filter) {
         complain_of_filter(arguments->browser.filter, &error);
-    else
-        complain(EXIT_BAD_INPUT, error.message);
+        *status = EXIT_BAD_USAGE;
+    } else
+        complain(*status, error.message);
     return NULL;
 }
 
@@ -275,7 +279,7 @@ static int run_script(struct arguments *arguments)
     choose_theme(arguments, 256);
     struct grid *grid =
         grid_new(arguments->browser.width, arguments->browser.height, 256, arguments->ascii);
-    struct browser *browser = grid ? start(arguments) : NULL;
+    struct browser *browser = grid ? start(arguments, &status) : NULL;
     char error[256];
     if (browser &&
         script_run(script, arguments->script, browser, grid, stdout, error, sizeof(error)))
@@ -307,7 +311,7 @@ static int run_graphs(const struct arguments *arguments)
     if (!good)
         return complain(EXIT_BAD_INPUT, error.message);
     if (fflush(stdout) != 0 || ferror(stdout))
-        return complain(EXIT_BAD_INPUT, "the output cannot be written");
+        return complain(EXIT_BAD_INPUT, "standard output: cannot be written");
     return EXIT_GOOD;
 }
 
@@ -383,9 +387,10 @@ static int run_terminal(struct arguments *arguments)
     arguments->browser.height = 24;
     arguments->browser.wait_ms = WAIT_MS;
     arguments->browser.hint = first_run();
-    struct browser *browser = start(arguments);
+    int status = EXIT_GOOD;
+    struct browser *browser = start(arguments, &status);
     if (!browser)
-        return EXIT_BAD_INPUT;
+        return status;
     struct terminal *terminal = terminal_open(arguments->ascii, error);
     if (!terminal) {
         browser_free(browser);
@@ -407,7 +412,7 @@ static int run_terminal(struct arguments *arguments)
         complain(EXIT_GOOD, note);
     browser_free(browser);
     grid_free(grid);
-    return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, "out of memory");
+    return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, SESSION_OUT_OF_MEMORY);
 }
 
 /* Takes the user's configuration. What the command line names comes first. */

@@ -136,9 +136,14 @@ static struct exec_environment choose(int descriptor, char *const envp[], size_t
     const enum program_kind kind = kind_of(descriptor);
     bool possible = true;
     if (kind == PROGRAM_SANITIZED)
-        message_line("an executed program is built with a sanitizer and runs unrecorded", NULL);
+        message_line("an executed program is built with a sanitizer and runs unrecorded. Record a "
+                     "build without -fsanitize.",
+                     NULL);
     else if (kind == PROGRAM_OTHER_LIBC)
-        message_line("the C library of an executed program is not glibc: it runs unrecorded", NULL);
+        message_line(
+            "the C library of an executed program is not glibc: it runs unrecorded. Record a "
+            "build for glibc.",
+            NULL);
     else {
         /* The options may need one more entry. */
         if (os_is_confined() && required_calls_forbidden(NULL, &possible) > 0)
@@ -151,7 +156,7 @@ static struct exec_environment choose(int descriptor, char *const envp[], size_t
         if (possible)
             return confined;
         message_line("the program's own seccomp filter forbids what recording needs; an executed "
-                     "program runs unrecorded",
+                     "program runs unrecorded. Allow these calls in the filter.",
                      NULL);
     }
     return unrecorded;

@@ -108,7 +108,9 @@ static bool take_options(const struct options *options)
     trace_file_set_sampling(options->sample);
     program_suppressions_want(options->suppressions);
     if (!event_filter_init(options->sample)) {
-        message_line("out of memory for the table of the sample; nothing is recorded", NULL);
+        message_line("out of memory for the table of the sample; nothing is recorded. "
+                     "Close other programs, or record without --sample.",
+                     NULL);
         return false;
     }
     return true;

@@ -29,7 +29,8 @@ static void say_refused(void)
     digits[sizeof(digits) - 1] = 0;
     message_line("the program has its own handler for signal ",
                  os_decimal(digits + sizeof(digits) - 1, toggle_signal),
-                 ": --toggle has no effect, and recording stays as it is", NULL);
+                 ": --toggle has no effect, and recording stays as it is. Name another signal.",
+                 NULL);
 }
 
 /* Reads the signal's handler by a raw call, because the program may replace sigaction. Returns
@@ -60,7 +61,9 @@ void toggle_signal_take(uint32_t number, void (*handler)(int number))
     if (sigaction((int)number, &action, NULL) == 0)
         return;
     toggle_signal = 0;
-    message_line("cannot handle the signal of --toggle; recording stays as it is", NULL);
+    message_line(
+        "cannot handle the signal of --toggle; recording stays as it is. Name another signal.",
+        NULL);
 }
 
 void toggle_signal_check(void)

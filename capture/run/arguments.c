@@ -179,7 +179,7 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
         return status;
     arguments->program = argv + optind;
     if (optind >= argc)
-        return command_line_wrong(&run_command_line, "no program given");
+        return command_line_wrong(&run_command_line, "no program named");
     if ((status = check_together(arguments)) >= 0)
         return status;
     if (run_watch_starts_late(&arguments->watch) &&

@@ -223,7 +223,7 @@ int run_child(struct run_child *child, const char **what)
     sigset_t blocked, old;
     struct child_report *report =
         mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    *what = "memory";
+    *what = "no memory can be mapped";
     if (report == MAP_FAILED)
         return errno;
     pass.sa_flags = SA_RESTART;
@@ -236,7 +236,7 @@ int run_child(struct run_child *child, const char **what)
         sigprocmask(SIG_SETMASK, &old, NULL);
         become_program(child, report);
     }
-    *what = "fork";
+    *what = "no process can be made";
     if (process < 0) {
         int error = errno;
         sigprocmask(SIG_SETMASK, &old, NULL);

@@ -80,8 +80,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         return status;
     const int count = argc - optind;
     if (count < 2 || count > 3) {
-        command_line_wrong(&ctl_command_line, count == 0  ? "no process or trace given"
-                                              : count < 2 ? "which command?"
+        command_line_wrong(&ctl_command_line, count == 0  ? "no process or trace named"
+                                              : count < 2 ? "no command named"
                                                           : "more than one NAME");
         return 2;
     }
@@ -101,7 +101,10 @@ static const struct command *find_command(const struct arguments *arguments)
                                commands[i].takes_name ? "a" : "no");
             return NULL;
         }
-    command_line_wrong(&ctl_command_line, "\"%s\" is not a command", arguments->command);
+    command_line_wrong(
+        &ctl_command_line,
+        "\"%s\" is not a command: status, pause, resume, mark, snapshot and stop are",
+        arguments->command);
     return NULL;
 }
 
@@ -116,7 +119,8 @@ static bool find_trace(const char *target, char *path)
     errno = 0;
     long process = strtol(target, &end, 10);
     if (errno != 0 || process <= 0 || process > INT_MAX) {
-        say("mprof-ctl", "%s is not a process id", target);
+        say("mprof-ctl", "%s is not a process id; a trace with such a name is ./%s", target,
+            target);
         return false;
     }
     switch (client_find((pid_t)process, path)) {
@@ -124,7 +128,7 @@ static bool find_trace(const char *target, char *path)
     case CLIENT_FINISHED:
         return true;
     case CLIENT_GONE:
-        say("mprof-ctl", "there is no process %s", target);
+        say("mprof-ctl", "there is no process %s; name one that runs, or its trace", target);
         return false;
     case CLIENT_ERROR:
         say("mprof-ctl", "cannot read what process %s has mapped: %s; name its trace instead",
@@ -143,13 +147,17 @@ static void say_error(const char *path, enum client_status status, pid_t process
 {
     switch (status) {
     case CLIENT_NOT_TRACE:
-        say("mprof-ctl", "%s is not a trace of this version of mprof", path);
+        say("mprof-ctl",
+            "%s: is not a trace of this version of mprof; name the file that mprof-run writes",
+            path);
         break;
     case CLIENT_FINISHED:
-        say("mprof-ctl", "%s is finished: the recording has ended", path);
+        say("mprof-ctl", "%s: is finished: the recording has ended; read it with mprof-ingest",
+            path);
         break;
     case CLIENT_GONE:
-        say("mprof-ctl", "%s: process %d, which recorded it, has ended", path, (int)process);
+        say("mprof-ctl", "%s: process %d, which recorded it, has ended; read it with mprof-ingest",
+            path, (int)process);
         break;
     case CLIENT_BUSY:
         say("mprof-ctl", "%s: another request is pending; try again", path);
@@ -225,9 +233,10 @@ static int request(struct client *client, const struct arguments *arguments,
             bool back = client_withdraw(client);
             say("mprof-ctl",
                 back
-                    ? "process %d made no heap call in %g seconds; the request to %s is withdrawn. "
-                      "Use --wait to wait longer"
-                    : "process %d has not answered in %g seconds; it is still working on: %s",
+                    ? "process %d made no heap call in %g seconds; the request to %s is withdrawn; "
+                      "--wait waits longer"
+                    : "process %d has not answered in %g seconds; it is still working on the "
+                      "request to %s; status shows when it is done",
                 (int)process, arguments->wait, command->name);
             return 1;
         }

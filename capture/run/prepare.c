@@ -50,8 +50,8 @@ static int check_trace(const struct run_arguments *arguments)
     const bool there = lstat(trace, &about) == 0;
     if (there && !S_ISREG(about.st_mode)) {
         say("mprof-run",
-            "%s is not a regular file, and only regular files are replaced; choose "
-            "another trace with -o",
+            "%s: is not a regular file, and only regular files are replaced; name "
+            "another with -o",
             trace);
         return 1;
     }
@@ -60,16 +60,18 @@ static int check_trace(const struct run_arguments *arguments)
     /* Takes an empty folder. */
     const bool others = rmdir(folder) != 0 && lstat(folder, &about) == 0;
     if ((there || others) && !arguments->force) {
-        say("mprof-run", "%s exists; --force replaces it", there ? trace : folder);
+        say("mprof-run", "%s: exists already; replace it with --force, or name another with -o",
+            there ? trace : folder);
         return 1;
     }
     if (others && !sibling_traces_remove(trace)) {
-        say("mprof-run", "cannot replace %s: %s", folder,
+        say("mprof-run", "%s: cannot be replaced: %s; name another trace with -o", folder,
             errno == ENOTEMPTY ? "it contains other files" : strerror(errno));
         return 1;
     }
     if (there && unlink(trace) != 0) {
-        say("mprof-run", "cannot replace %s: %s", trace, strerror(errno));
+        say("mprof-run", "%s: cannot be replaced: %s; name another with -o", trace,
+            strerror(errno));
         return 1;
     }
     return 0;

@@ -74,9 +74,9 @@ const char *run_program_explain(enum run_program_verdict verdict)
 {
     switch (verdict) {
     case RUN_PROGRAM_NOT_FOUND:
-        return "there is no such program";
+        return "there is no such program; name a file or a program in PATH";
     case RUN_PROGRAM_NOT_EXECUTABLE:
-        return "this file is not executable";
+        return "not executable; chmod +x makes it so, if it is a program";
     case RUN_PROGRAM_STATIC:
         return "statically linked, so nothing can be preloaded; link it with libmprof.a to record "
                "it";
@@ -87,9 +87,11 @@ const char *run_program_explain(enum run_program_verdict verdict)
         return "built with a sanitizer, which has its own malloc and must come before other "
                "libraries; record a build without -fsanitize";
     case RUN_PROGRAM_OTHER_LIBC:
-        return "its C library is not glibc, which the recorder needs";
+        return "its C library is not glibc, which the recorder needs; record a build for glibc";
     case RUN_PROGRAM_FOREIGN:
-        return "not a 64-bit x86 program, the only kind that this library records";
+        return "not a 64-bit x86 program, the only kind that can be recorded here; record a build "
+               "for "
+               "x86-64";
     default:
         return "can be recorded";
     }

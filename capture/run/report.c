@@ -35,7 +35,8 @@ void run_report_never_began(const char *trace, time_t since)
     sibling_traces_each(trace, since, count_one, &more);
     if (more == 0 && never_began(trace))
         say("mprof-run",
-            "nothing was recorded: the condition of --start-on or --start-after was never met");
+            "nothing was recorded: the condition of --start-on or --start-after was never met; "
+            "without it recording begins at once");
 }
 
 void run_report(const char *trace, time_t since)
@@ -44,7 +45,7 @@ void run_report(const char *trace, time_t since)
     char programs[64] = "";
     sibling_traces_sum(trace, since, &sum);
     if (sum.traces == 0)
-        say("mprof-run", "no trace was written to %s", trace);
+        say("mprof-run", "%s: no trace was written; the recorder says why above, if it ran", trace);
     else if (sum.traces == 1)
         say("mprof-run", "recorded %s", trace);
     else {

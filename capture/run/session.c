@@ -80,12 +80,14 @@ int run_session_begin_live(const struct run_arguments *arguments, struct run_chi
                               .force = arguments->force,
                               .browse = at_terminal()};
     if (!arguments->force && access(names->session, F_OK) == 0) {
-        say("mprof-run", "%s exists; --force replaces it", names->session);
+        say("mprof-run", "%s: exists already; replace it with --force, or name another with --open",
+            names->session);
         return 1;
     }
     if (run_live_begin(live))
         return 0;
-    say("mprof-run", "fork: %s", strerror(errno));
+    say("mprof-run", "no process can be made for mprof-ingest: %s; record without --live",
+        strerror(errno));
     run_live_end(live);
     return 126;
 }

@@ -39,7 +39,8 @@ _Noreturn void sibling_program_become(const char *name, char *const argv[])
     if (sibling_program_folder(folder)) {
         snprintf(path, sizeof(path), "%s/%s", folder, name);
         execv(path, argv);
-        say("mprof-run", "cannot run %s: %s", path, strerror(errno));
+        say("mprof-run", "%s: cannot be run: %s; install it beside mprof-run", path,
+            strerror(errno));
     }
     _exit(127);
 }

@@ -21,6 +21,5 @@ bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char
 bool ingest_fail_memory(struct ingest_status *status, const char *what)
 {
     return ingest_fail(status, INGEST_BAD_INPUT,
-                       "out of memory (for %s): close other programs or use a larger machine",
-                       what);
+                       "out of memory for %s; close other programs or use a larger machine", what);
 }

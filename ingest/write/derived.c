@@ -541,12 +541,12 @@ static bool is_finished_session(struct writer_database *database)
     if (!writer_database_number(database, "PRAGMA application_id", &number) ||
         number != SESSION_APPLICATION_ID)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
-                           "%s: not a session; --rebuild takes what mprof-ingest made",
+                           "%s: is not a session; make one from a trace with mprof-ingest",
                            database->name);
     if (!writer_database_number(database, "PRAGMA user_version", &number) ||
         number != SESSION_SCHEMA_VERSION)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
-                           "%s: a session of another version; ingest the trace again",
+                           "%s: is a session of another version of mprof; ingest the trace again",
                            database->name);
     if (!writer_database_number(database,
                                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name"
@@ -556,7 +556,7 @@ static bool is_finished_session(struct writer_database *database)
         return false;
     if (number != 6)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
-                           "%s: made by an earlier version; ingest the trace again",
+                           "%s: is a session of another version of mprof; ingest the trace again",
                            database->name);
     if (!writer_database_number(database, "SELECT value FROM meta WHERE key = 'unfinished'",
                                 &number))

@@ -90,10 +90,11 @@ bool run_processes_select(struct writer_database *database, struct run *run, con
     run->selected = process_choose(rows, run->count, word, &run->matches);
     free(rows);
     if (run->matches == 0)
-        return ingest_fail(database->status, INGEST_BAD_USAGE,
-                           "--process: no process of the run is %s; without it the summary lists "
-                           "them",
-                           word ? word : "there");
+        return ingest_fail(database->status, word ? INGEST_BAD_USAGE : INGEST_BAD_INPUT,
+                           word ? "no process of the session is called \"%s\" or has "
+                                  "that number; without --process the summary lists them"
+                                : "the run has no process%s; record it again",
+                           word ? word : "");
     return write_selected(database, run->selected + 1);
 }
 

@@ -183,7 +183,7 @@ static bool take_sentence(struct budget_file *file, struct budget *budget, size_
     if (budget->limit_at >= end)
         return budget_fail(file, end, error, "expected a limit behind the operator");
     budget->limit = copy_trimmed(text, budget->limit_at, end);
-    return budget->limit || report_fail(error, "out of memory for the budgets");
+    return budget->limit || report_fail_memory(error, "the budgets");
 }
 
 static bool take_budget(struct budget_file *file, size_t line, size_t colon, size_t end,
@@ -191,12 +191,12 @@ static bool take_budget(struct budget_file *file, size_t line, size_t colon, siz
 {
     struct budget *more = realloc(file->budgets, (file->count + 1) * sizeof(*more));
     if (!more)
-        return report_fail(error, "out of memory for the budgets");
+        return report_fail_memory(error, "the budgets");
     file->budgets = more;
     struct budget *budget = &more[file->count];
     *budget = (struct budget){.name = copy_trimmed(file->text, line, colon)};
     if (!budget->name)
-        return report_fail(error, "out of memory for the budgets");
+        return report_fail_memory(error, "the budgets");
     file->count++;
     if (*budget->name == '\0')
         return budget_fail(file, line, error, "expected a name in front of the colon");
@@ -235,7 +235,7 @@ static char *read_all(const char *path, size_t *length, struct session_error *er
     FILE *in = fopen(path, "re");
     char *text = in ? malloc(SIZE_MOST + 1) : NULL;
     if (in && !text)
-        report_fail(error, "out of memory for the budgets");
+        report_fail_memory(error, "the budgets");
     *length = text ? fread(text, 1, SIZE_MOST + 1, in) : 0;
     if (!in || ferror(in)) {
         report_fail(error, "%.300s: the budgets cannot be read: %s", path, strerror(errno));
@@ -264,7 +264,7 @@ bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
         return false;
     file->definitions = malloc(length + 1);
     if (!file->definitions)
-        return report_fail(error, "out of memory for the budgets");
+        return report_fail_memory(error, "the budgets");
     *wrong = true;
     blank_comments(file->text, length);
     /* Bytes keep their places. */

@@ -123,7 +123,7 @@ static bool measure(const struct budget_check *check, const struct budget *budge
     struct graph_result *result = sentence ? graph_run(session, sentence, error) : NULL;
     const struct session_measure *measured = result ? graph_result_measure(result) : NULL;
     if (!sentence)
-        report_fail(error, "out of memory for a sentence");
+        report_fail_memory(error, "a sentence");
     free(sentence);
     if (measured) {
         *found = *measured;
@@ -231,7 +231,7 @@ bool budget_check_run(struct budget_check *check, const struct budget_file *file
     *check = (struct budget_check){.file = file,
                                    .results = calloc(file->count + 1, sizeof(*check->results))};
     if (!check->results)
-        return report_fail(error, "out of memory for the budgets");
+        return report_fail_memory(error, "the budgets");
     for (size_t i = 0; i < file->count; i++) {
         const struct budget *budget = &file->budgets[i];
         struct budget_result *result = &check->results[i];

@@ -248,7 +248,7 @@ bool document_write(const struct document *document, enum document_format format
 {
     FILE *out = output_stream(output);
     if (document->failed)
-        return report_fail(error, "out of memory for the report");
+        return report_fail_memory(error, "the report");
     switch (format) {
     case FORMAT_TEXT:
         document_write_text(document, out);
@@ -262,6 +262,5 @@ bool document_write(const struct document *document, enum document_format format
     case FORMAT_JSON:
         break;
     }
-    return document_write_json(document, about, out) ||
-           report_fail(error, "out of memory for the report");
+    return document_write_json(document, about, out) || report_fail_memory(error, "the report");
 }

@@ -47,12 +47,12 @@ static bool add_cost(struct writing *writing, struct costs *costs, const struct 
     bool is_new;
     if (!pair_ids_find(costs->ids, (uint64_t)cost->function << 32 | cost->line, cost->callee, &id,
                        &is_new))
-        return report_fail(writing->export->error, "out of memory for the calls");
+        return report_fail_memory(writing->export->error, "the calls");
     if (id >= costs->capacity) {
         const size_t capacity = costs->capacity * 2 + 256;
         struct cost *grown = realloc(costs->list, capacity * sizeof(*grown));
         if (!grown)
-            return report_fail(writing->export->error, "out of memory for the calls");
+            return report_fail_memory(writing->export->error, "the calls");
         costs->list = grown;
         costs->capacity = capacity;
     }
@@ -140,7 +140,7 @@ static bool label_functions(struct writing *writing)
     }
     text_ids_free(texts);
     pair_ids_free(known);
-    return good || report_fail(writing->export->error, "out of memory for the names");
+    return good || report_fail_memory(writing->export->error, "the names");
 }
 
 /* Writes "KEY=(number) name", and the name only once. */
@@ -150,7 +150,7 @@ static bool put_name(struct writing *writing, const char *key, enum name_kind ki
     uint32_t id;
     bool is_new;
     if (!text_ids_find(writing->names[kind], name, &id, &is_new))
-        return report_fail(writing->export->error, "out of memory for the names");
+        return report_fail_memory(writing->export->error, "the names");
     fprintf(writing->export->out, "%s=(%" PRIu32 ")%s%s\n", key, id + 1, is_new ? " " : "",
             is_new ? name : "");
     return true;
@@ -272,7 +272,7 @@ bool export_callgrind(struct export *export)
     bool good = writing.own.ids && writing.calls.ids && writing.labels && writing.seen;
     for (int i = 0; i < NAME_KINDS; i++)
         good = (writing.names[i] = text_ids_new()) && good;
-    good = good ? put_file(&writing) : report_fail(export->error, "out of memory for an export");
+    good = good ? put_file(&writing) : report_fail_memory(export->error, "an export");
     for (uint32_t i = 0; writing.labels && i <= root; i++)
         free(writing.labels[i]);
     for (int i = 0; i < NAME_KINDS; i++)

@@ -96,7 +96,7 @@ static bool put_counters(const struct writing *writing)
     const uint64_t end = session_duration_ns(session) + 1;
     const struct session_rss *rss;
     if (!slots)
-        return report_fail(export->error, "out of memory for the counters");
+        return report_fail_memory(export->error, "the counters");
     const bool good = selection_timeline(export->own.selection, 0, end, SLOTS, SESSION_COLOR_NONE,
                                          slots, export->error);
     put_counter(writing, "heap", 0, "live", 0);
@@ -148,7 +148,7 @@ static bool put_blocks(const struct writing *writing)
     static const struct session_row_order largest = {.field = ROWS_BY_SIZE, .descending = true};
     const struct export *export = writing->export;
     uint64_t *ids = malloc(AT_ONCE * sizeof(*ids));
-    bool good = ids || report_fail(export->error, "out of memory for the largest blocks");
+    bool good = ids || report_fail_memory(export->error, "the largest blocks");
     for (uint64_t first = 0; good && first < export->events;) {
         const uint64_t left = export->events - first;
         struct session_allocation block;
@@ -191,9 +191,8 @@ bool export_chrome(struct export *export)
     struct writing writing = {.export = export,
                               .json = json_begin(export->out, false),
                               .pid = session_meta_number(export->own.session, "pid")};
-    bool good = writing.json ? put_file(&writing)
-                             : report_fail(export->error, "out of memory for an export");
+    bool good = writing.json ? put_file(&writing) : report_fail_memory(export->error, "an export");
     if (!json_end(writing.json) && good)
-        good = report_fail(export->error, "out of memory for an export");
+        good = report_fail_memory(export->error, "an export");
     return good;
 }

@@ -33,7 +33,7 @@ bool export_collapsed(struct export *export)
     uint32_t *path = NULL;
     bool good = name_tree_make(&tree, export, export->value);
     if (good && !(path = malloc(tree.count * sizeof(*path))))
-        good = report_fail(export->error, "out of memory for the tree of functions");
+        good = report_fail_memory(export->error, "the tree of functions");
     for (uint32_t node = 1; good && node < tree.count; node++) {
         if (tree.nodes[node].self != 0)
             put_line(&tree, node, path, export->out);

@@ -26,12 +26,12 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     uint32_t id;
     bool is_new;
     if (!pair_ids_find(writing->known, frame->id, 0, &id, &is_new))
-        return report_fail(writing->export->error, "out of memory for the frames");
+        return report_fail_memory(writing->export->error, "the frames");
     if (id >= writing->capacity) {
         const size_t capacity = writing->capacity * 2 + 256;
         struct session_code_frame *grown = realloc(writing->list, capacity * sizeof(*grown));
         if (!grown)
-            return report_fail(writing->export->error, "out of memory for the frames");
+            return report_fail_memory(writing->export->error, "the frames");
         writing->list = grown;
         writing->capacity = capacity;
     }
@@ -49,10 +49,10 @@ static bool find_list(struct writing *writing, size_t roots, bool *is_new)
         const bool is_root = i >= writing->frames.count;
         const uint64_t frame = is_root ? UINT64_MAX : writing->frames.frame[i].id;
         if (!pair_ids_find(writing->nodes, i == 0 ? UINT64_MAX : node, frame, &node, is_new))
-            return report_fail(writing->export->error, "out of memory for the frames");
+            return report_fail_memory(writing->export->error, "the frames");
     }
     return pair_ids_find(writing->lists, node, 0, &id, is_new) ||
-           report_fail(writing->export->error, "out of memory for the frames");
+           report_fail_memory(writing->export->error, "the frames");
 }
 
 /*
@@ -176,9 +176,9 @@ bool export_dhat(struct export *export)
                               .lists = pair_ids_new()};
     bool good = writing.json && writing.known && writing.nodes && writing.lists
                     ? put_file(&writing)
-                    : report_fail(export->error, "out of memory for an export");
+                    : report_fail_memory(export->error, "an export");
     if (!json_end(writing.json) && good)
-        good = report_fail(export->error, "out of memory for an export");
+        good = report_fail_memory(export->error, "an export");
     free(writing.list);
     export_frames_free(&writing.frames);
     pair_ids_free(writing.known);

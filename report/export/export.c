@@ -124,7 +124,7 @@ static bool make_room(struct export_frames *frames, size_t count, struct session
         return true;
     struct session_code_frame *grown = realloc(frames->frame, count * 2 * sizeof(*grown));
     if (!grown)
-        return report_fail(error, "out of memory for a stack of %zu frames", count);
+        return report_fail_memory(error, "a stack");
     frames->frame = grown;
     frames->capacity = count * 2;
     return true;
@@ -209,7 +209,7 @@ char *export_place(const struct export *export, const struct export_side *side,
                           export_clean(side, module.path));
     if (length >= 0)
         return text;
-    report_fail(export->error, "out of memory for a name");
+    report_fail_memory(export->error, "a name");
     return NULL;
 }
 

@@ -41,7 +41,7 @@ struct writing {
 
 static bool no_memory(const struct writing *writing)
 {
-    return report_fail(writing->export->error, "out of memory for the events");
+    return report_fail_memory(writing->export->error, "the events");
 }
 
 static bool find_stack(struct writing *writing, uint32_t stack, uint32_t *number)

@@ -34,7 +34,7 @@ struct firefox_file {
 
 static bool no_memory(const struct firefox_file *file)
 {
-    return report_fail(file->export->error, "out of memory for the profile");
+    return report_fail_memory(file->export->error, "the profile");
 }
 
 struct firefox_file *firefox_file_new(const struct export *export)

@@ -35,7 +35,7 @@ struct writing {
 
 static bool no_memory(const struct writing *writing)
 {
-    return report_fail(writing->export->error, "out of memory for the stacks");
+    return report_fail_memory(writing->export->error, "the stacks");
 }
 
 /* Stores the number of a text, from 1; 0 for none. */

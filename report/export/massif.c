@@ -33,7 +33,7 @@ struct writing {
 
 static bool no_memory(const struct writing *writing)
 {
-    return report_fail(writing->export->error, "out of memory for the tree of stacks");
+    return report_fail_memory(writing->export->error, "the tree of stacks");
 }
 
 static bool grow(struct tree *tree, size_t count)

@@ -281,7 +281,7 @@ static bool check_names(const struct export *export)
 {
     const bool failed =
         clean_failed(export->own.clean) || (export->base.clean && clean_failed(export->base.clean));
-    return !failed || report_fail(export->error, "out of memory for names");
+    return !failed || report_fail_memory(export->error, "names");
 }
 
 static bool write_format(struct arguments *arguments)

@@ -49,7 +49,7 @@ static bool add_stack(struct name_tree *tree, const struct export *export,
         return false;
     for (size_t i = frames->count; i-- > 0;) {
         if (!find_child(tree, node, export_function_name(side, frames->frame[i].function), &node))
-            return report_fail(export->error, "out of memory for the tree of functions");
+            return report_fail_memory(export->error, "the tree of functions");
     }
     tree->nodes[node].self += value;
     return true;
@@ -76,7 +76,7 @@ bool name_tree_make(struct name_tree *tree, const struct export *export, enum ex
 {
     *tree = (struct name_tree){.edges = pair_ids_new(), .labels = text_ids_new()};
     if (!tree->edges || !tree->labels || !add_node(tree, 0, 0))
-        return report_fail(export->error, "out of memory for the tree of functions");
+        return report_fail_memory(export->error, "the tree of functions");
     if (!add_side(tree, export, &export->own, value, false) ||
         (export->base.session && !add_side(tree, export, &export->base, value, true)))
         return false;

@@ -83,7 +83,7 @@ static bool find_locations(struct writing *writing, uint32_t stack)
     if (writing->frames.count > writing->capacity) {
         uint64_t *grown = realloc(writing->locations, writing->frames.count * 2 * sizeof(*grown));
         if (!grown)
-            return report_fail(writing->export->error, "out of memory for a stack");
+            return report_fail_memory(writing->export->error, "a stack");
         writing->locations = grown;
         writing->capacity = writing->frames.count * 2;
     }
@@ -224,7 +224,7 @@ static bool put_profile(struct export *export, FILE *out, uint64_t from_ns, uint
     bool good = (writing.file = pprof_file_begin(out, export->error)) &&
                 put_frame(&writing, from_ns, to_ns) && put(&writing, from_ns, to_ns);
     if (writing.file && !pprof_file_end(writing.file) && good)
-        good = report_fail(export->error, "out of memory for the profile");
+        good = report_fail_memory(export->error, "the profile");
     export_frames_free(&writing.frames);
     free(writing.locations);
     return good;
@@ -286,7 +286,7 @@ static bool put_window_file(struct export *export, uint64_t number, uint64_t fro
     char *path = window_path(export->path, number);
     struct output *output = path ? output_open(path, export->error) : NULL;
     if (!path)
-        report_fail(export->error, "out of memory for a name");
+        report_fail_memory(export->error, "a name");
     free(path);
     if (!output)
         return false;

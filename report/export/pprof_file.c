@@ -29,7 +29,7 @@ struct pprof_file {
 static bool fail(struct pprof_file *file)
 {
     file->failed = true;
-    return report_fail(file->error, "out of memory for the profile");
+    return report_fail_memory(file->error, "the profile");
 }
 
 /* Writes a profile that holds a part of the whole. */
@@ -70,7 +70,7 @@ struct pprof_file *pprof_file_begin(FILE *out, struct session_error *error)
 {
     struct pprof_file *file = calloc(1, sizeof(*file));
     if (!file) {
-        report_fail(error, "out of memory for the profile");
+        report_fail_memory(error, "the profile");
         return NULL;
     }
     *file = (struct pprof_file){.gzip = gzip_begin(out),

@@ -51,7 +51,7 @@ static bool find_group(struct writing *writing, size_t first, size_t end, uint32
 {
     return pair_ids_find(writing->groups, writing->frames.frame[first].id, end - first, id,
                          is_new) ||
-           report_fail(writing->export->error, "out of memory for the places in the code");
+           report_fail_memory(writing->export->error, "the places in the code");
 }
 
 /* Writes the symbols of the groups that occur in a stack for the first time. */
@@ -158,7 +158,7 @@ bool export_pprof_text(struct export *export)
     struct writing writing = {.export = export, .groups = pair_ids_new()};
     struct session_stack_sums *rows = NULL;
     size_t count = 0;
-    bool good = writing.groups || report_fail(export->error, "out of memory for an export");
+    bool good = writing.groups || report_fail_memory(export->error, "an export");
     good = good && export_sums(export, &export->own, 0, false, &rows, &count) &&
            put_profile(&writing, rows, count);
     free(rows);

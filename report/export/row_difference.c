@@ -71,7 +71,7 @@ static bool add_row(struct difference *all, const struct export *export,
     if (!good || !is_new)
         free(key);
     if (!good || !all->rows)
-        return report_fail(export->error, "out of memory for the difference");
+        return report_fail_memory(export->error, "the difference");
     for (size_t i = 0; i < SUMS; i++) {
         uint64_t value;
         if (!session_group_value(set, row, sums[i], &value, export->error))
@@ -101,7 +101,7 @@ static bool put_groups(const struct export *export, struct difference *all, size
         for (size_t sum = 0; differs && sum < SUMS; sum++)
             rows_signed(&rows, row->values[sum]);
     }
-    return !rows.failed || report_fail(export->error, "out of memory for a row");
+    return !rows.failed || report_fail_memory(export->error, "a row");
 }
 
 static bool subtract(const struct export *export, struct session_group_set *own,
@@ -111,7 +111,7 @@ static bool subtract(const struct export *export, struct session_group_set *own,
     const size_t key_count = session_groups_keys(own, &keys);
     struct difference all = {.known = text_ids_new()};
     bool good = (all.known && key_count <= ROWS_KEYS_MOST) ||
-                report_fail(export->error, "out of memory for the difference");
+                report_fail_memory(export->error, "the difference");
     for (size_t row = 0; good && row < session_groups_count(own); row++)
         good = add_row(&all, export, own, row, key_count, 1);
     for (size_t row = 0; good && row < session_groups_count(base); row++)
@@ -184,7 +184,7 @@ static bool put_allocations(const struct export *export, bool ndjson)
     struct graph_result *both =
         sentence ? graph_run(export->own.session, sentence, export->error) : NULL;
     if (!sentence)
-        report_fail(export->error, "out of memory for a sentence");
+        report_fail_memory(export->error, "a sentence");
     free(sentence);
     export->error->column = 0; /* of a text that the user does not see */
     const bool good = both && put_sides(export, both, ndjson);

@@ -116,7 +116,7 @@ static bool put_allocation(void *context, const struct session_event *event)
     put_id(rows, block->stack);
     put_id(rows, block->free_stack);
     put_id(rows, block->realloc_of);
-    return !rows->failed || report_fail(listing->export->error, "out of memory for a row");
+    return !rows->failed || report_fail_memory(listing->export->error, "a row");
 }
 
 void rows_begin_allocations(struct row_writer *rows, const struct export *export, bool ndjson,
@@ -136,7 +136,7 @@ bool rows_put_allocations(struct row_writer *rows, const struct export *export,
         .change = change,
         .sites = calloc((size_t)session_stack_largest(session) + 1, sizeof(*listing.sites))};
     const bool good =
-        (listing.sites || report_fail(export->error, "out of memory for the call sites")) &&
+        (listing.sites || report_fail_memory(export->error, "the call sites")) &&
         session_arenas(session, &listing.arenas, &listing.arena_count, export->error) &&
         selection_events(selection, put_allocation, &listing, export->error);
     free(listing.sites);
@@ -199,7 +199,7 @@ static bool put_groups(const struct export *export, struct session_group_set *se
         }
         rows_truth(&rows, session_sampled(export->own.session));
     }
-    return !rows.failed || report_fail(export->error, "out of memory for a row");
+    return !rows.failed || report_fail_memory(export->error, "a row");
 }
 
 static bool put_measure(const struct export *export, const struct session_measure *measure,
@@ -222,7 +222,7 @@ static bool put_measure(const struct export *export, const struct session_measur
         rows_real(&rows, measure->standard_error);
     else
         rows_null(&rows);
-    return !rows.failed || report_fail(export->error, "out of memory for a row");
+    return !rows.failed || report_fail_memory(export->error, "a row");
 }
 
 static bool put_allocations(const struct export *export, struct selection *selection, bool ndjson)

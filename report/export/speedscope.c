@@ -28,12 +28,12 @@ static bool find_place(struct writing *writing, const struct session_code_frame 
 {
     bool is_new;
     if (!pair_ids_find(writing->places, frame->function, frame->line, id, &is_new))
-        return report_fail(writing->export->error, "out of memory for the frames");
+        return report_fail_memory(writing->export->error, "the frames");
     if (*id >= writing->capacity) {
         const size_t capacity = writing->capacity * 2 + 256;
         struct place *grown = realloc(writing->list, capacity * sizeof(*grown));
         if (!grown)
-            return report_fail(writing->export->error, "out of memory for the frames");
+            return report_fail_memory(writing->export->error, "the frames");
         writing->list = grown;
         writing->capacity = capacity;
     }
@@ -155,9 +155,9 @@ bool export_speedscope(struct export *export)
     bool good = writing.json && writing.places
                     ? export_sums(export, &export->own, 0, false, &rows, &count) &&
                           put_file(&writing, rows, count)
-                    : report_fail(export->error, "out of memory for an export");
+                    : report_fail_memory(export->error, "an export");
     if (!json_end(writing.json) && good)
-        good = report_fail(export->error, "out of memory for an export");
+        good = report_fail_memory(export->error, "an export");
     free(rows);
     free(writing.list);
     export_frames_free(&writing.frames);

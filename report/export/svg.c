@@ -176,7 +176,7 @@ static bool put_file(const struct export *export, const struct name_tree *tree)
     free(title);
     free(boxes);
     free(children);
-    return good || report_fail(export->error, "out of memory for the picture");
+    return good || report_fail_memory(export->error, "the picture");
 }
 
 bool export_svg(struct export *export)

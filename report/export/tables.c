@@ -58,7 +58,7 @@ static struct output *open_file(const struct export *export, const char *name, c
     struct output *output = NULL;
     char *path;
     if (asprintf(&path, "%s/%s%s", export->tables, name, suffix) < 0) {
-        report_fail(export->error, "out of memory for a name");
+        report_fail_memory(export->error, "a name");
         return NULL;
     }
     output = output_open(path, export->error);
@@ -79,7 +79,7 @@ static bool put_table(const struct export *export, const struct stored_table *ta
     rows_begin(&writing.rows, output_stream(output), ndjson, names, table->count + 1);
     bool good = session_stored_rows(export->own.session, table, put_row, &writing, export->error);
     if (writing.rows.failed)
-        good = report_fail(export->error, "out of memory for a row");
+        good = report_fail_memory(export->error, "a row");
     if (good)
         return output_close(output, export->error);
     output_discard(output);
@@ -209,7 +209,7 @@ bool export_tables(const struct export *export, bool ndjson)
     size_t count = 0;
     char *session = session_name(export->own.session);
     if (!session)
-        return report_fail(export->error, "out of memory for a name");
+        return report_fail_memory(export->error, "a name");
     bool good = mkdir(export->tables, 0777) == 0 || errno == EEXIST ||
                 report_fail(export->error, "%.300s: cannot be made: %s; name another folder",
                             export->tables, strerror(errno));

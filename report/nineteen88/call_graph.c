@@ -340,7 +340,7 @@ bool call_graph_write(const struct model *model, const struct tables_options *op
     struct writer writer = {.model = model, .line = {.out = out, .estimated = model->estimated}};
     bool good = graph_make(&writer.graph, model, error);
     if (good && !prepare(&writer))
-        good = report_fail(error, "out of memory for the call graph");
+        good = report_fail_memory(error, "the call graph");
     if (good) {
         fputs("---------  Allocation Call Graph ------------\n\n", out);
         put_head(out);

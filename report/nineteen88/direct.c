@@ -72,7 +72,7 @@ bool direct_write(const struct model *model, const struct tables_options *option
     struct direct total = {.all = model->all};
     size_t count = 0;
     if (!rows)
-        return report_fail(error, "out of memory for the functions");
+        return report_fail_memory(error, "the functions");
     for (size_t i = 0; i < model->count; i++) {
         const struct chain *chain = &model->chains[i];
         struct direct *row = &rows[model->functions[chain->first]];

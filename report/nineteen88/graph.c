@@ -225,7 +225,7 @@ bool graph_make(struct graph *graph, const struct model *model, struct session_e
     const bool good = nodes && make_nodes(graph, model, nodes) && make_edges(graph, model, nodes) &&
                       make_cycles(graph) && count_chains(graph, model, nodes);
     free(nodes);
-    return good || report_fail(error, "out of memory for the call graph");
+    return good || report_fail_memory(error, "the call graph");
 }
 
 void graph_free(struct graph *graph)

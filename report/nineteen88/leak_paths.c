@@ -136,7 +136,7 @@ bool leak_paths_write(struct model *model, const struct tables_options *options,
     struct path *paths = calloc(model->count + 1, sizeof(*paths));
     bool frees = false, good = true;
     if (!paths)
-        return report_fail(error, "out of memory for the paths");
+        return report_fail_memory(error, "the paths");
     const size_t count =
         count_shown(model, options, paths, join_paths(model, options->offsets, paths));
     for (size_t i = 0; i < count; i++)

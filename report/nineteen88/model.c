@@ -33,7 +33,7 @@ static bool add_rows(struct model *model, int class, const struct session_stack_
 {
     struct chain *chains = realloc(model->chains, (model->count + count + 1) * sizeof(*chains));
     if (!chains)
-        return report_fail(error, "out of memory for the stacks");
+        return report_fail_memory(error, "the stacks");
     model->chains = chains;
     for (size_t i = 0; i < count; i++) {
         const struct class_sums sums = {rows[i].allocations, rows[i].bytes, rows[i].live_count,
@@ -119,7 +119,7 @@ static bool read_chain(struct model *model, struct chain *chain, struct session_
         !session_stack_frames(model->session, chain->stack, &frames, &count, error))
         return false;
     if (!grow(model, count + 1))
-        return report_fail(error, "out of memory for the stacks");
+        return report_fail_memory(error, "the stacks");
     chain->first = model->length;
     for (size_t i = site; i < count; i++) {
         struct session_code_frame frame;
@@ -163,7 +163,7 @@ static bool read_chains(struct model *model, struct session_error *error)
 {
     model->starts = calloc(model->function_count + 1, sizeof(*model->starts));
     if (!model->starts)
-        return report_fail(error, "out of memory for the functions");
+        return report_fail_memory(error, "the functions");
     for (size_t i = 0; i < model->count; i++)
         if (!read_chain(model, &model->chains[i], error))
             return false;
@@ -188,7 +188,7 @@ bool model_read(struct model *model, const struct report_request *request,
         return false;
     size_t *places = calloc((size_t)session_stack_largest(model->session) + 1, sizeof(*places));
     if (!places)
-        return report_fail(error, "out of memory for the stacks");
+        return report_fail_memory(error, "the stacks");
     bool good = true;
     for (int i = 0; good && i < SIZE_CLASSES; i++)
         good = read_class(model, i, places, error);

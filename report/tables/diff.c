@@ -109,7 +109,7 @@ static bool add_row(struct diff *diff, struct session *session, struct session_g
     diff->count++;
     for (size_t i = 0; i < diff->keys; i++)
         if (!copy_key(session, set, row, i, stack, &added->keys[i]))
-            return report_fail(error, "out of memory for the names");
+            return report_fail_memory(error, "the names");
     for (size_t i = 0; i < SUMS; i++) {
         double standard_error = -1;
         if (!session_group_value(set, row, measures[i], &added->sums[side][i], error) ||
@@ -132,7 +132,7 @@ static bool add_side(const struct report_request *request, struct session *sessi
     struct diff_row *more =
         good ? realloc(diff->rows, (diff->count + rows + 1) * sizeof(*more)) : NULL;
     if (good && !more)
-        good = report_fail(error, "out of memory for the groups");
+        good = report_fail_memory(error, "the groups");
     if (more)
         diff->rows = more;
     for (size_t row = 0; good && row < rows; row++)

@@ -175,7 +175,7 @@ static bool read_pins(struct fragmentation *fragmentation, struct session_error 
     struct pin *pins = calloc(2 * fragmentation->hole_count + 1, sizeof(*pins));
     size_t count = 0;
     if (!pins)
-        return report_fail(error, "out of memory for the blocks");
+        return report_fail_memory(error, "the blocks");
     fragmentation->pins = pins;
     for (size_t i = 0; i < fragmentation->hole_count; i++) {
         const uint64_t ids[] = {fragmentation->holes[i].below, fragmentation->holes[i].above};
@@ -216,7 +216,7 @@ static bool make_groups(struct fragmentation *fragmentation, struct session_erro
     struct pin_group *groups = calloc(fragmentation->pin_count + 1, sizeof(*groups));
     struct pin_group *group = groups;
     if (!groups)
-        return report_fail(error, "out of memory for the groups");
+        return report_fail_memory(error, "the groups");
     fragmentation->groups = groups;
     qsort(fragmentation->pins, fragmentation->pin_count, sizeof(*fragmentation->pins), by_group);
     for (size_t i = 0; i < fragmentation->pin_count; i++) {

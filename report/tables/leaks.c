@@ -250,7 +250,7 @@ static bool add_keys(const struct report_request *request, const struct session_
     keyed.set = graph_result_groups(result);
     struct key_sum *sums = calloc(session_groups_count(keyed.set) + 1, sizeof(*sums));
     bool *suppressed = mark_suppressed(leaks, keyed.set);
-    bool good = (sums && suppressed) || report_fail(error, "out of memory for the leaks");
+    bool good = (sums && suppressed) || report_fail_memory(error, "the leaks");
     good = good && read_rows(&keyed, suppressed, sums, &count, error);
     if (good)
         put_rows(request, &keyed, sums, join_rows(&keyed, sums, count), document);

@@ -41,7 +41,7 @@ struct graph_result *request_run(const struct report_request *request, struct se
 {
     char *sentence = compose(request, request->groups, set, steps);
     if (!sentence) {
-        report_fail(error, "out of memory for a sentence");
+        report_fail_memory(error, "a sentence");
         return NULL;
     }
     struct graph_result *result = graph_run(session, sentence, error);
@@ -108,7 +108,7 @@ bool request_check(struct report_request *request, struct session *session, cons
         return true;
     *wrong = "--at";
     if (asprintf(&live, "live at (%s)", request->at) < 0)
-        return report_fail(error, "out of memory for a sentence");
+        return report_fail_memory(error, "a sentence");
     static const int before = sizeof("live at (") - 1;
     struct graph_result *result = graph_run(session, live, error);
     free(live);

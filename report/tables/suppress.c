@@ -26,7 +26,7 @@ static bool take_line(struct suppressions *suppressions, char *line, size_t leng
         return report_fail(error, "%.200s:%zu: a zero byte in the line", path, number);
     const char *text = suppressions_trim(line, length);
     if (!suppressions_add_line(suppressions, text, strlen(text), &taken))
-        return report_fail(error, "out of memory for the suppressions");
+        return report_fail_memory(error, "the suppressions");
     if (!taken && has_kind(text)) {
         say("mprof-report", "%s:%zu: '%.*s' names no leaks: ignored", path, number,
             (int)strcspn(text, ":") + 1, text);

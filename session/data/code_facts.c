@@ -67,7 +67,7 @@ static bool read_module(void *context, const struct database_row *row, struct se
     if (!names_id_check(session->database, "module", database_number(row, 0), count, error))
         return false;
     if (facts->module_count == count)
-        return session_fail(error, 0, "%s: table module is damaged: ingest the trace again",
+        return session_fail(error, 0, "%s: table module is damaged; ingest the trace again",
                             database_path(session->database));
     struct session_module *module = &facts->modules[facts->module_count++];
     *module = (struct session_module){
@@ -283,7 +283,7 @@ static bool read_arena(void *context, const struct database_row *row, struct ses
     if (!names_id_check(session->database, "arena", database_number(row, 0), count, error))
         return false;
     if (facts->arena_count == count)
-        return session_fail(error, 0, "%s: table arena is damaged: ingest the trace again",
+        return session_fail(error, 0, "%s: table arena is damaged; ingest the trace again",
                             database_path(session->database));
     struct session_arena *arena = &facts->arenas[facts->arena_count++];
     *arena = (struct session_arena){.id = (uint32_t)database_number(row, 0)};

@@ -10,7 +10,7 @@
 bool column_store_damaged(const struct column_store *store, int64_t id, const char *what,
                           struct session_error *error)
 {
-    return session_fail(error, 0, "%s: column chunk %lld is damaged: %s: ingest the trace again",
+    return session_fail(error, 0, "%s: column chunk %lld is damaged: %s; ingest the trace again",
                         database_path(store->database), (long long)id, what);
 }
 

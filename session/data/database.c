@@ -43,10 +43,10 @@ static bool fail(struct database *database, struct session_error *error)
     const int code = sqlite3_errcode(database->handle) & 0xff;
     if (!reason && (code == SQLITE_READONLY || code == SQLITE_CANTOPEN))
         return session_fail(error, 0,
-                            "%s: has a write-ahead log, and its folder cannot be written: copy the "
+                            "%s: has a write-ahead log, and its folder cannot be written; copy the "
                             "session (and FILE-wal, if there is one) to a folder of yours",
                             database->path);
-    return session_fail(error, 0, "%s: cannot be read as a session: %s: ingest the trace again",
+    return session_fail(error, 0, "%s: cannot be read as a session: %s; ingest the trace again",
                         database->path, reason ? reason : sqlite3_errmsg(database->handle));
 }
 
@@ -67,12 +67,12 @@ static bool validate(struct database *database, struct session_error *error)
         return false;
     if (application != SESSION_APPLICATION_ID)
         return session_fail(error, 0,
-                            "%s is not a session (application id %lld): make one from a trace "
+                            "%s: is not a session (application id %lld); make one from a trace "
                             "with mprof-ingest",
                             database->path, (long long)application);
     if (version != SESSION_SCHEMA_VERSION)
         return session_fail(error, 0,
-                            "%s has schema version %lld, this program reads version %d: ingest "
+                            "%s has schema version %lld, this program reads version %d; ingest "
                             "the trace again",
                             database->path, (long long)version, SESSION_SCHEMA_VERSION);
     return true;
@@ -127,13 +127,13 @@ struct database *database_open(const char *path, struct session_error *error)
 {
     struct stat about;
     if (access(path, R_OK) != 0 || stat(path, &about) != 0) {
-        session_fail(error, 0, "%s: %s: name a session made by mprof-ingest", path,
+        session_fail(error, 0, "%s: %s; name a session made by mprof-ingest", path,
                      strerror(errno));
         return NULL;
     }
     if (!S_ISREG(about.st_mode)) { /* SQLite would wait for who writes to a pipe */
         session_fail(error, 0,
-                     "%s is not a session (not a regular file): make one from a trace with "
+                     "%s: is not a session (not a regular file); make one from a trace with "
                      "mprof-ingest",
                      path);
         return NULL;
@@ -262,7 +262,7 @@ bool database_natural(const struct database *database, const struct database_row
     const int64_t value = database_number(row, column);
     *number = (uint64_t)value;
     return value >= 0 ||
-           session_fail(error, 0, "%s: %s is damaged: %s is %lld: ingest the trace again",
+           session_fail(error, 0, "%s: %s is damaged: %s is %lld; ingest the trace again",
                         database->path, what, sqlite3_column_name(statement_of(row), column),
                         (long long)value);
 }
@@ -351,6 +351,6 @@ bool database_chunk(struct database *database, const char *table, int64_t id, vo
     }
     pthread_mutex_unlock(&database->blob_lock);
     return good ||
-           session_fail(error, 0, "%s: column chunk %lld is damaged: ingest the trace again",
+           session_fail(error, 0, "%s: column chunk %lld is damaged; ingest the trace again",
                         database->path, (long long)id);
 }

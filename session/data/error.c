@@ -25,7 +25,7 @@ bool session_fail(struct session_error *error, int column, const char *format, .
 
 bool session_fail_memory(struct session_error *error, const char *what)
 {
-    return session_fail(error, 0, "out of memory for %s: close other programs or filter more",
+    return session_fail(error, 0, "out of memory for %s; close other programs or filter more",
                         what);
 }
 

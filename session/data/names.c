@@ -37,7 +37,7 @@ static bool read_id_bound(void *context, const struct database_row *row,
     if (least < 0 || !session_id_possible((uint64_t)largest, (uint64_t)rows))
         return session_fail(error, 0,
                             "%s: ids of table %s are damaged (%" PRId64 " to %" PRId64
-                            " in %" PRId64 " rows): ingest the trace again",
+                            " in %" PRId64 " rows); ingest the trace again",
                             database_path(bound->database), bound->table, least, largest, rows);
     bound->count = (uint32_t)largest + 1;
     return true;
@@ -62,7 +62,7 @@ bool names_id_check(const struct database *database, const char *table, int64_t 
     if (id >= 0 && id < count)
         return true;
     return session_fail(error, 0,
-                        "%s: table %s is damaged at id %" PRId64 ": ingest the trace again",
+                        "%s: table %s is damaged at id %" PRId64 "; ingest the trace again",
                         database_path(database), table, id);
 }
 

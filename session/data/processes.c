@@ -41,7 +41,7 @@ static bool read_process(void *context, const struct database_row *row, struct s
     struct session *session = context;
     struct processes *processes = &session->processes;
     if (database_number(row, 0) != (int64_t)processes->count + 1)
-        return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
+        return session_fail(error, 0, "%s: table process is damaged; ingest the trace again",
                             database_path(session->database));
     if (!grow(processes))
         return session_fail_memory(error, "the session's processes");
@@ -74,7 +74,7 @@ static bool read_process(void *context, const struct database_row *row, struct s
         return false;
     if (*last < *first || (*first == 0) != (*last == 0) ||
         *last > column_store_rows(session->columns) || process->end_ns < process->start_ns)
-        return session_fail(error, 0, "%s: table process is damaged: ingest the trace again",
+        return session_fail(error, 0, "%s: table process is damaged; ingest the trace again",
                             database_path(session->database));
     processes->count++;
     return process->program && process->argv && process->executable && process->ending &&

@@ -208,7 +208,7 @@ static bool read_stack_frame(void *context, const struct database_row *row,
                             database_number(row, 2)) ||
            session_fail(error, 0,
                         "%s: table stack_frame is damaged at stack %" PRId64
-                        ", or memory is exhausted: ingest the trace again",
+                        ", or memory is exhausted; ingest the trace again",
                         database_path(stacks->database), database_number(row, 0));
 }
 

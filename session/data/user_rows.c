@@ -149,7 +149,7 @@ static bool may_change(struct user_rows *rows, enum user_table table, struct ses
             SQLITE_OK)
         return fail(rows, "written", error);
     if (application != SESSION_APPLICATION_ID || version != SESSION_SCHEMA_VERSION || !exists)
-        return session_fail(error, 0, "%s: made by another version: ingest the trace again",
+        return session_fail(error, 0, "%s: made by another version; ingest the trace again",
                             rows->path);
     return unfinished == 0 || session_fail(error, 0, "%s: still being recorded", rows->path);
 }

@@ -357,7 +357,7 @@ bool session_graph_export(struct session *session, const char *name, const char 
         close(folder);
     session_graph_clear(&graph);
     if (result == USER_FILE_EXISTS)
-        return session_fail(error, 0, "%s: exists already: name another file", path);
+        return session_fail(error, 0, "%s: exists already; name another file", path);
     return result == USER_FILE_DONE;
 }
 

@@ -145,7 +145,7 @@ bool session_find_process(const struct session *session, const char *word, uint3
     if (matches == 0)
         return session_fail(error, 0,
                             "no process of the session is called \"%s\" or has that "
-                            "number",
+                            "number; its table process lists them",
                             word);
     *id = (uint32_t)found + 1;
     return true;

@@ -24,7 +24,7 @@ static bool check_id_column(const struct session *session, enum column column, u
     for (uint32_t chunk = 0; chunk < column_store_chunks(session->columns); chunk++) {
         if (column_store_max(session->columns, chunk, column) >= bound)
             return session_fail(error, 0,
-                                "%s: column chunk %lld is damaged: an id is not in table %s: "
+                                "%s: column chunk %lld is damaged: an id is not in table %s; "
                                 "ingest the trace again",
                                 database_path(session->database),
                                 (long long)chunk * COLUMN_ID_STRIDE + (long long)column, table);
@@ -41,7 +41,7 @@ static bool read_fact(const struct session *session, const char *key, uint64_t *
     const long long read = value ? strtoll(value, &end, 10) : 0;
     *number = (uint64_t)read;
     return !value || (read >= 0 && end != value && *end == '\0') ||
-           session_fail(error, 0, "%s: table meta is damaged: %s is %.40s: ingest the trace again",
+           session_fail(error, 0, "%s: table meta is damaged: %s is %.40s; ingest the trace again",
                         database_path(session->database), key, value);
 }
 

@@ -162,7 +162,7 @@ static bool put_allocation(struct graph_row *row, sqlite3_context *context, int 
 {
     struct session_allocation *a = &row->allocation;
     if (!row->read && !selection_row(graph_result_selection(row->result), row->row, a))
-        return session_fail(error, 0, "%s: row %llu cannot be read: ingest the trace again",
+        return session_fail(error, 0, "%s: row %llu cannot be read; ingest the trace again",
                             session_path(row->session), (unsigned long long)row->row + 1);
     row->read = true;
     const uint64_t plain[] = {a->id,    a->address, a->size,  a->count, 0,          a->alignment,

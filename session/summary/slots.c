@@ -47,7 +47,7 @@ static bool fail_block(const struct slots *slots, uint64_t level_slots, uint64_t
 {
     return session_fail(
         error, 0,
-        "%s: slot_sum '%s', %" PRIu64 ", %" PRIu64 " is damaged: run mprof-ingest --rebuild",
+        "%s: slot_sum '%s', %" PRIu64 ", %" PRIu64 " is damaged; run mprof-ingest --rebuild",
         database_path(slots->session->database), key_name(slots->key), level_slots, block);
 }
 

@@ -45,7 +45,7 @@ bool summary_answers(struct session *session)
 static bool fail_id(const struct session *session, const char *table, struct session_error *error)
 {
     return session_fail(error, 0,
-                        "%s: table %s is damaged: an id is not in the session: "
+                        "%s: table %s is damaged: an id is not in the session; "
                         "run mprof-ingest --rebuild",
                         database_path(session->database), table);
 }

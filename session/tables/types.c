@@ -75,7 +75,7 @@ static bool read_total(void *context, const struct database_row *row, struct ses
         return false;
     if (id >= adding->ids->count)
         return session_fail(error, 0,
-                            "%s: table type_total is damaged: an id is not in the session: "
+                            "%s: table type_total is damaged: an id is not in the session; "
                             "run mprof-ingest --rebuild",
                             database_path(adding->session->database));
     for (int i = 0; i < 6; i++)

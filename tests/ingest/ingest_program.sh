@@ -19,8 +19,8 @@ expect() { # STATUS PATTERN COMMAND...: the exit status, and its text on stderr 
 
 "$MPROF_BUILD/tests/synthetic_trace" small.bin 150000 3 500 || exit 1
 
-expect 2 'which trace' "$ingest"
-expect 2 'one trace' "$ingest" --dump small.bin small.bin
+expect 2 'no trace named' "$ingest"
+expect 2 'several traces' "$ingest" --dump small.bin small.bin
 expect 2 'lists the options' "$ingest" --nonsense small.bin
 expect 2 'none, stack or all' "$ingest" --index=some small.bin
 expect 2 'file or time' "$ingest" --dump=size small.bin
@@ -91,7 +91,7 @@ cmp -s <(sqlite3 arena-rebuilt.db .dump | sort) <(sqlite3 arena.db .dump | sort)
 for table in packed_array sample_chunk slot_sum tile; do
     cp small.db earlier.db
     sqlite3 earlier.db "DROP TABLE $table"
-    expect 1 'earlier.db: made by an earlier version; ingest the trace again' "$ingest" --rebuild earlier.db
+    expect 1 'earlier.db: is a session of another version of mprof; ingest the trace again' "$ingest" --rebuild earlier.db
 done
 sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"
 expect 1 'row 77: freed before' "$ingest" --rebuild rebuilt.db

@@ -66,7 +66,7 @@ for place in fifo null folder; do
     [ "$(cat out.txt)" = ran ] && grep -q "$place is not a regular file: nothing is recorded" err.txt ||
         complain "MPROF_OUTPUT=$place: $(cat out.txt err.txt)"
     timeout 200 mprof-run --force -o $place -- /bin/echo ran >out.txt 2>&1
-    [ $? -eq 1 ] && grep -q "$place is not a regular file" out.txt || complain "mprof-run -o $place: $(cat out.txt)"
+    [ $? -eq 1 ] && grep -q "$place: is not a regular file" out.txt || complain "mprof-run -o $place: $(cat out.txt)"
     [ -z "$(ls $place.* 2>/dev/null)" ] || complain "beside $place: $(ls $place.*)"
 done
 

@@ -91,7 +91,7 @@ for view in timeline grid functions; do
     shows "$all of $all allocations" ":process all in $view"
 done
 LC_ALL=C "$MPROF_BUILD/bin/mprof-tui" --script keys --process nobody wrapped.db 2>err.txt
-[ $? -eq 1 ] && grep -q 'no process of the session is called "nobody"' err.txt || complain "--process nobody: $(cat err.txt)"
+[ $? -eq 2 ] && grep -q 'no process of the session is called "nobody"' err.txt || complain "--process nobody: $(cat err.txt)"
 
 # Another one is selected by its name or by its number, and also all of them.
 pid=$(ask wrapped.db "SELECT pid FROM process WHERE program = 'readlink'")
@@ -106,7 +106,7 @@ is wrapped.db "all of them" "SELECT count(*) FROM v_process WHERE selected" 0
 grep -q "^allocations  $(ask wrapped.db "SELECT printf('%,d', sum(allocations)) FROM process")," out.txt || complain "no sum: $(cat out.txt)"
 cp wrapped.db before.db
 "$ingest" -q --force --process nobody wrapped.bin 2>err.txt
-[ $? -eq 2 ] && grep -q 'no process of the run is nobody' err.txt && cmp -s wrapped.db before.db || complain "--process nobody: $(cat err.txt)"
+[ $? -eq 2 ] && grep -q 'no process of the session is called "nobody"' err.txt && cmp -s wrapped.db before.db || complain "--process nobody: $(cat err.txt)"
 
 # A trace that is named twice comes once, and a session has no process twice.
 "$ingest" -q -o twice.db wrapped.bin wrapped.bin.d wrapped.bin.d/* || complain "named twice"

@@ -223,7 +223,7 @@ static void test_log_in_read_only_folder(void **state)
     assert_true(!super || seteuid(0) == 0);
     assert_null(session);
     if (reached && !strstr(error.message, "open_folder/log.db: has a write-ahead log, and its "
-                                          "folder cannot be written: copy"))
+                                          "folder cannot be written; copy"))
         fail_msg("%s", error.message);
     assert_int_equal(chmod("open_folder", 0755), 0);
     unlink(path);

@@ -47,7 +47,7 @@ if grep -q 'no storm\|never freed' "$work/out"; then
     failed=1
 fi
 expect 1 'not a terminal' "$work/session.db"
-expect 1 'column 7' --script - --filter 'all | wheer size > 4' "$work/session.db"
+expect 2 'column 7' --script - --filter 'all | wheer size > 4' "$work/session.db"
 expect 1 'no view is called' --script - --view nowhere "$work/session.db"
 expect 1 'No such file' --script "$work/none.script" "$work/session.db"
 printf 'key 2\nkey Nonsense\n' >"$work/bad.script"
@@ -62,7 +62,7 @@ expect 0 '▸ all | where' --view functions --filter 'all | where size > 100' --
 
 # A trace in the place of a session.
 cp -r "$MPROF_SOURCE/tests/tui/screens" "$work/folder"
-expect 1 'folder is not a session' --script "$work/good.script" "$work/folder"
+expect 1 'folder: is not a session' --script "$work/good.script" "$work/folder"
 "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/true.bin" -- /bin/ls / >/dev/null
 expect 1 'true.bin is a trace, not a session: --yes or mprof-ingest makes the session' --script "$work/good.script" "$work/true.bin"
 [ ! -e "$work/true.db" ] || { echo 'a session was made without a question'; failed=1; }
@@ -99,7 +99,7 @@ expect 0 '^big +your folder +\(not used\) Blocks' --list-graphs "$work/session.d
 expect 0 '^all . where size >= 1K' --export-graph big "$work/session.db"
 cmp -s "$work/out" "$work/big.graph" || { echo 'an exported graph is another one'; failed=1; }
 expect 0 '▸ big & leaked' --filter 'big & leaked' --script "$work/good.script" "$work/session.db"
-expect 1 'column 1: .*did you mean "big"' --filter 'bigg' --script "$work/good.script" "$work/session.db"
+expect 2 'column 1: .*did you mean "big"' --filter 'bigg' --script "$work/good.script" "$work/session.db"
 quiet --delete-graph big "$work/session.db"
 expect 0 '^big +your folder +Blocks' --list-graphs "$work/session.db"
 quiet --delete-graph big

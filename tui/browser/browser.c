@@ -364,7 +364,7 @@ static bool prepare(struct browser *browser, struct session *session,
     if (!exploration_init(&browser->exploration, session, error))
         return false;
     browser->exploration.other = options->other;
-    *error = (struct session_error){.message = "out of memory"};
+    *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     for (int i = 0; i < VIEWS; i++)
         if (browser_view((enum view_number)i) &&
             !(browser->views[i] = browser_view((enum view_number)i)->create()))
@@ -395,7 +395,7 @@ struct browser *browser_new(struct session *session, const struct browser_option
 {
     struct browser *browser = calloc(1, sizeof(*browser));
     if (!browser) {
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
         return NULL;
     }
     browser->wait_ms = options->wait_ms;

@@ -144,7 +144,7 @@ static char *read_file(const char *path, const char **why)
     size_t size = 0;
     ssize_t count = 0;
     if (!text)
-        *why = "out of memory";
+        *why = SESSION_OUT_OF_MEMORY;
     else if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
         *why = "is not a regular file";
     while (

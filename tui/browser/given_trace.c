@@ -118,7 +118,7 @@ char *given_trace_session(const char *path, bool yes)
         return strdup(path);
     char *trace = strdup(path), *session = trace ? session_beside(trace) : NULL;
     if (!session)
-        say(program, "out of memory");
+        say(program, "out of memory; close other programs");
     const bool good = session && prepare(trace, &about, session, yes);
     free(trace);
     if (!good)

@@ -307,7 +307,7 @@ bool kept_state_write(const struct browser *browser, char note[KEPT_STATE_NOTE])
 {
     char name[NAME_SIZE], *text = NULL;
     size_t size = 0;
-    struct session_error error = {.message = "out of memory"};
+    struct session_error error = {.message = SESSION_OUT_OF_MEMORY};
     struct writing writing = {.out = open_memstream(&text, &size)};
     int folder = -1;
     bool good = writing.out != NULL;

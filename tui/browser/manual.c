@@ -144,6 +144,8 @@ void manual_page(FILE *out)
     put_entry(out, "LC_ALL, LC_CTYPE, LANG", "", "in a locale without UTF-8 only ASCII is shown");
     fputs(".SH EXIT STATUS\n", out);
     put_entry(out, "0", "", "good");
-    put_entry(out, "1", "", "bad session, filter, script or terminal");
-    put_entry(out, "2", "", "bad usage");
+    put_entry(out, "1", "", "bad session, script or terminal");
+    put_entry(
+        out, "2", "",
+        "bad usage, a filter that does not parse, or a process that the session does not have");
 }

@@ -45,7 +45,7 @@ static bool write_as(struct browser *browser, const char *path, FILE *out)
     if (!csv && !json && !svg && !(ending && strcmp(ending, ".txt") == 0))
         return fail(browser, path, "end the name in .csv, .json, .txt or .svg");
     if (!csv && !json)
-        return write_screen(browser, out, svg) || fail(browser, path, "out of memory");
+        return write_screen(browser, out, svg) || fail(browser, path, SESSION_OUT_OF_MEMORY);
     if (!view->table)
         return fail(browser, path, "this view has no rows; .txt and .svg write the screen");
     browser->exploration.message[0] = 0;
@@ -130,12 +130,12 @@ void save_view(struct browser *browser, const char *path, bool replace)
         return;
     FILE *out = open_memstream(&text, &size);
     if (!out) {
-        fail(browser, path, "out of memory");
+        fail(browser, path, SESSION_OUT_OF_MEMORY);
         return;
     }
     bool good = write_as(browser, path, out);
     if (fclose(out) != 0 && good)
-        good = fail(browser, path, "out of memory");
+        good = fail(browser, path, SESSION_OUT_OF_MEMORY);
     if (good && put_file(browser, path, replace, text, size))
         exploration_say(&browser->exploration, "%.200s written, %s", path,
                         format_size(size_text, size));

@@ -228,7 +228,7 @@ static bool ask_filter(struct exploration *exploration, struct session_jobs *job
     struct coming_filter *coming = &exploration->coming;
     coming->text = text;
     if (!text)
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     else
         coming->job = session_job_ask(
             jobs, &(struct session_question){.kind = SESSION_ASK_SELECTION, .text = text}, error);

@@ -111,7 +111,7 @@ static void ask(struct loader *loader, struct load *load, const struct load_kind
         load->place = ++loader->places;
     load->coming = make(kind, request);
     if (!load->coming) {
-        loader->error = (struct session_error){.message = "out of memory"};
+        loader->error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
         return;
     }
     load->job = session_job_ask(loader->jobs,

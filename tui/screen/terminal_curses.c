@@ -190,7 +190,7 @@ struct terminal *terminal_open(bool ascii, char *error)
     }
     struct terminal *terminal = calloc(1, sizeof(*terminal));
     if (!terminal) {
-        snprintf(error, 256, "out of memory");
+        snprintf(error, 256, "out of memory; close other programs");
         return NULL;
     }
     emergency.modes_known = tcgetattr(STDIN_FILENO, &emergency.modes) == 0;

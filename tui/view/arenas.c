@@ -186,7 +186,7 @@ static bool run(struct session *session, struct selection *selection, void *cont
     data->made = count;
     bool good = by_id && data->rows;
     if (!good)
-        snprintf(error->message, sizeof(error->message), "out of memory");
+        snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
     for (size_t i = 0; good && i < count; i++) {
         by_id[all[i].id].id = all[i].id;
         by_id[all[i].id].name = all[i].name ? all[i].name : "?";

@@ -180,7 +180,7 @@ static bool take_rows(struct sizes *sizes, struct exploration *exploration)
     const size_t count = sizes->by_class ? SESSION_SIZE_CLASSES : data->count;
     struct session_size_sums *shown = realloc(sizes->shown, (count + 1) * sizeof(*shown));
     if (!shown) {
-        exploration_complain(exploration, "out of memory");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
         return false;
     }
     sizes->shown = shown;

@@ -163,7 +163,7 @@ def check_refusals():
     fails(2, "is not a command", folder + "/nothing", "begin")
     fails(2, "takes a NAME", folder + "/nothing", "mark")
     fails(2, "takes no NAME", folder + "/nothing", "pause", "now")
-    fails(2, "which command?", folder + "/nothing")
+    fails(2, "no command named", folder + "/nothing")
     fails(2, "is not a number of seconds", folder + "/nothing", "--wait", "soon", "pause")
     steps = Steps("outside-killed")
     steps.do("1")

@@ -69,7 +69,7 @@ static bool run_part(struct session *session, struct selection *selection, void 
     if (!good)
         part->count = 0;
     if (!ids || !part->rows)
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     free(ids);
     return good;
 }

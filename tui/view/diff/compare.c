@@ -79,7 +79,7 @@ static bool add_side(const struct compare_side *side, enum session_growth_by by,
     }
     free(live);
     if (!good)
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     return good;
 }
 

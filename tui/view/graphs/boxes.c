@@ -77,7 +77,7 @@ static void draw(struct graphs *graphs, const char *text)
     graphs->shown = strdup(text);
     if (!graphs->shown || !session_diagram_read(&graphs->diagram, text, &error)) {
         snprintf(graphs->problem, sizeof(graphs->problem), "%.190s",
-                 graphs->shown ? error.message : "out of memory");
+                 graphs->shown ? error.message : SESSION_OUT_OF_MEMORY);
         graphs->box = 0;
         return;
     }

@@ -33,7 +33,7 @@ static void apply(struct graphs *graphs, struct exploration *exploration, char *
     struct session_error error = {.message = ""};
     graphs->rejected[0] = 0;
     if (!text) {
-        exploration_complain(exploration, "out of memory");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
     } else if (!session_filter_check(exploration->session, text, &error)) {
         exploration_complain(exploration, "%s", error.message);
         if (answer)
@@ -90,7 +90,7 @@ static void switch_box(struct graphs *graphs, struct exploration *exploration)
     if (!off.before || !off.text) {
         free(off.before);
         free(off.text);
-        exploration_complain(exploration, "out of memory");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
         return;
     }
     graphs->disabled[graphs->disabled_count++] = off;

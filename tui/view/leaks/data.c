@@ -16,7 +16,7 @@ static bool name_groups(struct session *session, struct leaks_data *data,
     struct session_frame frames[LEAK_FRAMES];
     data->names = calloc(leaks->count + 1, sizeof(*data->names));
     if (!data->names) {
-        snprintf(error->message, sizeof(error->message), "out of memory");
+        snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
         return false;
     }
     for (size_t i = 0; i < leaks->count; i++) {
@@ -137,7 +137,7 @@ void leaks_load(struct leaks *leaks, struct exploration *exploration, bool with_
         uint32_t *order = realloc(leaks->order, (leaks->data->leaks.count + 1) * sizeof(*order));
         if (!order) {
             leaks->data = NULL;
-            exploration_complain(exploration, "out of memory");
+            exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
             return;
         }
         leaks->order = order;

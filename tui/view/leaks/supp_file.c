@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "session/session.h"
+
 /* A file of suppressions is short: a larger one is something else. */
 enum { FILE_MOST = 1 << 20 };
 
@@ -51,7 +53,7 @@ static char *read_all(const char *path, size_t *length, char error[SUPP_ERROR_SI
     char *text = malloc(FILE_MOST + 1);
     *length = 0;
     if (!text) {
-        fail(error, path, "out of memory");
+        fail(error, path, SESSION_OUT_OF_MEMORY);
         return NULL;
     }
     const int file = open_regular(path, O_RDONLY, error);
@@ -92,13 +94,13 @@ struct suppressions *supp_file_read(const char *path, char note[SUPP_ERROR_SIZE]
     if (text)
         note[0] = 0;
     if (text && !suppressions)
-        fail(note, path, "out of memory");
+        fail(note, path, SESSION_OUT_OF_MEMORY);
     const char *at = text;
     while (suppressions && next_line(&at, text + length, &line, &line_length)) {
         bool is_suppression;
         number++;
         if (!suppressions_add_line(suppressions, line, line_length, &is_suppression)) {
-            fail(note, path, "out of memory");
+            fail(note, path, SESSION_OUT_OF_MEMORY);
             suppressions_free(suppressions);
             suppressions = NULL;
         } else if (!is_suppression && !note[0]) {
@@ -144,7 +146,7 @@ bool supp_file_add(const char *path, const char *pattern, const char *about,
         free(text);
     if (close(file) != 0 && good)
         return fail(error, path, strerror(errno));
-    return good || fail(error, path, size < 0 ? "out of memory" : strerror(reason));
+    return good || fail(error, path, size < 0 ? SESSION_OUT_OF_MEMORY : strerror(reason));
 }
 
 /* Tells whether a line is a suppression with this pattern. */

@@ -115,7 +115,7 @@ static bool run_holes(struct session *session, struct selection *selection, void
     bool good = holes->holes != NULL;
     if (!good) {
         holes->count = 0;
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     }
     for (size_t i = 0; i < holes->count; i++)
         holes->holes[i].hole = found[i];

@@ -63,7 +63,7 @@ static bool run_cells(struct session *session, struct selection *selection, void
     (void)session;
     cells->cells = calloc(cells->request.rows * cells->request.columns, sizeof(*cells->cells));
     if (!cells->cells) {
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
         return false;
     }
     for (size_t i = 0; i < cells->request.run_count; i++) {

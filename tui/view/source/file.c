@@ -184,7 +184,7 @@ bool source_file_run(struct session *session, struct selection *selection, void 
            split(file, (size_t)about.st_size);
     close(descriptor);
     if (!good)
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     else
         compare_ages(session, file, &about);
     return good;

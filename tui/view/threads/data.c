@@ -123,7 +123,7 @@ static bool run(struct session *session, struct selection *selection, void *cont
         return false;
     data->rows = calloc(most, sizeof(*data->rows));
     if (!data->rows) {
-        snprintf(error->message, sizeof(error->message), "out of memory");
+        snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
         return false;
     }
     add_process(session, data, 0, 0);
@@ -244,7 +244,7 @@ void threads_find_parts(struct threads *threads, struct exploration *exploration
     struct handover_row *parts =
         realloc(threads->parts, (threads->data->handover_count + 1) * sizeof(*parts));
     if (!parts) {
-        exploration_complain(exploration, "out of memory");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
         return;
     }
     threads->parts = parts;

@@ -179,7 +179,7 @@ static bool renew_order(struct types *types, struct exploration *exploration)
         return true;
     uint32_t *order = realloc(types->order, (types->data->count + 1) * sizeof(*order));
     if (!order) {
-        exploration_complain(exploration, "out of memory");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
         return false;
     }
     types->order = order;
