@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/os/os.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
 #include "report/export/firefox_file.h"
+#include "report/export/ids.h"
 #include "report/json.h"
 #include "report/output.h"
 #include "session/events.h"

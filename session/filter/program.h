@@ -11,8 +11,8 @@
 #ifndef MPROF_SESSION_FILTER_PROGRAM_H
 #define MPROF_SESSION_FILTER_PROGRAM_H
 
-#include "session/scan/row_set.h"
 #include "session/filter/tree.h"
+#include "session/scan/row_set.h"
 
 struct candidates;
 struct number_list;

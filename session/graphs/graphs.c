@@ -12,11 +12,11 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/data/user_rows.h"
-#include "session/user_folder.h"
 #include "session/graphs/graph_text.h"
 #include "session/graphs/names.h"
 #include "session/graphs/shipped.h"
 #include "session/graphs/storing.h"
+#include "session/user_folder.h"
 
 _Static_assert(SESSION_GRAPH_NAME_MAX == USER_GRAPH_NAME_MAX, "one limit");
 _Static_assert(SESSION_GRAPH_TEXT_MAX == USER_GRAPH_TEXT_MAX, "one limit");

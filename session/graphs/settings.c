@@ -16,9 +16,9 @@
 #include "session/data/session_state.h"
 #include "session/data/user_rows.h"
 #include "session/graphs.h"
-#include "session/user_folder.h"
 #include "session/graphs/graph_text.h"
 #include "session/graphs/storing.h"
+#include "session/user_folder.h"
 
 _Static_assert(SESSION_SETTING_MAX == USER_SETTING_MAX, "one limit");
 

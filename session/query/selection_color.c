@@ -13,8 +13,8 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
-#include "session/summary/summary.h"
 #include "session/scan/kernels.h"
+#include "session/summary/summary.h"
 #include "session/user/user.h"
 
 enum { NAMED = SESSION_COLORS - 1, SIZE_CLASSES = 65, AGES = 10, LIFETIMES = 10 };

@@ -9,13 +9,13 @@
 #include "session/data/session_state.h"
 #include "session/graphs.h"
 #include "session/graphs/names.h"
-#include "session/query/other_sessions.h"
 #include "session/query/live_list.h"
+#include "session/query/other_sessions.h"
 #include "session/query/sample_estimate.h"
 #include "session/query/selection_state.h"
-#include "session/user/user.h"
 #include "session/scan/estimate.h"
 #include "session/scan/scan.h"
+#include "session/user/user.h"
 
 /* Checks a column of ids: the largest must be below `bound`, the size of its table. */
 static bool check_id_column(const struct session *session, enum column column, uint64_t bound,

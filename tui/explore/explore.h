@@ -12,10 +12,10 @@
 
 #include "session/jobs.h"
 #include "session/session.h"
+#include "tui/explore/load.h"
 #include "tui/keys/view_number.h"
 #include "tui/screen/category_colors.h"
 #include "tui/screen/cells.h"
-#include "tui/explore/load.h"
 
 /* A filter that the engine still runs, on the session or on a newer state of it. */
 struct coming_filter {

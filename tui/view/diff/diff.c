@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "session/moment.h"
-#include "tui/screen/format.h"
 #include "tui/explore/growth.h"
+#include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 #include "tui/view/diff/compare.h"
 #include "tui/view/view.h"

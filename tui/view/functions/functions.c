@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "session/stacks.h"
-#include "tui/view/functions/functions.h"
 #include "tui/keys/keys.h"
+#include "tui/view/functions/functions.h"
 #include "tui/view/view.h"
 
 static void *create(void)

@@ -5,8 +5,8 @@
 
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
-#include "tui/view/functions/functions.h"
 #include "tui/screen/theme.h"
+#include "tui/view/functions/functions.h"
 
 static void render_headers(const struct functions *functions, const char *about,
                            const struct area *area)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "tui/screen/format.h"
-#include "tui/view/memory/grid.h"
 #include "tui/screen/theme.h"
+#include "tui/view/memory/grid.h"
 
 /* One row of the layout: a member, or padding. */
 struct layout_row {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/format.h"
 #include "tui/keys/keys.h"
+#include "tui/screen/format.h"
 #include "tui/view/memory/grid.h"
 #include "tui/view/view.h"
 

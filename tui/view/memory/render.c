@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tui/screen/format.h"
-#include "tui/view/memory/grid.h"
 #include "tui/screen/theme.h"
+#include "tui/view/memory/grid.h"
 
 #define NEIGHBOUR_NAME 24
 #define REGION_GAP (UINT64_C(16) << 20) /* between two regions, as session_regions() */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/format.h"
 #include "tui/keys/keys.h"
+#include "tui/screen/format.h"
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"
 
