@@ -115,7 +115,8 @@ static const char *const words[] = {
  * Looks from the innermost frame outward, as long as the frames are in one module. So a function of
  * the program that the runtime calls does not count as runtime. If the loader called the
  * initialization of libstdc++, and that allocated once, the block is the pool: the initialization
- * allocates nothing else. So the pool is recognised even if the library has no names.
+ * allocates nothing else. So the pool is recognised even if the library has no names. Without debug
+ * information the loader has none either. It calls nothing else of libstdc++ that allocates.
  */
 const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
                               uint64_t allocations)
@@ -131,7 +132,7 @@ const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
         const enum says says = (enum says)blocks->says[at->function];
         if (stacks->frames.functions[at->function].role == ROLE_ALLOCATOR)
             continue;
-        if (says == SAYS_START)
+        if (says == SAYS_START || (says == SAYS_LOADER && module != 0 && library))
             return module != 0 && library && allocations == 1 ? words[SAYS_POOL] : NULL;
         if (module != 0 && module != at->module)
             return NULL;
