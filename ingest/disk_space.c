@@ -10,7 +10,7 @@
 #include "schemas/printable.h"
 
 /* Bytes of a session for each allocation: its row, its index entry by stack and its columns. */
-#define SESSION_PER_ALLOCATION 70u
+#define SESSION_PER_ALLOCATION 62u
 /* Bytes of an empty session. */
 #define SESSION_LEAST (UINT64_C(400) << 10)
 /* How many chunks are read, from all parts of the trace. */

@@ -229,22 +229,24 @@ CREATE TABLE problem(
   detail TEXT
 );
 
+-- A row ends after its last value that is not the default: readers of SQLite get the default. So the
+-- values that most rows need come first.
 CREATE TABLE allocation(
   id INTEGER PRIMARY KEY,
   address INTEGER NOT NULL,       -- as a signed 64-bit number
   size INTEGER NOT NULL,
-  count INTEGER NOT NULL,
-  kind INTEGER NOT NULL,
-  alignment INTEGER NOT NULL,     -- 0: the allocator's own
-  arena_id INTEGER NOT NULL,      -- 0: the process heap
-  thread_id INTEGER NOT NULL,
   stack_id INTEGER NOT NULL,
-  type_id INTEGER NOT NULL,       -- 0: unknown
   alloc_ns INTEGER NOT NULL,
   free_ns INTEGER,
   free_thread_id INTEGER,
+  thread_id INTEGER NOT NULL DEFAULT 1,
+  type_id INTEGER NOT NULL DEFAULT 0,       -- 0: unknown
+  kind INTEGER NOT NULL DEFAULT 0,
+  count INTEGER NOT NULL DEFAULT 1,
+  realloc_of INTEGER,
   free_stack_id INTEGER,
-  realloc_of INTEGER
+  arena_id INTEGER NOT NULL DEFAULT 0,      -- 0: the process heap
+  alignment INTEGER NOT NULL DEFAULT 0      -- 0: the allocator's own
 );
 CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 INSERT INTO kind VALUES (0,'malloc'),(1,'calloc'),(2,'realloc'),(3,'reallocarray'),

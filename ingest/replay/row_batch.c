@@ -6,8 +6,10 @@ void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *dat
                     struct row_batch_chunk *chunk)
 {
     const uint64_t *values = batch->column[column];
-    uint64_t min = values[0], max = values[0];
-    for (size_t i = 1; i < batch->rows; i++) {
+    uint64_t min = values[0], max = values[0], differing = 0;
+    for (size_t i = 1; i < batch->rows; i++) /* most columns are constant; this uses vectors */
+        differing |= values[i] ^ values[0];
+    for (size_t i = 1; differing != 0 && i < batch->rows; i++) {
         min = values[i] < min ? values[i] : min;
         max = values[i] > max ? values[i] : max;
     }

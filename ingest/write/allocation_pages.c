@@ -44,37 +44,42 @@ const char *writer_allocation_pages_error(const struct writer_allocation_pages *
     return strerror(tables->pages.error);
 }
 
-/* Puts a number, or NULL for 0. */
-static uint8_t *put_or_null(uint8_t *type, uint8_t *data, uint64_t value)
-{
-    if (value != 0)
-        return writer_put_number(type, data, (int64_t)value);
-    *type = SERIAL_NULL;
-    return data;
-}
+/* The columns of `allocation` after its id, in order, and the values that a row may leave out. */
+static const struct {
+    enum column column;
+    bool nullable; /* 0 is NULL */
+    uint8_t left_out;
+} fields[ROW_VALUES - 1] = {
+    {COLUMN_ADDRESS, false, 0},   {COLUMN_SIZE, false, 0},
+    {COLUMN_STACK, false, 0},     {COLUMN_ALLOC_NS, false, 0},
+    {COLUMN_LIFE_NS, true, 0},    {COLUMN_FREE_THREAD, true, 0},
+    {COLUMN_THREAD, false, 1},    {COLUMN_TYPE, false, 0},
+    {COLUMN_KIND, false, 0},      {COLUMN_COUNT_OF_OBJECTS, false, 1},
+    {COLUMN_REALLOC_OF, true, 0}, {COLUMN_FREE_STACK, true, 0},
+    {COLUMN_ARENA, false, 0},     {COLUMN_ALIGNMENT, false, 0},
+};
+/* Every row has these: they have no default in the schema. */
+enum { ROW_FIELDS_LEAST = 4 };
 
 /* Encodes row `i` of the batch as a record of `allocation`. Returns its length. */
 static size_t encode_row(const struct row_batch *batch, size_t i, uint8_t *record)
 {
-    static const enum column plain[] = {
-        COLUMN_ADDRESS,   COLUMN_SIZE,     COLUMN_COUNT_OF_OBJECTS, COLUMN_KIND,
-        COLUMN_ALIGNMENT, COLUMN_ARENA,    COLUMN_THREAD,           COLUMN_STACK,
-        COLUMN_TYPE,      COLUMN_ALLOC_NS,
-    };
-    uint8_t *type = record, *data = record + ROW_HEADER;
-    uint64_t life_ns = batch->column[COLUMN_LIFE_NS][i];
-    *type++ = ROW_HEADER;
+    size_t count = ROW_VALUES - 1;
+    while (count > ROW_FIELDS_LEAST &&
+           batch->column[fields[count - 1].column][i] == fields[count - 1].left_out)
+        count--;
+    uint8_t *type = record, *data = record + 2 + count;
+    *type++ = (uint8_t)(2 + count);
     *type++ = SERIAL_NULL; /* the id is the row's number */
-    for (size_t k = 0; k < sizeof(plain) / sizeof(*plain); k++)
-        data = writer_put_number(type++, data, (int64_t)batch->column[plain[k]][i]);
-    if (life_ns == 0)
+    for (size_t k = 0; k < count; k++, type++) {
+        uint64_t value = batch->column[fields[k].column][i];
         *type = SERIAL_NULL;
-    else
-        data = writer_put_number(type, data,
-                                 (int64_t)(batch->column[COLUMN_ALLOC_NS][i] + life_ns - 1));
-    data = put_or_null(type + 1, data, batch->column[COLUMN_FREE_THREAD][i]);
-    data = put_or_null(type + 2, data, batch->column[COLUMN_FREE_STACK][i]);
-    data = put_or_null(type + 3, data, batch->column[COLUMN_REALLOC_OF][i]);
+        if (fields[k].nullable && value == 0)
+            continue;
+        if (fields[k].column == COLUMN_LIFE_NS)
+            value += batch->column[COLUMN_ALLOC_NS][i] - 1;
+        data = writer_put_number(type, data, (int64_t)value);
+    }
     return (size_t)(data - record);
 }
 

@@ -198,5 +198,10 @@ for number, name in enumerate(names):
         values += unpack(data, rows) if data else [low] * rows
     same(f'column {name}', values, [row[0] for row in db.execute(f'SELECT {name} FROM allocation ORDER BY id')])
 same('chunks', one('SELECT count(*), sum(rows) FROM column_chunk'), (14 * 3, 14 * meta['rows']))
+# Rows end after their last value that is not the default, and columns hold few bits.
+payload = one("SELECT sum(payload) FROM dbstat WHERE name = 'allocation' AND pagetype = 'leaf'")[0] / meta['rows']
+data = one('SELECT sum(length(data)) FROM column_chunk')[0] / meta['rows']
+same('short rows', payload < 26 or payload, True)
+same('small columns', data < 13 or data, True)
 PYTHON
 exit $failed

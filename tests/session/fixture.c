@@ -270,7 +270,10 @@ static void column_values(const struct fixture_program *program,
 static bool write_rows(sqlite3 *database, const struct fixture_program *program)
 {
     sqlite3_stmt *statement = prepare(
-        database, "INSERT INTO allocation VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        database,
+        "INSERT INTO allocation(id, address, size, count, kind, alignment, arena_id, thread_id,"
+        " stack_id, type_id, alloc_ns, free_ns, free_thread_id, free_stack_id, realloc_of)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     bool good = true;
     for (size_t i = 0; good && i < program->count; i++) {
         const struct fixture_allocation *row = &program->allocations[program->by_id[i]];

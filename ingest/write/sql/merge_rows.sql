@@ -59,7 +59,8 @@ INSERT INTO main.problem
 INSERT OR IGNORE INTO main.sample_weight SELECT * FROM part.sample_weight;
 INSERT OR IGNORE INTO main.bundle SELECT * FROM part.bundle;
 INSERT OR IGNORE INTO main.sqlar SELECT * FROM part.sqlar;
-INSERT INTO main.allocation
+INSERT INTO main.allocation(id, address, size, count, kind, alignment, arena_id, thread_id, stack_id,
+    type_id, alloc_ns, free_ns, free_thread_id, free_stack_id, realloc_of)
   SELECT a.id + base.row, address, size, count, kind, alignment,
     iif(arena_id = 0, 0, arena_id + base.arena), thread_id + base.thread,
     iif(stack_id = 0, 0, stack_id + base.stack), t.new, alloc_ns + base.later,
