@@ -189,6 +189,13 @@ enum filter_step_kind {
     STEP_GROWTH,
     STEP_WRITE,
 };
+
+/* Tells whether a step makes a measure. It is the last one, and leaves the rows as they are. */
+static inline bool filter_step_measures(enum filter_step_kind kind)
+{
+    return kind >= STEP_COUNT && kind <= STEP_GROWTH;
+}
+
 /* The most fields of one join. */
 #define FILTER_KEYS_MAX 16
 

@@ -57,12 +57,13 @@ static void running_end(struct running *running)
     filter_graph_free(running->graph);
 }
 
-/* Tells whether a graph only orders and colours all blocks. */
+/* Tells whether a graph only orders, colours and measures all blocks. */
 static bool selects_everything(const struct filter_graph *graph)
 {
     const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
     const struct filter_step *step = pipeline->steps;
-    while (step && (step->kind == STEP_COLOR_BY || step->kind == STEP_SORT))
+    while (step && (step->kind == STEP_COLOR_BY || step->kind == STEP_SORT ||
+                    filter_step_measures(step->kind)))
         step = step->next;
     return pipeline->set->kind == SET_ALL && !step;
 }

@@ -29,25 +29,52 @@ struct summing {
     double variance;
 };
 
+/* Returns the columns that value_of() reads, and the size, which tells what a row represents. */
+static unsigned columns_of(enum filter_field field)
+{
+    const unsigned size = COLUMN_BIT(COLUMN_SIZE);
+    switch (field) {
+    case FIELD_COUNT:
+        return size | COLUMN_BIT(COLUMN_COUNT_OF_OBJECTS);
+    case FIELD_ADDRESS:
+        return size | COLUMN_BIT(COLUMN_ADDRESS);
+    case FIELD_ALLOC_TIME:
+        return size | COLUMN_BIT(COLUMN_ALLOC_NS);
+    case FIELD_FREE_TIME:
+    case FIELD_LIFETIME:
+        return size | COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS);
+    case FIELD_LINE:
+        return size | COLUMN_BIT(COLUMN_STACK);
+    default:
+        return size;
+    }
+}
+
+static uint64_t at(const struct chunk_rows *rows, enum column column, size_t row)
+{
+    return column_view_at(&rows->views[column], row);
+}
+
 /* The value of a row. Returns false if it is null. */
 static bool value_of(const struct summing *summing, const struct chunk_rows *rows, size_t row,
                      uint64_t *value)
 {
     const struct session *session = summing->session;
-    const uint64_t began = column_view_at(&rows->views[COLUMN_ALLOC_NS], row);
-    const uint64_t life = column_view_at(&rows->views[COLUMN_LIFE_NS], row);
+    const bool lives = summing->field == FIELD_FREE_TIME || summing->field == FIELD_LIFETIME;
+    const uint64_t began = lives ? at(rows, COLUMN_ALLOC_NS, row) : 0;
+    const uint64_t life = lives ? at(rows, COLUMN_LIFE_NS, row) : 0;
     switch (summing->field) {
     case FIELD_SIZE:
-        *value = column_view_at(&rows->views[COLUMN_SIZE], row);
+        *value = at(rows, COLUMN_SIZE, row);
         return true;
     case FIELD_COUNT:
-        *value = column_view_at(&rows->views[COLUMN_COUNT_OF_OBJECTS], row);
+        *value = at(rows, COLUMN_COUNT_OF_OBJECTS, row);
         return true;
     case FIELD_ADDRESS:
-        *value = column_view_at(&rows->views[COLUMN_ADDRESS], row);
+        *value = at(rows, COLUMN_ADDRESS, row);
         return true;
     case FIELD_ALLOC_TIME:
-        *value = began;
+        *value = at(rows, COLUMN_ALLOC_NS, row);
         return true;
     case FIELD_FREE_TIME:
         *value = began + life - 1;
@@ -58,8 +85,7 @@ static bool value_of(const struct summing *summing, const struct chunk_rows *row
                                                 : 0;
         return true;
     case FIELD_LINE:
-        *value = stacks_call_site(&session->stacks, column_view_at(&rows->views[COLUMN_STACK], row))
-                     ->line;
+        *value = stacks_call_site(&session->stacks, at(rows, COLUMN_STACK, row))->line;
         return *value != 0;
     case FIELD_PINS:
         *value = pins_of(summing->pins, rows->first_row + row);
@@ -113,17 +139,14 @@ static void merge_sums(struct summing *all, const struct summing *part)
 static bool sum_field(struct selection *selection, enum filter_field field, const struct pins *pins,
                       struct summing *all, struct session_error *error)
 {
-    const unsigned columns = COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_COUNT_OF_OBJECTS) |
-                             COLUMN_BIT(COLUMN_ADDRESS) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                             COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK);
     struct scan_contexts contexts;
     *all = (struct summing){.session = selection->session, .field = field, .pins = pins};
     if (!scan_contexts_open(selection->session, &contexts, sizeof(*all), SIZE_MAX, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
         *(struct summing *)contexts.each[i] = *all;
-    const bool good = scan_each_chunk(selection->session, &selection->set, columns, sum_rows,
-                                      contexts.each, contexts.threads, error);
+    const bool good = scan_each_chunk(selection->session, &selection->set, columns_of(field),
+                                      sum_rows, contexts.each, contexts.threads, error);
     for (size_t i = 0; i < contexts.threads; i++)
         merge_sums(all, contexts.each[i]);
     scan_contexts_close(&contexts);
@@ -144,12 +167,41 @@ static enum session_unit unit_of(enum filter_field field)
     }
 }
 
+/* Tells whether the sum of so many sizes cannot exceed 2^64, whatever rows they are of. */
+static bool sizes_fit(const struct session *session, uint64_t count)
+{
+    uint64_t most = 0;
+    for (uint32_t chunk = 0; chunk < column_store_chunks(session->columns); chunk++) {
+        const uint64_t here = column_store_max(session->columns, chunk, COLUMN_SIZE);
+        most = here > most ? here : most;
+    }
+    return count == 0 || most <= UINT64_MAX / count;
+}
+
+/* Measures sizes by the bytes of the selection, which are known. */
+static void measure_bytes(const struct selection *selection, const struct filter_step *step,
+                          struct session_measure *measure)
+{
+    const uint64_t count = selection_count(selection);
+    measure->unit = UNIT_BYTES;
+    measure->is_null = count == 0 && step->kind == STEP_AVG;
+    measure->value = step->kind == STEP_SUM ? selection->bytes
+                     : count == 0           ? 0
+                                            : selection->bytes / count;
+}
+
 static bool measure_field(struct selection *selection, const struct filter_step *step,
                           struct session_measure *measure, struct session_error *error)
 {
     struct summing all;
     struct filter_live live;
     struct pins *pins = NULL;
+    if (step->field == FIELD_SIZE && (step->kind == STEP_SUM || step->kind == STEP_AVG) &&
+        !session_sampled(selection->session) &&
+        sizes_fit(selection->session, selection_count(selection))) {
+        measure_bytes(selection, step, measure);
+        return true;
+    }
     if (step->field == FIELD_PINS &&
         (!filter_live_time(selection->session, step->moment, &live, error) ||
          !(pins = pins_find(selection->session, &live, error))))

@@ -47,7 +47,7 @@ static const struct filter_step *last_where(const struct filter_pipeline *pipeli
         if (step->kind == STEP_WHERE)
             last = step;
         else if (step->kind != STEP_COLOR && step->kind != STEP_COLOR_BY &&
-                 step->kind != STEP_SORT && step->kind != STEP_COUNT)
+                 step->kind != STEP_SORT && !filter_step_measures(step->kind))
             return NULL;
     }
     return last;
