@@ -95,6 +95,12 @@ dialect=$(sources '*.c' '*.h' '*.cpp' '*.hpp' | grep -v '^tests/programs/' | xar
     code ~ /[!=]= NULL \?/ { print FILENAME ":" FNR ": " $0 }')
 [ -z "$dialect" ] || complain "pointers are tested by !p and p, sizeof has parentheses" "$dialect"
 
+guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | while read -r header; do
+    guard=MPROF_$(tr a-z/ A-Z_ <<<"${header%.h}")_H
+    [ "$(grep -m1 '^#ifndef' "$header")" = "#ifndef $guard" ] || echo "$header: $guard"
+done)
+[ -z "$guards" ] || complain "the guard of a header is its path" "$guards"
+
 marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|XXX|HACK)\b')
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 

@@ -5,8 +5,8 @@
  * Call browser_new(), then browser_event() for each event and browser_render() to show the screen,
  * until browser_finished(); then browser_free().
  */
-#ifndef MPROF_TUI_BROWSER_H
-#define MPROF_TUI_BROWSER_H
+#ifndef MPROF_TUI_BROWSER_BROWSER_H
+#define MPROF_TUI_BROWSER_BROWSER_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the browser, shared by its files (browser, frame, prompt). */
-#ifndef MPROF_TUI_BROWSER_STATE_H
-#define MPROF_TUI_BROWSER_STATE_H
+#ifndef MPROF_TUI_BROWSER_BROWSER_STATE_H
+#define MPROF_TUI_BROWSER_BROWSER_STATE_H
 
 #include <stdbool.h>
 

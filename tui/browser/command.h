@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The commands typed after a colon. */
-#ifndef MPROF_TUI_COMMAND_H
-#define MPROF_TUI_COMMAND_H
+#ifndef MPROF_TUI_BROWSER_COMMAND_H
+#define MPROF_TUI_BROWSER_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

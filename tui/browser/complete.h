@@ -3,8 +3,8 @@
  * Completion of what is typed in a prompt. Tab puts in the only word that fits, or what all that
  * fit have in common; Tab again goes through them.
  */
-#ifndef MPROF_TUI_COMPLETE_H
-#define MPROF_TUI_COMPLETE_H
+#ifndef MPROF_TUI_BROWSER_COMPLETE_H
+#define MPROF_TUI_BROWSER_COMPLETE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  *
  * docs/browser.md describes it for users.
  */
-#ifndef MPROF_TUI_CONFIG_H
-#define MPROF_TUI_CONFIG_H
+#ifndef MPROF_TUI_BROWSER_CONFIG_H
+#define MPROF_TUI_BROWSER_CONFIG_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A file with the text that was copied last: not every terminal lets programs fill its clipboard.
  */
-#ifndef MPROF_TUI_COPIED_FILE_H
-#define MPROF_TUI_COPIED_FILE_H
+#ifndef MPROF_TUI_BROWSER_COPIED_FILE_H
+#define MPROF_TUI_BROWSER_COPIED_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

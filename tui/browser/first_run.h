@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds out if this user meets the browser for the first time. */
-#ifndef MPROF_TUI_FIRST_RUN_H
-#define MPROF_TUI_FIRST_RUN_H
+#ifndef MPROF_TUI_BROWSER_FIRST_RUN_H
+#define MPROF_TUI_BROWSER_FIRST_RUN_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Makes a session where the user has named a trace. */
-#ifndef MPROF_TUI_GIVEN_TRACE_H
-#define MPROF_TUI_GIVEN_TRACE_H
+#ifndef MPROF_TUI_BROWSER_GIVEN_TRACE_H
+#define MPROF_TUI_BROWSER_GIVEN_TRACE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

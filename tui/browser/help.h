@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The help screen: scrolls, searches, and any other key closes it. */
-#ifndef MPROF_TUI_HELP_H
-#define MPROF_TUI_HELP_H
+#ifndef MPROF_TUI_BROWSER_HELP_H
+#define MPROF_TUI_BROWSER_HELP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines of the help for a view, from the tables of keys and commands. */
-#ifndef MPROF_TUI_HELP_LINES_H
-#define MPROF_TUI_HELP_LINES_H
+#ifndef MPROF_TUI_BROWSER_HELP_LINES_H
+#define MPROF_TUI_BROWSER_HELP_LINES_H
 
 #include <stddef.h>
 

@@ -8,8 +8,8 @@
  * Call kept_state_read() before browser_new(), which gets it in its options, and kept_state_write()
  * at the end.
  */
-#ifndef MPROF_TUI_KEPT_STATE_H
-#define MPROF_TUI_KEPT_STATE_H
+#ifndef MPROF_TUI_BROWSER_KEPT_STATE_H
+#define MPROF_TUI_BROWSER_KEPT_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes the man page from the tables of options, keys, commands and filters. */
-#ifndef MPROF_TUI_MANUAL_H
-#define MPROF_TUI_MANUAL_H
+#ifndef MPROF_TUI_BROWSER_MANUAL_H
+#define MPROF_TUI_BROWSER_MANUAL_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes what the current view shows to a file. */
-#ifndef MPROF_TUI_SAVE_H
-#define MPROF_TUI_SAVE_H
+#ifndef MPROF_TUI_BROWSER_SAVE_H
+#define MPROF_TUI_BROWSER_SAVE_H
 
 #include <stdbool.h>
 

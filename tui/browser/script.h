@@ -18,8 +18,8 @@
  * Each command is complete, with all data loaded, before the next one is read. A script that dumps
  * nothing dumps the screen once at its end.
  */
-#ifndef MPROF_TUI_SCRIPT_H
-#define MPROF_TUI_SCRIPT_H
+#ifndef MPROF_TUI_BROWSER_SCRIPT_H
+#define MPROF_TUI_BROWSER_SCRIPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

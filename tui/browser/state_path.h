@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The folder for what a program leaves behind: $XDG_STATE_HOME/mprof, or ~/.local/state/mprof. */
-#ifndef MPROF_TUI_STATE_PATH_H
-#define MPROF_TUI_STATE_PATH_H
+#ifndef MPROF_TUI_BROWSER_STATE_PATH_H
+#define MPROF_TUI_BROWSER_STATE_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What mprof-tui does with stored graphs and settings from the command line, without a terminal. */
-#ifndef MPROF_TUI_STORED_GRAPHS_H
-#define MPROF_TUI_STORED_GRAPHS_H
+#ifndef MPROF_TUI_BROWSER_STORED_GRAPHS_H
+#define MPROF_TUI_BROWSER_STORED_GRAPHS_H
 
 #include <stdbool.h>
 #include <stdio.h>

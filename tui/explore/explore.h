@@ -4,8 +4,8 @@
  * the current moment and function. Views also use it to ask the browser for something (another
  * filter, another view, a message).
  */
-#ifndef MPROF_TUI_EXPLORE_H
-#define MPROF_TUI_EXPLORE_H
+#ifndef MPROF_TUI_EXPLORE_EXPLORE_H
+#define MPROF_TUI_EXPLORE_EXPLORE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * What grew between two moments, for views: rows with names, loaded in the background. The range of
  * the timeline and the diff show them.
  */
-#ifndef MPROF_TUI_GROWTH_H
-#define MPROF_TUI_GROWTH_H
+#ifndef MPROF_TUI_EXPLORE_GROWTH_H
+#define MPROF_TUI_EXPLORE_GROWTH_H
 
 #include "session/growth.h"
 #include "tui/explore/explore.h"

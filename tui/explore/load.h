@@ -6,8 +6,8 @@
  * it wants: load_get() returns them as soon as they are there. Until then the view shows that it
  * has none. A newer request cancels an older one of the same load.
  */
-#ifndef MPROF_TUI_LOAD_H
-#define MPROF_TUI_LOAD_H
+#ifndef MPROF_TUI_EXPLORE_LOAD_H
+#define MPROF_TUI_EXPLORE_LOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The actions that a user asks for, independent of keys. */
-#ifndef MPROF_TUI_ACTION_H
-#define MPROF_TUI_ACTION_H
+#ifndef MPROF_TUI_KEYS_ACTION_H
+#define MPROF_TUI_KEYS_ACTION_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The names of actions, by which a user binds keys to them. */
-#ifndef MPROF_TUI_ACTION_NAMES_H
-#define MPROF_TUI_ACTION_NAMES_H
+#ifndef MPROF_TUI_KEYS_ACTION_NAMES_H
+#define MPROF_TUI_KEYS_ACTION_NAMES_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * A view's binding may explain a shared key in the view's own words, with the same action. Footer,
  * help screen and man page are made from these tables.
  */
-#ifndef MPROF_TUI_KEYS_H
-#define MPROF_TUI_KEYS_H
+#ifndef MPROF_TUI_KEYS_KEYS_H
+#define MPROF_TUI_KEYS_KEYS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * tables: a key of one view before a key of all views. A key of all views only counts in a view
  * that knows its action; in others it keeps its meaning.
  */
-#ifndef MPROF_TUI_USER_KEYS_H
-#define MPROF_TUI_USER_KEYS_H
+#ifndef MPROF_TUI_KEYS_USER_KEYS_H
+#define MPROF_TUI_KEYS_USER_KEYS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The numbers of the views. The first nine have a digit; the others are reached by name. */
-#ifndef MPROF_TUI_VIEW_NUMBER_H
-#define MPROF_TUI_VIEW_NUMBER_H
+#ifndef MPROF_TUI_KEYS_VIEW_NUMBER_H
+#define MPROF_TUI_KEYS_VIEW_NUMBER_H
 
 enum view_number {
     VIEW_OVERVIEW,

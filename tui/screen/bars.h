@@ -4,8 +4,8 @@
  * foreground and background give eight levels in each row. If more than two layers meet in a cell,
  * it shows the two with the largest shares.
  */
-#ifndef MPROF_TUI_BARS_H
-#define MPROF_TUI_BARS_H
+#ifndef MPROF_TUI_SCREEN_BARS_H
+#define MPROF_TUI_SCREEN_BARS_H
 
 #include <stddef.h>
 #include <stdint.h>

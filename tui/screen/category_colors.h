@@ -4,8 +4,8 @@
  * same in every session. If two names of a legend have the same one, one of them gets another. A
  * category keeps its first colour, even if a filter removes others or changes their order.
  */
-#ifndef MPROF_TUI_CATEGORY_COLORS_H
-#define MPROF_TUI_CATEGORY_COLORS_H
+#ifndef MPROF_TUI_SCREEN_CATEGORY_COLORS_H
+#define MPROF_TUI_SCREEN_CATEGORY_COLORS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  * Colours are the 256 of xterm; CELL_DEFAULT is the terminal's own. The grid knows how many colours
  * the terminal can show, so that views can use patterns instead.
  */
-#ifndef MPROF_TUI_CELLS_H
-#define MPROF_TUI_CELLS_H
+#ifndef MPROF_TUI_SCREEN_CELLS_H
+#define MPROF_TUI_SCREEN_CELLS_H
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Text for the clipboard of the user's terminal, also over ssh. */
-#ifndef MPROF_TUI_CLIPBOARD_H
-#define MPROF_TUI_CLIPBOARD_H
+#ifndef MPROF_TUI_SCREEN_CLIPBOARD_H
+#define MPROF_TUI_SCREEN_CLIPBOARD_H
 
 #include <stdbool.h>
 #include <stdio.h>

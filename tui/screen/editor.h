@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the user's editor: $VISUAL, otherwise $EDITOR, otherwise vi. */
-#ifndef MPROF_TUI_EDITOR_H
-#define MPROF_TUI_EDITOR_H
+#ifndef MPROF_TUI_SCREEN_EDITOR_H
+#define MPROF_TUI_SCREEN_EDITOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Formats numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and
  * returns it, so that a call can be an argument.
  */
-#ifndef MPROF_TUI_FORMAT_H
-#define MPROF_TUI_FORMAT_H
+#ifndef MPROF_TUI_SCREEN_FORMAT_H
+#define MPROF_TUI_SCREEN_FORMAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

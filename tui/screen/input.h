@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The events that come from the user or from a script. */
-#ifndef MPROF_TUI_INPUT_H
-#define MPROF_TUI_INPUT_H
+#ifndef MPROF_TUI_SCREEN_INPUT_H
+#define MPROF_TUI_SCREEN_INPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The names of keys, for footers, help, man page and scripts. */
-#ifndef MPROF_TUI_KEY_NAMES_H
-#define MPROF_TUI_KEY_NAMES_H
+#ifndef MPROF_TUI_SCREEN_KEY_NAMES_H
+#define MPROF_TUI_SCREEN_KEY_NAMES_H
 
 #include <stdint.h>
 

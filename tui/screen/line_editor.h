@@ -3,8 +3,8 @@
  * Edits one line of text: keys in, cells out. Positions count code points from 0. The filter,
  * searches, commands and addresses each use one, with its own history.
  */
-#ifndef MPROF_TUI_LINE_EDITOR_H
-#define MPROF_TUI_LINE_EDITOR_H
+#ifndef MPROF_TUI_SCREEN_LINE_EDITOR_H
+#define MPROF_TUI_SCREEN_LINE_EDITOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Reads what a terminal reports of the mouse, in the form that xterm calls SGR (mode 1006):
  * "ESC [ < BUTTON ; COLUMN ; ROW M", with "m" at the end when a button goes up.
  */
-#ifndef MPROF_TUI_MOUSE_REPORT_H
-#define MPROF_TUI_MOUSE_REPORT_H
+#ifndef MPROF_TUI_SCREEN_MOUSE_REPORT_H
+#define MPROF_TUI_SCREEN_MOUSE_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Shortens the names of C++ functions and types so that people can read them:
  * std::vector<Token, std::allocator<Token> >::push_back(Token&&) becomes vector<Token>::push_back.
  */
-#ifndef MPROF_TUI_SHORT_NAME_H
-#define MPROF_TUI_SHORT_NAME_H
+#ifndef MPROF_TUI_SCREEN_SHORT_NAME_H
+#define MPROF_TUI_SCREEN_SHORT_NAME_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * It restores the terminal's modes and screen on terminal_close(), when a signal ends the program,
  * and around Ctrl-Z.
  */
-#ifndef MPROF_TUI_TERMINAL_H
-#define MPROF_TUI_TERMINAL_H
+#ifndef MPROF_TUI_SCREEN_TERMINAL_H
+#define MPROF_TUI_SCREEN_TERMINAL_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  *
  * One theme is in use at a time, in the whole program; THEME_DARK at first.
  */
-#ifndef MPROF_TUI_THEME_H
-#define MPROF_TUI_THEME_H
+#ifndef MPROF_TUI_SCREEN_THEME_H
+#define MPROF_TUI_SCREEN_THEME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The 256 colours of xterm: 16 basic ones, a cube of six levels, and greys. */
-#ifndef MPROF_TUI_XTERM_COLORS_H
-#define MPROF_TUI_XTERM_COLORS_H
+#ifndef MPROF_TUI_SCREEN_XTERM_COLORS_H
+#define MPROF_TUI_SCREEN_XTERM_COLORS_H
 
 #include <stdint.h>
 

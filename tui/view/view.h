@@ -9,8 +9,8 @@
  * The functions after render() are about what the view shows. They ask no question of the engine:
  * they use the data that have come. NULL: the view has none.
  */
-#ifndef MPROF_TUI_VIEW_H
-#define MPROF_TUI_VIEW_H
+#ifndef MPROF_TUI_VIEW_VIEW_H
+#define MPROF_TUI_VIEW_VIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Tells names apart that look alike on the screen: functions with one short name, and names that
  * differ only where they are cut.
  */
-#ifndef MPROF_TUI_ALIKE_H
-#define MPROF_TUI_ALIKE_H
+#ifndef MPROF_TUI_WIDGET_ALIKE_H
+#define MPROF_TUI_WIDGET_ALIKE_H
 
 #include <stddef.h>
 

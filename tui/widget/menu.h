@@ -3,8 +3,8 @@
  * A menu in a box over the view. Up and Down move, Enter or the item's digit chooses, Esc closes.
  * The caller owns the items.
  */
-#ifndef MPROF_TUI_MENU_H
-#define MPROF_TUI_MENU_H
+#ifndef MPROF_TUI_WIDGET_MENU_H
+#define MPROF_TUI_WIDGET_MENU_H
 
 #include <stddef.h>
 #include <stdint.h>

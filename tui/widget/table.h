@@ -11,8 +11,8 @@
  *
  * A row has a key, so that the same thing stays selected when rows are sorted, filtered or renewed.
  */
-#ifndef MPROF_TUI_TABLE_H
-#define MPROF_TUI_TABLE_H
+#ifndef MPROF_TUI_WIDGET_TABLE_H
+#define MPROF_TUI_WIDGET_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the list of allocations, shared by the files of this folder. */
-#ifndef MPROF_TUI_ALLOCATIONS_H
-#define MPROF_TUI_ALLOCATIONS_H
+#ifndef MPROF_TUI_VIEW_ALLOCATIONS_ALLOCATIONS_H
+#define MPROF_TUI_VIEW_ALLOCATIONS_ALLOCATIONS_H
 
 #include "session/rows.h"
 #include "tui/explore/explore.h"

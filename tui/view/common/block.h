@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What views do with one selected allocation. */
-#ifndef MPROF_TUI_BLOCK_H
-#define MPROF_TUI_BLOCK_H
+#ifndef MPROF_TUI_VIEW_COMMON_BLOCK_H
+#define MPROF_TUI_VIEW_COMMON_BLOCK_H
 
 #include "tui/view/view.h"
 

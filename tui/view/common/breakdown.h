@@ -4,8 +4,8 @@
  * that allocate the blocks of one type. The engine runs the steps "where … | join FIELD" on the
  * selection.
  */
-#ifndef MPROF_TUI_BREAKDOWN_H
-#define MPROF_TUI_BREAKDOWN_H
+#ifndef MPROF_TUI_VIEW_COMMON_BREAKDOWN_H
+#define MPROF_TUI_VIEW_COMMON_BREAKDOWN_H
 
 #include "tui/explore/explore.h"
 #include "tui/widget/table.h"

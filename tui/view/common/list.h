@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts that most views with a table share. */
-#ifndef MPROF_TUI_LIST_H
-#define MPROF_TUI_LIST_H
+#ifndef MPROF_TUI_VIEW_COMMON_LIST_H
+#define MPROF_TUI_VIEW_COMMON_LIST_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A table with a pane beside or below it that has a table, too: focus, mouse, and who gets a key.
  */
-#ifndef MPROF_TUI_PAIR_H
-#define MPROF_TUI_PAIR_H
+#ifndef MPROF_TUI_VIEW_COMMON_PAIR_H
+#define MPROF_TUI_VIEW_COMMON_PAIR_H
 
 #include "tui/explore/explore.h"
 #include "tui/view/common/panes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The places of a view's parts: a line of totals, the main table, and a pane about its selected row
  * beside it or below. */
-#ifndef MPROF_TUI_PANES_H
-#define MPROF_TUI_PANES_H
+#ifndef MPROF_TUI_VIEW_COMMON_PANES_H
+#define MPROF_TUI_VIEW_COMMON_PANES_H
 
 #include <stdbool.h>
 

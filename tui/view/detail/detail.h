@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the page about one allocation, shared by the files of this folder. */
-#ifndef MPROF_TUI_DETAIL_H
-#define MPROF_TUI_DETAIL_H
+#ifndef MPROF_TUI_VIEW_DETAIL_DETAIL_H
+#define MPROF_TUI_VIEW_DETAIL_DETAIL_H
 
 #include "session/block.h"
 #include "tui/explore/explore.h"

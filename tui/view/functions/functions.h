@@ -3,8 +3,8 @@
  * The state of the functions view. view_functions.c changes it, functions_render.c draws it, and
  * function_columns.c is the table of columns.
  */
-#ifndef MPROF_TUI_FUNCTIONS_H
-#define MPROF_TUI_FUNCTIONS_H
+#ifndef MPROF_TUI_VIEW_FUNCTIONS_FUNCTIONS_H
+#define MPROF_TUI_VIEW_FUNCTIONS_FUNCTIONS_H
 
 #include "tui/explore/explore.h"
 #include "tui/widget/table.h"

@@ -5,8 +5,8 @@
  * of filters are those of the diagram, and a filter that is typed is drawn. graphs.c changes the
  * state, boxes.c asks what flows out of each box, layout.c places the boxes, render.c draws.
  */
-#ifndef MPROF_TUI_GRAPHS_H
-#define MPROF_TUI_GRAPHS_H
+#ifndef MPROF_TUI_VIEW_GRAPHS_GRAPHS_H
+#define MPROF_TUI_VIEW_GRAPHS_GRAPHS_H
 
 #include "session/diagram.h"
 #include "session/graphs.h"

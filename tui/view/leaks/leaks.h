@@ -4,8 +4,8 @@
  * the selected one in a pane. leaks.c changes it, data.c asks the engine, rows.c gives the tables
  * their cells and orders them, render.c draws.
  */
-#ifndef MPROF_TUI_LEAKS_H
-#define MPROF_TUI_LEAKS_H
+#ifndef MPROF_TUI_VIEW_LEAKS_LEAKS_H
+#define MPROF_TUI_VIEW_LEAKS_LEAKS_H
 
 #include "session/leaks.h"
 #include "tui/explore/explore.h"

@@ -4,8 +4,8 @@
  * of ".db". It has LeakSanitizer's syntax, so mprof-ingest --suppressions and LeakSanitizer read
  * it, too.
  */
-#ifndef MPROF_TUI_LEAKS_SUPP_FILE_H
-#define MPROF_TUI_LEAKS_SUPP_FILE_H
+#ifndef MPROF_TUI_VIEW_LEAKS_SUPP_FILE_H
+#define MPROF_TUI_VIEW_LEAKS_SUPP_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

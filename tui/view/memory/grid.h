@@ -9,8 +9,8 @@
  * row of a region may reach beyond it. Rows are numbered from 0 over all regions ("row");
  * `first_row` is the one at the top of the screen.
  */
-#ifndef MPROF_TUI_MEMORY_GRID_H
-#define MPROF_TUI_MEMORY_GRID_H
+#ifndef MPROF_TUI_VIEW_MEMORY_GRID_H
+#define MPROF_TUI_VIEW_MEMORY_GRID_H
 
 #include "session/holes.h"
 #include "tui/explore/explore.h"

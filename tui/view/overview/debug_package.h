@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names the package that has the debug information of a library, on Debian and what is made of it.
  */
-#ifndef MPROF_TUI_DEBUG_PACKAGE_H
-#define MPROF_TUI_DEBUG_PACKAGE_H
+#ifndef MPROF_TUI_VIEW_OVERVIEW_DEBUG_PACKAGE_H
+#define MPROF_TUI_VIEW_OVERVIEW_DEBUG_PACKAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

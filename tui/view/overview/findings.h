@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds oddities of a session, as lines for the overview. */
-#ifndef MPROF_TUI_FINDINGS_H
-#define MPROF_TUI_FINDINGS_H
+#ifndef MPROF_TUI_VIEW_OVERVIEW_FINDINGS_H
+#define MPROF_TUI_VIEW_OVERVIEW_FINDINGS_H
 
 #include <stddef.h>
 

@@ -6,8 +6,8 @@
  * The lines that the user can select are, in this order: the ranked findings, the facts about
  * session and recording, what his functions held at the peak, and the types.
  */
-#ifndef MPROF_TUI_OVERVIEW_H
-#define MPROF_TUI_OVERVIEW_H
+#ifndef MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H
+#define MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H
 
 #include "session/holes.h"
 #include "tui/explore/growth.h"

@@ -4,8 +4,8 @@
  * of its largest groups, by the user's function and type, is a finding. They are ranked by their
  * bytes times how certain the fault is, the user's own code first.
  */
-#ifndef MPROF_TUI_OVERVIEW_RANKED_H
-#define MPROF_TUI_OVERVIEW_RANKED_H
+#ifndef MPROF_TUI_VIEW_OVERVIEW_RANKED_H
+#define MPROF_TUI_VIEW_OVERVIEW_RANKED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the source view, shared by the files of this folder. */
-#ifndef MPROF_TUI_SOURCE_H
-#define MPROF_TUI_SOURCE_H
+#ifndef MPROF_TUI_VIEW_SOURCE_SOURCE_H
+#define MPROF_TUI_VIEW_SOURCE_SOURCE_H
 
 #include <time.h>
 

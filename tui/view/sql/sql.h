@@ -4,8 +4,8 @@
  * engine of its own, so a long statement holds up no other view. sql.c runs statements, rows.c has
  * the rows of an answer, their order and the columns on the screen, sets.c makes filters of them.
  */
-#ifndef MPROF_TUI_SQL_H
-#define MPROF_TUI_SQL_H
+#ifndef MPROF_TUI_VIEW_SQL_SQL_H
+#define MPROF_TUI_VIEW_SQL_SQL_H
 
 #include "session/sql.h"
 #include "tui/explore/explore.h"

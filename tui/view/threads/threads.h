@@ -4,8 +4,8 @@
  * and a pane that tells who freed the blocks of the selected one, and whose blocks it freed.
  * threads.c changes and draws it, data.c asks the engine and orders the rows.
  */
-#ifndef MPROF_TUI_THREADS_H
-#define MPROF_TUI_THREADS_H
+#ifndef MPROF_TUI_VIEW_THREADS_THREADS_H
+#define MPROF_TUI_VIEW_THREADS_THREADS_H
 
 #include "session/spread.h"
 #include "tui/explore/explore.h"

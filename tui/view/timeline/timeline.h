@@ -7,8 +7,8 @@
  * length, except that an idle gap of the window can be one slot: a run is a part of the window
  * whose slots have one length. The cursor is a slot; the moment that all views share lies in it.
  */
-#ifndef MPROF_TUI_TIMELINE_H
-#define MPROF_TUI_TIMELINE_H
+#ifndef MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
+#define MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
 
 #include "session/growth.h"
 #include "tui/explore/explore.h"

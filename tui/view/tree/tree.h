@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the tree view, shared by its files. */
-#ifndef MPROF_TUI_TREE_H
-#define MPROF_TUI_TREE_H
+#ifndef MPROF_TUI_VIEW_TREE_TREE_H
+#define MPROF_TUI_VIEW_TREE_TREE_H
 
 #include "session/tree.h"
 #include "tui/view/view.h"

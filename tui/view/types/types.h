@@ -5,8 +5,8 @@
  * would fit blocks of unknown type. types.c changes it, data.c asks the engine, rows.c and pane.c
  * give the tables their cells, render.c draws.
  */
-#ifndef MPROF_TUI_TYPES_H
-#define MPROF_TUI_TYPES_H
+#ifndef MPROF_TUI_VIEW_TYPES_TYPES_H
+#define MPROF_TUI_VIEW_TYPES_TYPES_H
 
 #include "session/types.h"
 #include "tui/explore/explore.h"
