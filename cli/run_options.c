@@ -39,6 +39,12 @@ static const struct command_option options[] = {
                                      "program's"},
     [RUN_OPTION_SAMPLE] = {0, "sample", "SIZE", .choices = "",
                            .help = "record only a sample, one point in SIZE bytes on average"},
+    [RUN_OPTION_ROTATE] =
+        {0, "rotate", "TIME", .choices = "",
+         .help = "with --sample: begin a new trace every TIME (60s, 5m, 1h), with the blocks that "
+                 "are live; the complete ones are TRACE.r1, TRACE.r2, …"},
+    [RUN_OPTION_KEEP] = {0, "keep", "N", .choices = "",
+                         .help = "with --rotate: keep the N newest complete traces of this run"},
     [RUN_OPTION_START_ON] =
         {0, "start-on", "WHAT", .choices = "signal file: rss> live> allocs> mark: call: call",
          .help = "record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the "

@@ -59,6 +59,7 @@ enum trace_request {
     TRACE_REQUEST_MARK = 3,
     TRACE_REQUEST_SNAPSHOT = 4,
     TRACE_REQUEST_STOP = 5,
+    TRACE_REQUEST_ROTATE = 6,
 };
 
 enum trace_answer {
@@ -106,9 +107,9 @@ struct trace_file_header {
     char request_name[TRACE_REQUEST_NAME];
     uint32_t run;         /* enum trace_run */
     uint32_t sealed;      /* not 0: an observer has ended the recording */
-    uint64_t freed_bytes; /* space of slots that observers have given back or not taken */
+    uint64_t freed_bytes; /* space of slots that was given back or not taken */
     uint32_t told;        /* not 0: a process of the run has said that the disk is full */
-    uint32_t reserved;
+    uint32_t rotated;     /* N of the name TRACE.rN that this trace got when the next one began */
 };
 
 /* Thread number of the chunks that another process writes: not a thread of the program. */
@@ -210,8 +211,10 @@ enum trace_extended {
     TRACE_EXT_BARE_CODE = 26,
     TRACE_EXT_SUPPRESSIONS = 27,
     TRACE_EXT_SIZED_DELETE = 28,
-    TRACE_EXT_LAST = TRACE_EXT_SIZED_DELETE, /* higher numbers are unknown */
-    TRACE_EXT_PACKED = 64,                   /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_CONTINUED = 29,
+    TRACE_EXT_LIVE = 30,
+    TRACE_EXT_LAST = TRACE_EXT_LIVE, /* higher numbers are unknown */
+    TRACE_EXT_PACKED = 64,           /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {
@@ -246,6 +249,7 @@ enum trace_end_reason {
     TRACE_END_SIGNAL = 2,
     TRACE_END_EXEC = 3,
     TRACE_END_STOP = 4,
+    TRACE_END_ROTATED = 5,
 };
 
 #endif

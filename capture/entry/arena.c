@@ -19,6 +19,7 @@
 #include "capture/record/event_filter.h"
 #include "capture/record/events.h"
 #include "capture/record/gate.h"
+#include "capture/record/rotate.h"
 #include "capture/record/sampling.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
@@ -141,6 +142,18 @@ static void introduce(struct thread *thread, mprof_arena arena)
         put_name(thread, arena, slot->parent, slot->name);
 }
 
+/* Names the arena and those around it, in a trace that begins with their blocks. */
+static void introduce_all(struct thread *thread, uint32_t arena)
+{
+    struct arena_slot *slot;
+    for (unsigned depth = 0; arena && depth < ARENA_DEPTH; depth++, arena = slot->parent) {
+        slot = find_slot(arena);
+        if (!slot)
+            return;
+        introduce(thread, arena);
+    }
+}
+
 static bool is_named(mprof_arena arena)
 {
     struct arena_slot *slot = find_slot(arena);
@@ -151,6 +164,8 @@ static bool is_named(mprof_arena arena)
 static struct arena_slot *take_slot(mprof_arena *arena)
 {
     struct arena_slot *table = open_table();
+    if (!atomic_load_explicit(&rotate_introduce, memory_order_relaxed))
+        atomic_store(&rotate_introduce, introduce_all);
     bool room = table && atomic_fetch_add(&arenas.used, 1) < ARENA_SLOTS - 1;
     for (uint32_t attempt = 0; room && attempt < ARENA_SLOTS; attempt++) {
         uint32_t id = atomic_fetch_add(&arenas.last, 1) + 1, none = 0;
@@ -223,8 +238,17 @@ static void put_block(struct thread *thread, const void *frame, mprof_arena aren
 {
     if (!is_named(arena))
         introduce(thread, arena);
-    uint64_t ticks = old ? 0 : events_now(thread);
+    uint64_t ticks = old && !sample_mean ? 0 : events_now(thread);
     uint32_t stack = events_stack(thread, frame);
+    if (sample_mean)
+        arena_sample_describe(arena % ARENA_SLOTS,
+                              &(struct live_block){.address = (uintptr_t)address,
+                                                   .size = size,
+                                                   .ticks = ticks,
+                                                   .count = count,
+                                                   .stack = stack,
+                                                   .thread = thread->number,
+                                                   .arena = arena});
     if (!old) {
         struct chunk *chunk = &thread->chunk;
         if (events_room(thread, 1))

@@ -57,6 +57,11 @@ bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *
     return true;
 }
 
+void arena_sample_describe(uint32_t place, const struct live_block *block)
+{
+    sampled_blocks_describe(sample_key(place, (const void *)(uintptr_t)block->address), block);
+}
+
 bool arena_sample_has(uint32_t place, const void *address)
 {
     return sampled_blocks_has(sample_key(place, address));

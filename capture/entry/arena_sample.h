@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/record/live_blocks.h"
 #include "capture/record/thread.h"
 
 #define ARENA_SAMPLE_LISTED 8u
@@ -33,6 +34,8 @@ bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint
                         const void *address, uint64_t size);
 /* Tells whether the block that ends was recorded. If so, it forgets the block. */
 bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address);
+/* Keeps what is known of a block that was taken, for the next trace of the recording. */
+void arena_sample_describe(uint32_t place, const struct live_block *block);
 bool arena_sample_has(uint32_t place, const void *address);
 /* Forgets all blocks of the arena. */
 void arena_sample_reset(struct arena_sample *sample, uint32_t place);

@@ -202,11 +202,11 @@ void os_yield(void)
     call3(SYS_sched_yield, 0, 0, 0);
 }
 
-void os_membarrier_all(void)
+bool os_membarrier_all(void)
 {
     call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    if (call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-        call3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+    return call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0 ||
+           call3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
 }
 
 uint64_t os_block_signals(void)

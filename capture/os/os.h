@@ -71,8 +71,8 @@ void os_avoid_other_memory(void);
 void os_yield(void);
 
 /* Orders the stores of all threads: this thread sees what the others have stored so far, and they
- * see what it has stored. */
-void os_membarrier_all(void);
+ * see what it has stored. Returns false if the kernel cannot do that. */
+bool os_membarrier_all(void);
 
 /*
  * Blocks all signals of the calling thread, so that no handler leaves by longjmp while a table is

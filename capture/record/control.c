@@ -95,7 +95,7 @@ void recorder_set_autosave(const void *frame, uint64_t count)
 
 void recorder_stop(const void *frame)
 {
-    uint32_t state = atomic_load(&recorder_page.state);
+    uint32_t state = recorder_wait_for_rotation();
     if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED && state != RECORDER_WAITING) ||
         !trace_file_is_own())
         return;

@@ -54,6 +54,12 @@ static bool note(const void *address)
     return false;
 }
 
+void event_filter_describe(const struct live_block *block)
+{
+    if (sample_mean)
+        sampled_blocks_describe(block->address, block);
+}
+
 static uint32_t current_state(void)
 {
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
@@ -190,6 +196,8 @@ void *event_filter_resize(struct thread *thread, const void *frame, void *old,
 {
     look_at_calls(thread, frame);
     bool recording = current_state() == RECORDER_RECORDING;
+    struct live_block before;
+    const bool known = sample_mean && sampled_blocks_known((uintptr_t)old, &before);
     struct resize_outcome outcome = {.old = old, .ends = event_filter_free(thread, old)};
     outcome.begins = recording && (sample_mean == 0 || sample_takes(&thread->sample, resize->size));
     if (outcome.begins)
@@ -208,8 +216,17 @@ void *event_filter_resize(struct thread *thread, const void *frame, void *old,
     bool freed = !outcome.address && resize->size == 0; /* by this C library */
     if (outcome.address)
         outcome.begins = outcome.begins && (sample_mean == 0 || note(outcome.address));
-    else if (!freed && outcome.ends && sample_mean)
-        note(old);
+    else if (!freed && outcome.ends && sample_mean && note(old) && known)
+        event_filter_describe(&before);
+    if (outcome.address && outcome.begins)
+        event_filter_describe(&(struct live_block){.address = (uintptr_t)outcome.address,
+                                                   .size = resize->size,
+                                                   .ticks = outcome.after,
+                                                   .count = 1,
+                                                   .stack = outcome.stack,
+                                                   .thread = thread->number,
+                                                   .kind = resize->array ? TRACE_KIND_REALLOCARRAY
+                                                                         : TRACE_KIND_REALLOC});
     if (!room)
         return outcome.address;
     if (freed && outcome.ends)

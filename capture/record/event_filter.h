@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "capture/options/options.h"
+#include "capture/record/live_blocks.h"
 #include "capture/record/real.h"
 #include "capture/record/thread.h"
 #include "capture/trace/file.h"
@@ -30,6 +31,8 @@ void event_filter_forget(void);
 /* Tells whether the allocation at `address` is recorded. A sample keeps each failed one (NULL). */
 bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
                              uint64_t size);
+/* Keeps what is known of a block of the heap that a sample has taken. */
+void event_filter_describe(const struct live_block *block);
 /* Tells whether the end of the block is recorded. Call it before the real free. */
 bool event_filter_free(struct thread *thread, const void *address);
 /* Tells whether the live block may have been recorded. */

@@ -18,12 +18,22 @@ void events_put_allocation(struct thread *thread, const void *frame, uint64_t ea
                            const void *address, uint64_t size, enum trace_alloc_kind kind,
                            unsigned log2_alignment)
 {
-    if ((thread_flags(thread) & THREAD_FILTERED) &&
-        !event_filter_allocation(thread, frame, address, size))
+    const bool filtered = thread_flags(thread) & THREAD_FILTERED;
+    if (filtered && !event_filter_allocation(thread, frame, address, size))
         return;
     uint64_t ticks = events_stamp_after(thread, early);
     events_stack_ready(thread);
-    events_put_stamped(thread, frame, ticks, address, size, kind, log2_alignment);
+    const uint32_t stack =
+        events_put_stamped(thread, frame, ticks, address, size, kind, log2_alignment);
+    if (filtered && address)
+        event_filter_describe(&(struct live_block){.address = (uintptr_t)address,
+                                                   .size = size,
+                                                   .ticks = ticks,
+                                                   .count = 1,
+                                                   .stack = stack,
+                                                   .thread = thread->number,
+                                                   .kind = (uint8_t)kind,
+                                                   .log2_alignment = (uint8_t)log2_alignment});
 }
 
 void events_put_other_free(struct thread *thread, const void *frame, const void *address)

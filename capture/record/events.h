@@ -14,15 +14,16 @@
 /* Records an allocation of `size` bytes that failed. */
 void events_put_failed(struct thread *thread, uint64_t size, uint32_t stack);
 
-/* Writes the record of an allocation whose stamp is read and whose thread has its stacks ready. */
-static inline __attribute__((always_inline)) void
+/* Writes the record of an allocation whose stamp is read and whose thread has its stacks ready.
+ * Returns its stack. */
+static inline __attribute__((always_inline)) uint32_t
 events_put_stamped(struct thread *thread, const void *frame, uint64_t ticks, const void *address,
                    uint64_t size, enum trace_alloc_kind kind, unsigned log2_alignment)
 {
     uint32_t stack = stack_current(thread->stack, frame, thread);
     if (__builtin_expect(!address, 0)) {
         events_put_failed(thread, size, stack);
-        return;
+        return stack;
     }
     struct chunk *chunk = &thread->chunk;
     /* If the chunk began just now, the stamp becomes that of its beginning: later than the real
@@ -30,6 +31,7 @@ events_put_stamped(struct thread *thread, const void *frame, uint64_t ticks, con
     if (events_room(thread, 1))
         chunk_commit(chunk, trace_put_alloc(chunk->cursor, &chunk->coding, ticks,
                                             (uintptr_t)address, size, stack, kind, log2_alignment));
+    return stack;
 }
 
 /* Records any allocation. `early` is the result of events_stamp_before() before the real call. */

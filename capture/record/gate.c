@@ -62,23 +62,27 @@ static bool accepts(uint32_t state, enum recorder_event event)
     }
 }
 
-static bool start_and_accept(enum recorder_event event)
+/* Returns the state, after an attempt to start if nothing has started recording yet. */
+static uint32_t state_after_start(void)
 {
     if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
         recorder_start_at_gate();
-    return accepts(atomic_load(&recorder_page.state), event);
+    return atomic_load(&recorder_page.state);
 }
 
-static struct thread *enter_counted(const void *frame, enum recorder_event event)
+/* Enters unless another thread begins a new trace just now: then *rotating is true. */
+static struct thread *enter_counted(const void *frame, enum recorder_event event, bool *rotating)
 {
     struct thread_self *self = &thread_self;
     if (self->guard)
         recover(self);
     thread_take_guard(self, frame);
-    if (start_and_accept(event) && (self->thread || thread_acquire()))
+    uint32_t state = state_after_start();
+    *rotating = state == RECORDER_ROTATING;
+    if (accepts(state, event) && (self->thread || thread_acquire()))
         return self->thread;
-    uint32_t state = atomic_load(&recorder_page.state);
-    if (event != RECORDER_NOTE && state != RECORDER_OFF &&
+    state = *rotating ? state : atomic_load(&recorder_page.state);
+    if (event != RECORDER_NOTE && !*rotating && state != RECORDER_OFF &&
         (accepts(state, event) || !recorder_is_idle(state)))
         trace_file_count_dropped(1);
     thread_give_guard(self);
@@ -87,10 +91,19 @@ static struct thread *enter_counted(const void *frame, enum recorder_event event
 
 static struct thread *enter_blocked(const void *frame, enum recorder_event event)
 {
-    atomic_fetch_add(&recorder_page.entering, 1);
-    struct thread *thread = enter_counted(frame, event);
-    atomic_fetch_sub(&recorder_page.entering, 1);
-    return thread;
+    bool rotating;
+    for (;;) {
+        atomic_fetch_add(&recorder_page.entering, 1);
+        struct thread *thread = enter_counted(frame, event, &rotating);
+        atomic_fetch_sub(&recorder_page.entering, 1);
+        if (!rotating)
+            return thread;
+        if (recorder_wait_for_rotation() != RECORDER_ROTATING)
+            continue;
+        if (event != RECORDER_NOTE)
+            trace_file_count_dropped(1);
+        return NULL;
+    }
 }
 
 /* Does the work of recorder_enter() while recording is paused or has not begun. */
@@ -119,6 +132,8 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     }
     /* Events that are never recorded all come this way, so it must stay cheap. */
     uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    if (state == RECORDER_ROTATING)
+        state = recorder_wait_for_rotation();
     if (recorder_is_idle(state) && (trace_file_is_asked() || atomic_load(&toggle_signal_count))) {
         recorder_after_event(THREAD_ASKED);
         state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);

@@ -21,6 +21,7 @@
 #include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
 #include "capture/record/requests.h"
+#include "capture/record/rotate.h"
 #include "capture/record/stack_records.h"
 #include "capture/record/thread_life.h"
 #include "capture/record/thread_pool.h"
@@ -49,6 +50,7 @@ static struct {
  */
 static void before_fork(void)
 {
+    recorder_wait_for_rotation();
     if (atomic_load(&recorder_page.state) != RECORDER_UNKNOWN)
         thread_self.fork_ticks = clock_before();
 }
@@ -147,6 +149,7 @@ static bool start_program(void)
     if (first && options.start_of_run)
         trace_file_set_run(TRACE_RUN_NOT_YET);
     stack_init(&options.stack, &stack_records);
+    rotate_prepare(options.sample != 0 && !options.mmap);
     thread_sample_resident(options.root == 0);
     recorder_inherited.waiting =
         options.start_waits && (!options.start_of_run || run == TRACE_RUN_NOT_YET);

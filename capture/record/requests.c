@@ -9,6 +9,7 @@
 #include "capture/os/os.h"
 #include "capture/record/control.h"
 #include "capture/record/marks.h"
+#include "capture/record/rotate.h"
 #include "capture/record/thread_pool.h"
 #include "capture/record/toggle_signal.h"
 #include "capture/trace/file.h"
@@ -37,6 +38,15 @@ static enum trace_answer do_request(const struct trace_asked *asked)
     default:
         return TRACE_ANSWER_NOT_DONE;
     }
+}
+
+/* Does the request. A rotation that is done is answered in the trace that it has ended. */
+static void answer_request(const struct trace_asked *asked)
+{
+    if (asked->request != TRACE_REQUEST_ROTATE)
+        trace_file_answer(do_request(asked));
+    else if (!rotate_trace(FRAME))
+        trace_file_answer(TRACE_ANSWER_NOT_DONE);
 }
 
 /* Switches recording off or on if an odd number of signals came since the last call. The calling
@@ -81,6 +91,6 @@ void requests_handle(void)
     struct trace_asked asked;
     apply_toggle();
     if (trace_file_take_request(&asked))
-        trace_file_answer(do_request(&asked));
+        answer_request(&asked);
     errno = error;
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "capture/os/os.h"
+#include "capture/record/live_blocks.h"
 
 #define BUCKET 16u
 #define BUCKETS (SAMPLED_BLOCKS_SLOTS / BUCKET)
@@ -11,11 +12,13 @@
 
 _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER];
 static _Atomic uint64_t *table;
+static _Atomic uint32_t *notes; /* for each slot the number of its live block, 0: none yet */
 
 bool sampled_blocks_init(void)
 {
     table = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*table));
-    return table != NULL;
+    notes = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*notes));
+    return table && notes && live_blocks_init(SAMPLED_BLOCKS_SLOTS);
 }
 
 /* Returns the bucket that is the address's place 0 or 1. */
@@ -71,11 +74,42 @@ bool sampled_blocks_has(uint64_t address)
     return blocks_slot(address, address) != NULL;
 }
 
+/* Forgets what is known of the block in a slot. */
+static void drop_note(const _Atomic uint64_t *slot)
+{
+    const uint32_t number = atomic_exchange(&notes[slot - table], 0);
+    if (number)
+        live_blocks_remove(number);
+}
+
+void sampled_blocks_describe(uint64_t key, const struct live_block *block)
+{
+    const _Atomic uint64_t *slot = blocks_slot(key, key);
+    if (!slot)
+        return;
+    drop_note(slot);
+    atomic_store(&notes[slot - table], live_blocks_add(block));
+}
+
+bool sampled_blocks_known(uint64_t key, struct live_block *block)
+{
+    /* Most blocks were not taken. */
+    if (!atomic_load_explicit(&sampled_blocks_filter[sampled_blocks_hash(key) >> 48],
+                              memory_order_relaxed))
+        return false;
+    const _Atomic uint64_t *slot = blocks_slot(key, key);
+    const uint32_t number = slot ? atomic_load(&notes[slot - table]) : 0;
+    if (number)
+        *block = *live_blocks_get(number);
+    return number != 0;
+}
+
 bool sampled_blocks_remove_slow(uint64_t address)
 {
     _Atomic uint64_t *slot = blocks_slot(address, address);
     if (!slot)
         return false;
+    drop_note(slot);
     atomic_store(slot, 0);
     blocks_count(address, false);
     return true;
@@ -85,7 +119,10 @@ void sampled_blocks_remove_all(uint64_t mask, uint64_t same)
 {
     for (uint64_t i = 0; i < SAMPLED_BLOCKS_SLOTS; i++) {
         uint64_t address = atomic_load_explicit(&table[i], memory_order_relaxed);
-        if ((address & mask) == same && atomic_compare_exchange_strong(&table[i], &address, 0))
+        if (address == 0 || (address & mask) != same)
+            continue;
+        drop_note(&table[i]);
+        if (atomic_compare_exchange_strong(&table[i], &address, 0))
             blocks_count(address, false);
     }
 }
@@ -93,6 +130,8 @@ void sampled_blocks_remove_all(uint64_t mask, uint64_t same)
 void sampled_blocks_reset(void)
 {
     os_discard(table, SAMPLED_BLOCKS_SLOTS * sizeof(*table));
+    os_discard(notes, SAMPLED_BLOCKS_SLOTS * sizeof(*notes));
+    live_blocks_reset();
     for (unsigned i = 0; i < SAMPLED_BLOCKS_FILTER; i++)
         atomic_store_explicit(&sampled_blocks_filter[i], 0, memory_order_relaxed);
 }

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/record/live_blocks.h"
+
 /* The slots of the table. They take 16 MiB, of which only the pages that were touched count. Nine
  * tenths can be filled before a block finds no place. */
 #define SAMPLED_BLOCKS_SLOTS (UINT64_C(1) << 21)
@@ -34,6 +36,12 @@ static inline uint64_t sampled_blocks_hash(uint64_t address)
 
 /* Returns false if there is no memory. */
 bool sampled_blocks_init(void);
+
+/* Keeps what is known of a block that was added, until it is removed. If there is no room, that is
+ * not kept. */
+void sampled_blocks_describe(uint64_t key, const struct live_block *block);
+/* Gets what is known of a block. Returns false if nothing is. */
+bool sampled_blocks_known(uint64_t key, struct live_block *block);
 
 /* Adds a block. Returns false if neither place has a free slot. */
 bool sampled_blocks_add(uint64_t address);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/state.h"
 
+#include <time.h>
+
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/clock.h"
+#include "capture/os/os.h"
 #include "capture/trace/file.h"
 
 _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
@@ -19,6 +23,20 @@ void recorder_set_state(enum recorder_state state)
 bool recorder_change_state(uint32_t from, uint32_t to)
 {
     return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
+}
+
+uint32_t recorder_wait_for_rotation(void)
+{
+    const uint64_t most_ns = UINT64_C(2000000000);
+    uint32_t state = atomic_load(&recorder_page.state);
+    if (__builtin_expect(state != RECORDER_ROTATING, 1))
+        return state;
+    const uint64_t begin = clock_nanoseconds(CLOCK_MONOTONIC);
+    do {
+        os_yield();
+        state = atomic_load(&recorder_page.state);
+    } while (state == RECORDER_ROTATING && clock_nanoseconds(CLOCK_MONOTONIC) - begin < most_ns);
+    return state;
 }
 
 bool recorder_can_record(void)

@@ -20,7 +20,8 @@ enum recorder_state {
     RECORDER_STOPPED, /* out of room: events are counted */
     RECORDER_OFF,     /* nothing to record in this process */
     RECORDER_STARTING,
-    RECORDER_WAITING, /* recording has not begun: no event of the heap is recorded */
+    RECORDER_WAITING,  /* recording has not begun: no event of the heap is recorded */
+    RECORDER_ROTATING, /* one thread begins another trace, and all others wait at the gate */
 };
 
 /* A page of its own, because it is wiped as a whole. */
@@ -63,6 +64,10 @@ void recorder_set_state(enum recorder_state state);
 
 /* Moves from the first state to the second. Returns false if the state was not the first one. */
 bool recorder_change_state(uint32_t from, uint32_t to);
+
+/* Waits until no thread begins another trace, for two seconds at most. Returns the state. The
+ * calling thread must not hold the guard. */
+uint32_t recorder_wait_for_rotation(void);
 
 /* Returns false if nothing can be recorded, because recording has ended or never could begin. */
 bool recorder_can_record(void);

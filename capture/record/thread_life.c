@@ -38,7 +38,18 @@ static void end_thread(void *value)
         return;
     thread_take_guard(self, __builtin_frame_address(0));
     atomic_fetch_add(&recorder_page.entering, 1);
-    thread_release(recorder_can_record());
+    /* A thread that begins another trace waits for this one, or this one waits for it. */
+    while (atomic_load(&recorder_page.state) == RECORDER_ROTATING) {
+        atomic_fetch_sub(&recorder_page.entering, 1);
+        thread_give_guard(self);
+        const bool late = recorder_wait_for_rotation() == RECORDER_ROTATING;
+        thread_take_guard(self, __builtin_frame_address(0));
+        atomic_fetch_add(&recorder_page.entering, 1);
+        if (late)
+            break;
+    }
+    if (atomic_load(&recorder_page.state) != RECORDER_ROTATING)
+        thread_release(recorder_can_record());
     atomic_fetch_sub(&recorder_page.entering, 1);
     self->leave_flags |= THREAD_FINISHED;
     thread_give_guard(self);

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/clock.h"
 #include "capture/os/os.h"
 #include "capture/record/state.h"
 
@@ -160,6 +162,53 @@ void thread_pool_settle(void)
             os_yield();
         }
     }
+}
+
+/* Tells whether the thread that has this state is inside an event. One that has ended without a
+ * word is not, whatever has its memory now. */
+static bool is_inside(const struct thread *thread)
+{
+    const void *guard = NULL;
+    const int id = atomic_load(&thread->kernel_id);
+    if (!id || thread == thread_self.thread)
+        return false;
+    return os_copy_memory((uintptr_t)&thread->owner->guard, &guard, sizeof(guard)) ==
+               sizeof(guard) &&
+           guard && os_call(SYS_tgkill, os_process_id(), id, 0, 0, 0, 0) != -ESRCH;
+}
+
+bool thread_pool_is_settled(void)
+{
+    const uint64_t most_ns = UINT64_C(300000000), begin = clock_nanoseconds(CLOCK_MONOTONIC);
+    if (!os_membarrier_all())
+        return false;
+    for (uint32_t i = 0; atomic_load(&recorder_page.entering) || i < atomic_load(&pool.count);) {
+        if (atomic_load(&recorder_page.entering) || (pool.table[i] && is_inside(pool.table[i]))) {
+            if (clock_nanoseconds(CLOCK_MONOTONIC) - begin > most_ns)
+                return false;
+            os_yield();
+        } else
+            i++;
+    }
+    return true;
+}
+
+void thread_pool_leave_chunks(void)
+{
+    const uint32_t count = atomic_load(&pool.count);
+    for (uint32_t i = 0; i < count; i++)
+        if (pool.table[i])
+            chunk_leave(&pool.table[i]->chunk);
+}
+
+const struct thread *thread_pool_next(uint32_t *at)
+{
+    while (*at < atomic_load(&pool.count)) {
+        const struct thread *thread = pool.table[(*at)++];
+        if (thread && atomic_load(&thread->kernel_id))
+            return thread;
+    }
+    return NULL;
 }
 
 void thread_pool_new_trace(void)

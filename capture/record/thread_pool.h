@@ -25,6 +25,16 @@ int thread_pool_other_id(void);
 /* Waits until no other thread is inside an event, for a limited number of turns. */
 void thread_pool_settle(void);
 
+/* Does the same for a limited time, in which it must be sure: true if no other thread is inside an
+ * event, and none will be while the state stays as it is. */
+bool thread_pool_is_settled(void);
+
+/* Leaves the chunks of all threads. No other thread may be inside an event. */
+void thread_pool_leave_chunks(void);
+
+/* Goes through the states that threads have now. `at` begins as 0. NULL after the last one. */
+const struct thread *thread_pool_next(uint32_t *at);
+
 /* Makes all threads begin again in the new trace at their next event, after a restart. */
 void thread_pool_new_trace(void);
 /* Returns the number of restarts so far. */

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/options/options.h"
@@ -76,6 +77,34 @@ static bool set_toggle(struct run_arguments *arguments, const char *text)
     return run_arguments_add(arguments, "toggle", number);
 }
 
+/* Takes --rotate: a number with s, m or h. */
+static bool set_rotate(struct run_arguments *arguments, const char *text)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    const double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : 1;
+    end += *end == 's' || *end == 'm' || *end == 'h';
+    arguments->rotate.interval = number * unit;
+    if (end != text && *end == 0 && *text >= '0' && *text <= '9' &&
+        arguments->rotate.interval >= 1 && arguments->rotate.interval < 1e9)
+        return true;
+    command_line_wrong(&run_command_line,
+                       "--rotate: \"%s\" is not a time of at least 1s, as 60s, 5m or 1h are", text);
+    return false;
+}
+
+/* Takes --keep. */
+static bool set_keep(struct run_arguments *arguments, const char *text)
+{
+    char *end;
+    const unsigned long number = strtoul(text, &end, 10);
+    arguments->rotate.keep = number;
+    if (*text >= '0' && *text <= '9' && *end == 0 && number > 0 && number <= 1000000)
+        return true;
+    command_line_wrong(&run_command_line, "--keep: \"%s\" is not a number from 1 to 1000000", text);
+    return false;
+}
+
 /* Takes one option. Returns -1 to go on, otherwise the exit status. */
 static int take_option(struct run_arguments *arguments, enum run_option option, const char *value)
 {
@@ -100,20 +129,30 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
         break;
     case RUN_OPTION_UNWIND:
         arguments->without_stacks = strcmp(value, "off") == 0;
+        arguments->instrument = strcmp(value, "instrument") == 0;
         good = run_arguments_add(arguments, "unwind", value);
         break;
     case RUN_OPTION_CLOCK:
         arguments->fast_clock = strcmp(value, "fast") == 0;
         good = run_arguments_add(arguments, "clock", value);
         break;
+    case RUN_OPTION_MMAP:
+        arguments->mappings = true;
+        good = run_arguments_add(arguments, "mmap", NULL);
+        break;
     case RUN_OPTION_DEPTH:
     case RUN_OPTION_FREE_STACKS:
     case RUN_OPTION_FOLLOW:
     case RUN_OPTION_MAX_SIZE:
     case RUN_OPTION_MIN_FREE:
-    case RUN_OPTION_MMAP:
     case RUN_OPTION_SAMPLE:
         good = run_arguments_add(arguments, run_command_line.options[option].name, value);
+        break;
+    case RUN_OPTION_ROTATE:
+        good = set_rotate(arguments, value);
+        break;
+    case RUN_OPTION_KEEP:
+        good = set_keep(arguments, value);
         break;
     case RUN_OPTION_COMPRESS:
         arguments->compress = true;
@@ -150,14 +189,32 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
 }
 
 /* Rejects options that exclude each other. Returns -1 to go on, otherwise the exit status. */
-static int check_together(const struct run_arguments *arguments)
+static int check_together(struct run_arguments *arguments)
 {
     const struct command_line *line = &run_command_line;
+    struct options options;
+    char bad[64];
+    options_parse(arguments->settings, &options, bad, sizeof(bad));
+    /* The recorder stops at the limit, so the next trace begins before. */
+    arguments->rotate.size = options.max_size / 2;
     if (arguments->sized_delete && arguments->fast_clock)
         return command_line_wrong(
             line, "--sized-delete needs the order of events: it cannot be used with --clock=fast");
     if (arguments->live && !arguments->open)
         return command_line_wrong(line, "--live needs --open");
+    const char *other = arguments->live           ? "live"
+                        : arguments->compress     ? "compress"
+                        : arguments->suppressions ? "suppressions"
+                        : arguments->mappings     ? "mmap"
+                        : arguments->instrument   ? "unwind=instrument"
+                                                  : NULL;
+    if (arguments->rotate.interval > 0 && !options.sample)
+        return command_line_wrong(line, "--rotate needs --sample: each trace begins with the "
+                                        "blocks of the sample that are live");
+    if (arguments->rotate.interval > 0 && other)
+        return command_line_wrong(line, "--rotate and --%s cannot be used together", other);
+    if (arguments->rotate.keep > 0 && arguments->rotate.interval <= 0)
+        return command_line_wrong(line, "--keep needs --rotate");
     if (arguments->without_stacks && arguments->waits_for_call)
         return command_line_wrong(line,
                                   "call:SYMBOL needs stacks: it cannot be used with --unwind=off");

@@ -5,15 +5,18 @@
 
 #include <stdbool.h>
 
+#include "capture/run/rotate.h"
 #include "capture/run/watch.h"
 
 struct run_arguments {
     const char *trace;   /* NULL: the recorder names it */
     const char *session; /* NULL: named after the trace */
     bool force, open, live, quiet, compress;
-    bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock;
+    bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock, instrument,
+        mappings;
     char settings[1024]; /* for MPROF_OPTIONS */
     struct run_watch watch;
+    struct run_rotate_options rotate;
     char **program; /* and its arguments, NULL at the end */
 };
 

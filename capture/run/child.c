@@ -185,7 +185,11 @@ static void follow_until_end(pid_t process, const struct child_report *report,
     do {
         int next = UNNAMED_INTERVAL;
         if (!follow && atomic_load(&report->named))
-            follow = run_follow_new(report->trace, child->compress, watches, process);
+            follow = run_follow_new(report->trace,
+                                    &(struct run_follow_options){.compress = child->compress,
+                                                                 .steers = watches,
+                                                                 .program = process,
+                                                                 .rotate = child->rotate});
         if (follow) {
             next = run_follow_step(follow);
             wait_for[1].fd = run_follow_descriptor(follow);

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "capture/run/rotate.h"
 #include "capture/run/watch.h"
 
 struct run_child {
@@ -21,6 +22,7 @@ struct run_child {
     const char *path;       /* of the program */
     const char *log;        /* takes its output, and its input is empty; NULL: it has ours */
     struct run_watch watch; /* when to record */
+    struct run_rotate_options rotate;
 
     char recorded[PATH_MAX]; /* out: the trace's absolute path */
     int status;              /* out: as waitpid gives it */

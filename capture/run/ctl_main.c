@@ -34,6 +34,7 @@ static const struct command {
     {"resume", TRACE_REQUEST_RESUME, false, "recording", "was recording already"},
     {"mark", TRACE_REQUEST_MARK, true, "marked", ""},
     {"snapshot", TRACE_REQUEST_SNAPSHOT, true, "snapshot taken", ""},
+    {"rotate", TRACE_REQUEST_ROTATE, false, "recording into a new trace", ""},
     {"stop", TRACE_REQUEST_STOP, false, "stopped, the trace is complete", ""},
 };
 
@@ -244,6 +245,14 @@ static int request(struct client *client, const struct arguments *arguments,
     }
     if (status != CLIENT_GOOD) {
         say_error(path, status, process);
+        return 1;
+    }
+    if (answer == TRACE_ANSWER_NOT_DONE && command->request == TRACE_REQUEST_ROTATE &&
+        client->header->sample_interval == 0) {
+        say("mprof-ctl",
+            "process %d records everything, and only a sample can be rotated; start it with "
+            "mprof-run --sample",
+            (int)process);
         return 1;
     }
     if (answer == TRACE_ANSWER_NOT_DONE) {

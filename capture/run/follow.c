@@ -30,12 +30,13 @@ struct followed {
     struct run_resident resident;
     struct run_pack *pack; /* NULL: the trace is not packed */
     struct run_steer steer;
+    struct run_rotate rotate;
 };
 
 struct run_follow {
     const char *trace;
-    bool compress, steers;
-    pid_t program;
+    struct run_follow_options options;
+    struct run_kept kept;
     struct trace_watcher watcher;
     struct followed *traces[TRACES_MAX];
     size_t count;
@@ -46,14 +47,22 @@ static uint64_t now_ms(void)
     return clock_nanoseconds(CLOCK_MONOTONIC) / 1000000;
 }
 
+/* Lets go of the trace. */
+static void followed_leave(struct followed *followed)
+{
+    if (!followed->open)
+        return;
+    run_steer_end(&followed->steer, &followed->client);
+    run_rotate_end(&followed->rotate, &followed->client);
+    run_resident_end(&followed->resident);
+    run_pack_end(followed->pack);
+    client_close(&followed->client);
+    followed->open = false;
+}
+
 static void followed_close(struct followed *followed)
 {
-    if (followed->open) {
-        run_steer_end(&followed->steer, &followed->client);
-        run_resident_end(&followed->resident);
-        run_pack_end(followed->pack);
-        client_close(&followed->client);
-    }
+    followed_leave(followed);
     free(followed->path);
     free(followed);
 }
@@ -65,6 +74,7 @@ void run_follow_free(struct run_follow *follow)
     for (size_t i = 0; i < follow->count; i++)
         followed_close(follow->traces[i]);
     trace_watcher_end(&follow->watcher);
+    run_kept_free(&follow->kept);
     free(follow);
 }
 
@@ -84,7 +94,7 @@ static void add_trace(void *context, const char *path, uint64_t since)
         return;
     followed->path = strdup(path);
     followed->due = since;
-    if (!follow->steers && strcmp(path, follow->trace) != 0)
+    if (!follow->options.steers && strcmp(path, follow->trace) != 0)
         followed->due += CHILD_DELAY;
     if (followed->path)
         follow->traces[follow->count++] = followed;
@@ -92,22 +102,22 @@ static void add_trace(void *context, const char *path, uint64_t since)
         free(followed);
 }
 
-struct run_follow *run_follow_new(const char *trace, bool compress, bool steers, pid_t program)
+struct run_follow *run_follow_new(const char *trace, const struct run_follow_options *options)
 {
     struct run_follow *follow = calloc(1, sizeof(*follow));
     if (follow) {
         follow->trace = trace;
-        follow->compress = compress;
-        follow->steers = steers;
-        follow->program = program;
-        trace_watcher_begin(&follow->watcher, trace, compress || steers, now_ms());
+        follow->options = *options;
+        follow->kept.most = options->rotate.keep;
+        trace_watcher_begin(&follow->watcher, trace, options->compress || options->steers,
+                            now_ms());
         add_trace(follow, trace, now_ms());
     }
     return follow;
 }
 
 /* Tries to open the trace. Returns false if another attempt is useless. */
-static bool followed_open(struct followed *followed, bool compress)
+static bool followed_open(struct followed *followed, const struct run_follow_options *options)
 {
     if (client_open(&followed->client, followed->path) != CLIENT_GOOD)
         return ++followed->attempts < ATTEMPTS_MAX;
@@ -118,16 +128,33 @@ static bool followed_open(struct followed *followed, bool compress)
     followed->open = true;
     followed->sampled = true;
     run_resident_begin(&followed->resident, &followed->client);
-    if (compress && (followed->client.header->flags & TRACE_FILE_PACKED))
+    run_rotate_begin(&followed->rotate, &options->rotate, run_steer_now());
+    if (options->compress && (followed->client.header->flags & TRACE_FILE_PACKED))
         followed->pack = run_pack_begin(&followed->client);
     return true;
 }
 
-/* Does one trace's share of the work. Returns false if nothing is left to do for it. */
-static bool followed_step(struct followed *followed, bool compress, uint64_t now)
+/* Has the trace rotated if it is time. Returns true if the next one is to be opened. */
+static bool followed_rotate(struct followed *followed, struct run_follow *follow)
 {
+    if (followed->steer.asked ||
+        !run_rotate_step(&followed->rotate, &follow->options.rotate, &followed->client,
+                         followed->path, &follow->kept, run_steer_now()))
+        return false;
+    followed_leave(followed);
+    followed->attempts = 0;
+    followed->resident = (struct run_resident){0};
+    followed->pack = NULL;
+    return true;
+}
+
+/* Does one trace's share of the work. Returns false if nothing is left to do for it. */
+static bool followed_step(struct followed *followed, struct run_follow *follow, uint64_t now)
+{
+    if (followed->open && followed_rotate(followed, follow))
+        followed->due = now;
     if (!followed->open) {
-        if (!followed_open(followed, compress))
+        if (!followed_open(followed, &follow->options))
             return false;
         if (!followed->open) {
             followed->due = now + ATTEMPT_INTERVAL;
@@ -140,17 +167,21 @@ static bool followed_step(struct followed *followed, bool compress, uint64_t now
     }
     if (followed->pack && now >= followed->pack_due)
         followed->pack_due = run_pack_step(followed->pack) ? 0 : now + PACK_INTERVAL;
-    return followed->sampled ||
-           (followed->pack && client_recorder(&followed->client) == CLIENT_GOOD);
+    return followed->sampled || ((followed->pack || follow->options.rotate.interval > 0) &&
+                                 client_recorder(&followed->client) == CLIENT_GOOD);
 }
 
-static uint64_t followed_due(const struct followed *followed)
+static uint64_t followed_due(const struct followed *followed, const struct run_follow *follow)
 {
     uint64_t due = UINT64_MAX;
     if (!followed->open || followed->sampled)
         due = followed->due;
     if (followed->open && followed->pack && followed->pack_due < due)
         due = followed->pack_due;
+    if (followed->open && follow->options.rotate.interval > 0) {
+        const uint64_t rotate_due = (uint64_t)(run_rotate_due(&followed->rotate) * 1e3) + 1;
+        due = rotate_due < due ? rotate_due : due;
+    }
     return due;
 }
 
@@ -162,7 +193,7 @@ static void followed_steer(struct followed *followed, const struct run_follow *f
     if (strcmp(followed->path, follow->trace) == 0 && wanted != RUN_WANTED_NOTHING)
         atomic_store((_Atomic uint32_t *)&header->run,
                      wanted == RUN_WANTED_STOP ? TRACE_RUN_OVER : TRACE_RUN_RECORD);
-    if ((pid_t)header->pid != follow->program)
+    if ((pid_t)header->pid != follow->options.program)
         run_steer_step(&followed->steer, &followed->client, wanted, now);
 }
 
@@ -189,13 +220,15 @@ int run_follow_step(struct run_follow *follow)
     const int look = trace_watcher_step(&follow->watcher, now, add_trace, follow);
     for (size_t i = 0; i < follow->count;) {
         struct followed *followed = follow->traces[i];
-        if (followed_due(followed) <= now && !followed_step(followed, follow->compress, now)) {
+        if (followed_due(followed, follow) <= now && !followed_step(followed, follow, now)) {
+            if (strcmp(followed->path, follow->trace) != 0)
+                run_kept_add(&follow->kept, followed->path);
             followed_close(followed);
             follow->traces[i] = follow->traces[--follow->count];
             continue;
         }
-        if (followed_due(followed) < next)
-            next = followed_due(followed);
+        if (followed_due(followed, follow) < next)
+            next = followed_due(followed, follow);
         i++;
     }
     if (next == UINT64_MAX)

@@ -70,6 +70,7 @@ int main(int argc, char **argv)
         .argv = arguments.program,
         .path = places.program,
         .watch = arguments.watch,
+        .rotate = arguments.rotate,
     };
     const time_t started = time(NULL);
     status = record(&arguments, &child, &live_status);

@@ -5,6 +5,7 @@
 
 #include "capture/os/lockfree_table.h"
 #include "capture/stack/modules.h"
+#include "capture/stack/node_log.h"
 
 /*
  * An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
@@ -86,6 +87,12 @@ static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame 
     node.id = atomic_fetch_add_explicit(&tree.last_id, 1, memory_order_relaxed) + 1;
     if (!tree.sink->node(context, &node))
         return 0;
+    if (node_log_is_on)
+        node_log_put(node.id, &(struct node_log_entry){.pc = pc,
+                                                       .parent = parent,
+                                                       .module = node.module,
+                                                       .frame = (uint8_t)frame,
+                                                       .no_rule = no_rule});
     if (node.no_rule)
         lockfree_table_insert(&tree.no_rule, pc, 1);
     return node.id;

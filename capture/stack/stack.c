@@ -13,9 +13,11 @@
 
 #include "capture/os/os.h"
 #include "capture/stack/branch.h"
+#include "capture/stack/carry.h"
 #include "capture/stack/context_tree.h"
 #include "capture/stack/executable_maps.h"
 #include "capture/stack/modules.h"
+#include "capture/stack/node_log.h"
 #include "capture/stack/pairs.h"
 #include "capture/stack/shadow_stack.h"
 #include "capture/stack/thread_state.h"
@@ -48,6 +50,7 @@ void stack_after_fork(void)
     executable_maps_after_fork();
     shadow_stack_after_fork();
     context_tree_reset();
+    node_log_reset();
     atomic_fetch_add(&stacks.generation, 1);
 }
 
@@ -56,6 +59,31 @@ void stack_new_trace(void)
     modules_announce_again();
     context_tree_restart();
     atomic_fetch_add(&stacks.generation, 1);
+}
+
+bool stack_may_turn(void)
+{
+    return node_log_is_on || (stacks.mode != STACK_UNWIND_INSTRUMENT && node_log_begin());
+}
+
+bool stack_turn(void)
+{
+    if (!node_log_turn())
+        return false;
+    modules_announce_again();
+    context_tree_reset();
+    atomic_fetch_add(&stacks.generation, 1);
+    return true;
+}
+
+uint32_t stack_carry(uint32_t node, void *context)
+{
+    return carry_node(node, context);
+}
+
+void stack_turn_end(void)
+{
+    node_log_release();
 }
 
 void stack_contexts_renew(void)

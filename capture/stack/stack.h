@@ -28,6 +28,22 @@ void stack_after_fork(void);
 /* Called at the start of a new trace in the same process. All modules and nodes are new again. */
 void stack_new_trace(void);
 
+/*
+ * Prepares for stack_turn(), before the first event: from here on it is kept what each node is.
+ * False if there is no memory or functions report themselves, which knows the ids of nodes by
+ * heart.
+ */
+bool stack_may_turn(void);
+/*
+ * Does what stack_new_trace() does while no other thread takes a stack, and begins the ids of nodes
+ * again. Until stack_turn_end(), stack_carry() defines a node of the trace before in the new one,
+ * and returns its new id; 0: its code is no longer loaded, or it could not be written. Returns
+ * false if there is no memory; then nothing has changed.
+ */
+bool stack_turn(void);
+uint32_t stack_carry(uint32_t node, void *context);
+void stack_turn_end(void);
+
 /* Makes known contexts new again, in the same trace, under new ids. */
 void stack_contexts_renew(void);
 

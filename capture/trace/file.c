@@ -17,6 +17,7 @@
 #include "capture/os/message.h"
 #include "capture/os/once_per_run.h"
 #include "capture/os/os.h"
+#include "capture/trace/file_parts.h"
 #include "capture/trace/storage.h"
 
 #define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
@@ -26,41 +27,21 @@
 #define AHEAD_TURNS 10000u
 /* The most slots that are taken between two checks of the disk. */
 #define DISK_SLOTS 64u
-enum ahead_state { AHEAD_NOT, AHEAD_UNDER_WAY, AHEAD_DONE };
 
-static struct {
-    _Atomic(struct trace_file_header *) header;
-    int owner;
-    uint64_t id;
-    _Atomic bool stopped;
-    uint64_t limit; /* bytes, 0: none */
-    struct disk_space_limit min_free;
-    _Atomic uint32_t disk_due; /* number of the slot before which the disk is checked */
-    uint32_t root;             /* process of the run's first trace; 0: there is no run */
-    uint64_t sample_interval;
-    _Atomic uint32_t paused; /* several threads may set it at once */
-    uint32_t run;
-    struct {
-        _Atomic uint32_t state; /* enum ahead_state */
-        _Atomic uint32_t count, taken;
-        uint32_t first;
-        uint8_t *memory;
-    } ahead;
-    char base[TRACE_NAME_SIZE];
-    char path[TRACE_NAME_SIZE];
-} file;
+struct trace_file_parts trace_file_parts;
+static struct trace_file_parts *const file = &trace_file_parts;
 
 static _Atomic uint32_t file_nothing_asked;
 _Atomic(_Atomic uint32_t *) trace_file_control = &file_nothing_asked;
 
-static void set_header(struct trace_file_header *header)
+void trace_file_set_header(struct trace_file_header *header)
 {
-    atomic_store(&file.header, header);
+    atomic_store(&file->header, header);
     atomic_store(&trace_file_control,
                  header ? (_Atomic uint32_t *)&header->control : &file_nothing_asked);
 }
 
-static void fill_header(struct trace_file_header *header, uint32_t flags)
+void trace_file_fill_header(struct trace_file_header *header, uint32_t flags)
 {
     struct clock_pair start = clock_read_pair();
     memcpy(header->magic, TRACE_MAGIC, sizeof(header->magic));
@@ -70,33 +51,33 @@ static void fill_header(struct trace_file_header *header, uint32_t flags)
     header->flags = flags;
     header->clock = clock_is_tsc ? TRACE_CLOCK_TSC : TRACE_CLOCK_NANOSECONDS;
     header->architecture = EM_X86_64;
-    header->trace_id = file.id;
+    header->trace_id = file->id;
     header->start_ticks = start.ticks;
     header->start_monotonic_ns = start.monotonic_ns;
     header->start_realtime_ns = clock_nanoseconds(CLOCK_REALTIME);
-    header->sample_interval = file.sample_interval;
-    header->paused = file.paused;
-    header->run = file.run;
-    header->pid = (uint32_t)file.owner;
+    header->sample_interval = file->sample_interval;
+    header->paused = file->paused;
+    header->run = file->run;
+    header->pid = (uint32_t)file->owner;
     header->page_size = ARCH_PAGE_SIZE;
     header->header_sum = trace_sum(header, offsetof(struct trace_file_header, header_sum));
 }
 
-static uint64_t random_id(void)
+uint64_t trace_file_new_id(void)
 {
     uint64_t number = 0;
     if (os_call(SYS_getrandom, (long)&number, sizeof(number), GRND_NONBLOCK, 0, 0, 0) !=
         (long)sizeof(number))
         number = clock_nanoseconds(CLOCK_REALTIME) * UINT64_C(0x9E3779B97F4A7C15) ^
-                 (uint64_t)file.owner << 32;
+                 (uint64_t)file->owner << 32;
     return number ? number : 1;
 }
 
 /* Makes the folder of the other processes' traces, unless it exists. */
 static void make_folder(void)
 {
-    if (trace_name_folder(file.base, file.path))
-        os_call_retry(SYS_mkdir, (long)file.path, 0700, 0, 0);
+    if (trace_name_folder(file->base, file->path))
+        os_call_retry(SYS_mkdir, (long)file->path, 0700, 0, 0);
 }
 
 /* Opens the first name that is free. Returns the descriptor, or a negative errno. */
@@ -104,9 +85,9 @@ static int open_free_name(bool beside)
 {
     bool made = false, in_folder = true;
     for (unsigned attempt = beside; attempt < NAME_ATTEMPTS;) {
-        if (!trace_name_attempt(file.base, file.owner, attempt, in_folder, file.path))
+        if (!trace_name_attempt(file->base, file->owner, attempt, in_folder, file->path))
             return -ENAMETOOLONG;
-        long result = os_call_retry(SYS_openat, AT_FDCWD, (long)file.path,
+        long result = os_call_retry(SYS_openat, AT_FDCWD, (long)file->path,
                                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (result == -EEXIST) {
             attempt++;
@@ -134,13 +115,13 @@ static bool refuse(const char *what, long error)
     char digits[24];
     digits[sizeof(digits) - 1] = 0;
     if (is_disk(error)) {
-        if (once_per_run(file.base, file.root))
+        if (once_per_run(file->base, file->root))
             message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
-                         ": nothing is recorded into ", file.path,
+                         ": nothing is recorded into ", file->path,
                          ". Set MPROF_OUTPUT to another place.", NULL);
         return false;
     }
-    message_line(what, " ", file.path, ": error ",
+    message_line(what, " ", file->path, ": error ",
                  os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error),
                  "; nothing is recorded. Set MPROF_OUTPUT to another place.", NULL);
     return false;
@@ -154,7 +135,7 @@ static bool refuse(const char *what, long error)
 static bool base_is_irregular(void)
 {
     struct stat about;
-    long descriptor = os_call_retry(SYS_openat, AT_FDCWD, (long)file.base, O_PATH | O_CLOEXEC, 0);
+    long descriptor = os_call_retry(SYS_openat, AT_FDCWD, (long)file->base, O_PATH | O_CLOEXEC, 0);
     if (descriptor < 0)
         return false;
     bool irregular = os_status((int)descriptor, &about) == 0 && !S_ISREG(about.st_mode);
@@ -165,7 +146,7 @@ static bool base_is_irregular(void)
 /* Reads the header of the trace with the base's name. Returns false if there is no such trace. */
 static bool read_base(struct trace_file_header *header)
 {
-    int descriptor = base_is_irregular() ? -1 : os_open_read(file.base);
+    int descriptor = base_is_irregular() ? -1 : os_open_read(file->base);
     if (descriptor < 0)
         return false;
     bool whole = os_read(descriptor, header, sizeof(*header)) == (long)sizeof(*header);
@@ -192,13 +173,13 @@ static bool base_is_in_use(void)
 
 bool trace_file_is_of_this_process(const char *path)
 {
-    return path && *path && trace_name_base(path, file.base) && base_process() == os_process_id();
+    return path && *path && trace_name_base(path, file->base) && base_process() == os_process_id();
 }
 
 bool trace_file_of_run(const char *path, enum trace_run *run)
 {
     struct trace_file_header header;
-    if (!path || !*path || !trace_name_base(path, file.base) || !read_base(&header))
+    if (!path || !*path || !trace_name_base(path, file->base) || !read_base(&header))
         return false;
     *run = (enum trace_run)header.run;
     return true;
@@ -206,38 +187,38 @@ bool trace_file_of_run(const char *path, enum trace_run *run)
 
 void trace_file_set_run(enum trace_run run)
 {
-    file.run = run;
+    file->run = run;
 }
 
 void trace_file_set_limit(uint64_t bytes)
 {
-    file.limit = bytes;
+    file->limit = bytes;
 }
 
 void trace_file_set_min_free(struct disk_space_limit limit)
 {
-    file.min_free = limit;
+    file->min_free = limit;
 }
 
 void trace_file_set_root(uint32_t process)
 {
-    file.root = process;
+    file->root = process;
 }
 
 void trace_file_set_sampling(uint64_t mean)
 {
-    file.sample_interval = mean;
+    file->sample_interval = mean;
 }
 
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags)
 {
-    file.owner = os_process_id();
-    file.id = random_id();
-    atomic_store(&file.stopped, false);
-    if ((path || !file.base[0]) && !trace_name_base(path, file.base))
+    file->owner = os_process_id();
+    file->id = trace_file_new_id();
+    atomic_store(&file->stopped, false);
+    if ((path || !file->base[0]) && !trace_name_base(path, file->base))
         return refuse("cannot name the trace in the working directory", -ENAMETOOLONG);
     if (base_is_irregular()) {
-        message_line(file.base,
+        message_line(file->base,
                      " is not a regular file: nothing is recorded. Set MPROF_OUTPUT to "
                      "another place.",
                      NULL);
@@ -247,48 +228,48 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     if (descriptor < 0)
         return refuse("cannot create the trace", descriptor);
     void *memory = NULL;
-    int error = trace_storage_begin(descriptor, file.path);
+    int error = trace_storage_begin(descriptor, file->path);
     if (!error)
         error = trace_storage_take(0, TRACE_FILE_HEADER_SIZE, TRACE_FILE_HEADER_SIZE, &memory);
     struct trace_file_header *header = memory;
     if (!header) {
         trace_storage_end();
         /* Nobody wants the empty file that this call made. */
-        os_call_retry(SYS_unlink, (long)file.path, 0, 0, 0);
+        os_call_retry(SYS_unlink, (long)file->path, 0, 0, 0);
         return refuse("cannot reserve space for the trace", error ? error : -ENOMEM);
     }
-    fill_header(header, flags);
-    atomic_store(&file.disk_due, 0);
-    set_header(header);
-    if (announce && strcmp(file.base, file.path) != 0 && !base_is_in_use())
-        message_line(file.base, " exists: recording into ", file.path, NULL);
+    trace_file_fill_header(header, flags);
+    atomic_store(&file->disk_due, 0);
+    trace_file_set_header(header);
+    if (announce && strcmp(file->base, file->path) != 0 && !base_is_in_use())
+        message_line(file->base, " exists: recording into ", file->path, NULL);
     return true;
 }
 
 bool trace_file_is_open(void)
 {
-    return atomic_load_explicit(&file.header, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&file->header, memory_order_relaxed) != NULL;
 }
 
 bool trace_file_is_stopped(void)
 {
-    return atomic_load(&file.stopped);
+    return atomic_load(&file->stopped);
 }
 
 uint64_t trace_file_id(void)
 {
-    return file.id;
+    return file->id;
 }
 
 int trace_file_owner(void)
 {
-    return file.owner;
+    return file->owner;
 }
 
 bool trace_file_is_own(void)
 {
     int process = os_process_id();
-    return process == file.owner || (process == -EPERM && os_is_confined());
+    return process == file->owner || (process == -EPERM && os_is_confined());
 }
 
 /* Says once why recording stops, and for a reason of the disk once in a run. Later events are only
@@ -296,14 +277,14 @@ bool trace_file_is_own(void)
 static void stop_for(struct trace_file_header *header, int error, const char *why,
                      const char *number, const char *rest)
 {
-    if (atomic_exchange(&file.stopped, true))
+    if (atomic_exchange(&file->stopped, true))
         return;
     header->stop_errno = -error;
     header->state = is_disk(error)    ? TRACE_STATE_DISK_FULL
                     : error == -EFBIG ? TRACE_STATE_LIMIT
                                       : TRACE_STATE_ERROR;
-    if (!is_disk(error) || once_per_run(file.base, file.root))
-        message_line(why, number, rest, ": recording stops, ", file.path,
+    if (!is_disk(error) || once_per_run(file->base, file->root))
+        message_line(why, number, rest, ": recording stops, ", file->path,
                      " contains the events so far; the program goes on", NULL);
 }
 
@@ -329,7 +310,7 @@ static void stop(struct trace_file_header *header, int error)
 static void stop_at_limit(struct trace_file_header *header)
 {
     char text[DISK_SPACE_TEXT];
-    stop_for(header, -EFBIG, "the trace has reached the ", disk_space_text(file.limit, text),
+    stop_for(header, -EFBIG, "the trace has reached the ", disk_space_text(file->limit, text),
              " that --max-size allows");
 }
 
@@ -342,8 +323,8 @@ static bool stop_before_full(struct trace_file_header *header, uint32_t number)
     struct disk_space space;
     char text[DISK_SPACE_TEXT];
     const int descriptor = trace_storage_descriptor();
-    if (number < atomic_load(&file.disk_due) || !trace_storage_has(descriptor) ||
-        !disk_space_look(descriptor, file.min_free, &space))
+    if (number < atomic_load(&file->disk_due) || !trace_storage_has(descriptor) ||
+        !disk_space_look(descriptor, file->min_free, &space))
         return false;
     if (space.available < space.must_stay_free + CHUNK_SIZE) {
         stop_for(header, -ENOSPC, "less than ", disk_space_text(space.must_stay_free, text),
@@ -351,13 +332,13 @@ static bool stop_before_full(struct trace_file_header *header, uint32_t number)
         return true;
     }
     const uint64_t slots = (space.available - space.must_stay_free) / CHUNK_SIZE / 4;
-    atomic_store(&file.disk_due, number + (uint32_t)(slots < DISK_SLOTS ? slots : DISK_SLOTS));
+    atomic_store(&file->disk_due, number + (uint32_t)(slots < DISK_SLOTS ? slots : DISK_SLOTS));
     return false;
 }
 
 void trace_file_stop(const char *why)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
+    struct trace_file_header *header = atomic_load(&file->header);
     if (header)
         stop_for(header, -EPERM, why, "", "");
 }
@@ -388,30 +369,30 @@ static void reserve_ahead(struct trace_file_header *header)
     uint64_t offset = TRACE_FILE_HEADER_SIZE + (uint64_t)first * CHUNK_SIZE;
     struct disk_space space;
     void *memory;
-    if ((file.limit && offset + size > file.limit) ||
-        (disk_space_look(trace_storage_descriptor(), file.min_free, &space) &&
+    if ((file->limit && offset + size > file->limit) ||
+        (disk_space_look(trace_storage_descriptor(), file->min_free, &space) &&
          space.available < space.must_stay_free + size) ||
         trace_storage_take(offset, size, size, &memory) != 0)
         return;
-    file.ahead.first = first;
-    file.ahead.memory = memory;
-    atomic_store(&file.ahead.taken, 0);
-    atomic_store(&file.ahead.count, AHEAD);
+    file->ahead.first = first;
+    file->ahead.memory = memory;
+    atomic_store(&file->ahead.taken, 0);
+    atomic_store(&file->ahead.count, AHEAD);
 }
 
 void trace_file_reserve_ahead(void)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
-    if (!header || atomic_load(&file.stopped))
+    struct trace_file_header *header = atomic_load(&file->header);
+    if (!header || atomic_load(&file->stopped))
         return;
     uint32_t state = AHEAD_NOT;
-    if (atomic_compare_exchange_strong(&file.ahead.state, &state, AHEAD_UNDER_WAY)) {
+    if (atomic_compare_exchange_strong(&file->ahead.state, &state, AHEAD_UNDER_WAY)) {
         reserve_ahead(header);
-        atomic_store(&file.ahead.state, AHEAD_DONE);
+        atomic_store(&file->ahead.state, AHEAD_DONE);
     }
     /* Waits, because the filter of a thread that did not would forbid the other one's calls. */
-    for (unsigned turn = 0; turn < AHEAD_TURNS && atomic_load(&file.ahead.state) == AHEAD_UNDER_WAY;
-         turn++)
+    for (unsigned turn = 0;
+         turn < AHEAD_TURNS && atomic_load(&file->ahead.state) == AHEAD_UNDER_WAY; turn++)
         os_yield();
 }
 
@@ -427,21 +408,20 @@ static void count_slot(struct trace_file_header *header, uint32_t number)
 /* Takes a slot that was reserved ahead. Returns NULL if there is none. */
 static uint8_t *take_ahead(struct trace_file_header *header, uint32_t *number)
 {
-    uint32_t count = atomic_load(&file.ahead.count), place = atomic_load(&file.ahead.taken);
-    while (place < count && !atomic_compare_exchange_weak(&file.ahead.taken, &place, place + 1))
+    uint32_t count = atomic_load(&file->ahead.count), place = atomic_load(&file->ahead.taken);
+    while (place < count && !atomic_compare_exchange_weak(&file->ahead.taken, &place, place + 1))
         ;
     if (place >= count)
         return NULL;
-    *number = file.ahead.first + place;
+    *number = file->ahead.first + place;
     count_slot(header, *number);
-    return file.ahead.memory + (size_t)place * CHUNK_SIZE;
+    return file->ahead.memory + (size_t)place * CHUNK_SIZE;
 }
 
-/* Gives up the reserved slots, which do not belong to another trace. */
-static void leave_ahead(void)
+void trace_file_leave_ahead(void)
 {
-    atomic_store(&file.ahead.count, 0);
-    atomic_store(&file.ahead.state, AHEAD_NOT);
+    atomic_store(&file->ahead.count, 0);
+    atomic_store(&file->ahead.state, AHEAD_NOT);
 }
 
 /* Filling the memory at once costs one call instead of a fault for each page. Kernels before 5.14
@@ -459,9 +439,9 @@ static uint64_t left_out(uint32_t reserved)
 
 uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
+    struct trace_file_header *header = atomic_load(&file->header);
     const uint32_t first = *reserved;
-    if (!header || atomic_load(&file.stopped))
+    if (!header || atomic_load(&file->stopped))
         return NULL;
     *reserved = CHUNK_SIZE;
     uint8_t *ahead = os_is_confined() ? take_ahead(header, slot) : NULL;
@@ -472,7 +452,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved)
     const uint64_t end = offset + CHUNK_SIZE;
     const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
     void *memory = NULL;
-    if (file.limit && end > freed && end - freed > file.limit) {
+    if (file->limit && end > freed && end - freed > file->limit) {
         stop_at_limit(header);
         return NULL;
     }
@@ -488,7 +468,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved)
     }
     /* After a restart that did not wait for this thread, the descriptor may already be that of the
      * new trace. */
-    if (atomic_load(&file.header) != header) {
+    if (atomic_load(&file->header) != header) {
         os_unmap(memory, CHUNK_SIZE);
         return NULL;
     }
@@ -502,14 +482,14 @@ uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved)
 
 bool trace_file_grow_slot(uint8_t *memory, uint32_t slot, uint32_t from, uint32_t to)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
+    struct trace_file_header *header = atomic_load(&file->header);
     const uint64_t more = left_out(from) - left_out(to), at = (uint64_t)slot * CHUNK_SIZE;
-    if (!header || atomic_load(&file.stopped))
+    if (!header || atomic_load(&file->stopped))
         return false;
-    if (file.limit) {
+    if (file->limit) {
         const uint64_t slots = atomic_load((_Atomic uint32_t *)&header->next_slot);
         const uint64_t freed = atomic_load((_Atomic uint64_t *)&header->freed_bytes);
-        if (TRACE_FILE_HEADER_SIZE + slots * CHUNK_SIZE + more > freed + file.limit)
+        if (TRACE_FILE_HEADER_SIZE + slots * CHUNK_SIZE + more > freed + file->limit)
             return false;
     }
     if (more > 0 && trace_storage_grow(TRACE_FILE_HEADER_SIZE + at + from, more) != 0)
@@ -526,7 +506,7 @@ void trace_file_release_slot(uint8_t *memory)
 
 void trace_file_count_dropped(uint64_t events)
 {
-    struct trace_file_header *header = atomic_load_explicit(&file.header, memory_order_relaxed);
+    struct trace_file_header *header = atomic_load_explicit(&file->header, memory_order_relaxed);
     if (header)
         atomic_fetch_add_explicit((_Atomic uint64_t *)&header->dropped_events, events,
                                   memory_order_relaxed);
@@ -534,13 +514,13 @@ void trace_file_count_dropped(uint64_t events)
 
 bool trace_file_is_sealed(void)
 {
-    struct trace_file_header *header = atomic_load_explicit(&file.header, memory_order_relaxed);
+    struct trace_file_header *header = atomic_load_explicit(&file->header, memory_order_relaxed);
     return header && atomic_load((_Atomic uint32_t *)&header->sealed) != 0;
 }
 
 bool trace_file_take_request(struct trace_asked *asked)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
+    struct trace_file_header *header = atomic_load(&file->header);
     uint32_t from = TRACE_CONTROL_ASKED;
     if (!header || !atomic_compare_exchange_strong((_Atomic uint32_t *)&header->control, &from,
                                                    TRACE_CONTROL_TAKEN))
@@ -553,7 +533,7 @@ bool trace_file_take_request(struct trace_asked *asked)
 
 void trace_file_answer(enum trace_answer answer)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
+    struct trace_file_header *header = atomic_load(&file->header);
     if (!header)
         return;
     header->answer = answer;
@@ -562,16 +542,16 @@ void trace_file_answer(enum trace_answer answer)
 
 void trace_file_set_paused(enum trace_paused paused)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
-    file.paused = paused;
+    struct trace_file_header *header = atomic_load(&file->header);
+    file->paused = paused;
     if (header)
         atomic_store((_Atomic uint32_t *)&header->paused, paused);
 }
 
 void trace_file_end(enum trace_state state, struct clock_pair end)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
-    if (!header || atomic_load(&file.stopped) || trace_file_is_sealed())
+    struct trace_file_header *header = atomic_load(&file->header);
+    if (!header || atomic_load(&file->stopped) || trace_file_is_sealed())
         return;
     header->end_ticks = end.ticks;
     header->end_monotonic_ns = end.monotonic_ns;
@@ -580,16 +560,16 @@ void trace_file_end(enum trace_state state, struct clock_pair end)
 
 void trace_file_leave(void)
 {
-    set_header(NULL);
-    leave_ahead();
+    trace_file_set_header(NULL);
+    trace_file_leave_ahead();
     trace_storage_end();
 }
 
 void trace_file_forget(void)
 {
-    struct trace_file_header *header = atomic_load(&file.header);
-    set_header(NULL);
-    leave_ahead();
+    struct trace_file_header *header = atomic_load(&file->header);
+    trace_file_set_header(NULL);
+    trace_file_leave_ahead();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);
     trace_storage_end();

@@ -263,6 +263,31 @@ int trace_storage_grow(uint64_t offset, uint64_t size)
     return take((struct range){.offset = offset, .size = size, .first = size});
 }
 
+int trace_storage_map_other(int descriptor, uint64_t size, void **memory)
+{
+    *memory = NULL;
+    if (size > length_limit())
+        return -EFBIG;
+    long result = os_call_retry(SYS_fallocate, descriptor, 0, 0, (long)size);
+    if (is_unknown(result)) {
+        result = os_call_retry(SYS_pwrite64, descriptor, (long)chunk_of_zeros, (long)size, 0);
+        result = result == (long)size ? 0 : result < 0 ? result : -ENOSPC;
+    }
+    return result < 0 ? (int)result : map_part(descriptor, 0, size, memory);
+}
+
+bool trace_storage_is_in_place(void)
+{
+    struct stat status;
+    const long opened =
+        os_call_retry(SYS_openat, AT_FDCWD, (long)storage.path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (opened < 0)
+        return false;
+    const bool same = read_status((int)opened, &status);
+    os_close((int)opened);
+    return same;
+}
+
 int trace_storage_begin(int descriptor, const char *path)
 {
     struct stat status = {0};

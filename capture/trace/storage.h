@@ -33,6 +33,12 @@ int trace_storage_begin(int descriptor, const char *path);
 int trace_storage_take(uint64_t offset, uint64_t size, uint64_t first, void **memory);
 int trace_storage_grow(uint64_t offset, uint64_t size);
 
+/* Reserves and maps the first `size` bytes of another, empty file. Returns 0 or a negative errno.
+ */
+int trace_storage_map_other(int descriptor, uint64_t size, void **memory);
+/* Tells whether the file has the path that trace_storage_begin() got. */
+bool trace_storage_is_in_place(void);
+
 /* Closes the descriptor, unless it belongs to the program by now. */
 void trace_storage_end(void);
 

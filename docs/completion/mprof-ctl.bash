@@ -11,7 +11,7 @@ _mprof_ctl()
     *)
         case $word in
         -*) mapfile -t COMPREPLY < <(compgen -W "--wait= --quiet --help --version" -- "$word") ;;
-        *) mapfile -t COMPREPLY < <(if [ "$COMP_CWORD" -eq 1 ]; then compgen -f -- "$word"; pgrep -x mprof-run; else compgen -W 'status pause resume mark snapshot stop' -- "$word"; fi) ;;
+        *) mapfile -t COMPREPLY < <(if [ "$COMP_CWORD" -eq 1 ]; then compgen -f -- "$word"; pgrep -x mprof-run; else compgen -W 'status pause resume mark snapshot rotate stop' -- "$word"; fi) ;;
         esac
         ;;
     esac

@@ -5,4 +5,4 @@ _arguments -s -S \
     '(-q --quiet)'{-q,--quiet}'[print only errors]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \
-    '1:PID or TRACE:{compadd -- $(pgrep -x mprof-run); _files}' '2:COMMAND:(status pause resume mark snapshot stop)' '3:NAME: '
+    '1:PID or TRACE:{compadd -- $(pgrep -x mprof-run); _files}' '2:COMMAND:(status pause resume mark snapshot rotate stop)' '3:NAME: '

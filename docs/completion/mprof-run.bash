@@ -16,6 +16,8 @@ _mprof_run()
     --max-size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --min-free) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --sample) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --rotate) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --keep) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --start-on) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call: call' -- "$word") ;;
     --start-after) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --stop-on) mapfile -t COMPREPLY < <(compgen -W 'signal file: rss> live> allocs> mark: call: call' -- "$word") ;;
@@ -23,7 +25,7 @@ _mprof_run()
     --toggle) mapfile -t COMPREPLY < <(compgen -W 'SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --start-on= --start-after= --stop-on= --duration= --toggle= --suppressions --sized-delete --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --rotate= --keep= --start-on= --start-after= --stop-on= --duration= --toggle= --suppressions --sized-delete --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         esac
         ;;

@@ -7,7 +7,7 @@ function __mprof_options_of_run
             continue
         end
         switch $word
-            case -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --start-on --start-after --stop-on --duration --toggle
+            case -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --rotate --keep --start-on --start-after --stop-on --duration --toggle
                 set behind yes
             case --
                 return 1
@@ -32,6 +32,8 @@ complete -c mprof-run -n '__mprof_options_of_run' -l min-free -x -d 'stop record
 complete -c mprof-run -n '__mprof_options_of_run' -l mmap -d 'record mmap, munmap, mremap and mprotect too, separately from the heap'
 complete -c mprof-run -n '__mprof_options_of_run' -l compress -d 'write the trace compressed; this uses a second core, not the program\'s'
 complete -c mprof-run -n '__mprof_options_of_run' -l sample -x -d 'record only a sample, one point in SIZE bytes on average'
+complete -c mprof-run -n '__mprof_options_of_run' -l rotate -x -d 'with --sample: begin a new trace every TIME (60s, 5m, 1h), with the blocks that are live; the complete ones are TRACE.r1, TRACE.r2, …'
+complete -c mprof-run -n '__mprof_options_of_run' -l keep -x -d 'with --rotate: keep the N newest complete traces of this run'
 complete -c mprof-run -n '__mprof_options_of_run' -l start-on -x -a 'signal file: rss\> live\> allocs\> mark: call: call' -d 'record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the file exists), rss>SIZE, live>SIZE (more is allocated and not freed), allocs>N, mark:NAME (the program sets this mark), call:SYMBOL (the first allocation in that function or in one that it calls), call (the program calls mprof_resume())'
 complete -c mprof-run -n '__mprof_options_of_run' -l start-after -x -d 'record nothing during the first SECONDS'
 complete -c mprof-run -n '__mprof_options_of_run' -l stop-on -x -a 'signal file: rss\> live\> allocs\> mark: call: call' -d 'stop recording permanently on this; values as for --start-on'
@@ -42,4 +44,4 @@ complete -c mprof-run -n '__mprof_options_of_run' -l sized-delete -d 'compare th
 complete -c mprof-run -n '__mprof_options_of_run' -s q -l quiet -d 'do not print where the trace is'
 complete -c mprof-run -n '__mprof_options_of_run' -s h -l help -d 'print this text'
 complete -c mprof-run -n '__mprof_options_of_run' -s V -l version -d 'print the version'
-complete -c mprof-run -x -a '(__fish_complete_subcommand -- -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --start-on --start-after --stop-on --duration --toggle)'
+complete -c mprof-run -x -a '(__fish_complete_subcommand -- -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --rotate --keep --start-on --start-after --stop-on --duration --toggle)'

@@ -16,6 +16,8 @@ _arguments -s -S \
     '--mmap[record mmap, munmap, mremap and mprotect too, separately from the heap]' \
     '--compress[write the trace compressed; this uses a second core, not the program'\''s]' \
     '--sample=[record only a sample, one point in SIZE bytes on average]:SIZE: ' \
+    '--rotate=[with --sample: begin a new trace every TIME (60s, 5m, 1h), with the blocks that are live; the complete ones are TRACE.r1, TRACE.r2, …]:TIME: ' \
+    '--keep=[with --rotate: keep the N newest complete traces of this run]:N: ' \
     '--start-on=[record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the file exists), rss>SIZE, live>SIZE (more is allocated and not freed), allocs>N, mark:NAME (the program sets this mark), call:SYMBOL (the first allocation in that function or in one that it calls), call (the program calls mprof_resume())]:WHAT:(signal file\: rss\> live\> allocs\> mark\: call\: call)' \
     '--start-after=[record nothing during the first SECONDS]:SECONDS: ' \
     '--stop-on=[stop recording permanently on this; values as for --start-on]:WHAT:(signal file\: rss\> live\> allocs\> mark\: call\: call)' \

@@ -48,6 +48,8 @@ const struct required_call required_calls[] = {
     CALL(getcwd, false, 0),
     CALL(unlink, false, 0),
     CALL(mkdir, false, 0, 0700),
+    CALL(renameat2, false, NOWHERE, 0, NOWHERE, 0, 0),
+    CALL(mremap, false, 1, 0, 0, 0),
     CALL(uname, false, 0),
     CALL(getppid, false, 0),
     CALL(tgkill, false, 1, 1, 0),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/record/live_blocks.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "capture/os/os.h"
+
+struct place {
+    struct live_block block;
+    _Atomic uint32_t next_free;
+};
+
+static struct {
+    struct place *places; /* number 0 is not used */
+    uint32_t most;
+    _Atomic uint32_t used; /* numbers given out so far */
+    _Atomic uint64_t free; /* low half: the first free number; high half: a tag against reuse */
+} pool;
+
+bool live_blocks_init(uint32_t most)
+{
+    pool.most = most;
+    pool.places = os_map((most + 1) * sizeof(*pool.places));
+    return pool.places != NULL;
+}
+
+static uint32_t pop_free(void)
+{
+    uint64_t head = atomic_load(&pool.free), next;
+    do {
+        if ((uint32_t)head == 0)
+            return 0;
+        next = ((head >> 32) + 1) << 32 | atomic_load(&pool.places[(uint32_t)head].next_free);
+    } while (!atomic_compare_exchange_weak(&pool.free, &head, next));
+    return (uint32_t)head;
+}
+
+uint32_t live_blocks_add(const struct live_block *block)
+{
+    uint32_t number = pop_free();
+    if (number == 0) {
+        if (atomic_load(&pool.used) >= pool.most)
+            return 0;
+        number = atomic_fetch_add(&pool.used, 1) + 1;
+        if (number > pool.most) {
+            atomic_fetch_sub(&pool.used, 1);
+            return 0;
+        }
+    }
+    pool.places[number].block = *block;
+    return number;
+}
+
+void live_blocks_remove(uint32_t number)
+{
+    uint64_t head = atomic_load(&pool.free), next;
+    pool.places[number].block.address = 0;
+    do {
+        atomic_store(&pool.places[number].next_free, (uint32_t)head);
+        next = ((head >> 32) + 1) << 32 | number;
+    } while (!atomic_compare_exchange_weak(&pool.free, &head, next));
+}
+
+const struct live_block *live_blocks_get(uint32_t number)
+{
+    return &pool.places[number].block;
+}
+
+struct live_block *live_blocks_next(uint32_t *at)
+{
+    while (*at < atomic_load(&pool.used)) {
+        struct live_block *block = &pool.places[++*at].block;
+        if (block->address)
+            return block;
+    }
+    return NULL;
+}
+
+void live_blocks_reset(void)
+{
+    os_discard(pool.places, (pool.most + 1) * sizeof(*pool.places));
+    atomic_store(&pool.used, 0);
+    atomic_store(&pool.free, 0);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of each live block that a sample took, so that another trace can begin with them.
+ *
+ * All threads use the pool at once without a lock. An entry belongs to the thread that works on its
+ * block. live_blocks_each() needs that no other thread does.
+ */
+#ifndef MPROF_CAPTURE_RECORD_LIVE_BLOCKS_H
+#define MPROF_CAPTURE_RECORD_LIVE_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct live_block {
+    uint64_t address; /* 0: the entry is free */
+    uint64_t size, ticks;
+    uint64_t count; /* objects; 1 for a block of the heap */
+    uint32_t stack, thread, arena;
+    uint8_t kind; /* enum trace_alloc_kind */
+    uint8_t log2_alignment;
+};
+
+/* Makes the pool for at most `most` blocks. False if there is no memory. */
+bool live_blocks_init(uint32_t most);
+
+/* Adds a block. Returns its number, 0 if there is no room. */
+uint32_t live_blocks_add(const struct live_block *block);
+void live_blocks_remove(uint32_t number);
+/* Returns the block of a number that was added and not removed. */
+const struct live_block *live_blocks_get(uint32_t number);
+
+/* Goes through all blocks, which may be changed but not removed. `at` begins as 0. Returns NULL
+ * after the last one. */
+struct live_block *live_blocks_next(uint32_t *at);
+
+/* Forgets all. No other thread may be inside an event. */
+void live_blocks_reset(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Goes on with the recording in another trace, which begins with the sampled blocks that are live
+ * (trace-format.md, "Rotation").
+ */
+#ifndef MPROF_CAPTURE_RECORD_ROTATE_H
+#define MPROF_CAPTURE_RECORD_ROTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* Names an arena in the trace if it has no name there yet. NULL: there are no arenas. */
+extern void (*_Atomic rotate_introduce)(struct thread *thread, uint32_t arena)
+    __attribute__((visibility("hidden")));
+
+/* Prepares for rotations, before the first event. `possible`: what is recorded allows them. */
+void rotate_prepare(bool possible);
+
+/*
+ * Begins another trace, and answers the request for it in the one before. Returns false if that
+ * cannot be done now; then the recording goes on as it was. The other threads wait at their next
+ * event until it is done. The calling thread must not hold the guard.
+ */
+bool rotate_trace(const void *frame);
+
+#endif
