@@ -10,6 +10,7 @@
 #include "ingest/follow_lag.h"
 #include "ingest/follow_process.h"
 #include "ingest/follow_run.h"
+#include "ingest/replay/earlier.h"
 #include "ingest/replay/rows.h"
 #include "ingest/trace/follow.h"
 #include "ingest/write/follow.h"
@@ -140,6 +141,7 @@ static bool publish(struct follow *follow, uint64_t end_ticks)
 {
     struct replay shown = follow->replay;
     bool good = begin_transaction(follow);
+    good = replay_earlier_copy(&shown) && good;
     memcpy(follow->shown, follow->replay.batch, sizeof(*follow->shown));
     shown.batch = follow->shown;
     shown.skips_rows = false; /* live blocks always have rows */
@@ -153,6 +155,7 @@ static bool publish(struct follow *follow, uint64_t end_ticks)
         good = writer_follow_rows(follow->writer, shown.batch);
     good = good && put_tables(follow, &shown, end_ticks) && writer_follow_end(follow->writer);
     follow->in_transaction = false;
+    free(shown.earlier.rows);
     return good ||
            (follow->status->code == INGEST_OK && ingest_fail_memory(follow->status, "rows"));
 }

@@ -209,6 +209,10 @@ CREATE TABLE wrong_size(          -- with mprof-run --sized-delete: blocks delet
   allocations INTEGER NOT NULL,
   PRIMARY KEY(stack_id, free_stack_id, size, stated_size)
 ) WITHOUT ROWID;
+CREATE TABLE earlier_block(       -- blocks that were live when a rotated trace began
+  allocation_id INTEGER PRIMARY KEY, -- its alloc_ns is when the trace began
+  before_ns INTEGER NOT NULL      -- how long before that it was allocated
+);
 CREATE TABLE named_graph(         -- filter graphs that the user stored
   name TEXT PRIMARY KEY,
   text TEXT NOT NULL,             -- may begin with lines of description, which begin with '#'

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ingest/replay/blocks.h"
+#include "ingest/replay/earlier.h"
 
 static bool add_mark(struct replay *replay, const char *kind, struct trace_text name)
 {
@@ -187,6 +188,8 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         return compare_size(replay, event);
     case TRACE_EXT_TYPE:
         return name_type(replay, event);
+    case TRACE_EXT_LIVE:
+        return replay_earlier(replay, event);
     default:
         return true;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ingest/replay/blocks.h"
+#include "ingest/replay/earlier.h"
 #include "ingest/replay/extended.h"
 #include "ingest/replay/inherited.h"
 #include "ingest/replay/order.h"
@@ -95,7 +96,7 @@ static uint8_t log2_plus_1(uint64_t alignment)
     return alignment ? (uint8_t)(64 - __builtin_clzll(alignment)) : 0;
 }
 
-static bool handle_allocate(struct replay *replay, const struct trace_event *event)
+bool replay_allocate(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_record *record = event->record;
     uint64_t size = replay_size(replay, event, record->size);
@@ -222,7 +223,7 @@ bool replay_event(struct replay *replay, const struct trace_event *event,
     else if (event->kind == EVENT_FREE)
         good = handle_free(replay, event);
     else if (event->kind == EVENT_ALLOCATE)
-        good = handle_allocate(replay, event);
+        good = replay_allocate(replay, event);
     else
         good = replay_extended(replay, event);
     if (!good && status->code == INGEST_OK)
@@ -288,6 +289,7 @@ void replay_free(struct replay *replay)
     }
     for (size_t i = 0; i < replay->mark_count; i++)
         free(replay->marks[i].name);
+    replay_earlier_free(&replay->earlier);
     free(replay->threads);
     problems_free(&replay->problems);
     free(replay->arenas);

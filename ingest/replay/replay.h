@@ -46,6 +46,9 @@ void replay_prefetch_stack(void *context, const struct trace_record *record);
 bool replay_event(struct replay *replay, const struct trace_event *event,
                   struct ingest_status *status);
 
+/* Replays an allocation of the heap. False if memory is exhausted or the sink failed. */
+bool replay_allocate(struct replay *replay, const struct trace_event *event);
+
 /* Writes rows of the blocks that are still live, in the order of allocation, and the last batch.
  * False with `status` set. */
 bool replay_finish(struct replay *replay, struct ingest_status *status);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "ingest/replay/earlier.h"
 #include "ingest/replay/inherited.h"
 
 /* Returns the type of a block, which the rules or the program have named, and its elements. Blocks
@@ -59,7 +60,7 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
         replay->batch->rows = 0;
         replay->batch->first_id = replay->rows + 2;
     }
-    return ++replay->rows;
+    return replay_earlier_row(replay, block, ++replay->rows);
 }
 
 struct order_entry {

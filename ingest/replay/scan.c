@@ -187,6 +187,23 @@ static bool name_thread(struct trace_scan *scan, const struct trace_extension *e
     return true;
 }
 
+/* Adds a row for the thread of a block that was live when the trace began. It may have ended. */
+static bool know_thread(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (!threads_possible(&scan->threads, extension->thread)) {
+        problems_add(&scan->problems, PROBLEM_RECORD, "thread number %" PRIu64 " is impossible",
+                     extension->thread);
+        return true;
+    }
+    const uint32_t index = threads_find(&scan->threads, (uint32_t)extension->thread);
+    if (index == INDEX_NONE)
+        return false;
+    struct thread_row *thread = &scan->threads.rows[index];
+    if (thread->start_ticks == THREAD_TIME_NONE)
+        thread->start_ticks = extension->when;
+    return true;
+}
+
 /* Tells whether there can be a thread with the cursor's number. Damaged numbers are large. */
 static bool thread_possible(const struct trace_scan *scan, const struct trace_cursor *cursor)
 {
@@ -248,6 +265,14 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
     case TRACE_EXT_ARENA_FREE:
         scan->events++;
         return true;
+    case TRACE_EXT_CONTINUED:
+        scan->continued = extension.sequence;
+        scan->promised_live += extension.count;
+        return true;
+    case TRACE_EXT_LIVE:
+        scan->events++;
+        scan->live++;
+        return know_thread(scan, &extension);
     case TRACE_EXT_BYPASS:
         return unrecorded_modules_add(&scan->unrecorded, &extension);
     case TRACE_EXT_SUPPRESSIONS:
@@ -408,6 +433,10 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
             return ingest_fail_memory(status, "the stacks, modules and threads of the trace");
     }
     note_gaps(scan);
+    if (scan->live < scan->promised_live)
+        problems_add(&scan->problems, PROBLEM_DAMAGE,
+                     "%" PRIu64 " of %" PRIu64 " blocks that were live at the beginning are lost",
+                     scan->promised_live - scan->live, scan->promised_live);
     if (trace_file_missing_slots(file) != 0) {
         struct problem *problem = problems_add(
             &scan->problems, PROBLEM_MISSING_CHUNK,

@@ -62,8 +62,10 @@ struct trace_scan {
     uint64_t damaged_bytes;
     uint64_t unknown_records;
     uint64_t dropped_events; /* of DROPPED records */
-    bool ended;              /* an END record was found */
-    size_t polled_nodes;     /* of a growing trace: those that the previous poll has seen */
+    uint64_t continued;      /* number of this trace in a rotated recording, 0: it is the first */
+    uint64_t live, promised_live; /* blocks that were live when the trace began */
+    bool ended;                   /* an END record was found */
+    size_t polled_nodes;          /* of a growing trace: those that the previous poll has seen */
 };
 
 /* Reads the whole trace into `scan`, which is zero-initialised. False with `status` set. Call

@@ -57,6 +57,22 @@ struct inherited_free {
     uint32_t arena, thread, stack;
 };
 
+/* A row of a block that was live when the trace began. */
+struct earlier_row {
+    uint64_t row, before_ns;
+};
+
+/* Those blocks (earlier.h). */
+struct earlier {
+    uint64_t *ages; /* ticks before the trace, by number of the event, from 1 */
+    size_t count, capacity;
+    uint64_t *heap; /* number of the event, by number of the heap's allocation, from 1 */
+    size_t heap_count, heap_capacity;
+    uint64_t heap_bytes;
+    struct earlier_row *rows; /* in the order of ids */
+    size_t row_count, row_capacity;
+};
+
 /* The counts of one thread. */
 struct thread_counts {
     uint64_t allocations, frees, bytes;
@@ -95,6 +111,7 @@ struct replay {
     bool forked;              /* the process owns a copy of its parent's live blocks */
     struct inherited_free *inherited;
     size_t inherited_count, inherited_capacity;
+    struct earlier earlier;
     struct arena_row *arenas;
     size_t arena_count, arena_capacity;
     struct index_map arena_by_id;

@@ -195,6 +195,19 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
                 " stack %" PRIu64,
                 extension->address, extension->size, extension->alignment, extension->stack);
         break;
+    case TRACE_EXT_CONTINUED:
+        fprintf(out, "continued number %" PRIu64 " trace 0x%" PRIx64 " blocks %" PRIu64,
+                extension->sequence, extension->trace, extension->count);
+        break;
+    case TRACE_EXT_LIVE:
+        fprintf(out,
+                "live address 0x%" PRIx64 " size %" PRIu64 " stack %" PRIu64 " thread %" PRIu64
+                " kind %" PRIu64 " alignment %" PRIu64 " age %" PRIu64 " arena %" PRIu64
+                " count %" PRIu64,
+                extension->address, extension->size, extension->stack, extension->thread,
+                extension->kind, extension->alignment, extension->age, extension->arena,
+                extension->count);
+        break;
     case TRACE_EXT_SUPPRESSIONS:
         fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,
                 extension->reason, extension->size, extension->offset);

@@ -173,6 +173,22 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->alignment = number(payload);
         extension->stack = number(payload);
         break;
+    case TRACE_EXT_CONTINUED:
+        extension->sequence = number(payload);
+        extension->trace = number(payload);
+        extension->count = number(payload);
+        break;
+    case TRACE_EXT_LIVE:
+        extension->address = number(payload);
+        extension->size = number(payload);
+        extension->stack = number(payload);
+        extension->thread = number(payload);
+        extension->kind = number(payload);
+        extension->alignment = number(payload);
+        extension->age = number(payload);
+        extension->arena = number(payload);
+        extension->count = number(payload);
+        break;
     case TRACE_EXT_SUPPRESSIONS:
         extension->reason = number(payload);
         extension->size = number(payload);

@@ -25,6 +25,7 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_FREE_CALL] = "INSERT INTO free_call VALUES (?,?)",
     [WRITER_MISMATCH] = "INSERT INTO mismatch VALUES (?,?,?,?,?,?)",
     [WRITER_WRONG_SIZE] = "INSERT INTO wrong_size VALUES (?,?,?,?,?)",
+    [WRITER_EARLIER_BLOCK] = "INSERT INTO earlier_block VALUES (?,?)",
     [WRITER_PROBLEM] = "INSERT INTO problem VALUES (?,?,?,?,?,?,?)",
     [WRITER_TIMELINE] = "INSERT INTO timeline VALUES (1,?,?,?,?,?,?,?,?)",
     [WRITER_FUNCTION_TOTAL] = "INSERT INTO function_total VALUES (?,?,?,?,?,?,?,?,?,?)",

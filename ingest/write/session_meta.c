@@ -143,6 +143,16 @@ static bool put_arenas(const struct table_sink *sink, const struct session_facts
            put_number(sink, "arena_live_bytes_end", live_bytes);
 }
 
+/* Writes what a rotated recording had at the beginning of this trace. */
+static bool put_earlier_sums(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct earlier *earlier = &facts->replay->earlier;
+    return facts->scan->continued == 0 ||
+           (put_number(sink, "rotation", facts->scan->continued) &&
+            put_number(sink, "earlier_blocks", earlier->heap_count) &&
+            put_number(sink, "earlier_bytes", earlier->heap_bytes));
+}
+
 static bool put_oddities(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct trace_file_header *header = trace_file_header(facts->file);
@@ -163,7 +173,8 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_number(sink, "orphaned_stacks", facts->replay->orphaned_events) &&
            put_number(sink, "unknown_records", scan->unknown_records) &&
            put_number(sink, "sampled", header->sample_interval != 0) &&
-           put_number(sink, "sample_interval", header->sample_interval);
+           put_number(sink, "sample_interval", header->sample_interval) &&
+           put_earlier_sums(sink, facts);
 }
 
 /* Writes the modules whose calls are missing, all or those before some moment. */

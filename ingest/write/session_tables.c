@@ -345,6 +345,16 @@ static bool put_free_calls(const struct table_sink *sink, const struct session_f
     return good;
 }
 
+static bool put_earlier(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct earlier *earlier = &facts->replay->earlier;
+    bool good = true;
+    for (size_t i = 0; good && i < earlier->row_count; i++)
+        good = PUT(sink, WRITER_EARLIER_BLOCK, value_number(earlier->rows[i].row),
+                   value_number(earlier->rows[i].before_ns));
+    return good;
+}
+
 static bool put_sums(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct totals *totals = facts->totals;
@@ -399,8 +409,8 @@ bool session_tables_put(const struct table_sink *sink, const struct session_fact
 {
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
            put_function_totals(sink, facts) && put_threads(sink, facts) &&
-           put_incidents(sink, facts) && put_inherited(sink, facts) && put_regions(sink, facts) &&
-           put_free_calls(sink, facts) && put_sums(sink, facts) &&
+           put_incidents(sink, facts) && put_inherited(sink, facts) && put_earlier(sink, facts) &&
+           put_regions(sink, facts) && put_free_calls(sink, facts) && put_sums(sink, facts) &&
            session_slots_put(sink, facts->totals->slot_sums) && session_types_put(sink, facts) &&
            session_meta_put(sink, facts) && put_sample_weights(sink, facts);
 }

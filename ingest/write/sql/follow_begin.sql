@@ -16,6 +16,7 @@ DELETE FROM region;
 DELETE FROM free_call;
 DELETE FROM mismatch;
 DELETE FROM wrong_size;
+DELETE FROM earlier_block;
 DELETE FROM problem;
 DELETE FROM timeline;
 DELETE FROM function_total;

@@ -10,6 +10,9 @@ UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.ke
 UPDATE main.meta SET value = max(value, (SELECT p.value FROM part.meta p WHERE p.key = meta.key))
   WHERE key = 'suppressions' AND key IN (SELECT key FROM part.meta);
 INSERT INTO main.meta
+  SELECT key, value FROM part.meta WHERE key IN ('earlier_blocks', 'earlier_bytes')
+  ON CONFLICT(key) DO UPDATE SET value = value + excluded.value;
+INSERT INTO main.meta
   SELECT key, value FROM part.meta WHERE key IN ('late_modules', 'unseen_modules')
   ON CONFLICT(key) DO UPDATE SET value = value || char(10) || excluded.value
   WHERE instr(char(10) || value || char(10), char(10) || excluded.value || char(10)) = 0;

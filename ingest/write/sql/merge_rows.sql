@@ -48,6 +48,8 @@ INSERT INTO main.mismatch
   SELECT stack_id + base.stack, kind, iif(free_stack_id = 0, 0, free_stack_id + base.stack),
     function, allocations, bytes
   FROM base, part.mismatch;
+INSERT INTO main.earlier_block
+  SELECT allocation_id + base.row, before_ns FROM base, part.earlier_block;
 INSERT INTO main.wrong_size
   SELECT iif(stack_id = 0, 0, stack_id + base.stack),
     iif(free_stack_id = 0, 0, free_stack_id + base.stack), size, stated_size, allocations

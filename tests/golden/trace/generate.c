@@ -35,6 +35,11 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
                   N(0x1000), N(0xf000), N(5));
     lane_node(lane, 1, 0, TRACE_FRAME_RETURN, 1, 0x1120);
     lane_node(lane, 2, 1, TRACE_FRAME_RETURN, 1, 0x1143);
+    lane_extended(lane, TRACE_EXT_CONTINUED, "wnnn", N(1050), N(2), N(0x77), N(2));
+    lane_extended(lane, TRACE_EXT_LIVE, "wnnnnnnnnn", N(1050), N(0x404000), N(640), N(2), N(1),
+                  N(TRACE_KIND_ALIGNED_ALLOC), N(7), N(500), N(0), N(1));
+    lane_extended(lane, TRACE_EXT_LIVE, "wnnnnnnnnn", N(1050), N(0x404400), N(16), N(1), N(3), N(0),
+                  N(0), N(90000), N(0), N(1));
     lane_alloc(lane, 1100, 0x4052a0, 32, 2);
     lane_alloc_kind(lane, 1300, 0x4052d0, 32, 2, TRACE_KIND_POSIX_MEMALIGN, 6);
     lane_free(lane, 1400, 0x4052a0);
