@@ -27,7 +27,7 @@ _Static_assert(SLOT_CELL_MOST == 6 * SLOT_NUMBER_MOST, "a key and five numbers")
 enum slot_key { SLOT_KEY_ALL, SLOT_KEY_FUNCTION, SLOT_KEY_TYPE, SLOT_KEY_SIZE, SLOT_KEY_TILE };
 #define SLOT_KEYS 5u
 
-/* What blocks of one key did in one slot. */
+/* The sums of the blocks of one key in one slot. */
 struct slot_cell {
     uint64_t key;
     uint64_t allocated_count, allocated_bytes, freed_count, freed_bytes;

@@ -231,7 +231,7 @@ enum trace_bypass {
     TRACE_BYPASS_MISSED = 5,    /* found when the program ended */
 };
 
-/* What came of the question for the program's own suppressions. */
+/* The result of the question for the program's own suppressions. */
 enum trace_suppressions {
     TRACE_SUPPRESSIONS_TEXT = 0,      /* its text */
     TRACE_SUPPRESSIONS_NONE = 1,      /* the program has no such function */

@@ -18,7 +18,7 @@
 
 #define SESSION_CANDIDATES 16
 
-/* What the session says about a block beside its row. Names are cut to fit. */
+/* The facts about a block that its row does not have. Names are cut to fit. */
 struct session_block_facts {
     const char *confidence; /* of its type: "exact", "inferred" or "unknown" */
     const char *arena;      /* the arena's name; "": the process heap */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What libmprof_sized.so tells the recorder. libmprof.so exports it for that library alone.
+ * The call by which libmprof_sized.so tells the recorder a size. libmprof.so exports it for that
+ * library alone.
  */
 #ifndef MPROF_CAPTURE_ENTRY_SIZED_DELETE_CALL_H
 #define MPROF_CAPTURE_ENTRY_SIZED_DELETE_CALL_H

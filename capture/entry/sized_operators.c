@@ -2,7 +2,7 @@
 /*
  * libmprof_sized.so: C++'s operators delete that are told a size.
  *
- * mprof-run --sized-delete preloads it behind the recorder, into programs that need the library of
+ * mprof-run --sized-delete preloads it after the recorder, into programs that need the library of
  * C++. Each operator tells the recorder the stated size, then calls the operator that the program
  * would have had without this library. The program's own operators come before these, and are not
  * seen.
@@ -64,7 +64,7 @@ __attribute__((constructor)) static void look_up(void)
     for (size_t i = 0; i < sizeof(unsized) / sizeof(*unsized); i++)
         same = same && module_of(dlsym(RTLD_DEFAULT, unsized[i])) == library;
     compares = same;
-    dlerror(); /* what was not found is no error of the program */
+    dlerror(); /* a name that was not found is not an error of the program */
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters are in parentheses already */

@@ -112,7 +112,7 @@ static void decide(struct run_watch *watch, double now, uint64_t resident, bool 
     if (watch->recorded_at == 0 &&
         (recording || (watch->is_open && watch->client.header->paused != TRACE_PAUSED_FROM_START)))
         watch->recorded_at = now;
-    /* A file or a resident set that meets the condition before the start is no reason to stop. */
+    /* A file or a resident set that meets the condition before the start does not stop it. */
     if (!watch->stop && watch->recorded_at > 0)
         watch->stop = (watch->duration > 0 && now >= watch->recorded_at + watch->duration) ||
                       condition_holds(watch, &watch->stop_on, resident);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers and texts as bytes, and back. A reader trusts no byte: behind the end, and from the first
- * text that does not end, it gives zeros and NULL, and `failed` is set.
+ * Numbers and texts as bytes, and back. A reader trusts no byte: after the end, and from the first
+ * text that does not end, it gives zeros and NULL, and sets `failed`.
  */
 #ifndef MPROF_INGEST_CACHE_CODING_H
 #define MPROF_INGEST_CACHE_CODING_H

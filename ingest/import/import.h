@@ -25,9 +25,10 @@ struct imported {
 
 /*
  * Imports the file at `path` if its beginning is that of another profiler's recording, plain or
- * compressed by gzip or zstd. Files that are none, or cannot be opened, are left alone:
- * `descriptor` is then -1. False with `status` set if the file is cut or damaged, or has only sums.
- * Stops when `*interrupted` is not 0 (NULL: never). Call imported_free() in the end.
+ * compressed by gzip or zstd. It leaves other files, and
+ * files that cannot be opened, alone: `descriptor` is then -1. False with `status` set if the file
+ * is cut or damaged, or has only sums. Stops when `*interrupted` is not 0 (NULL: never). Call
+ * imported_free() in the end.
  */
 bool import_file(const char *path, const char *session, const volatile sig_atomic_t *interrupted,
                  struct imported *imported, struct ingest_status *status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The modules that a program has loaded, as a recording lists them: again and again, each time all
- * of them. A module that is listed at the same place again keeps its number.
+ * The modules that a program has loaded, as a recording lists them: the whole list, again
+ * and again. A module that is listed again at the same place keeps its number.
  *
  * Order of calls: import_modules_clear() when a list begins, import_modules_add() for each module,
  * import_modules_range() for each of its ranges, import_modules_settle() when the list is complete,
@@ -16,7 +16,7 @@
 
 #include "ingest/import/trace_writer.h"
 
-/* More modules at a time, or ranges of all, are damage. */
+/* A recording that lists more modules at a time, or more ranges in all, is damaged. */
 #define IMPORT_MODULES_MAX 16384u
 
 struct import_module {

@@ -29,7 +29,7 @@ void owners_free(struct owners *owners);
 
 /*
  * Returns the id of the owner of the stack's blocks, 0 if it is unknown or memory is exhausted. A
- * stack of which the user's own code is no part has none.
+ * stack without the user's own code has none.
  */
 uint32_t owners_find(struct owners *owners, struct types *types, const struct stacks *stacks,
                      uint32_t stack);

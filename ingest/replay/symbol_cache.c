@@ -68,7 +68,8 @@ bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options
     return true;
 }
 
-/* An answer that a limit of this process made is no answer for others. */
+/* Tells whether a limit of this process may have changed answers: other processes must not use
+ * them. */
 static bool is_limited(const struct symbol_cache *cache)
 {
     struct rlimit open_files, memory, data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the symbolizer does behind its questions (symbols.h), which a transcript may answer, and the
- * facts that it tells the transcript.
+ * The work of the symbolizer's questions (symbols.h), for which a transcript may have the answers,
+ * and the facts that the symbolizer tells the transcript.
  */
 #ifndef MPROF_INGEST_SYMBOLS_ASKED_H
 #define MPROF_INGEST_SYMBOLS_ASKED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the type rules do behind their questions (types.h), which a transcript may answer. Each does
- * what the question of the comment says, without a transcript.
+ * The work of the type rules' questions (types.h), for which a transcript may have the answers.
+ * Each function does what the question in its comment says, without a transcript.
  */
 #ifndef MPROF_INGEST_TYPES_ASKED_H
 #define MPROF_INGEST_TYPES_ASKED_H

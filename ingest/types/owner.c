@@ -374,14 +374,15 @@ static void take_path(struct types_index *index, const struct types_member_path 
     *owner = (struct owner){index, path->steps[i].holder, path->steps[i].member, NULL};
 }
 
-/* What an address tells about the object there. */
+/* The object at an address, as far as the address tells. */
 enum holding {
     HOLDING_UNKNOWN,
     HOLDING_SELF, /* the address is that of an object of the target's class, and no more is known */
     HOLDING_FOUND
 };
 
-/* Takes what holds the object of class `target` (NULL: of the standard library) at the address. */
+/* Finds the holder of the object of class `target` (NULL: of the standard library) at the address.
+ */
 static enum holding take_object(struct types_index *index, const struct object *object,
                                 const struct types_type *target, struct owner *owner)
 {

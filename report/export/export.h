@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all formats of mprof-export share: the session with the selection that is exported, and the
- * sums and frames of its stacks as the options want them.
+ * The data that all formats of mprof-export share: the session with the selection that is exported,
+ * and the sums and frames of its stacks as the options want them.
  *
  * A format is one function that writes to `out` and returns false with `error` set if it cannot. It
- * need not check its writes: the output does (report/output.h).
+ * does not check its writes: the output does (report/output.h).
  */
 #ifndef MPROF_REPORT_EXPORT_EXPORT_H
 #define MPROF_REPORT_EXPORT_EXPORT_H

@@ -347,7 +347,7 @@ static void put_frames(const struct firefox_file *file, struct json *json)
     json_object_end(json);
 }
 
-/* What a row of the table of functions says. */
+/* A row of the table of functions. */
 static struct session_function facts_of(const struct firefox_file *file, size_t number)
 {
     struct session_function facts = {.file = ""};

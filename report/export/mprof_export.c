@@ -15,7 +15,7 @@
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
-/* Of options that are not given. */
+/* The defaults of options. */
 enum { MAX_EVENTS = 2000000, LARGEST_BLOCKS = 1000 };
 
 struct arguments {

@@ -14,7 +14,7 @@
 
 #define GRAPH_NONE UINT32_MAX
 
-/* What passes a node or an edge. Each stack counts once. */
+/* The sums of the stacks that pass a node or an edge. Each stack counts once. */
 struct flow {
     uint64_t bytes[SIZE_CLASSES], all, calls; /* calls: allocations */
 };

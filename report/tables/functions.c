@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each function allocated, itself and below it. */
+/* The report of functions: what each allocated itself, and with those that it called. */
 #include <stdlib.h>
 
 #include "report/tables/reports.h"

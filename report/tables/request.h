@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a report is asked for, and the sentences of the filter language that answer it. */
+/* The options of a report, and the sentences of the filter language that answer it. */
 #ifndef MPROF_REPORT_TABLES_REQUEST_H
 #define MPROF_REPORT_TABLES_REQUEST_H
 

@@ -59,7 +59,7 @@ uint64_t user_code_version(void);
 
 enum user_code_class { USER_CODE_OWN, USER_CODE_RUNTIME, USER_CODE_HIDDEN };
 
-/* What the settings say of a module. */
+/* The verdict of the settings about a module. */
 struct user_code_module {
     bool hide, show;               /* by the user's words */
     enum user_code_class built_in; /* by the built-in list */

@@ -2,10 +2,10 @@
 /*
  * The state of a calling context tree; private to this room.
  *
- * `rows` are the sums by stack. `order` has their numbers, so that the rows of each node are beside
- * each other: a node has order[first_row … first_row + row_count - 1], and its children part these.
- * `cursor` says how far the path of a row is gone: to the children of the deepest node that is
- * there.
+ * `rows` are the sums by stack. `order` has their numbers, sorted so that the rows of a node
+ * are neighbours: a node has order[first_row … first_row + row_count - 1], and its children divide
+ * these among them. `cursor` says how far the path of a row has been followed: to the children of
+ * the deepest node that was made.
  */
 #ifndef MPROF_SESSION_TREE_TREE_STATE_H
 #define MPROF_SESSION_TREE_TREE_STATE_H

@@ -21,9 +21,9 @@
  */
 struct load_kind {
     size_t request_size, size; /* bytes of the request; of the data with the request */
-    /* Computes the data from the request, on the engine's thread. The data are zero behind the
-     * request before. Returns false with `error` set; the view may then show the data as they
-     * are. */
+    /* Computes the data from the request, on the engine's thread. Before the
+     * call the data after the request are zero. Returns false with `error` set; the view may then
+     * show the data as they are. */
     session_call *run;
     void (*clear)(void *data); /* frees what run() has allocated; NULL: nothing */
 };

@@ -57,7 +57,7 @@ static bool package_of(const char *module, char *out, size_t size)
 
 bool debug_package(const char *module, const char *folder, char out[DEBUG_PACKAGE_SIZE])
 {
-    static const char *const variants[] = {"", "t64", "v5"}; /* of packages built anew */
+    static const char *const variants[] = {"", "t64", "v5"}; /* of packages that were built again */
     char name[DEBUG_PACKAGE_SIZE / 2], package[DEBUG_PACKAGE_SIZE - 10];
     /* The C library has a package for all its debug information. */
     if (has_file(folder, "libc6", module)) {
