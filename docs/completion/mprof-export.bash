@@ -18,11 +18,12 @@ _mprof_export()
     --pcs) mapfile -t COMPREPLY < <(compgen -W 'made-up real' -- "$word") ;;
     --tables) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --window) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --label) mapfile -t COMPREPLY < <(compgen -W 'service= host=' -- "$word") ;;
     --events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --max-events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --events= --max-events= --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -38,6 +38,9 @@ struct export_side {
     struct clean *clean;
 };
 
+/* The most labels that --label gives. */
+#define EXPORT_LABELS_MOST 8
+
 struct export
 {
     struct export_side own, base; /* base: of --base */
@@ -51,6 +54,10 @@ struct export
     bool at;             /* "live" means live at at_ns instead of at the end */
     enum export_value value;
     uint64_t window_ns; /* of --window, 0: none */
+    struct export_label {
+        char *key, *text;
+    } labels[EXPORT_LABELS_MOST]; /* of --label */
+    size_t label_count;
     uint64_t max_events, events;
     struct session_error *error;
 };

@@ -31,6 +31,31 @@ static int wrong(const char *option, const char *wanted, const char *value)
                               value);
 }
 
+/* Takes --label. Returns -1 to go on, or an exit status. */
+static int take_label(struct export *export, const char *value)
+{
+    static const char *const own[] = {"bytes", "thread", "type", "arena"};
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value || !equals[1])
+        return wrong("--label", "a key and a text, as in service=shop", value);
+    if (export->label_count == EXPORT_LABELS_MOST)
+        return command_line_wrong(&export_command_line, "there are more than %d labels",
+                                  EXPORT_LABELS_MOST);
+    struct export_label label = {strndup(value, (size_t)(equals - value)), strdup(equals + 1)};
+    bool taken = false;
+    for (size_t i = 0; label.key && i < sizeof(own) / sizeof(*own); i++)
+        taken = taken || strcmp(label.key, own[i]) == 0;
+    for (size_t i = 0; label.key && i < export->label_count; i++)
+        taken = taken || strcmp(label.key, export->labels[i].key) == 0;
+    if (label.key && label.text && !taken) {
+        export->labels[export->label_count++] = label;
+        return -1;
+    }
+    free(label.key);
+    free(label.text);
+    return taken ? wrong("--label", "a key that no other label has", value) : EXIT_BAD_INPUT;
+}
+
 /* Stores which of two words a value is. Returns -1 to go on, or an exit status. */
 static int take_choice(const char *option, const char *no, const char *yes, const char *value,
                        bool *chosen)
@@ -101,6 +126,8 @@ static int take_option(struct arguments *arguments, enum export_option option, c
     case EXPORT_OPTION_WINDOW:
         arguments->window = value;
         return -1;
+    case EXPORT_OPTION_LABEL:
+        return take_label(export, value);
     case EXPORT_OPTION_EVENTS:
         arguments->events_given = true;
         return take_number("--events", value, &export->events);
@@ -161,6 +188,8 @@ static int check_arguments(struct arguments *arguments)
                                      arguments->export.process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
                                         "out --base, --filter, --process and -o");
+    if (arguments->export.label_count > 0 && strcmp(format->name, "pprof") != 0)
+        return command_line_wrong(line, "--label works with pprof");
     if (arguments->window && strcmp(format->name, "pprof") != 0)
         return command_line_wrong(line, "--window works with pprof");
     if (arguments->window && (!arguments->export.path || arguments->base || arguments->at))
@@ -307,6 +336,15 @@ static void complain(const struct session_error *error)
         say("mprof-export", "%s", error->message);
 }
 
+static void free_labels(struct export *export)
+{
+    for (size_t i = 0; i < export->label_count; i++) {
+        free(export->labels[i].key);
+        free(export->labels[i].text);
+    }
+    export->label_count = 0;
+}
+
 int main(int argc, char **argv)
 {
     struct session_error error = {.message = ""};
@@ -314,8 +352,10 @@ int main(int argc, char **argv)
         .export = {.error = &error, .max_events = MAX_EVENTS, .events = LARGEST_BLOCKS}};
     output_prepare();
     int status = read_arguments(argc, argv, &arguments);
-    if (status >= 0 || !arguments.format)
+    if (status >= 0 || !arguments.format) {
+        free_labels(&arguments.export);
         return status;
+    }
     output_protect(arguments.session);
     output_protect(arguments.base);
     status = open_side(&arguments, arguments.session, &arguments.export.own);
@@ -327,5 +367,6 @@ int main(int argc, char **argv)
         complain(&error);
     close_side(&arguments.export.base);
     close_side(&arguments.export.own);
+    free_labels(&arguments.export);
     return status;
 }

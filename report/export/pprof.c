@@ -14,7 +14,7 @@
 #include "report/output.h"
 #include "session/groups.h"
 
-enum { VALUES = 4, LABELS_MOST = 4 };
+enum { VALUES = 4, LABELS_MOST = 4 + EXPORT_LABELS_MOST };
 #define SPLIT (STACKS_BY_TYPE | STACKS_BY_THREAD | STACKS_BY_ARENA | STACKS_BY_SIZE)
 
 struct writing {
@@ -144,6 +144,10 @@ static bool put_row(struct writing *writing, const struct session_stack_sums *ro
     if (row->arena != 0)
         labels[count++] =
             (struct pprof_label){.key = "arena", .text = arena_name(writing, row->arena)};
+    for (size_t i = 0; i < writing->export->label_count; i++) {
+        const struct export_label *label = &writing->export->labels[i];
+        labels[count++] = (struct pprof_label){.key = label->key, .text = label->text};
+    }
     return pprof_put_sample(writing->file, writing->locations, writing->location_count, values,
                             VALUES, labels, count);
 }
@@ -243,11 +247,16 @@ static bool put_whole(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
 
 enum { WINDOWS_MOST = 10000 };
 
-/* Puts what was allocated in a window, then what was live at its last nanosecond. */
+/*
+ * Puts what was allocated in a window, then what was live at its last nanosecond. Blocks that were
+ * live when a rotated trace began have the time 0 and were not allocated in its first window.
+ */
 static bool put_window(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
 {
     struct export window = *writing->export;
     char steps[96];
+    if (from_ns == 0 && to_ns > 1 && session_meta(window.own.session, "rotation"))
+        from_ns = 1;
     snprintf(steps, sizeof(steps), "where alloc_time in %" PRIu64 "ns..%" PRIu64 "ns", from_ns,
              to_ns - 1);
     struct graph_result *result = selection_graph(window.own.selection, steps, window.error);

@@ -115,6 +115,11 @@ for part in range(5):
     checked += 1
 check('all windows', whole, session.totals()[:2])
 
+# Labels that tell machines apart.
+file = export(session.path, 'pprof', '--label', 'service=shop', '--label', 'host=web1', suffix='.labels')
+for label in 'service=shop', 'host=web1':
+    check(f'label {label}', focused(file, label), session.totals()[1])
+
 # The mappings, places and names by another reader.
 read = json.loads(run('node', f'{common.SOURCE}/tests/readers/pprof_format.js',
                       export(session.path, 'pprof'), env=common.node_environment()).stdout)
