@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/leaks.h"
+#include "tui/screen/format.h"
 #include "tui/view/overview/overview.h"
 
 #define FILTER_SIZE 4096
@@ -215,16 +217,58 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
     }
 }
 
+struct once_data {
+    uint64_t selections; /* the request */
+    uint64_t blocks, bytes;
+};
+
+static bool run_once(struct session *session, struct selection *selection, void *argument,
+                     struct session_error *error)
+{
+    struct once_data *data = argument;
+    struct session_leaks leaks;
+    (void)session;
+    if (!selection_leaks(selection, NULL, &leaks, error))
+        return false;
+    data->blocks = leaks.of_kind[SESSION_LEAK_START_UP].blocks;
+    data->bytes = leaks.of_kind[SESSION_LEAK_START_UP].bytes;
+    session_leaks_free(&leaks);
+    return true;
+}
+
+/* Tells of the blocks that were allocated at the start, once, and kept: they are no leaks. */
+static void load_once(struct overview *overview, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct once_data), run_once,
+                                          NULL};
+    char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
+    if (session_recording(exploration->session) || overview->kinds_done < RANKED_KINDS)
+        return;
+    const struct once_data *data =
+        exploration_get(exploration, &overview->once_load, &kind, &exploration->selections);
+    if (!data || data->blocks == 0)
+        return;
+    overview->once.gravity = FINDING_GOOD;
+    overview->once.view = VIEW_LEAKS;
+    snprintf(overview->once.text, sizeof(overview->once.text),
+             "%s%s in %s%s block%s from the start of the run: no leak", exploration->about,
+             format_size(bytes, data->bytes), exploration->about,
+             format_count(blocks, data->blocks), data->blocks == 1 ? " stays" : "s stay");
+}
+
 void overview_load(struct overview *overview, struct exploration *exploration, int width)
 {
+    overview->once.text[0] = 0;
     load_facts(overview, exploration, width);
     if (overview->data)
         load_held(overview, exploration);
     if (!overview->held[HELD_BY_USER] || !overview->held[HELD_BY_TYPE])
         return;
     load_use(overview, exploration);
-    if (overview->use)
+    if (overview->use) {
         load_ranked(overview, exploration);
+        load_once(overview, exploration);
+    }
 }
 
 void overview_loads_clear(struct overview *overview, struct exploration *exploration)
@@ -234,7 +278,8 @@ void overview_loads_clear(struct overview *overview, struct exploration *explora
                                   &overview->held_loads[HELD_BY_TYPE],
                                   &overview->use_load,
                                   &overview->ranked_load,
-                                  &overview->holes_load};
+                                  &overview->holes_load,
+                                  &overview->once_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&exploration->loader, loads[i]);
 }

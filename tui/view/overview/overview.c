@@ -41,7 +41,12 @@ struct line {
 
 int overview_fact_lines(const struct overview *overview)
 {
-    return overview->data ? (int)overview->data->finding_count : 0;
+    return overview->data ? (int)overview->data->finding_count + (overview->once.text[0] != 0) : 0;
+}
+
+const struct finding *overview_fact(const struct overview *overview, size_t at)
+{
+    return at < overview->data->finding_count ? &overview->data->findings[at] : &overview->once;
 }
 
 int overview_lines(const struct overview *overview)
@@ -108,7 +113,7 @@ static void held_step(const struct overview *overview, const struct exploration 
 
 static void follow_fact(const struct overview *overview, struct exploration *exploration, size_t at)
 {
-    const struct finding *finding = &overview->data->findings[at];
+    const struct finding *finding = overview_fact(overview, at);
     if (finding->filter[0])
         exploration_narrow(exploration, finding->filter);
     exploration->wish_view = finding->view;
@@ -154,9 +159,9 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     const struct line line = line_of(overview, overview->selected);
     if (capacity == 0)
         return 0;
-    if (line.kind == LINE_FACT && overview->data->findings[line.at].filter[0]) {
-        snprintf(out->label, sizeof(out->label), "%.120s", overview->data->findings[line.at].text);
-        snprintf(out->step, sizeof(out->step), "%s", overview->data->findings[line.at].filter);
+    if (line.kind == LINE_FACT && overview_fact(overview, line.at)->filter[0]) {
+        snprintf(out->label, sizeof(out->label), "%.120s", overview_fact(overview, line.at)->text);
+        snprintf(out->step, sizeof(out->step), "%s", overview_fact(overview, line.at)->filter);
         return 1;
     }
     if (line.kind == LINE_HELD) {

@@ -31,7 +31,7 @@ struct overview_data {
 enum overview_held { HELD_BY_USER, HELD_BY_TYPE, HELD_WAYS };
 
 struct overview {
-    struct load load, held_loads[HELD_WAYS], use_load, ranked_load, holes_load;
+    struct load load, held_loads[HELD_WAYS], use_load, ranked_load, holes_load, once_load;
     const struct overview_data *data;          /* NULL: not known yet */
     const struct growth_data *held[HELD_WAYS]; /* at the peak; NULL: not known yet */
     size_t held_counts[HELD_WAYS];             /* the rows with any bytes */
@@ -41,6 +41,7 @@ struct overview {
     size_t kinds_done;           /* so many kinds have been looked for */
     size_t moments_done;         /* so many moments have been looked at for holes */
     struct ranked_finding holes; /* the most holes so far; bytes 0: none */
+    struct finding once;         /* blocks that stay from the start; no text: none are known */
     uint64_t ranked_selections;  /* the selection that they are about */
     int selected;                /* line */
 };
@@ -53,6 +54,7 @@ void overview_loads_clear(struct overview *overview, struct exploration *explora
 
 /* The lines of each part. */
 int overview_fact_lines(const struct overview *overview);
+const struct finding *overview_fact(const struct overview *overview, size_t at);
 int overview_lines(const struct overview *overview);
 
 /* The rows of the screen, from top to bottom; a part without rows is not shown. */

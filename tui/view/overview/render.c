@@ -119,7 +119,7 @@ static void render_facts(const struct overview *overview, const struct area *are
                          const struct overview_layout *layout)
 {
     for (int i = 0; i < layout->fact_rows; i++) {
-        const struct finding *finding = &overview->data->findings[i];
+        const struct finding *finding = overview_fact(overview, (size_t)i);
         const bool selected = overview->selected == (int)overview->ranked_count + i;
         const enum theme_role role = finding->gravity == FINDING_GOOD  ? THEME_GOOD
                                      : finding->gravity == FINDING_ODD ? THEME_WARNING
