@@ -54,7 +54,7 @@ size_t column_view_length(uint32_t rows, unsigned width)
 SUBTRACT(subtract32, uint32_t)
 SUBTRACT(subtract64, uint64_t)
 
-/* Stores the low `width` bytes of the values of a block. */
+/* Stores the low `width` (1 or 2) bytes of the values of a block. */
 INLINE void store_narrow(const uint32_t *from, unsigned width, size_t rows, uint8_t *to)
 {
     for (size_t i = 0; width == 1 && i < rows; i++)
@@ -63,33 +63,32 @@ INLINE void store_narrow(const uint32_t *from, unsigned width, size_t rows, uint
         const uint16_t value = (uint16_t)from[i];
         memcpy(to + i * 2, &value, 2);
     }
-    if (width == 4)
-        memcpy(to, from, rows * 4);
 }
 
+/* `values` has room for whole blocks, and begins where a malloc() did, so it is aligned. */
 INLINE bool unpack_body(const uint8_t *data, size_t length, const struct column_view *life,
                         const struct column_view *view, uint8_t *values)
 {
     struct column_places places;
+    uint32_t narrow[COLUMN_BLOCK_ROWS];
     const size_t blocks = column_blocks(view->rows);
     bool good = column_find_blocks(data, length, view->rows, &places);
     for (size_t i = 0; good && i < blocks; i++) {
         const size_t first = i * COLUMN_BLOCK_ROWS, rows = column_block_rows(view->rows, i);
         uint8_t *to = values + first * view->width;
         if (view->width == 8) {
-            uint64_t wide[COLUMN_BLOCK_ROWS];
+            uint64_t *wide = (void *)to;
             good = column_block_get64(&places.block[i], places.body[i], rows, -view->min, wide);
             if (life)
                 subtract64(wide, life, first, rows);
-            memcpy(to, wide, rows * 8);
-        } else {
-            uint32_t small[COLUMN_BLOCK_ROWS];
-            good = column_block_get32(&places.block[i], places.body[i], rows, -(uint32_t)view->min,
-                                      small);
-            if (life)
-                subtract32(small, life, first, rows);
-            store_narrow(small, view->width, rows, to);
+            continue;
         }
+        uint32_t *small = view->width == 4 ? (void *)to : narrow;
+        good =
+            column_block_get32(&places.block[i], places.body[i], rows, -(uint32_t)view->min, small);
+        if (life)
+            subtract32(small, life, first, rows);
+        store_narrow(small, view->width, rows, to);
     }
     return good;
 }
