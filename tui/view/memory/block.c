@@ -123,11 +123,45 @@ bool memory_copy(void *view, struct exploration *exploration, FILE *out)
     return true;
 }
 
+/* ---- the regions ------------------------------------------------------------------------ */
+
+enum { REGION_START, REGION_END, REGION_USED, REGION_COUNT, REGION_COLUMNS };
+
+static void region_cell(void *context, size_t row, size_t column, struct table_cell *cell)
+{
+    const struct session_region *region = &((const struct memory_map *)context)->regions[row];
+    if (column == REGION_START || column == REGION_END) {
+        snprintf(cell->text, sizeof(cell->text), "0x%" PRIx64,
+                 column == REGION_START ? region->start : region->end);
+        return;
+    }
+    cell->is_number = true;
+    cell->number = column == REGION_USED ? region->used_bytes : region->count;
+}
+
+/* Writes the regions at the moment, with what is in use of each. */
+static bool write_regions(const struct memory_map *map, FILE *out, enum table_format format)
+{
+    static const struct table_column columns[REGION_COLUMNS] = {{.title = "start", .text = true},
+                                                                {.title = "end", .text = true},
+                                                                {.title = "used_bytes"},
+                                                                {.title = "allocations"}};
+    const struct table_source source = {.context = (void *)map,
+                                        .columns = columns,
+                                        .column_count = REGION_COLUMNS,
+                                        .rows = map->region_count,
+                                        .cell = region_cell};
+    table_write(&source, out, format);
+    return map->region_count > 0;
+}
+
 bool memory_table(void *view, struct exploration *exploration, FILE *out, enum table_format format)
 {
     const struct memory_grid *grid = view;
     (void)exploration;
-    if (grid->pane != MEMORY_HOLES || !grid->holes)
+    if (grid->pane != MEMORY_HOLES)
+        return write_regions(&grid->map, out, format);
+    if (!grid->holes)
         return false;
     memory_holes_write(grid, out, format);
     return true;

@@ -30,15 +30,6 @@ static void leave(void *view, struct exploration *exploration)
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-enum line_kind { LINE_RANKED, LINE_FACT, LINE_HELD, LINE_NONE };
-
-/* What a line shows. */
-struct line {
-    enum line_kind kind;
-    enum overview_held way;
-    size_t at; /* of the part */
-};
-
 int overview_fact_lines(const struct overview *overview)
 {
     return overview->data ? (int)overview->data->finding_count + (overview->once.text[0] != 0) : 0;
@@ -55,21 +46,22 @@ int overview_lines(const struct overview *overview)
            (int)overview->held_counts[HELD_BY_USER] + (int)overview->held_counts[HELD_BY_TYPE];
 }
 
-static struct line line_of(const struct overview *overview, int number)
+struct overview_line overview_line_of(const struct overview *overview, int number)
 {
     size_t at = number < 0 ? SIZE_MAX : (size_t)number;
     if (at < overview->ranked_count)
-        return (struct line){.kind = LINE_RANKED, .at = at};
+        return (struct overview_line){.kind = LINE_RANKED, .at = at};
     at -= overview->ranked_count;
     if (at < (size_t)overview_fact_lines(overview))
-        return (struct line){.kind = LINE_FACT, .at = at};
+        return (struct overview_line){.kind = LINE_FACT, .at = at};
     at -= (size_t)overview_fact_lines(overview);
     for (int way = 0; way < HELD_WAYS; way++) {
         if (at < overview->held_counts[way])
-            return (struct line){.kind = LINE_HELD, .way = (enum overview_held)way, .at = at};
+            return (struct overview_line){
+                .kind = LINE_HELD, .way = (enum overview_held)way, .at = at};
         at -= overview->held_counts[way];
     }
-    return (struct line){.kind = LINE_NONE};
+    return (struct overview_line){.kind = LINE_NONE};
 }
 
 static void select_line(struct overview *overview, int line)
@@ -95,7 +87,7 @@ static void next_part(struct overview *overview, bool back)
 /* ---- what a line counts ----------------------------------------------------------------- */
 
 static void held_step(const struct overview *overview, const struct exploration *exploration,
-                      const struct line *line, char *out, size_t size)
+                      const struct overview_line *line, char *out, size_t size)
 {
     const bool by_type = line->way == HELD_BY_TYPE;
     const uint32_t id = overview->held[line->way]->rows[line->at].id;
@@ -123,7 +115,7 @@ static void follow_fact(const struct overview *overview, struct exploration *exp
 
 static void follow(const struct overview *overview, struct exploration *exploration)
 {
-    const struct line line = line_of(overview, overview->selected);
+    const struct overview_line line = overview_line_of(overview, overview->selected);
     char text[STEP_SIZE];
     switch (line.kind) {
     case LINE_RANKED:
@@ -156,7 +148,7 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
                      size_t capacity)
 {
     const struct overview *overview = view;
-    const struct line line = line_of(overview, overview->selected);
+    const struct overview_line line = overview_line_of(overview, overview->selected);
     if (capacity == 0)
         return 0;
     if (line.kind == LINE_FACT && overview_fact(overview, line.at)->filter[0]) {
@@ -252,4 +244,6 @@ const struct view_ops overview_view = {
     .update = update,
     .render = overview_render,
     .offers = offers,
+    .copy = overview_copy,
+    .table = overview_table,
 };

@@ -57,6 +57,21 @@ int overview_fact_lines(const struct overview *overview);
 const struct finding *overview_fact(const struct overview *overview, size_t at);
 int overview_lines(const struct overview *overview);
 
+enum overview_line_kind { LINE_RANKED, LINE_FACT, LINE_HELD, LINE_NONE };
+
+/* What a line shows. */
+struct overview_line {
+    enum overview_line_kind kind;
+    enum overview_held way;
+    size_t at; /* of the part */
+};
+struct overview_line overview_line_of(const struct overview *overview, int number);
+
+/* rows.c: the lines as rows of a table, for `:w` and `y`, as view_ops.table and view_ops.copy. */
+bool overview_table(void *view, struct exploration *exploration, FILE *out,
+                    enum table_format format);
+bool overview_copy(void *view, struct exploration *exploration, FILE *out);
+
 /* The rows of the screen, from top to bottom; a part without rows is not shown. */
 struct overview_layout {
     int ranked, ranked_rows, facts, fact_rows, totals, total_rows, outside, chart, chart_height;

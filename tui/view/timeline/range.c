@@ -326,7 +326,9 @@ bool timeline_table(void *view, struct exploration *exploration, FILE *out,
 {
     const struct timeline *timeline = view;
     struct rows rows;
-    if (!exploration->has_range || !timeline->grown[timeline->pane])
+    if (!exploration->has_range)
+        return timeline_write_slots(timeline, out, format);
+    if (!timeline->grown[timeline->pane])
         return false;
     const struct table_source source =
         source_of(timeline, (enum pane)timeline->pane, &rows, exploration);

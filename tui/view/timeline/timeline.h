@@ -115,6 +115,9 @@ bool timeline_copy(void *view, struct exploration *exploration, FILE *out);
 bool timeline_table(void *view, struct exploration *exploration, FILE *out,
                     enum table_format format);
 
+/* slots.c: writes the slots of the chart. Returns false if they are not known. */
+bool timeline_write_slots(const struct timeline *timeline, FILE *out, enum table_format format);
+
 void timeline_render(const void *view, const struct exploration *exploration,
                      const struct area *area);
 /* details.c: draws the lines below the chart, and the legend beside it. */
