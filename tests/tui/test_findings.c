@@ -5,11 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "session/graphs.h"
+#include "tui/view/overview/findings.h"
 #include "session/holes.h"
 #include "session/session.h"
 #include "tui/view/overview/ranked.h"
@@ -109,12 +112,50 @@ static void following_selects_what_is_counted(void **state)
     session_close(session);
 }
 
+/* Tells whether one of the lines names the graph as one of the user's own. */
+static bool tells_of(struct session *session, const char *graph)
+{
+    struct session_error error = {.message = ""};
+    struct finding found[FINDINGS_MOST];
+    bool told = false;
+    struct selection *selection = selection_new(session, "", &error);
+    assert_non_null(selection);
+    const size_t count =
+        findings_collect(session, selection, false, NULL, 0, NULL, found, FINDINGS_MOST);
+    for (size_t i = 0; i < count; i++)
+        told =
+            told || (strstr(found[i].text, "graphs of your own") && strstr(found[i].text, graph));
+    selection_free(selection);
+    return told;
+}
+
+static void graphs_of_the_user_are_named(void **state)
+{
+    (void)state;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    struct session_error error = {.message = ""};
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    assert_true(fixture_write(PATH, &options));
+    struct session *session = session_open(PATH, &error);
+    assert_non_null(session);
+    assert_false(tells_of(session, "storms"));
+    struct session_storing storing = {.place = SESSION_PLACE_SESSION};
+    assert_true(session_graph_store(session, "storms", "all | where size > 64 | join user, type",
+                                    &storing, &error));
+    session_close(session);
+    session = session_open(PATH, &error);
+    assert_non_null(session);
+    assert_true(tells_of(session, "storms"));
+    session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_by_bytes_and_certainty),
         cmocka_unit_test(holes_count_if_they_exceed_what_is_in_use),
         cmocka_unit_test(following_selects_what_is_counted),
+        cmocka_unit_test(graphs_of_the_user_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

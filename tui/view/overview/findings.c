@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "session/code_facts.h"
+#include "session/graphs.h"
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
 #include "tui/view/overview/debug_package.h"
+#include "tui/view/overview/ranked.h"
 
 struct collection {
     struct session *session;
@@ -168,6 +170,26 @@ static void add_unsymbolized(struct collection *to)
             modules[first].name, others);
 }
 
+/* Says which graphs behind the ranked findings are the user's own, in place of those that ship. */
+static void add_own_graphs(struct collection *to)
+{
+    char names[200] = "";
+    size_t length = 0;
+    for (size_t kind = 0; kind < RANKED_KINDS; kind++) {
+        struct session_graph graph;
+        struct session_error error;
+        if (!session_graph_find(to->session, ranked_graph(kind), &graph, &error))
+            continue;
+        if (graph.place != SESSION_PLACE_SHIPPED && length < sizeof(names))
+            length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+                                       length > 0 ? ", " : "", graph.name);
+        session_graph_clear(&graph);
+    }
+    if (length > 0)
+        add(to, FINDING_ODD, "", VIEW_GRAPHS,
+            "findings by graphs of your own, not those that ship: %s", names);
+}
+
 static void add_misuse(struct collection *to)
 {
     char a[FORMAT_SIZE];
@@ -292,6 +314,7 @@ size_t findings_collect(struct session *session, const struct selection *selecti
         add_leaks(&to);
         add_short_lived(&to);
     }
+    add_own_graphs(&to);
     add_misuse(&to);
     add_mismatches(&to);
     add_stacks(&to);

@@ -32,6 +32,11 @@ const char *ranked_word(size_t kind)
     return kinds[kind].word;
 }
 
+const char *ranked_graph(size_t kind)
+{
+    return kinds[kind].graph;
+}
+
 /* Writes the graph of a kind, limited to what a filter selects. */
 static bool write_graph(size_t kind, const char *filter, const char *more, char *out, size_t size)
 {

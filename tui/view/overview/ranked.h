@@ -29,6 +29,8 @@ struct ranked_finding {
 
 /* Returns what a kind finds, as a word or two: "leaks", "kept capacity". */
 const char *ranked_word(size_t kind);
+/* Returns the name of the graph of a kind, NULL for holes. */
+const char *ranked_graph(size_t kind);
 /* Runs the graph of a kind on what `filter` selects ("": everything). Stores at most RANKED_OF_KIND
  * findings. Blocks. Returns false with `error` set. */
 bool ranked_find(struct session *session, size_t kind, const char *filter,
