@@ -4,12 +4,7 @@
 #include <stdlib.h>
 
 #include "ingest/base/array.h"
-
-struct function_sum {
-    struct stack_usage self; /* of stacks whose call site is in the function; without its peak */
-    uint64_t bytes, count;   /* of stacks that the function is on */
-    size_t stack;            /* the last of them + 1: a recursive function counts once */
-};
+#include "ingest/write/function_sum.h"
 
 struct sums {
     sqlite3 *database;
@@ -76,13 +71,8 @@ static int add_totals(struct sums *sums, const struct stack_usages *stacks)
         result = SQLITE_OK;
         if (frame == 0 || frame > sums->frame_count)
             continue; /* there is no such frame */
-        struct function_sum *sum = &sums->functions[sums->frames[frame - 1]];
-        if (sum->stack == stack + 1)
-            continue;
-        sum->stack = stack + 1;
         const struct stack_usage usage = stack_usages_of(stacks, stack);
-        sum->bytes += usage.bytes;
-        sum->count += usage.allocations;
+        function_sum_add(&sums->functions[sums->frames[frame - 1]], stack, &usage);
     }
     sqlite3_finalize(query);
     return result == SQLITE_DONE ? SQLITE_OK : result;
@@ -96,16 +86,9 @@ static void add_selves(struct sums *sums, const uint32_t *call_sites, size_t sta
         const uint32_t function = call_sites[i];
         if (function > sums->count)
             continue;
-        if (function == 0) {
-            sums->functions[0].bytes += usage.bytes;
-            sums->functions[0].count += usage.allocations;
-        }
-        struct stack_usage *self = &sums->functions[function].self;
-        self->bytes += usage.bytes;
-        self->allocations += usage.allocations;
-        self->live_bytes += usage.live_bytes;
-        self->live_count += usage.live_count;
-        self->at_peak_bytes += usage.at_peak_bytes;
+        if (function == 0)
+            function_sum_add(&sums->functions[0], i, &usage);
+        function_sum_add_self(&sums->functions[function], &usage);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ingest/replay/runtime_blocks.h"
+#include "ingest/write/function_sum.h"
 
 #define PUT(sink, table, ...)                                                                      \
     (sink)->put((sink)->context, (table), (const struct writer_value[]){__VA_ARGS__},              \
@@ -173,12 +174,6 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
     return good;
 }
 
-struct function_sum {
-    struct stack_usage self; /* of stacks whose call site is in the function; without its peak */
-    uint64_t bytes, count;   /* of stacks that the function is on */
-    size_t stack;            /* the last of them + 1: a recursive function counts once */
-};
-
 static void add_stack(struct function_sum *sums, const struct stacks *stacks, size_t stack,
                       const struct stack_usages *usages)
 {
@@ -186,24 +181,11 @@ static void add_stack(struct function_sum *sums, const struct stacks *stacks, si
     const struct stack_usage usage = stack_usages_of(usages, stack);
     struct stack_walk walk = stacks_walk(row);
     uint32_t frame;
-    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
-        struct function_sum *sum = &sums[stacks->frames.rows[frame].function + 1];
-        if (sum->stack == stack + 1)
-            continue;
-        sum->stack = stack + 1;
-        sum->bytes += usage.bytes;
-        sum->count += usage.allocations;
-    }
-    if (row->function == FRAMES_NONE) {
-        sums[0].bytes += usage.bytes;
-        sums[0].count += usage.allocations;
-    }
-    struct stack_usage *self = &sums[stacks_function(stacks, (uint32_t)stack)].self;
-    self->bytes += usage.bytes;
-    self->allocations += usage.allocations;
-    self->live_bytes += usage.live_bytes;
-    self->live_count += usage.live_count;
-    self->at_peak_bytes += usage.at_peak_bytes;
+    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE)
+        function_sum_add(&sums[stacks->frames.rows[frame].function + 1], stack, &usage);
+    if (row->function == FRAMES_NONE)
+        function_sum_add(&sums[0], stack, &usage);
+    function_sum_add_self(&sums[stacks_function(stacks, (uint32_t)stack)], &usage);
 }
 
 /* Puts a row for each function, and one for stacks without a call site if there are any. */

@@ -203,7 +203,7 @@ char *given_trace_follow(const char *path, bool replace, pid_t *follower)
 {
     char *trace = strdup(path), *session = trace ? session_beside(trace) : NULL;
     if (!session)
-        say(program, "out of memory");
+        say(program, "out of memory; close other programs");
     const bool good = session && follow(trace, session, replace, follower);
     free(trace);
     if (!good)

@@ -118,7 +118,7 @@ static void load(struct sql *sql, struct exploration *exploration)
     sql->result = result;
     sql_rows_clear(sql);
     if (result->table && !sql_rows_take(sql))
-        exploration_complain(exploration, "out of memory");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
 }
 
 /* ---- update ----------------------------------------------------------------------------- */
