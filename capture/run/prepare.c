@@ -69,6 +69,8 @@ static int check_trace(const struct run_arguments *arguments)
             errno == ENOTEMPTY ? "it contains other files" : strerror(errno));
         return 1;
     }
+    if (arguments->force && there)
+        sibling_traces_remove_rotated(trace);
     if (there && unlink(trace) != 0) {
         say("mprof-run", "%s: cannot be replaced: %s; name another with -o", trace,
             strerror(errno));

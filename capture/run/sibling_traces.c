@@ -42,8 +42,25 @@ void sibling_traces_end(const char *trace)
         rmdir(folder);
 }
 
-size_t sibling_traces_each(const char *trace, time_t since,
-                           void (*each)(void *context, const char *trace), void *context)
+/* Tells whether the end of a name is that of a complete trace of a rotation: .rN. */
+static bool is_rotated_end(const char *end)
+{
+    return end[0] == '.' && end[1] == 'r' && end[2] >= '1' && end[2] <= '9' &&
+           end[2 + strspn(end + 2, "0123456789")] == 0;
+}
+
+/* Tells whether the name is one that a recorder gives to a trace in the folder. */
+static bool is_recorded_name(const char *name)
+{
+    const char *end = strstr(name, ".r");
+    return *name >= '1' && *name <= '9' &&
+           (sibling_traces_is_name(name) ||
+            (end && is_rotated_end(end) &&
+             strspn(name, "0123456789.") == (size_t)(end - name) + 1));
+}
+
+static size_t each_of(const char *trace, time_t since, bool (*wanted)(const char *name),
+                      void (*each)(void *context, const char *trace), void *context)
 {
     char folder[TRACE_NAME_SIZE], path[TRACE_NAME_SIZE + 256];
     struct dirent **entries;
@@ -52,8 +69,8 @@ size_t sibling_traces_each(const char *trace, time_t since,
     for (int i = 0; i < count; i++) {
         struct stat status;
         snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-        if (sibling_traces_is_name(entries[i]->d_name) && lstat(path, &status) == 0 &&
-            S_ISREG(status.st_mode) && status.st_mtime >= since)
+        if (wanted(entries[i]->d_name) && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+            status.st_mtime >= since)
             each(context, path);
         free(entries[i]);
     }
@@ -61,6 +78,12 @@ size_t sibling_traces_each(const char *trace, time_t since,
         return 0;
     free(entries);
     return (size_t)count;
+}
+
+size_t sibling_traces_each(const char *trace, time_t since,
+                           void (*each)(void *context, const char *trace), void *context)
+{
+    return each_of(trace, since, sibling_traces_is_name, each, context);
 }
 
 /* Tells whether the file is a trace. If a process was killed as its trace began, the file is
@@ -98,12 +121,35 @@ bool sibling_traces_remove(const char *trace)
         errno = ENOTDIR;
         return false;
     }
-    if (sibling_traces_each(trace, 0, count_trace, &traces) > traces + 2) { /* "." and ".." */
+    if (each_of(trace, 0, is_recorded_name, count_trace, &traces) > traces + 2) { /* "." and ".." */
         errno = ENOTEMPTY;
         return false;
     }
-    sibling_traces_each(trace, 0, remove_one, NULL);
+    each_of(trace, 0, is_recorded_name, remove_one, NULL);
     return rmdir(folder) == 0 || errno == ENOENT;
+}
+
+void sibling_traces_remove_rotated(const char *trace)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 256];
+    struct dirent **entries;
+    snprintf(folder, sizeof(folder), "%s", trace);
+    char *slash = strrchr(folder, '/');
+    const char *base = slash ? trace + (slash - folder) + 1 : trace;
+    if (slash)
+        slash[slash == folder] = 0;
+    const int count = scandir(slash ? folder : ".", &entries, NULL, NULL);
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        struct stat status;
+        snprintf(path, sizeof(path), "%s/%s", slash ? folder : ".", name);
+        if (strncmp(name, base, strlen(base)) == 0 && is_rotated_end(name + strlen(base)) &&
+            lstat(path, &status) == 0 && S_ISREG(status.st_mode) && is_trace(path))
+            unlink(path);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
 }
 
 struct summing {

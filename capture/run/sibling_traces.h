@@ -31,6 +31,8 @@ size_t sibling_traces_each(const char *trace, time_t since,
 /* Removes the traces of an earlier run, and the folder. If anything else lies in it, or it is a
  * link, this removes nothing and returns false with errno set. */
 bool sibling_traces_remove(const char *trace);
+/* Removes the complete traces TRACE.r1, TRACE.r2, … of an earlier run. */
+void sibling_traces_remove_rotated(const char *trace);
 
 /* The sums over a run's traces, the first one included. */
 struct sibling_traces_sum {

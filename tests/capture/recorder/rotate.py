@@ -156,6 +156,12 @@ until(lambda: os.path.exists(path + ".r2") and not os.path.exists(path + ".r1"),
 end(run, "keep")
 check(os.path.exists(path + ".r0"), "a file of somebody else is gone")
 check(not os.path.exists(path + ".r1") and os.stat(path + ".r2").st_mode & 0o777 == 0o600, f"keep: {traces(path)}")
+os.makedirs(path + ".d")
+for name in "77.r1", "77.2.r3":
+    os.link(path + ".r2", f"{path}.d/{name}")
+run = subprocess.run([BUILD + "/bin/mprof-run", "-q", "-f", "-o", path, "true"])
+check(run.returncode == 0 and not os.path.exists(path + ".r2") and not os.path.exists(path + ".d") and os.path.exists(path + ".r0"),
+      f"--force replaces a rotated recording: {run} {os.listdir(os.path.dirname(path))}")
 run, path = start("grow", [program("rotates")], ["--sample=1K", "--rotate=1h", "--max-size=512K"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 until(lambda: os.path.exists(path) and os.stat(path).st_blocks * 512 > 300000 or os.path.exists(path + ".r1"), run, "\n")
 until(lambda: os.path.exists(path + ".r1"), run)
