@@ -12,6 +12,7 @@
 /* The details of one thread, and of a pass. */
 struct detailing {
     const struct session_group_set *set;
+    const uint8_t *left; /* by group: it is left; NULL: all are */
     struct group_detail *details;
     struct group_variance *variances; /* NULL: the session is not sampled */
     struct estimate_rows *estimated;  /* NULL: the session is not sampled */
@@ -118,10 +119,11 @@ static void add_row(struct detailing *detailing, const struct detail_values *val
 }
 
 static void add_block(struct detailing *detailing, const struct detail_views *views,
-                      const struct kernel_rows *rows)
+                      struct kernel_rows *rows)
 {
     struct detail_values values;
     group_of_block(detailing->set, &views->keys, rows, values.groups);
+    group_keep_left(detailing->left, rows, values.groups);
     kernel_take(&views->size, rows, values.size);
     kernel_take(&views->bytes, rows, values.bytes);
     kernel_take(&views->counts, rows, values.counts);
@@ -293,18 +295,21 @@ bool group_find_details(struct session_group_set *set, struct session_error *err
         set, set->made * (sizeof(struct group_detail) +
                           (set->session->estimate ? sizeof(struct group_variance) : 0)));
     uint32_t machine = 0;
+    uint8_t *left = NULL;
     if (set->details)
         return true;
-    bool good = group_peak_machine(set->session, &machine, error);
+    bool good = group_left(set, &left, error) && group_peak_machine(set->session, &machine, error);
     for (size_t i = 0; good && i < threads; i++) {
         contexts[i] = detailing_new(set, machine);
         good = contexts[i] || session_fail_memory(error, "the measures of groups");
+        if (good)
+            contexts[i]->left = left;
     }
-    good = good && scan_chunks(set->session, set->rows.chunks, detail_chunk, (void **)contexts,
-                               threads, error);
+    good = good && (set->count == 0 || scan_chunks(set->session, set->rows.chunks, detail_chunk,
+                                                   (void **)contexts, threads, error));
     for (size_t i = 1; good && i < threads; i++)
         add_details(contexts[0], contexts[i]);
-    if (good) {
+    if (good && contexts[0]) {
         set->details = contexts[0]->details;
         set->variances = contexts[0]->variances;
         contexts[0]->details = NULL;
@@ -312,5 +317,6 @@ bool group_find_details(struct session_group_set *set, struct session_error *err
     }
     for (size_t i = 0; i < threads; i++)
         detailing_free(contexts[i]);
+    free(left);
     return good;
 }

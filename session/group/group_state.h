@@ -89,11 +89,18 @@ void group_of_block(const struct session_group_set *set, const struct group_key_
 bool group_of_rows(const struct session_group_set *set, struct scan_worker *worker, uint32_t chunk,
                    const uint64_t *words, uint32_t *groups, struct session_error *error);
 
+/* Stores one byte for each group: 1 if it is left. NULL if all are. The caller frees it. Returns
+ * false with `error` set. */
+bool group_left(const struct session_group_set *set, uint8_t **left, struct session_error *error);
+/* Keeps those rows of a block whose groups are left, and their groups. `left` NULL: all. */
+void group_keep_left(const uint8_t *left, struct kernel_rows *rows, uint32_t *groups);
+
 /* Returns how many threads may each have `bytes` of their own. */
 size_t group_threads(const struct session_group_set *set, size_t bytes);
 
 /* ---- details.c, peak.c, moments.c ---- */
 
+/* Finds the details of the groups that are left. */
 bool group_find_details(struct session_group_set *set, struct session_error *error);
 /* The search for peaks keeps at most about so many events in memory. Tests make it small. */
 extern size_t group_window_events;

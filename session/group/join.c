@@ -326,6 +326,30 @@ bool group_set_sum(struct session_group_set *set, struct session_error *error)
 
 /* ---- later passes ---- */
 
+bool group_left(const struct session_group_set *set, uint8_t **left, struct session_error *error)
+{
+    *left = NULL;
+    if (set->count == set->made)
+        return true;
+    *left = calloc(set->made, 1);
+    if (!*left)
+        return session_fail_memory(error, "the measures of groups");
+    for (size_t i = 0; i < set->count; i++)
+        (*left)[set->order[i]] = 1;
+    return true;
+}
+
+void group_keep_left(const uint8_t *left, struct kernel_rows *rows, uint32_t *groups)
+{
+    size_t kept = 0;
+    for (size_t i = 0; left && i < rows->count; i++) {
+        rows->row[kept] = rows->row[i];
+        groups[kept] = groups[i];
+        kept += left[groups[i]];
+    }
+    rows->count = left ? kept : rows->count;
+}
+
 void group_of_block(const struct session_group_set *set, const struct group_key_views *views,
                     const struct kernel_rows *rows, uint32_t *groups)
 {

@@ -7,31 +7,46 @@
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
 
+/* What the rows of a group add to, beside its row before in this chunk. The chunk counts from 1. */
+struct shape_sum {
+    struct group_shape shape;
+    uint64_t size_before;
+    uint32_t chunk_before;
+};
+
 /* The shapes of one thread. */
 struct shaping {
     const struct session_group_set *set;
-    struct group_shape *shapes;
-    /* By group: the size of its row before in this chunk. The chunk counts from 1. */
-    uint64_t *size_before;
-    uint32_t *chunk_before;
-    uint32_t groups[COLUMN_CHUNK_ROWS];
+    const uint8_t *left; /* by group: it is left; NULL: all are */
+    struct shape_sum *sums;
     struct estimate_rows *estimated; /* NULL: the session is not sampled */
     uint64_t points[SHAPE_POINTS], end_ns;
 };
 
 struct shape_views {
+    struct group_key_views keys;
     struct column_view size, bytes, counts, began, life;
+};
+
+/* The values of the rows of a block. */
+struct shape_values {
+    uint32_t groups[KERNEL_ROWS];
+    uint64_t size[KERNEL_ROWS], bytes[KERNEL_ROWS], began[KERNEL_ROWS], life[KERNEL_ROWS];
 };
 
 static bool read_views(struct shaping *shaping, struct scan_worker *worker, uint32_t chunk,
                        struct shape_views *views, struct session_error *error)
 {
-    if (!scan_column(worker, chunk, COLUMN_SIZE, &views->size, error) ||
+    const struct session_group_set *set = shaping->set;
+    if (!group_keys_views(&set->keys, &set->rows, worker, chunk, &views->keys, error) ||
+        !scan_column(worker, chunk, COLUMN_SIZE, &views->size, error) ||
         !scan_column(worker, chunk, COLUMN_ALLOC_NS, &views->began, error) ||
         !scan_column(worker, chunk, COLUMN_LIFE_NS, &views->life, error))
         return false;
-    estimate_chunk(shaping->set->session->estimate, (uint64_t)chunk * COLUMN_CHUNK_ROWS,
-                   &views->size, shaping->estimated, &views->bytes, &views->counts);
+    group_keys_reread(&set->keys, &views->keys, COLUMN_SIZE, &views->size);
+    group_keys_reread(&set->keys, &views->keys, COLUMN_LIFE_NS, &views->life);
+    estimate_chunk(set->session->estimate, (uint64_t)chunk * COLUMN_CHUNK_ROWS, &views->size,
+                   shaping->estimated, &views->bytes, &views->counts);
     return true;
 }
 
@@ -39,23 +54,19 @@ static bool read_views(struct shaping *shaping, struct scan_worker *worker, uint
 static void add_from(const struct shaping *shaping, struct group_shape *shape, uint64_t ns,
                      uint64_t bytes)
 {
-    for (size_t i = 0; i < SHAPE_POINTS; i++) {
-        if (shaping->points[i] >= ns) {
-            shape->live[i] += bytes;
-            return;
-        }
-    }
+    size_t point = 0;
+    for (size_t i = 0; i < SHAPE_POINTS; i++)
+        point += shaping->points[i] < ns;
+    if (point < SHAPE_POINTS)
+        shape->live[point] += bytes;
 }
 
-static void add_row(struct shaping *shaping, const struct shape_views *views, uint32_t chunk,
-                    size_t row)
+static void add_row(const struct shaping *shaping, const struct shape_values *values,
+                    uint32_t chunk, size_t i)
 {
-    const uint32_t group = shaping->groups[row];
-    struct group_shape *shape = &shaping->shapes[group];
-    const uint64_t size = column_view_at(&views->size, row);
-    const uint64_t bytes = column_view_at(&views->bytes, row);
-    const uint64_t began = column_view_at(&views->began, row);
-    const uint64_t life = column_view_at(&views->life, row);
+    struct shape_sum *sum = &shaping->sums[values->groups[i]];
+    struct group_shape *shape = &sum->shape;
+    const uint64_t size = values->size[i], began = values->began[i], life = values->life[i];
     const uint64_t end = life != 0                 ? began + life - 1
                          : shaping->end_ns > began ? shaping->end_ns
                                                    : began;
@@ -63,14 +74,34 @@ static void add_row(struct shaping *shaping, const struct shape_views *views, ui
     shape->last_alloc = began > shape->last_alloc ? began : shape->last_alloc;
     shape->first_end = end < shape->first_end ? end : shape->first_end;
     shape->last_end = end > shape->last_end ? end : shape->last_end;
-    add_from(shaping, shape, began, bytes);
+    add_from(shaping, shape, began, values->bytes[i]);
     if (life != 0)
-        add_from(shaping, shape, end, (uint64_t)0 - bytes);
+        add_from(shaping, shape, end, (uint64_t)0 - values->bytes[i]);
     shape->rows++;
-    shape->climbs +=
-        shaping->chunk_before[group] == chunk + 1 && size > shaping->size_before[group];
-    shaping->chunk_before[group] = chunk + 1;
-    shaping->size_before[group] = size;
+    shape->climbs += sum->chunk_before == chunk + 1 && size > sum->size_before;
+    sum->chunk_before = chunk + 1;
+    sum->size_before = size;
+}
+
+static void add_block(const struct shaping *shaping, const struct shape_views *views,
+                      uint32_t chunk, struct kernel_rows *rows)
+{
+    struct shape_values values;
+    group_of_block(shaping->set, &views->keys, rows, values.groups);
+    group_keep_left(shaping->left, rows, values.groups);
+    kernel_take(&views->size, rows, values.size);
+    kernel_take(&views->bytes, rows, values.bytes);
+    kernel_take(&views->began, rows, values.began);
+    kernel_take(&views->life, rows, values.life);
+    for (size_t i = 0; i < rows->count; i++) {
+        /* Many groups do not fit into the cache: fetch one ahead of its turn. */
+        if (i + 16 < rows->count) {
+            const char *soon = (const char *)&shaping->sums[values.groups[i + 16]];
+            for (size_t line = 0; line < sizeof(struct shape_sum); line += 64)
+                __builtin_prefetch(soon + line, 1);
+        }
+        add_row(shaping, &values, chunk, i);
+    }
 }
 
 static bool shape_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
@@ -79,15 +110,14 @@ static bool shape_chunk(void *context, struct scan_worker *worker, uint32_t chun
     struct shaping *shaping = context;
     const struct session_group_set *set = shaping->set;
     struct shape_views views;
+    struct kernel_rows rows;
     if (row_set_chunk_empty(&set->rows, chunk))
         return true;
-    const uint64_t *words = row_set_chunk(&set->rows, chunk);
-    if (!group_of_rows(set, worker, chunk, words, shaping->groups, error) ||
-        !read_views(shaping, worker, chunk, &views, error))
+    if (!read_views(shaping, worker, chunk, &views, error))
         return false;
-    ROW_SET_EACH(words, row)
+    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
     {
-        add_row(shaping, &views, chunk, row);
+        add_block(shaping, &views, chunk, &rows);
     }
     return true;
 }
@@ -96,9 +126,7 @@ static void shaping_free(struct shaping *shaping)
 {
     if (!shaping)
         return;
-    free(shaping->shapes);
-    free(shaping->size_before);
-    free(shaping->chunk_before);
+    free(shaping->sums);
     free(shaping->estimated);
     free(shaping);
 }
@@ -115,18 +143,15 @@ static struct shaping *shaping_new(const struct session_group_set *set)
         const uint64_t odd = 2 * i + 1, parts = 2 * (uint64_t)SHAPE_POINTS;
         shaping->points[i] = (uint64_t)((unsigned __int128)session->duration_ns * odd / parts);
     }
-    shaping->shapes = calloc(set->made + 1, sizeof(*shaping->shapes));
-    shaping->size_before = calloc(set->made + 1, sizeof(*shaping->size_before));
-    shaping->chunk_before = calloc(set->made + 1, sizeof(*shaping->chunk_before));
+    shaping->sums = calloc(set->made + 1, sizeof(*shaping->sums));
     if (session->estimate)
         shaping->estimated = malloc(sizeof(*shaping->estimated));
-    if (!shaping->shapes || !shaping->size_before || !shaping->chunk_before ||
-        (session->estimate && !shaping->estimated)) {
+    if (!shaping->sums || (session->estimate && !shaping->estimated)) {
         shaping_free(shaping);
         return NULL;
     }
     for (size_t i = 0; i < set->made; i++)
-        shaping->shapes[i].first_alloc = shaping->shapes[i].first_end = UINT64_MAX;
+        shaping->sums[i].shape.first_alloc = shaping->sums[i].shape.first_end = UINT64_MAX;
     return shaping;
 }
 
@@ -142,32 +167,45 @@ static void add_shape(struct group_shape *sum, const struct group_shape *part)
         sum->live[i] += part->live[i];
 }
 
+/* Takes the shapes of all threads, which lie in the first one. */
+static bool take_shapes(struct session_group_set *set, const struct shaping *all,
+                        struct session_error *error)
+{
+    set->shapes = malloc((set->made + 1) * sizeof(*set->shapes));
+    if (!set->shapes)
+        return session_fail_memory(error, "the measures of groups");
+    for (size_t group = 0; group < set->made; group++) {
+        struct group_shape *shape = &set->shapes[group];
+        *shape = all->sums[group].shape;
+        for (size_t i = 1; i < SHAPE_POINTS; i++)
+            shape->live[i] += shape->live[i - 1];
+    }
+    return true;
+}
+
 bool group_find_shapes(struct session_group_set *set, struct session_error *error)
 {
     struct shaping *contexts[SCAN_THREADS_MAX] = {NULL};
-    const size_t threads = group_threads(
-        set, set->made * (sizeof(struct group_shape) + sizeof(uint64_t) + sizeof(uint32_t)));
-    bool good = true;
+    const size_t threads = group_threads(set, set->made * sizeof(struct shape_sum));
+    uint8_t *left = NULL;
     if (set->shapes)
         return true;
+    bool good = group_left(set, &left, error);
     for (size_t i = 0; good && i < threads; i++) {
         contexts[i] = shaping_new(set);
         good = contexts[i] || session_fail_memory(error, "the measures of groups");
+        if (good)
+            contexts[i]->left = left;
     }
-    good = good && scan_chunks(set->session, set->rows.chunks, shape_chunk, (void **)contexts,
-                               threads, error);
+    good = good && (set->count == 0 || scan_chunks(set->session, set->rows.chunks, shape_chunk,
+                                                   (void **)contexts, threads, error));
     for (size_t i = 1; good && i < threads; i++)
         for (size_t group = 0; group < set->made; group++)
-            add_shape(&contexts[0]->shapes[group], &contexts[i]->shapes[group]);
-    for (size_t group = 0; good && group < set->made; group++)
-        for (size_t i = 1; i < SHAPE_POINTS; i++)
-            contexts[0]->shapes[group].live[i] += contexts[0]->shapes[group].live[i - 1];
-    if (good) {
-        set->shapes = contexts[0]->shapes;
-        contexts[0]->shapes = NULL;
-    }
+            add_shape(&contexts[0]->sums[group].shape, &contexts[i]->sums[group].shape);
+    good = good && contexts[0] && take_shapes(set, contexts[0], error);
     for (size_t i = 0; i < threads; i++)
         shaping_free(contexts[i]);
+    free(left);
     return good;
 }
 

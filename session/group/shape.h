@@ -20,7 +20,8 @@ struct group_shape {
     uint64_t live[SHAPE_POINTS];  /* bytes */
 };
 
-/* Find the shapes, and the padding of the objects, of all groups. Return false with `error` set. */
+/* Find the shapes of the groups that are left, and the padding of the objects of all. Return false
+ * with `error` set. */
 bool group_find_shapes(struct session_group_set *set, struct session_error *error);
 bool group_find_padding(struct session_group_set *set, struct session_error *error);
 

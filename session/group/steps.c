@@ -234,9 +234,15 @@ static bool evaluate(struct session_group_set *set, const struct filter_predicat
 
 /* ---- steps ---- */
 
+/* The left side of an `and` comes first: the right one is computed only for the groups that it
+ * leaves. The parser limits the depth. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 bool group_where(struct session_group_set *set, const struct filter_predicate *predicate,
                  const struct filter_colors *colors, struct session_error *error)
 {
+    if (predicate->kind == PREDICATE_AND)
+        return group_where(set, predicate->left, colors, error) &&
+               group_where(set, predicate->right, colors, error);
     uint8_t *truth = malloc(set->made + 1);
     if (!truth)
         return session_fail_memory(error, "the filter");

@@ -277,7 +277,7 @@ static bool pass(struct screen *screen, struct selection *selection, struct sess
     if (screen->stacks)
         stack_summing_close(&screen->summing, selection, good);
     const struct screen_sums *all = contexts.threads > 0 ? contexts.each[0] : NULL;
-    good = good && find_peak(screen, selection, all->buckets, error);
+    good = good && all && find_peak(screen, selection, all->buckets, error);
     const struct color_map *map =
         !good ? NULL : selection_color_map(selection, screen->timeline->by, error);
     good = map && fill_slots(screen, map, selection, all, error);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "session/group/shape.h"
 #include "session/groups.h"
 
 #define PATH "group_shape.db"
@@ -187,12 +188,31 @@ static void test_sort(void **state)
     }
 }
 
+/* The right side of an `and` is computed for the groups that the left one leaves. */
+static void test_only_groups_that_are_left(void **state)
+{
+    (void)state;
+    struct graph_result *result = graph_run(
+        session, "all | join stack | where allocations >= 60 and live_count >= 0 and climb >= 0",
+        &problem);
+    assert_non_null(result);
+    const struct session_group_set *set = graph_result_groups(result);
+    assert_in_range(set->count, 1, set->made - 1);
+    for (size_t group = 0; group < set->made; group++) {
+        const bool left = set->sums[group].allocations >= 60;
+        assert_int_equal(set->shapes[group].rows, left ? set->sums[group].allocations : 0);
+        assert_int_equal(set->details[group].objects > 0, left);
+    }
+    graph_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_only_groups_that_are_left),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
