@@ -7,7 +7,7 @@ set -euo pipefail
 tools=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=$2
 cd "$1"
-documents=(README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/*.md docs/how/*.md schemas/*.md)
+documents=(README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/*.md docs/how/*.md docs/studies/*.md schemas/*.md)
 manuals=(docs/man/*.[1-9])
 rm -rf "$out"
 mkdir -p "$out"
@@ -15,7 +15,7 @@ cp "$tools/style.css" "$out/"
 
 page_of() { case $1 in README.md) echo index.html ;; *.md) echo "${1%.md}.html" ;; *) echo "$1.html" ;; esac }
 
-label_of() { case $1 in docs/how/*) echo "how: $(basename "$1" .md)" ;; *) basename "$1" .md ;; esac }
+label_of() { case $1 in docs/how/*) echo "how: $(basename "$1" .md)" ;; docs/studies/*) echo "study: $(basename "$1" .md)" ;; *) basename "$1" .md ;; esac }
 
 # navigation ROOT: the links to all pages, for a page from which ROOT leads to the site's first one.
 navigation() {
