@@ -213,8 +213,9 @@ enum trace_extended {
     TRACE_EXT_SIZED_DELETE = 28,
     TRACE_EXT_CONTINUED = 29,
     TRACE_EXT_LIVE = 30,
-    TRACE_EXT_LAST = TRACE_EXT_LIVE, /* higher numbers are unknown */
-    TRACE_EXT_PACKED = 64,           /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_BEFORE = 31,
+    TRACE_EXT_LAST = TRACE_EXT_BEFORE, /* higher numbers are unknown */
+    TRACE_EXT_PACKED = 64,             /* in containers only: anywhere else it is unknown */
 };
 
 enum trace_drop_reason {

@@ -56,8 +56,12 @@ void unhooked_report_add(const char *path, enum trace_bypass state)
             atomic_store(&reports[i].filled, READY);
             return;
         }
-        if (filled == READY && report_is(&reports[i], path, state))
+        if (filled == READY && report_is(&reports[i], path, state)) {
+            /* It was loaded again: the trace tells up to when its calls are missing. */
+            if (state == TRACE_BYPASS_LATE)
+                atomic_store(&reports[i].written, false);
             return;
+        }
     }
     atomic_fetch_add(&all.more, 1);
 }

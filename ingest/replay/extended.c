@@ -163,6 +163,18 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         replay->paused_before = true;
         replay->resumed_ns = extension->resumed ? replay->now_ns : UINT64_MAX;
         return add_mark(replay, extension->resumed ? "resume" : "pause", unnamed);
+    case TRACE_EXT_BYPASS: /* until now, calls of the module were not recorded */
+        if (extension->reason == TRACE_BYPASS_LATE) {
+            replay->resumed_ns = replay->paused_before && replay->resumed_ns > replay->now_ns
+                                     ? replay->resumed_ns
+                                     : replay->now_ns;
+            replay->paused_before = true;
+        }
+        return true;
+    case TRACE_EXT_BEFORE:
+        replay->before_known = true;
+        replay->before_bytes = extension->size;
+        return true;
     case TRACE_EXT_RSS:
         return add_sample(replay, extension->resident);
     case TRACE_EXT_DROPPED:

@@ -93,6 +93,8 @@ struct replay {
     uint64_t events; /* replayed allocation and free events; a realloc is two */
     uint64_t orphaned_events;
     uint64_t failed_allocations;
+    uint64_t before_bytes; /* live before the recorder came, as the allocator said */
+    bool before_known;
     uint64_t now_ns, now_ticks;
     struct thread_counts *threads; /* by row of the scan's threads */
     size_t thread_capacity;
@@ -104,7 +106,7 @@ struct replay {
     struct contested_block *contested;
     size_t contested_count, contested_capacity;
     bool fast_clock, sampled;
-    bool paused_before;       /* recording was paused, or began late */
+    bool paused_before;       /* recording was paused, or began late, for all or for a module */
     uint64_t resumed_ns;      /* when it last resumed; UINT64_MAX: it has not */
     uint64_t unseen_frees;    /* of blocks that may have been allocated while it was paused */
     uint64_t ambiguous_pairs; /* made by guessing an order that stamps do not tell */

@@ -162,6 +162,9 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
     case TRACE_EXT_AUTOSAVE:
         fprintf(out, "autosave every %" PRIu64, extension->count);
         break;
+    case TRACE_EXT_BEFORE:
+        fprintf(out, "before bytes %" PRIu64, extension->size);
+        break;
     case TRACE_EXT_CLOCK:
         fprintf(out, "clock monotonic %" PRIu64, extension->monotonic_ns);
         break;

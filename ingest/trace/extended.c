@@ -195,6 +195,9 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->offset = number(payload);
         extension->name = text(payload);
         break;
+    case TRACE_EXT_BEFORE:
+        extension->size = number(payload);
+        break;
     case TRACE_EXT_CLOCK:
         extension->monotonic_ns = number(payload);
         break;

@@ -117,6 +117,8 @@ static bool put_totals(const struct table_sink *sink, const struct session_facts
            put_number(sink, "peak_ns", totals->peak_ns) &&
            put_number(sink, "rows", facts->replay->rows) &&
            put_number(sink, "failed_allocations", facts->replay->failed_allocations) &&
+           (!facts->replay->before_known ||
+            put_number(sink, "before_bytes", facts->replay->before_bytes)) &&
            put_number(sink, "typed_allocations",
                       totals->allocations - type_usages_of(&totals->types, 0).allocations) &&
            put_number(sink, "typed_bytes",

@@ -148,6 +148,30 @@ static void a_pause_hides_what_was_allocated(void **state)
     replayed_free(replayed);
 }
 
+/* So do the calls of a module up to the record that names it. A second free of what was freed
+ * before that may be the free of a block that was never seen; of two later ones the second is
+ * double. */
+static void a_late_module_hides_what_was_allocated(void **state)
+{
+    (void)state;
+    struct lane lane;
+    struct trace_builder *builder = begin(&lane, 0);
+    lane_extended(&lane, TRACE_EXT_BEFORE, "wn", N(1010), N(4096));
+    lane_alloc(&lane, 1100, 0x1000, 16, 0);
+    lane_free(&lane, 1200, 0x1000);
+    lane_extended(&lane, TRACE_EXT_BYPASS, "wns", N(1300), N(TRACE_BYPASS_LATE), "/plugin");
+    lane_free(&lane, 1400, 0x1000);
+    lane_alloc(&lane, 1500, 0x2000, 16, 0);
+    lane_free(&lane, 1600, 0x2000);
+    lane_free(&lane, 1700, 0x2000);
+    struct replayed *replayed = replay_built(builder);
+    assert_int_equal(replayed->replay.unseen_frees, 1);
+    assert_int_equal(count_of(replayed, PROBLEM_DOUBLE_FREE), 1);
+    assert_true(replayed->replay.before_known);
+    assert_int_equal(replayed->replay.before_bytes, 4096);
+    replayed_free(replayed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +180,7 @@ int main(void)
         cmocka_unit_test(a_realloc_names_what_it_became),
         cmocka_unit_test(arenas_are_inherited_too),
         cmocka_unit_test(a_pause_hides_what_was_allocated),
+        cmocka_unit_test(a_late_module_hides_what_was_allocated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
