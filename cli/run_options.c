@@ -2,6 +2,9 @@
 #include "cli/run_options.h"
 
 static const struct command_option options[] = {
+    [RUN_OPTION_PID] = {'p', "pid", "PID",
+                        .help = "record the process PID, which runs already, until it ends, for "
+                                "--duration, or until Ctrl-C; it goes on as before"},
     [RUN_OPTION_OUTPUT] = {'o', "output", "TRACE",
                            .help = "the trace (default: mprof.PROGRAM.PID.bin)"},
     [RUN_OPTION_FORCE] = {'f', "force", .help = "replace an existing TRACE and SESSION"},
@@ -74,7 +77,7 @@ static const struct command_option options[] = {
 
 const struct command_line run_command_line = {
     .program = "mprof-run",
-    .synopsis = "[OPTIONS] [--] PROGRAM [ARGS…]",
+    .synopsis = "[OPTIONS] [--] PROGRAM [ARGS…] | --pid PID [OPTIONS]",
     .about = "Runs PROGRAM, records every allocation and free into a trace, and ends as PROGRAM "
              "ends.\n"
              "Its children, and programs that it executes, record into the folder TRACE.d.\n",

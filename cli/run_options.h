@@ -7,6 +7,7 @@
 
 /* Positions in the table. */
 enum run_option {
+    RUN_OPTION_PID,
     RUN_OPTION_OUTPUT,
     RUN_OPTION_FORCE,
     RUN_OPTION_OPEN,

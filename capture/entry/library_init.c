@@ -15,6 +15,7 @@
 #include "capture/os/message.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
+#include "capture/record/real.h"
 #include "capture/record/recorder.h"
 #include "capture/record/state.h"
 #include "capture/record/unhooked_modules.h"
@@ -36,6 +37,12 @@ static void end_quickly(void)
     recorder_end(__builtin_frame_address(0), TRACE_END_QUICK_EXIT);
 }
 
+void library_ends_at_quick_exit(void)
+{
+    /* These functions run in reverse order: the one that is registered first runs last. */
+    at_quick_exit(end_quickly);
+}
+
 #ifdef MPROF_STATIC
 /* Warns if the program has an interpreter, so that it loads shared libraries. */
 static void warn_of_unseen_libraries(void)
@@ -52,6 +59,10 @@ static void warn_of_unseen_libraries(void)
 static void begin(void)
 {
     recorder_loaded();
+#ifndef MPROF_STATIC
+    if (real_is_apart()) /* attach.c begins, if anybody asks */
+        return;
+#endif
     api_bind();
     recorder_start();
     entry_process_resolve();
@@ -68,8 +79,7 @@ static void begin(void)
 #endif
     if (recorder_can_record())
         program_suppressions_ask();
-    /* These functions run in reverse order: the one that is registered first runs last. */
-    at_quick_exit(end_quickly);
+    library_ends_at_quick_exit();
 }
 
 static void end(void)

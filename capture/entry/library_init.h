@@ -10,4 +10,7 @@
 /* Tells whether exit() or quick_exit() have sealed the trace. */
 bool library_has_ended(void);
 
+/* Has quick_exit() seal the trace. Called once. */
+void library_ends_at_quick_exit(void);
+
 #endif

@@ -15,4 +15,8 @@ void message_init(void);
  * bytes. */
 void message_line(const char *first, ...) __attribute__((sentinel));
 
+/* Puts the following lines into `buffer`, without "mprof: " and newline, instead of writing them;
+ * the last one stays. `buffer` NULL: writes them again. For a line that somebody else prints. */
+void message_divert(char *buffer, unsigned size);
+
 #endif

@@ -155,7 +155,7 @@ static const struct got_function *name_find(const struct got_patch *look, const 
 static void wanted_find(struct work *work)
 {
     const struct tables *tables = &work->tables;
-    work->wanted_known = tables->hash && tables->hash[1] > 1;
+    work->wanted_known = tables->hash && tables->hash[1] > 1 && !work->look->own_too;
     for (uint32_t i = 1; work->wanted_known && i < tables->hash[1]; i++) {
         const char *text = tables->strings + tables->symbols[i].st_name;
         const struct got_function *name = name_find(work->look, text);
@@ -248,11 +248,10 @@ static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct g
     look->heap += name->heap;
     if (holds == name->own || holds == name->global || (!holds && weak))
         return;
-    if (holds == name->real) {
+    if (holds == name->real || (name->also && holds == name->also)) {
         if (slot_put(work, at, name->own))
             look->late += name->heap;
-    } else if (type == R_X86_64_JUMP_SLOT &&
-               (uint64_t)holds - object->start < object->end - object->start) {
+    } else if (type == R_X86_64_JUMP_SLOT && got_object_holds(object, holds)) {
         if (look->lazy)
             look->unbound += slot_put(work, at, name->own);
     } else if (object->bias != 0 && (uint64_t)holds < object->end - object->start) {
@@ -273,7 +272,7 @@ static void relocations_look(struct work *work, const ElfW(Rela) * rela, size_t 
         const uint32_t index = (uint32_t)ELF64_R_SYM(rela[i].r_info);
         const struct got_function *name = wanted_name(work, index);
         const ElfW(Sym) *symbol = &work->tables.symbols[index];
-        if (name && symbol->st_shndx == SHN_UNDEF) /* a function of another object */
+        if (name && (symbol->st_shndx == SHN_UNDEF || work->look->own_too))
             slot_look(work, &rela[i], name, ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
     }
 }
@@ -294,5 +293,14 @@ void got_patch_object(const struct got_object *object, struct got_patch *look)
     relocations_look(&work, work.tables.rela + work.tables.relative_count,
                      work.tables.rela_count - work.tables.relative_count);
     relocations_look(&work, work.tables.jump, work.tables.jump_count);
+    if (look->lazy_alike && look->left == 0) {
+        struct got_patch unbound = *look;
+        unbound.lazy = true;
+        work.look = &unbound;
+        relocations_look(&work, work.tables.jump, work.tables.jump_count);
+        look->patched = unbound.patched;
+        look->unbound = unbound.unbound;
+        look->refused = unbound.refused;
+    }
     pages_close(&work);
 }

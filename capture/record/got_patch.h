@@ -32,6 +32,12 @@ struct got_object {
 /* Finds the bounds and the dynamic section by the headers. False if there is no dynamic section. */
 bool got_object_measure(struct got_object *object);
 
+/* Tells whether the address lies in the object, which has been measured. */
+static inline bool got_object_holds(const struct got_object *object, const void *address)
+{
+    return (uint64_t)address - object->start < object->end - object->start;
+}
+
 /* Returns the address of the function that the object itself defines under this name, or NULL. */
 void *got_object_defines(const struct got_object *object, const char *name);
 
@@ -41,6 +47,7 @@ struct got_function {
     void *own;
     void *real;   /* the next definition, which `own` calls */
     void *global; /* the first definition of all, or a program's jump table */
+    void *also;   /* another address that leads to the real one; NULL: there is none */
     bool heap;    /* its calls are events */
 };
 
@@ -48,6 +55,8 @@ struct got_patch {
     const struct got_function *names;
     unsigned name_count; /* at most GOT_FUNCTIONS_MAX */
     bool lazy;           /* slots that the loader has not bound yet are changed as well */
+    bool lazy_alike;     /* the same, unless the object calls the heap of somebody else */
+    bool own_too;        /* also slots of functions that the object defines itself */
     /* The result of the look. */
     uint32_t patched; /* slots that lead to this library now */
     uint32_t late;    /* of these, slots of the heap that could be called before */

@@ -12,6 +12,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/message.h"
 #include "capture/record/bootstrap.h"
+#include "capture/record/got_patch.h"
 
 #ifdef MPROF_STATIC
 
@@ -41,6 +42,11 @@ struct real real = {
 bool real_is_reached(void)
 {
     return true;
+}
+
+void *real_find(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
 }
 
 #else
@@ -161,13 +167,74 @@ struct real real = {
 
 enum { EARLY, ASKING, KNOWN };
 static _Atomic int resolution;
+static bool apart; /* real_take_first() was called */
 
-/* Asks the loader for the real functions. Returns false while it is being asked. */
-static bool early_resolve(void)
+/* An object that defines the name. */
+struct definer {
+    const char *name;
+    struct got_object object;
+    char path[4096];
+};
+
+/* Leaves out the first object, the program, whose symbol is a jump table, and this library. */
+static int look_for_definer(struct dl_phdr_info *info, size_t size, void *argument)
 {
-    int early = EARLY;
-    if (!atomic_compare_exchange_strong(&resolution, &early, ASKING))
-        return early == KNOWN;
+    struct definer *definer = (struct definer *)argument;
+    struct got_object object = {
+        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    (void)size;
+    if (!info->dlpi_name[0] || strlen(info->dlpi_name) >= sizeof(definer->path) ||
+        !got_object_measure(&object) || got_object_holds(&object, (void *)real_is_reached) ||
+        !got_object_defines(&object, definer->name))
+        return 0;
+    memcpy(definer->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
+    definer->object = object;
+    return 1;
+}
+
+/*
+ * Returns the first definition. A program at a fixed address that takes the address of a function
+ * has a symbol for it that leads to its own jump table. Then the loader is asked for that of the
+ * first other object that has one: asked by name it gives the right one of several versions.
+ */
+static void *first_definition(const char *name)
+{
+    static struct definer definer;
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+    void *first = dlsym(RTLD_DEFAULT, name);
+    if (!first || !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+        symbol->st_shndx != SHN_UNDEF)
+        return first;
+    definer.name = name;
+    if (!dl_iterate_phdr(look_for_definer, &definer))
+        return NULL;
+    void *handle = dlopen(definer.path, RTLD_LAZY | RTLD_NOLOAD);
+    first = handle ? dlsym(handle, name) : NULL;
+    if (handle)
+        dlclose(handle);
+    return first && got_object_holds(&definer.object, first) ? first : NULL;
+}
+
+void *real_find(const char *name)
+{
+    return apart ? first_definition(name) : dlsym(RTLD_NEXT, name);
+}
+
+bool real_is_apart(void)
+{
+    Dl_info own, other;
+    /* RTLD_DEFAULT would find it here, too: the loader also looks where its caller's names are. */
+    void *program = dlopen(NULL, RTLD_LAZY);
+    void *first = program ? dlsym(program, "mprof_api_1") : NULL;
+    if (program)
+        dlclose(program);
+    return !first || !dladdr((void *)real_is_reached, &own) || !dladdr(first, &other) ||
+           own.dli_fbase != other.dli_fbase;
+}
+
+static void resolve(void)
+{
     struct real found = real;
     const struct {
         const char *name;
@@ -185,7 +252,7 @@ static bool early_resolve(void)
         {"pvalloc", &found.pvalloc, (void *)missing_pvalloc},
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        void *address = dlsym(RTLD_NEXT, wanted[i].name);
+        void *address = real_find(wanted[i].name);
         if (!address)
             address = wanted[i].fallback;
         /* No program could run without these, so the early definition stays and reports ENOMEM. */
@@ -195,13 +262,29 @@ static bool early_resolve(void)
     /* If an allocator that comes first lacks reallocarray, calls of that come to the recorder. Its
      * blocks must not be given to the C library. */
     Dl_info other;
-    void *first = real_comes_before("realloc", &other);
+    void *first = apart ? NULL : real_comes_before("realloc", &other);
     if (first)
         memcpy(&found.realloc, &first, sizeof(first));
     found.bootstrap_used = real.bootstrap_used;
     real = found;
+}
+
+/* Asks the loader for the real functions. Returns false while it is being asked. */
+static bool early_resolve(void)
+{
+    int early = EARLY;
+    if (!atomic_compare_exchange_strong(&resolution, &early, ASKING))
+        return early == KNOWN;
+    resolve();
     atomic_store(&resolution, KNOWN);
     return true;
+}
+
+void real_take_first(void)
+{
+    apart = true;
+    resolve();
+    atomic_store(&resolution, KNOWN);
 }
 
 /* Returns the definition that comes before the recorder's own, and the object that has it in
@@ -224,7 +307,7 @@ bool real_is_reached(void)
 {
     Dl_info other;
     early_resolve();
-    if (!real_comes_before("malloc", &other))
+    if (apart || !real_comes_before("malloc", &other))
         return true;
     message_line(
         other.dli_fname, " has its own malloc, which comes before the recorder's: ",
@@ -234,11 +317,6 @@ bool real_is_reached(void)
 }
 
 #endif
-
-void *real_find(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
 
 bool real_is_bootstrap(const void *block)
 {

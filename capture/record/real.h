@@ -37,7 +37,20 @@ extern struct real real;
  */
 bool real_is_reached(void);
 
-/* Returns the next definition of another function, or NULL if there is none. */
+/*
+ * Tells whether the recorder was loaded by a dlopen that gives its names to nobody: the program's
+ * calls do not come here, and will only do so if somebody changes its slots.
+ */
+bool real_is_apart(void);
+
+/*
+ * For such a recorder: takes the functions that the program calls now, the first definitions in the
+ * order in which the loader looks, as the real ones. Call it where a program may call dlopen.
+ */
+void real_take_first(void);
+
+/* Returns the next definition of another function, or the first one for a recorder that is apart.
+ * NULL if there is none. */
 void *real_find(const char *name);
 
 /* Tells whether `block` lies in the bootstrap arena. Ask only if real.bootstrap_used is set. */

@@ -36,9 +36,11 @@
 static struct {
     bool loaded; /* the constructor has run */
     bool started;
-    bool follow;             /* forked children record too */
-    _Atomic bool restarting; /* a thread is in recorder_restart() */
-    uint32_t flags;          /* enum trace_file_flag */
+    bool prepared;                /* what a process does only once is done */
+    const char *options, *output; /* not of the environment; NULL: of it */
+    bool follow;                  /* forked children record too */
+    _Atomic bool restarting;      /* a thread is in recorder_restart() */
+    uint32_t flags;               /* enum trace_file_flag */
     /* The stamps around the fork that made this process, until it notices that fork. */
     uint64_t fork_before, fork_after;
 } recorder;
@@ -118,18 +120,27 @@ static bool take_options(const struct options *options)
     return true;
 }
 
+static void prepare_process(const struct options *options)
+{
+    if (recorder.prepared)
+        return;
+    recorder.prepared = true;
+    note_forbidden_calls(options);
+    message_init();
+    clock_init();
+    watch_forks();
+    thread_life_init();
+}
+
 /* Starts recording for the first time in this program. */
 static bool start_program(void)
 {
     struct options options;
     char bad[64];
-    const bool good = options_parse(secure_getenv("MPROF_OPTIONS"), &options, bad, sizeof(bad));
+    const char *text = recorder.options ? recorder.options : secure_getenv("MPROF_OPTIONS");
+    const bool good = options_parse(text, &options, bad, sizeof(bad));
     recorder.started = true;
-    note_forbidden_calls(&options);
-    message_init();
-    clock_init();
-    watch_forks();
-    thread_life_init();
+    prepare_process(&options);
     if (!real_is_reached())
         return false;
     if (!good)
@@ -138,7 +149,7 @@ static bool start_program(void)
             "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
     if (!good || !take_options(&options))
         return false;
-    const char *output = secure_getenv("MPROF_OUTPUT");
+    const char *output = recorder.output ? recorder.output : secure_getenv("MPROF_OUTPUT");
     bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;
@@ -280,7 +291,7 @@ void recorder_start(void)
  * have stopped a thread after it read the state and before it wrote its record. That thread may
  * still write into the old trace, so its memory stays mapped until each thread has left it.
  */
-static void start_again(const char *path)
+static void start_again(const char *path, bool wait)
 {
     thread_pool_settle();
     trace_file_leave();
@@ -292,26 +303,53 @@ static void start_again(const char *path)
     process_record_set_origin((struct process_origin){0, 0, 0});
     recorder_inherited.off = false;
     recorder_inherited.halted = false;
-    recorder_inherited.paused = recorder_inherited.waiting = false;
-    recorder_set_state(begin_trace() ? RECORDER_RECORDING : RECORDER_STOPPED);
+    recorder_inherited.paused = false;
+    recorder_inherited.waiting = wait;
+    recorder_set_state(!begin_trace() ? RECORDER_STOPPED
+                       : wait         ? RECORDER_WAITING
+                                      : RECORDER_RECORDING);
 }
 
-void recorder_restart(const void *frame, const char *path)
+/* Does the work of recorder_restart(). With `wait` the new trace begins without recording. */
+static void restart(const void *frame, const char *path, bool wait)
 {
     struct thread_self *self = &thread_self;
-    if (self->guard)
-        return;
-    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
-        recorder_start();
-    recorder_stop(frame);
     if (!recorder_inherited.halted || atomic_exchange(&recorder.restarting, true))
         return;
     uint64_t signals = os_block_signals();
     thread_take_guard(self, frame);
-    start_again(path);
+    start_again(path, wait);
     thread_give_guard(self);
     os_restore_signals(signals);
     atomic_store(&recorder.restarting, false);
+}
+
+void recorder_restart(const void *frame, const char *path)
+{
+    if (thread_self.guard)
+        return;
+    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN)
+        recorder_start();
+    recorder_stop(frame);
+    restart(frame, path, false);
+}
+
+bool recorder_start_apart(const void *frame, const char *options, const char *output)
+{
+    const uint32_t state = atomic_load(&recorder_page.state);
+    if (thread_self.guard || (recorder.started && state != RECORDER_OFF))
+        return false;
+    if (recorder_inherited.halted) {
+        restart(frame, output, true);
+    } else {
+        recorder.options = options;
+        recorder.output = output;
+        recorder.started = false;
+        recorder_inherited.off = false;
+        atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
+        recorder_start();
+    }
+    return atomic_load(&recorder_page.state) == RECORDER_WAITING;
 }
 
 void recorder_after_event(uint32_t flags)

@@ -6,12 +6,23 @@
 #ifndef MPROF_CAPTURE_RECORD_RECORDER_H
 #define MPROF_CAPTURE_RECORD_RECORDER_H
 
+#include <stdbool.h>
+
 /* Notes that the constructor has run: from here on the C library is ready for everything. */
 void recorder_loaded(void);
 
 /* Starts recording, unless it has been started or is off. The constructor and the first event call
  * it; the first of them starts. */
 void recorder_start(void);
+
+/*
+ * Starts in a process that runs already, whose calls do not come here yet (real_is_apart()). The
+ * texts are those of MPROF_OPTIONS and MPROF_OUTPUT and must stay. The recording waits: the caller
+ * changes the slots of modules first, then ends the wait (recorder_set_paused()). After a stop, or
+ * an attempt that failed, it starts again. False, after one message, if nothing can be recorded;
+ * false without a message if something is recorded already.
+ */
+bool recorder_start_apart(const void *frame, const char *options, const char *output);
 
 /*
  * Continues in a new trace after a stop: `path`, or the usual name if `path` is NULL. Waits for

@@ -28,6 +28,7 @@ _Atomic uint32_t unhooked_modules_expected;
 static struct {
     _Atomic bool ready; /* the names of the heap functions are known */
     _Atomic bool all_names;
+    bool apart;               /* unhooked_modules_take() was called */
     _Atomic uint32_t at_work; /* one thread changes slots */
     bool forked;
     struct got_object self;
@@ -62,8 +63,10 @@ static void name_add(const char *name, void *next, bool heap)
     void *own = got_object_defines(&unhooked.self, name);
     if (!own || !next || unhooked.name_count == GOT_FUNCTIONS_MAX)
         return;
+    void *first = dlsym(RTLD_DEFAULT, name);
     unhooked.names[unhooked.name_count] =
-        (struct got_function){name, own, next, dlsym(RTLD_DEFAULT, name), heap};
+        unhooked.apart ? (struct got_function){name, own, next, own, first, heap}
+                       : (struct got_function){name, own, next, first, NULL, heap};
     atomic_fetch_add(&unhooked.name_count,
                      1); /* other threads may be reading the names before it */
 }
@@ -183,13 +186,17 @@ struct round {
     bool lazy; /* new objects may have been loaded with RTLD_DEEPBIND */
     bool last;
     bool begun;
+    struct unhooked_sum *taken; /* not NULL: the first look of a recorder that is apart */
 };
 
 static void object_look(const struct got_object *object, const char *path, struct round *round)
 {
     struct known *known = known_find(object);
-    struct got_patch look = {
-        .names = unhooked.names, .name_count = unhooked.name_count, .lazy = round->lazy};
+    struct got_patch look = {.names = unhooked.names,
+                             .name_count = unhooked.name_count,
+                             .lazy = round->lazy && !unhooked.apart,
+                             .lazy_alike = unhooked.apart,
+                             .own_too = unhooked.apart};
     if (known && known->headers && !round->last)
         return;
     if (!work_begin(true)) {
@@ -198,6 +205,11 @@ static void object_look(const struct got_object *object, const char *path, struc
     }
     got_patch_object(object, &look);
     work_end();
+    if (round->taken) {
+        round->taken->slots += look.patched;
+        round->taken->left += look.left;
+        look.late = 0;
+    }
     object_report(path, &look, round->last);
     if (look.open || look.unbound) /* the loader may be binding one of these slots now */
         unhooked.settled = false;
@@ -323,6 +335,16 @@ static void round_run(struct round round)
     recorder_leave();
 }
 
+static struct unhooked_sum take_all(void)
+{
+    struct unhooked_sum sum = {0, 0};
+    unhooked.adds = unhooked.subs = 0;
+    if (unhooked.known)
+        os_discard(unhooked.known, KNOWN_MAX * sizeof(*unhooked.known));
+    round_run((struct round){.lazy = true, .taken = &sum});
+    return sum;
+}
+
 /* Tells whether this thread may look now. It does not wait for another thread that is finding the
  * names. It does not take the loader's lock under the guard, since the allocator below may call
  * dlsym while it is called from here. */
@@ -404,5 +426,47 @@ void unhooked_modules_end(void)
     if (expected)
         names_complete();
     round_run((struct round){.last = true});
-    unhooked_report_say();
+    if (!unhooked.apart) /* the process does not know of the recorder; mprof-ingest tells */
+        unhooked_report_say();
+}
+
+struct unhooked_sum unhooked_modules_take(void)
+{
+    unhooked.apart = true;
+    if (!atomic_load(&unhooked.ready))
+        unhooked_modules_init();
+    if (!may_look())
+        return (struct unhooked_sum){0, 0};
+    atomic_store(&unhooked_modules_expected, 1);
+    return take_all();
+}
+
+static int give_back_look(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct got_patch *look = (struct got_patch *)argument;
+    struct got_object object = {
+        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    (void)size;
+    if (got_object_measure(&object) && object.start != unhooked.self.start)
+        got_patch_object(&object, look);
+    return 0;
+}
+
+struct unhooked_sum unhooked_modules_give_back(void)
+{
+    static struct got_function names[GOT_FUNCTIONS_MAX];
+    struct got_patch look = {.names = names, .name_count = unhooked.name_count, .own_too = true};
+    if (!unhooked.apart || !work_begin(true))
+        return (struct unhooked_sum){0, 0};
+    for (unsigned i = 0; i < unhooked.name_count; i++) {
+        const struct got_function *name = &unhooked.names[i];
+        names[i] =
+            (struct got_function){name->name, name->real, name->own, name->real, NULL, name->heap};
+    }
+    atomic_store(&unhooked_modules_expected, 0);
+    const uint64_t signals = os_block_signals();
+    dl_iterate_phdr(give_back_look, &look);
+    os_restore_signals(signals);
+    work_end();
+    return (struct unhooked_sum){look.patched, look.left};
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run/arguments.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +107,27 @@ static bool set_keep(struct run_arguments *arguments, const char *text)
     return false;
 }
 
+/* Takes --pid. */
+static bool set_process(struct run_arguments *arguments, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    arguments->process = (pid_t)number;
+    if (errno == 0 && end != text && *end == '\0' && number > 0 && number <= INT_MAX)
+        return true;
+    command_line_wrong(&run_command_line, "--pid: \"%s\" is not the number of a process", text);
+    return false;
+}
+
 /* Takes one option. Returns -1 to go on, otherwise the exit status. */
 static int take_option(struct run_arguments *arguments, enum run_option option, const char *value)
 {
     bool good = true;
     switch (option) {
+    case RUN_OPTION_PID:
+        good = set_process(arguments, value);
+        break;
     case RUN_OPTION_OUTPUT:
         arguments->trace = value;
         good = *value != 0 ||
@@ -188,6 +206,23 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
     return good ? -1 : 2;
 }
 
+/* Rejects what only a program that is started can have. Returns as check_together(). */
+static int check_process(const struct run_arguments *arguments)
+{
+    const struct command_line *line = &run_command_line;
+    if (*arguments->program)
+        return command_line_wrong(line, "--pid records a process that runs: give no program");
+    if (run_watch_starts_late(&arguments->watch) ||
+        arguments->watch.stop_on.kind != RUN_CONDITION_NONE)
+        return command_line_wrong(
+            line, "--pid cannot be used with --start-on, --start-after and --stop-on; "
+                  "mprof-ctl pauses and stops a recording at any time");
+    if (arguments->sized_delete || arguments->suppressions)
+        return command_line_wrong(line, "--pid cannot be used with --sized-delete and "
+                                        "--suppressions, which need a program from its start");
+    return -1;
+}
+
 /* Rejects options that exclude each other. Returns -1 to go on, otherwise the exit status. */
 static int check_together(struct run_arguments *arguments)
 {
@@ -235,10 +270,15 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
     if (status >= 0)
         return status;
     arguments->program = argv + optind;
-    if (optind >= argc)
+    if (optind >= argc && arguments->process == 0)
         return command_line_wrong(&run_command_line, "no program named");
     if ((status = check_together(arguments)) >= 0)
         return status;
+    if (arguments->process != 0) {
+        status = check_process(arguments);
+        /* Until all calls of the process come to the recorder. */
+        return status >= 0 || run_arguments_add(arguments, "start", "wait") ? status : 2;
+    }
     if (run_watch_starts_late(&arguments->watch) &&
         arguments->watch.start_on.kind != RUN_CONDITION_INSIDE)
         run_arguments_add(arguments, "start",

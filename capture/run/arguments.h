@@ -17,6 +17,7 @@ struct run_arguments {
     char settings[1024]; /* for MPROF_OPTIONS */
     struct run_watch watch;
     struct run_rotate_options rotate;
+    pid_t process;  /* that runs already; 0: a program is started */
     char **program; /* and its arguments, NULL at the end */
 };
 

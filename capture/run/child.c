@@ -21,6 +21,7 @@
 #include "capture/run/resident.h"
 #include "capture/run/sandbox.h"
 #include "capture/run/sibling_traces.h"
+#include "capture/run/trace_place.h"
 #include "cli/say.h"
 
 /* The child's report, which it fills before it becomes the program. */
@@ -63,56 +64,10 @@ static int extend_variable(const char *name, const char *first, const char *sepa
     return result;
 }
 
-/*
- * Returns the folder for traces that are named without one. The program runs even if the working
- * directory was deleted or cannot be named. The traces then go to the folder of temporary files.
- */
-static const char *trace_folder(char folder[PATH_MAX])
-{
-    const char *temporary = getenv("TMPDIR");
-    if (run_sandbox_allows(SYS_getcwd) && getcwd(folder, PATH_MAX))
-        return folder;
-    if (!temporary || temporary[0] != '/' || access(temporary, W_OK | X_OK) != 0)
-        temporary = "/tmp";
-    say("mprof-run", "the working directory no longer has a name: the trace goes to %s", temporary);
-    return temporary;
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-static bool name_is_taken(const char *trace)
-{
-    char other[TRACE_NAME_SIZE];
-    return access(trace, F_OK) == 0 ||
-           (trace_name_folder(trace, other) && access(other, F_OK) == 0);
-}
-
-/* Sets the trace's absolute path: the first free mprof.PROGRAM.PID.bin, or the requested one. */
-static bool name_trace(const struct run_child *child, char *trace)
-{
-    char working[PATH_MAX];
-    if (child->trace && child->trace[0] == '/')
-        return snprintf(trace, PATH_MAX, "%s", child->trace) < PATH_MAX;
-    const char *folder = trace_folder(working);
-    if (child->trace)
-        return snprintf(trace, PATH_MAX, "%s/%s", folder,
-                        folder == working ? child->trace : last_part(child->trace)) < PATH_MAX;
-    const char *program = last_part(child->path);
-    int length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.bin", folder, program, (int)getpid());
-    for (int again = 2; length < PATH_MAX && name_is_taken(trace); again++)
-        length = snprintf(trace, PATH_MAX, "%s/mprof.%s.%d.%d.bin", folder, program, (int)getpid(),
-                          again);
-    return length < PATH_MAX;
-}
-
 static const char *prepare(const struct run_child *child, struct child_report *report)
 {
     char *settings = NULL;
-    if (!name_trace(child, report->trace)) {
+    if (!trace_place_name(child->trace, child->path, getpid(), report->trace)) {
         errno = errno ? errno : ENAMETOOLONG;
         return "the name of the trace";
     }

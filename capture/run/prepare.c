@@ -41,10 +41,8 @@ static bool find_library(char *library)
     return access(library, R_OK) == 0;
 }
 
-/* Checks what has the trace's name. Returns 0, or the exit status after a message. */
-static int check_trace(const struct run_arguments *arguments)
+int run_prepare_trace(const char *trace, bool force)
 {
-    const char *trace = arguments->trace;
     char folder[TRACE_NAME_SIZE];
     struct stat about;
     const bool there = lstat(trace, &about) == 0;
@@ -59,7 +57,7 @@ static int check_trace(const struct run_arguments *arguments)
         folder[0] = 0;
     /* Takes an empty folder. */
     const bool others = rmdir(folder) != 0 && lstat(folder, &about) == 0;
-    if ((there || others) && !arguments->force) {
+    if ((there || others) && !force) {
         say("mprof-run", "%s: exists already; replace it with --force, or name another with -o",
             there ? trace : folder);
         return 1;
@@ -69,7 +67,7 @@ static int check_trace(const struct run_arguments *arguments)
             errno == ENOTEMPTY ? "it contains other files" : strerror(errno));
         return 1;
     }
-    if (arguments->force && there)
+    if (force && there)
         sibling_traces_remove_rotated(trace);
     if (there && unlink(trace) != 0) {
         say("mprof-run", "%s: cannot be replaced: %s; name another with -o", trace,
@@ -79,15 +77,21 @@ static int check_trace(const struct run_arguments *arguments)
     return 0;
 }
 
+int run_prepare_library(char *library)
+{
+    if (find_library(library))
+        return 0;
+    say("mprof-run",
+        "libmprof.so is neither in %s, seen from this program, nor in %s; install it there",
+        MPROF_LIBRARY_DISTANCE, MPROF_LIBRARY_FOLDER);
+    return 1;
+}
+
 int run_prepare(const struct run_arguments *arguments, struct run_places *places)
 {
     const char *library = places->library, *name = arguments->program[0];
-    if (!find_library(places->library)) {
-        say("mprof-run",
-            "libmprof.so is neither in %s, seen from this program, nor in %s; install it there",
-            MPROF_LIBRARY_DISTANCE, MPROF_LIBRARY_FOLDER);
+    if (run_prepare_library(places->library) != 0)
         return 1;
-    }
     if (strpbrk(library, " :")) {
         say("mprof-run",
             "%s: the loader allows no space or colon in the path of a preloaded library; "
@@ -102,7 +106,7 @@ int run_prepare(const struct run_arguments *arguments, struct run_places *places
                : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
                                                        : 1;
     }
-    return arguments->trace ? check_trace(arguments) : 0;
+    return arguments->trace ? run_prepare_trace(arguments->trace, arguments->force) : 0;
 }
 
 bool run_prepare_sandbox(struct run_arguments *arguments)

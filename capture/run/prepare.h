@@ -22,6 +22,13 @@ struct run_places {
     char operators[RUN_BESIDE_MAX]; /* libmprof_operators.so; empty: not preloaded */
 };
 
+/* Finds the library and stores its path (PATH_MAX bytes). Returns 0, or the exit status after a
+ * message. */
+int run_prepare_library(char *library);
+
+/* Makes the trace's name free; with `force` it removes what has it. Returns as above. */
+int run_prepare_trace(const char *trace, bool force);
+
 /*
  * Finds the library and the program, and makes the trace's name free: --force removes what has it.
  * Returns 0, or the exit status after a message.

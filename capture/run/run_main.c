@@ -11,6 +11,7 @@
 #include "capture/run/live.h"
 #include "capture/run/prepare.h"
 #include "capture/run/report.h"
+#include "capture/run/run_attach.h"
 #include "capture/run/session.h"
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"
@@ -45,6 +46,8 @@ int main(int argc, char **argv)
     int live_status, status = run_arguments_parse(argc, argv, &arguments);
     if (status >= 0)
         return status;
+    if (arguments.process != 0)
+        return run_attach(&arguments);
     status = run_prepare(&arguments, &places);
     if (status != 0)
         return status;

@@ -72,7 +72,7 @@ int run_session_begin_live(const struct run_arguments *arguments, struct run_chi
     choose_session(arguments, names->trace, names->session, sizeof(names->session));
     snprintf(names->log, sizeof(names->log), "%s.out", names->trace);
     child->trace = names->trace;
-    child->log = at_terminal() ? names->log : NULL;
+    child->log = at_terminal() && child->argv ? names->log : NULL;
     *live = (struct run_live){.trace = names->trace,
                               .suppressions = arguments->suppressions,
                               .session = names->session,

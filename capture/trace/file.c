@@ -246,6 +246,11 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     return true;
 }
 
+const char *trace_file_path(void)
+{
+    return file->path;
+}
+
 bool trace_file_is_open(void)
 {
     return atomic_load_explicit(&file->header, memory_order_relaxed) != NULL;
@@ -568,9 +573,7 @@ void trace_file_leave(void)
 void trace_file_forget(void)
 {
     struct trace_file_header *header = atomic_load(&file->header);
-    trace_file_set_header(NULL);
-    trace_file_leave_ahead();
+    trace_file_leave();
     if (header)
         os_unmap(header, TRACE_FILE_HEADER_SIZE);
-    trace_storage_end();
 }

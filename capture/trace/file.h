@@ -59,6 +59,8 @@ bool trace_file_of_run(const char *path, enum trace_run *run);
 void trace_file_set_run(enum trace_run run);
 
 /* True while a file is open. */
+/* Returns the absolute name of the trace that was created last. */
+const char *trace_file_path(void);
 bool trace_file_is_open(void);
 /* Tells whether recording has stopped, after one message has said why. */
 bool trace_file_is_stopped(void);

@@ -7,6 +7,7 @@ _mprof_run()
     [ "$word" != = ] || word=
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
+    -p | --pid) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --session) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --unwind) mapfile -t COMPREPLY < <(compgen -W 'auto eh fp instrument off' -- "$word") ;;
@@ -25,7 +26,7 @@ _mprof_run()
     --toggle) mapfile -t COMPREPLY < <(compgen -W 'SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --rotate= --keep= --start-on= --start-after= --stop-on= --duration= --toggle= --suppressions --sized-delete --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--pid= --output= --force --open --live --session= --unwind= --depth= --clock= --free-stacks --follow= --max-size= --min-free= --mmap --compress --sample= --rotate= --keep= --start-on= --start-after= --stop-on= --duration= --toggle= --suppressions --sized-delete --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
         esac
         ;;

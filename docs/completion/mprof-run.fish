@@ -7,7 +7,7 @@ function __mprof_options_of_run
             continue
         end
         switch $word
-            case -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --rotate --keep --start-on --start-after --stop-on --duration --toggle
+            case -p --pid -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --rotate --keep --start-on --start-after --stop-on --duration --toggle
                 set behind yes
             case --
                 return 1
@@ -17,6 +17,7 @@ function __mprof_options_of_run
         end
     end
 end
+complete -c mprof-run -n '__mprof_options_of_run' -s p -l pid -r -F -d 'record the process PID, which runs already, until it ends, for --duration, or until Ctrl-C; it goes on as before'
 complete -c mprof-run -n '__mprof_options_of_run' -s o -l output -r -F -d 'the trace (default: mprof.PROGRAM.PID.bin)'
 complete -c mprof-run -n '__mprof_options_of_run' -s f -l force -d 'replace an existing TRACE and SESSION'
 complete -c mprof-run -n '__mprof_options_of_run' -l open -d 'ingest the trace at the end and open the browser'
@@ -44,4 +45,4 @@ complete -c mprof-run -n '__mprof_options_of_run' -l sized-delete -d 'compare th
 complete -c mprof-run -n '__mprof_options_of_run' -s q -l quiet -d 'do not print where the trace is'
 complete -c mprof-run -n '__mprof_options_of_run' -s h -l help -d 'print this text'
 complete -c mprof-run -n '__mprof_options_of_run' -s V -l version -d 'print the version'
-complete -c mprof-run -x -a '(__fish_complete_subcommand -- -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --rotate --keep --start-on --start-after --stop-on --duration --toggle)'
+complete -c mprof-run -x -a '(__fish_complete_subcommand -- -p --pid -o --output --session --unwind --depth --clock --follow --max-size --min-free --sample --rotate --keep --start-on --start-after --stop-on --duration --toggle)'

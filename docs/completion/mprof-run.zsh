@@ -1,6 +1,7 @@
 #compdef mprof-run
 # zsh completion for mprof-run, made from the table of its options
 _arguments -s -S \
+    '(-p --pid)'{-p+,--pid=}'[record the process PID, which runs already, until it ends, for --duration, or until Ctrl-C; it goes on as before]:PID:_files' \
     '(-o --output)'{-o+,--output=}'[the trace (default: mprof.PROGRAM.PID.bin)]:TRACE:_files' \
     '(-f --force)'{-f,--force}'[replace an existing TRACE and SESSION]' \
     '--open[ingest the trace at the end and open the browser]' \

@@ -21,7 +21,8 @@
  *    exec_environment.c passes on the forbidden calls in the same way.
  *
  * Inside: filters.c keeps the filters, evaluate.c interprets them, mode.c finds out whether there
- * was one at the start, required_calls.c is the table of calls.
+ * was one at the start, required_calls.c is the table of calls, traced.c reads the filters of a
+ * process that mprof-run attaches to.
  *
  * When it can be deleted: when the recorder makes no system call after the program has started,
  * because another process does that work; or when the kernel tells the answer of a filter without
@@ -60,6 +61,10 @@ struct sock_fprog;
  * that the kernel cannot read is not kept.
  */
 uint32_t seccomp_filters_add(const struct sock_fprog *program);
+
+/* Does the same with the filters of another process's thread, which the caller traces and has
+ * stopped, for mprof-run. False with errno if they cannot be read. */
+bool seccomp_filters_add_of(int thread);
 
 /* Does the same for strict mode: read, write, exit and sigreturn. */
 uint32_t seccomp_filters_add_strict(void);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/attach.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/options/attach.h"
+#include "capture/os/seccomp/seccomp.h"
+#include "capture/run/attach_filters.h"
+#include "capture/run/attach_target.h"
+#include "capture/run/attach_threads.h"
+#include "capture/run/steer.h"
+
+/* One injection. */
+struct work {
+    const struct attach *attach;
+    struct attach_result *result;
+    struct attach_target target;
+    struct attach_thread held;
+    char without[REQUIRED_CALLS_TEXT]; /* system calls that must not be made */
+};
+
+static bool fail(struct work *work, const char *why)
+{
+    if (work->held.ended)
+        why = "it has ended";
+    snprintf(work->result->why, sizeof(work->result->why), "%s", why);
+    return false;
+}
+
+static bool call(struct work *work, uint64_t function, uint64_t first, uint64_t second,
+                 uint64_t *result)
+{
+    return attach_threads_call(&work->held, function, (uint64_t[3]){first, second, 0}, result);
+}
+
+/* Takes what the loader says of its last error. */
+static bool fail_by_loader(struct work *work, const char *what)
+{
+    char said[512] = "";
+    char line[1024];
+    uint64_t text = 0;
+    if (work->target.dlerror && call(work, work->target.dlerror, 0, 0, &text) && text)
+        for (size_t i = 0; i + 1 < sizeof(said); i++)
+            if (!attach_read(work->target.process, text + i, &said[i], 1) || !said[i])
+                break;
+    said[sizeof(said) - 1] = '\0';
+    snprintf(line, sizeof(line), "%s%s%s", what, *said ? ": " : "", said);
+    return fail(work, line);
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Copies the recorder into a file in memory that the process has open as `descriptor`. */
+static bool fill_memory_file(struct work *work, int descriptor)
+{
+    char path[64], buffer[65536];
+    ssize_t got = -1;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)work->target.process, descriptor);
+    const int from = open(work->attach->library, O_RDONLY | O_CLOEXEC);
+    const int to = open(path, O_WRONLY | O_CLOEXEC);
+    while (from >= 0 && to >= 0 && (got = read(from, buffer, sizeof(buffer))) > 0)
+        if (write(to, buffer, (size_t)got) != got)
+            got = -1;
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    return got == 0;
+}
+
+/* Loads the recorder from a name of the process's. Stores the handle. */
+static bool load_from(struct work *work, const char *name, uint64_t *handle)
+{
+    const uint64_t text = attach_threads_put(&work->held, name);
+    if (text == 0 || !call(work, work->target.dlopen, text, RTLD_NOW, handle))
+        return fail(work, "the call of dlopen in it did not return");
+    return *handle != 0 || fail_by_loader(work, "it cannot load the recorder");
+}
+
+/* Loads the recorder by its path, or from memory if the process does not see that file. */
+static bool load(struct work *work, uint64_t *handle)
+{
+    char seen[PATH_MAX + 64], name[64];
+    uint64_t descriptor, ignored;
+    snprintf(seen, sizeof(seen), "/proc/%d/root%s", (int)work->target.process,
+             work->attach->library);
+    if (is_same_file(seen, work->attach->library))
+        return load_from(work, work->attach->library, handle);
+    const uint64_t text = attach_threads_put(&work->held, "libmprof.so");
+    if (!work->target.memfd_create || !text ||
+        !call(work, work->target.memfd_create, text, 0, &descriptor) || (int)descriptor < 0)
+        return fail(work, "it does not see the recorder's file, and has no memory for a copy");
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", (int)descriptor);
+    const bool good =
+        fill_memory_file(work, (int)descriptor)
+            ? load_from(work, name, handle)
+            : fail(work, "it does not see the recorder's file, and a copy cannot be made in it");
+    if (work->target.close)
+        call(work, work->target.close, descriptor, 0, &ignored);
+    return good;
+}
+
+/* Finds the recorder's desk; loads the recorder if it is not there. */
+static bool find_desk(struct work *work, uint64_t *desk)
+{
+    uint64_t handle = 0; /* RTLD_DEFAULT finds a recorder that was preloaded or linked */
+    const struct attach_module *recorder = work->target.recorder;
+    const uint64_t name = attach_threads_put(&work->held, ATTACH_DESK);
+    if (recorder) {
+        const uint64_t path = attach_threads_put(&work->held, recorder->path);
+        if (!path || !call(work, work->target.dlopen, path, RTLD_NOW | RTLD_NOLOAD, &handle))
+            return fail(work, "the call of dlopen in it did not return");
+    } else if (!load(work, &handle))
+        return false;
+    if (!name || !call(work, work->target.dlsym, handle, name, desk))
+        return fail(work, "the call of dlsym in it did not return");
+    return *desk != 0 || fail(work, "another version of the recorder is in it");
+}
+
+/* Writes the request, calls the desk, and reads the answer. */
+static bool ask(struct work *work, uint64_t at, uint32_t request)
+{
+    const pid_t process = work->target.process;
+    const struct attach *attach = work->attach;
+    struct attach_result *result = work->result;
+    static struct attach_desk desk;
+    uint64_t ignored;
+    if (!attach_read(process, at, &desk, sizeof(desk)) || desk.size != sizeof(desk))
+        return fail(work, "another version of the recorder is in it");
+    desk.request = request;
+    desk.answer = ATTACH_NOT_ANSWERED;
+    desk.paused = attach->paused;
+    snprintf(desk.options, sizeof(desk.options), "%s%s%s", attach->settings,
+             *work->without ? ",without=" : "", work->without);
+    snprintf(desk.output, sizeof(desk.output), "%s", attach->trace ? attach->trace : "");
+    if (!attach_write(process, at, &desk, sizeof(desk)) ||
+        !call(work, (uint64_t)(uintptr_t)desk.call, 0, 0, &ignored) ||
+        !attach_read(process, at, &desk, sizeof(desk)))
+        return fail(work, "the recorder's start in it did not return");
+    desk.message[sizeof(desk.message) - 1] = desk.output[sizeof(desk.output) - 1] = '\0';
+    result->already = desk.answer == ATTACH_ALREADY;
+    result->before_bytes = desk.before_bytes;
+    result->slots = desk.slots;
+    result->left = desk.left;
+    snprintf(result->trace, sizeof(result->trace), "%s", desk.output);
+    if (desk.answer == ATTACH_DONE)
+        return true;
+    return fail(work, result->already ? "it is recorded already"
+                      : *desk.message ? desk.message
+                                      : "the recorder in it cannot begin");
+}
+
+static bool inject(struct work *work, uint32_t request)
+{
+    struct attach_result *result = work->result;
+    uint64_t desk;
+    if (!attach_target_open(&work->target, work->attach->process, result->why, sizeof(result->why)))
+        return false;
+    if (request == ATTACH_END && !work->target.recorder)
+        return fail(work, "the recorder is not in it");
+    if (!attach_threads_stop(&work->held, &work->target, work->attach->seconds, result->why,
+                             sizeof(result->why)))
+        return false;
+    const double began = run_steer_now();
+    const bool good =
+        attach_filters_read(work->target.process, work->held.thread, work->without,
+                            sizeof(work->without), result->why, sizeof(result->why)) &&
+        find_desk(work, &desk) && ask(work, desk, request);
+    attach_threads_go(&work->held);
+    result->held_ms = (run_steer_now() - began) * 1e3;
+    return good;
+}
+
+static void perform(const struct attach *attach, uint32_t request, struct attach_result *result)
+{
+    static struct work work;
+    memset(&work, 0, sizeof(work));
+    memset(result, 0, sizeof(*result));
+    work.attach = attach;
+    work.result = result;
+    result->done = inject(&work, request);
+    attach_target_close(&work.target);
+}
+
+/* Writes all bytes. False if nobody reads them. */
+static bool hand_over(int descriptor, const void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t some = write(descriptor, (const char *)bytes + done, size - done);
+        if (some <= 0)
+            return false;
+        done += (size_t)some;
+    }
+    return true;
+}
+
+/* Does the work in another process, which no signal to mprof-run or its group ends. */
+static void perform_beside(const struct attach *attach, uint32_t request,
+                           struct attach_result *result)
+{
+    static struct attach_result other;
+    int ends[2];
+    size_t got = 0;
+    ssize_t some;
+    memset(result, 0, sizeof(*result));
+    snprintf(result->why, sizeof(result->why), "the process that injects has failed");
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    const pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        signal(SIGPIPE, SIG_IGN);
+        close(ends[0]);
+        perform(attach, request, &other);
+        if (!hand_over(ends[1], &other, sizeof(other)) && other.done && request == ATTACH_BEGIN)
+            perform(attach, ATTACH_END, &other);
+        _exit(0);
+    }
+    close(ends[1]);
+    while (child > 0 && got < sizeof(other)) {
+        some = read(ends[0], (char *)&other + got, sizeof(other) - got);
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some <= 0)
+            break;
+        got += (size_t)some;
+    }
+    close(ends[0]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
+    if (got == sizeof(other))
+        *result = other;
+}
+
+void attach_begin(const struct attach *attach, struct attach_result *result)
+{
+    perform_beside(attach, ATTACH_BEGIN, result);
+}
+
+void attach_end(const struct attach *attach, struct attach_result *result)
+{
+    perform_beside(attach, ATTACH_END, result);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loads the recorder into a process that runs already, and begins and ends recording there
+ * (mprof-run --pid). capture/options/attach.h describes what the recorder does.
+ *
+ * Another process does the work: it goes on if mprof-run is killed in the middle of it, so that the
+ * thread that it holds is always given back. If nobody takes its answer, it ends what it began.
+ */
+#ifndef MPROF_CAPTURE_RUN_ATTACH_H
+#define MPROF_CAPTURE_RUN_ATTACH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct attach {
+    pid_t process;
+    const char *library;  /* the recorder */
+    const char *settings; /* as MPROF_OPTIONS */
+    const char *trace;    /* an absolute path as the process sees it */
+    double seconds;       /* how long to search a safe point */
+    bool paused;          /* the recording waits until somebody asks for more */
+};
+
+struct attach_result {
+    bool done;
+    bool already;          /* the process records already, into `trace` */
+    char why[2048];        /* if it is not done: one line */
+    char trace[PATH_MAX];  /* as the process sees it */
+    uint64_t before_bytes; /* live before; UINT64_MAX: the allocator does not say */
+    uint32_t slots;        /* that lead to the recorder now */
+    uint32_t left;         /* that lead to other allocators */
+    double held_ms;        /* how long one thread was held */
+};
+
+void attach_begin(const struct attach *attach, struct attach_result *result);
+/* Ends the recording and leaves the process's calls as they were. */
+void attach_end(const struct attach *attach, struct attach_result *result);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What mprof-run --pid has to know of a process before it touches it: its modules, the functions
+ * that are called in it, and what stands against it. Everything is read from outside.
+ */
+#ifndef MPROF_CAPTURE_RUN_ATTACH_TARGET_H
+#define MPROF_CAPTURE_RUN_ATTACH_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ATTACH_ALLOCATORS_MAX 8u
+
+/* A file that is mapped as code. Addresses are those in the process. 0: it has no such function. */
+struct attach_module {
+    uint64_t start, end;     /* of all its mappings */
+    uint64_t code, code_end; /* of those that are executable */
+    uint64_t malloc, free;
+    uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close;
+    bool is_loader, is_libc;
+    char path[PATH_MAX];
+};
+
+struct attach_target {
+    pid_t process;
+    struct attach_module *modules;
+    size_t count;
+    /* Of the C library. */
+    uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close;
+    uint64_t trap;                        /* a byte 0xcc in its code */
+    uint64_t restorer;                    /* where signal handlers return to; 0: not found */
+    const struct attach_module *recorder; /* libmprof.so, or NULL */
+    const struct attach_module *allocators[ATTACH_ALLOCATORS_MAX];
+    size_t allocator_count;
+};
+
+/*
+ * Reads the process. False: `why` (`size` bytes) holds one line that says what stands against it
+ * and what to do. attach_target_close() in both cases.
+ */
+bool attach_target_open(struct attach_target *target, pid_t process, char *why, size_t size);
+void attach_target_close(struct attach_target *target);
+
+/* Returns the module whose code holds the address, or NULL. */
+const struct attach_module *attach_target_at(const struct attach_target *target, uint64_t address);
+
+/* Copies memory of the process. False if not all of it is there. */
+bool attach_read(pid_t process, uint64_t address, void *to, size_t size);
+bool attach_write(pid_t process, uint64_t address, const void *from, size_t size);
+
+/* Returns the bytes below `address` that can be written as a stack, up to `wanted`. */
+uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted);
+
+#endif

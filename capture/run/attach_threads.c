@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/attach_threads.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/run/steer.h"
+
+#define BREAKPOINTS_MAX 4u /* that the processor has */
+#define RED_ZONE 128u
+#define TEXTS 12288u           /* for attach_threads_put() */
+#define STACK_WANTED 131072u   /* the loader and the recorder's start take about a tenth */
+#define SCANNED 65536u         /* of the stack, for frames of signal handlers */
+#define AGAIN 0.05             /* seconds until all threads are looked at again */
+#define RESUME_FLAG 0x10000ul  /* of EFLAGS: go past the breakpoint here */
+#define DIRECTION_FLAG 0x400ul /* of EFLAGS: functions expect it to be clear */
+#define CODE_64 0x33           /* the segment of 64-bit code */
+
+/* The threads of the process, as far as they are traced. */
+struct crowd {
+    const struct attach_target *target;
+    pid_t *threads;
+    size_t count, capacity;
+    uint64_t breakpoints[BREAKPOINTS_MAX];
+    size_t breakpoint_count;
+};
+
+static bool crowd_has(const struct crowd *crowd, pid_t thread)
+{
+    for (size_t i = 0; i < crowd->count; i++)
+        if (crowd->threads[i] == thread)
+            return true;
+    return false;
+}
+
+static bool crowd_add(struct crowd *crowd, pid_t thread)
+{
+    if (crowd->count == crowd->capacity) {
+        const size_t capacity = crowd->capacity * 2 + 64;
+        pid_t *more = realloc(crowd->threads, capacity * sizeof(*more));
+        if (!more)
+            return false;
+        crowd->threads = more;
+        crowd->capacity = capacity;
+    }
+    crowd->threads[crowd->count++] = thread;
+    return true;
+}
+
+static void crowd_remove(struct crowd *crowd, pid_t thread)
+{
+    for (size_t i = 0; i < crowd->count; i++)
+        if (crowd->threads[i] == thread)
+            crowd->threads[i] = crowd->threads[--crowd->count];
+}
+
+/* Tells whether a thread that cannot be traced has ended: the first one may end before others. */
+static bool has_ended(pid_t process, pid_t thread)
+{
+    char path[64], line[512] = "";
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)process, (int)thread);
+    FILE *file = fopen(path, "re");
+    const char *end = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+    if (file)
+        fclose(file);
+    return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
+}
+
+/* Seizes the threads that are not traced yet. Returns how many, or -1 with errno. */
+static int crowd_seize(struct crowd *crowd)
+{
+    char path[64];
+    struct dirent *entry;
+    int added = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)crowd->target->process);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return -1;
+    while (added >= 0 && (entry = readdir(folder))) {
+        const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread <= 0 || crowd_has(crowd, thread))
+            continue;
+        if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0)
+            added = crowd_add(crowd, thread) ? added + 1 : -1;
+        else if (errno != ESRCH) {
+            const int error = errno;
+            if (has_ended(crowd->target->process, thread))
+                continue;
+            closedir(folder);
+            errno = error;
+            return -1;
+        }
+    }
+    closedir(folder);
+    return added;
+}
+
+static void set_breakpoints(const struct crowd *crowd, pid_t thread, bool on)
+{
+    unsigned long control = 0;
+    for (size_t i = 0; on && i < crowd->breakpoint_count; i++) {
+        ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg) + i * sizeof(long),
+               crowd->breakpoints[i]);
+        control |= 1ul << (2 * i);
+    }
+    ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg) + 7 * sizeof(long), control);
+}
+
+static bool is_breakpoint(const struct crowd *crowd, uint64_t address)
+{
+    for (size_t i = 0; i < crowd->breakpoint_count; i++)
+        if (crowd->breakpoints[i] == address)
+            return true;
+    return false;
+}
+
+/* Tells whether the loader and the allocator never wait in the system call. */
+static bool is_plain_wait(long number)
+{
+    switch (number) {
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_rt_sigtimedwait:
+    case SYS_rt_sigsuspend:
+    case SYS_pause:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Tells whether the thread may be inside a signal handler, which may have interrupted malloc: a
+ * word of its stack is where handlers return to. */
+static bool may_handle_signal(const struct attach_target *target, uint64_t stack)
+{
+    static uint64_t words[SCANNED / sizeof(uint64_t)];
+    size_t size = sizeof(words);
+    if (target->restorer == 0)
+        return true;
+    while (size >= 4096 && !attach_read(target->process, stack, words, size))
+        size /= 2;
+    for (size_t i = 0; size >= 4096 && i < size / sizeof(*words); i++)
+        if (words[i] == target->restorer)
+            return true;
+    return false;
+}
+
+/* Tells whether the stopped thread is at a safe point. */
+static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_struct *registers)
+{
+    const struct attach_target *target = crowd->target;
+    uint64_t caller;
+    if (ptrace(PTRACE_GETREGS, thread, NULL, registers) != 0 || registers->cs != CODE_64)
+        return false;
+    if (is_breakpoint(crowd, registers->rip)) {
+        if (!attach_read(target->process, registers->rsp, &caller, sizeof(caller)))
+            return false;
+        const struct attach_module *module = attach_target_at(target, caller);
+        if (module && (module->is_libc || module->is_loader || module->malloc))
+            return false;
+    } else {
+        const struct attach_module *module = attach_target_at(target, registers->rip);
+        if (!is_plain_wait((long)registers->orig_rax) || (module && module->is_loader))
+            return false;
+    }
+    return attach_stack_room(target->process, registers->rsp, STACK_WANTED) == STACK_WANTED &&
+           !may_handle_signal(target, registers->rsp);
+}
+
+/* Waits for one thread. False if it has ended. */
+static bool wait_for(pid_t thread, int *status)
+{
+    pid_t result;
+    do
+        result = waitpid(thread, status, __WALL);
+    while (result < 0 && errno == EINTR);
+    return result == thread && WIFSTOPPED(*status);
+}
+
+/* Tells whether a thread that stopped with `status` was stopped by one of our breakpoints. */
+static bool stopped_at_breakpoint(const struct crowd *crowd, pid_t thread, int status)
+{
+    struct user_regs_struct registers;
+    return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
+           ptrace(PTRACE_GETREGS, thread, NULL, &registers) == 0 &&
+           is_breakpoint(crowd, registers.rip);
+}
+
+/* Lets a stopped thread that is not at a safe point go on. */
+static void pass(const struct crowd *crowd, pid_t thread, int status)
+{
+    struct user_regs_struct registers;
+    long number = status >> 16 ? 0 : WSTOPSIG(status);
+    if (status >> 16 && WSTOPSIG(status) != SIGTRAP) { /* somebody stops the whole process */
+        ptrace(PTRACE_LISTEN, thread, NULL, NULL);
+        return;
+    }
+    if (stopped_at_breakpoint(crowd, thread, status)) {
+        ptrace(PTRACE_GETREGS, thread, NULL, &registers);
+        registers.eflags |= RESUME_FLAG;
+        ptrace(PTRACE_SETREGS, thread, NULL, &registers);
+        number = 0;
+    }
+    set_breakpoints(crowd, thread, true);
+    ptrace(PTRACE_CONT, thread, NULL, number);
+}
+
+/* Takes one stop of any thread. Returns the thread if it is at a safe point, 0 if it is not, -1 if
+ * none has stopped. */
+static pid_t take_stop(struct crowd *crowd, struct user_regs_struct *registers)
+{
+    int status;
+    const pid_t thread = waitpid(-1, &status, __WALL | WNOHANG);
+    if (thread <= 0)
+        return -1;
+    if (!WIFSTOPPED(status)) {
+        crowd_remove(crowd, thread);
+        return 0;
+    }
+    const bool ours = status >> 16 == PTRACE_EVENT_STOP
+                          ? WSTOPSIG(status) == SIGTRAP
+                          : stopped_at_breakpoint(crowd, thread, status);
+    if (ours && is_safe(crowd, thread, registers))
+        return thread;
+    pass(crowd, thread, status);
+    return 0;
+}
+
+/* Searches a thread at a safe point. Returns 0 if there is none in time. */
+static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct *registers)
+{
+    const double end = run_steer_now() + seconds;
+    double again = 0;
+    while (crowd->count > 0 && run_steer_now() < end) {
+        if (run_steer_now() >= again) {
+            again = run_steer_now() + AGAIN;
+            if (crowd_seize(crowd) < 0 && errno != ENOENT)
+                return 0;
+            for (size_t i = 0; i < crowd->count; i++)
+                ptrace(PTRACE_INTERRUPT, crowd->threads[i], NULL, NULL);
+        }
+        const pid_t found = take_stop(crowd, registers);
+        if (found > 0)
+            return found;
+        if (found < 0)
+            nanosleep(&(struct timespec){0, 200000}, NULL);
+    }
+    return 0;
+}
+
+/* Lets all threads but one go on for good. */
+static void release(struct crowd *crowd, pid_t held)
+{
+    int status;
+    for (size_t i = 0; i < crowd->count; i++) {
+        const pid_t thread = crowd->threads[i];
+        if (thread == held)
+            continue;
+        if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0 || !wait_for(thread, &status))
+            continue;
+        long number = status >> 16 ? 0 : WSTOPSIG(status);
+        if (stopped_at_breakpoint(crowd, thread, status))
+            number = 0;
+        set_breakpoints(crowd, thread, false);
+        ptrace(PTRACE_DETACH, thread, NULL, number);
+    }
+}
+
+static void explain_refusal(pid_t process, char *why, size_t size)
+{
+    char scope[16] = "";
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    if (file && !fgets(scope, sizeof(scope), file))
+        scope[0] = '\0';
+    if (file)
+        fclose(file);
+    if (errno == EPERM && strtol(scope, NULL, 10) > 0)
+        snprintf(why, size,
+                 "the kernel does not allow to trace it (kernel.yama.ptrace_scope is %ld); run "
+                 "mprof-run as root, or sysctl kernel.yama.ptrace_scope=0",
+                 strtol(scope, NULL, 10));
+    else if (errno == EPERM)
+        snprintf(why, size,
+                 "the kernel does not allow to trace it; run mprof-run as its user or as root");
+    else
+        snprintf(why, size, "process %d cannot be traced: %s", (int)process, strerror(errno));
+}
+
+static void add_breakpoints(struct crowd *crowd, const struct attach_module *module)
+{
+    if (crowd->breakpoint_count + 2 > BREAKPOINTS_MAX || !module->malloc || !module->free)
+        return;
+    crowd->breakpoints[crowd->breakpoint_count++] = module->malloc;
+    crowd->breakpoints[crowd->breakpoint_count++] = module->free;
+}
+
+/* The recorder's functions come first, since the process may call those, then the allocators'. The
+ * C library's come last: with another allocator the program does not call them. */
+static void choose_breakpoints(struct crowd *crowd)
+{
+    const struct attach_target *target = crowd->target;
+    if (target->recorder)
+        add_breakpoints(crowd, target->recorder);
+    for (size_t i = 0; i < target->allocator_count; i++)
+        if (!target->allocators[i]->is_libc)
+            add_breakpoints(crowd, target->allocators[i]);
+    for (size_t i = 0; i < target->allocator_count; i++)
+        if (target->allocators[i]->is_libc)
+            add_breakpoints(crowd, target->allocators[i]);
+}
+
+/* Saves what the calls change, and blocks the thread's signals except those of its own errors. */
+static bool prepare(struct attach_thread *held)
+{
+    const uint64_t blocked =
+        ~(UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSEGV - 1) |
+          UINT64_C(1) << (SIGBUS - 1) | UINT64_C(1) << (SIGILL - 1) | UINT64_C(1) << (SIGFPE - 1));
+    struct iovec state = {held->xstate, sizeof(held->xstate)};
+    uint64_t place;
+    if (ptrace(PTRACE_GETREGSET, held->thread, NT_X86_XSTATE, &state) != 0 ||
+        ptrace(PTRACE_GETSIGMASK, held->thread, sizeof(held->signals), &held->signals) != 0 ||
+        ptrace(PTRACE_SETSIGMASK, held->thread, sizeof(blocked), &blocked) != 0)
+        return false;
+    held->xstate_size = state.iov_len;
+    held->top = (held->registers.rsp - RED_ZONE) & ~UINT64_C(15);
+    if (!attach_threads_call(held, held->target->errno_location, (uint64_t[3]){0}, &place) ||
+        !attach_read(held->target->process, place, &held->error, sizeof(held->error)))
+        return false;
+    held->errno_place = place;
+    return true;
+}
+
+bool attach_threads_stop(struct attach_thread *held, const struct attach_target *target,
+                         double seconds, char *why, size_t size)
+{
+    struct crowd crowd = {.target = target};
+    memset(held, 0, sizeof(*held));
+    held->target = target;
+    choose_breakpoints(&crowd);
+    int added = crowd_seize(&crowd);
+    if (added <= 0) {
+        errno = added == 0 ? ESRCH : errno;
+        explain_refusal(target->process, why, size);
+        release(&crowd, 0);
+        free(crowd.threads);
+        return false;
+    }
+    held->thread = search(&crowd, seconds, &held->registers);
+    release(&crowd, held->thread);
+    free(crowd.threads);
+    if (held->thread == 0) {
+        snprintf(why, size,
+                 "none of its threads came to a point where a library can be loaded within %.0f "
+                 "seconds; try again when it waits or allocates",
+                 seconds);
+        return false;
+    }
+    set_breakpoints(&crowd, held->thread, false);
+    if (prepare(held))
+        return true;
+    snprintf(why, size, "its thread %d cannot be held: %s", (int)held->thread,
+             held->ended ? "it has ended" : strerror(errno));
+    attach_threads_go(held);
+    return false;
+}
+
+uint64_t attach_threads_put(struct attach_thread *held, const char *text)
+{
+    const uint64_t size = strlen(text) + 1;
+    const uint64_t first = (held->registers.rsp - RED_ZONE) & ~UINT64_C(15);
+    if (first - held->top + size > TEXTS)
+        return 0;
+    held->top = (held->top - size) & ~UINT64_C(15);
+    return attach_write(held->target->process, held->top, text, size) ? held->top : 0;
+}
+
+/* Waits until the call has returned to the trap. */
+static bool wait_for_return(struct attach_thread *held, struct user_regs_struct *registers)
+{
+    int status;
+    for (;;) {
+        if (!wait_for(held->thread, &status)) {
+            held->ended = true;
+            return false;
+        }
+        const int number = status >> 16 ? 0 : WSTOPSIG(status);
+        if (ptrace(PTRACE_GETREGS, held->thread, NULL, registers) != 0)
+            return false;
+        if (number == SIGTRAP && registers->rip == held->target->trap + 1)
+            return true;
+        /* An error in the called code: the thread goes back to where it was, without it. */
+        if (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE)
+            return false;
+        ptrace(PTRACE_CONT, held->thread, NULL, (long)number);
+    }
+}
+
+bool attach_threads_call(struct attach_thread *held, uint64_t function, const uint64_t arguments[3],
+                         uint64_t *result)
+{
+    struct user_regs_struct registers = held->registers;
+    const uint64_t stack = held->top - 16 - 8; /* as after the push of a return address */
+    if (!attach_write(held->target->process, stack, &held->target->trap, sizeof(uint64_t)))
+        return false;
+    registers.rip = function;
+    registers.rdi = arguments[0];
+    registers.rsi = arguments[1];
+    registers.rdx = arguments[2];
+    registers.rax = 0;
+    registers.rsp = stack;
+    registers.orig_rax = (unsigned long)-1; /* no system call is restarted here */
+    registers.eflags &= ~DIRECTION_FLAG;
+    if (ptrace(PTRACE_SETREGS, held->thread, NULL, &registers) != 0 ||
+        ptrace(PTRACE_CONT, held->thread, NULL, 0) != 0 || !wait_for_return(held, &registers))
+        return false;
+    *result = registers.rax;
+    return true;
+}
+
+void attach_threads_go(struct attach_thread *held)
+{
+    struct iovec state = {held->xstate, held->xstate_size};
+    if (held->ended)
+        return;
+    if (held->errno_place)
+        attach_write(held->target->process, held->errno_place, &held->error, sizeof(held->error));
+    if (held->xstate_size)
+        ptrace(PTRACE_SETREGSET, held->thread, NT_X86_XSTATE, &state);
+    ptrace(PTRACE_SETREGS, held->thread, NULL, &held->registers);
+    ptrace(PTRACE_SETSIGMASK, held->thread, sizeof(held->signals), &held->signals);
+    ptrace(PTRACE_DETACH, held->thread, NULL, 0);
+}

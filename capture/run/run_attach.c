@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/run_attach.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/run/attach.h"
+#include "capture/run/child.h"
+#include "capture/run/client.h"
+#include "capture/run/live.h"
+#include "capture/run/prepare.h"
+#include "capture/run/report.h"
+#include "capture/run/session.h"
+#include "capture/run/trace_place.h"
+#include "cli/say.h"
+#include "schemas/printable.h"
+
+/* How long to search for a point where a library can be loaded. */
+#define SEARCH_SECONDS 5.0
+/* How often to check whether the recording has ended by itself, in ms. */
+#define LOOK_INTERVAL 100
+
+static volatile sig_atomic_t asked_to_end;
+
+static void ask_to_end(int signal_number)
+{
+    (void)signal_number;
+    asked_to_end = 1;
+}
+
+static void take_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = ask_to_end};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+/* The names that one recording has. */
+struct names {
+    char program[PATH_MAX]; /* of the process */
+    char trace[PATH_MAX];   /* as it is seen here */
+    const char *there;      /* as the process sees it: a part of `trace` */
+};
+
+static void name_program(pid_t process, char program[PATH_MAX])
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)process);
+    const ssize_t length = readlink(path, program, PATH_MAX - 1);
+    program[length < 0 ? 0 : length] = '\0';
+    char *deleted = strstr(program, " (deleted)");
+    if (deleted)
+        *deleted = '\0';
+    if (!*program)
+        snprintf(program, PATH_MAX, "process");
+}
+
+/* Tells whether the process sees the same folder under the trace's name. */
+static bool sees_folder(pid_t process, const char *trace, const char *there)
+{
+    char here[PATH_MAX], seen[PATH_MAX + 64];
+    struct stat one, other;
+    const int length = (int)(strrchr(there, '/') - there) + 1;
+    snprintf(here, sizeof(here), "%.*s", (int)(there - trace) + length, trace);
+    snprintf(seen, sizeof(seen), "/proc/%d/root%.*s", (int)process, length, there);
+    return stat(here, &one) == 0 && stat(seen, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* Names the trace. Returns 0, or the exit status after a message. */
+static int name_trace(const struct run_arguments *arguments, struct names *names)
+{
+    char root[64];
+    const int process = arguments->process;
+    const size_t length = (size_t)snprintf(root, sizeof(root), "/proc/%d/root", process);
+    name_program(process, names->program);
+    if (!trace_place_name(arguments->trace, names->program, process, names->trace)) {
+        say("mprof-run", "the name of the trace is too long");
+        return 1;
+    }
+    names->there = names->trace;
+    if (strncmp(names->trace, root, length) == 0 && names->trace[length] == '/')
+        names->there += length;
+    /* Who may not look there is told so when the process is to be traced. */
+    if (sees_folder(process, names->trace, names->there) || access(root, F_OK) != 0)
+        return 0;
+    say("mprof-run",
+        "process %d does not see the folder of %s: it has a file system of its own, or there is no "
+        "such folder. Name a folder of it: -o %s/FOLDER/FILE",
+        process, names->trace, root);
+    return 1;
+}
+
+static void say_before(pid_t process, const struct attach_result *result)
+{
+    char before[64] = "an unknown number of bytes";
+    if (result->before_bytes != UINT64_MAX)
+        snprintf(before, sizeof(before), "%.1f MiB", (double)result->before_bytes / (1 << 20));
+    say("mprof-run", "recording process %d; before: %s, no stacks; one thread was held for %.0f ms",
+        (int)process, before, result->held_ms);
+    if (result->left > 0)
+        say("mprof-run",
+            "%u calls of heap functions in modules with another allocator are not seen",
+            result->left);
+}
+
+/* Tells whether the recording has ended by itself: by mprof-ctl, or because the disk is full. */
+static bool has_stopped(const char *trace)
+{
+    struct client client;
+    if (client_open(&client, trace) != CLIENT_GOOD)
+        return false;
+    const bool stopped = client_recorder(&client) != CLIENT_GOOD;
+    client_close(&client);
+    return stopped;
+}
+
+/* Waits until there is a reason to end. Returns false if the process has ended. */
+static bool wait_for_end(const struct run_arguments *arguments, const char *trace)
+{
+    const double end =
+        arguments->watch.duration > 0 ? run_steer_now() + arguments->watch.duration : 0;
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, arguments->process, 0),
+                           .events = POLLIN};
+    bool alive = true;
+    while (alive && !asked_to_end && (end == 0 || run_steer_now() < end) && !has_stopped(trace)) {
+        const double left = end == 0 ? LOOK_INTERVAL : (end - run_steer_now()) * 1e3 + 1;
+        poll(&ended, 1, left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL);
+        alive = ended.fd >= 0 ? !(ended.revents & POLLIN) : kill(arguments->process, 0) == 0;
+    }
+    if (ended.fd >= 0)
+        close(ended.fd);
+    return alive;
+}
+
+/* Ends the recording in a process that goes on. */
+static void end(const struct attach *attach, const char *trace)
+{
+    static struct attach_result result;
+    attach_end(attach, &result);
+    if (result.done || kill(attach->process, 0) != 0)
+        return;
+    struct client client;
+    struct timespec now;
+    if (client_open(&client, trace) == CLIENT_GOOD) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        client_seal(&client, 0, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+        client_close(&client);
+    }
+    say("mprof-run",
+        "process %d: the recording has ended, but its calls still go through the recorder: %s",
+        (int)attach->process, result.why);
+}
+
+static int begin(const struct run_arguments *arguments, struct attach *attach)
+{
+    static struct attach_result result;
+    char trace[PRINTABLE_BYTE_MAX * 256];
+    attach_begin(attach, &result);
+    if (result.done) {
+        if (!arguments->quiet)
+            say_before(attach->process, &result);
+        return 0;
+    }
+    printable_copy(trace, sizeof(trace), result.trace);
+    if (result.already)
+        say("mprof-run", "process %d is recorded already, into %s; mprof-ctl steers that recording",
+            (int)attach->process, trace);
+    else
+        say("mprof-run", "process %d: %s", (int)attach->process, result.why);
+    return 1;
+}
+
+int run_attach(const struct run_arguments *arguments)
+{
+    static struct names names;
+    static struct run_live_names live_names;
+    struct run_live live = {0};
+    struct attach attach = {
+        .process = arguments->process, .settings = arguments->settings, .seconds = SEARCH_SECONDS};
+    char library[PATH_MAX];
+    int status = run_prepare_library(library);
+    if (status == 0)
+        status = name_trace(arguments, &names);
+    if (status == 0)
+        status = run_prepare_trace(names.trace, arguments->force);
+    if (status != 0)
+        return status;
+    attach.library = library;
+    attach.trace = names.there;
+    take_signals();
+    const time_t started = time(NULL);
+    if ((status = begin(arguments, &attach)) != 0)
+        return status;
+    struct run_child as_child = {.trace = names.trace, .path = names.program};
+    if (arguments->live)
+        status = run_session_begin_live(arguments, &as_child, &live_names, &live);
+    if (status != 0 || wait_for_end(arguments, names.trace))
+        end(&attach, names.trace);
+    if (arguments->live && live.ingest > 0)
+        status = run_live_end(&live);
+    if (!arguments->quiet)
+        run_report(names.trace, started);
+    if (arguments->compress)
+        run_compress(names.trace, started);
+    return status == 0 && arguments->open ? run_session_open(arguments, names.trace) : status;
+}
