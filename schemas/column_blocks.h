@@ -22,6 +22,9 @@
 /* The most bytes of a block, with its head: 64 bits for each value. */
 #define COLUMN_BLOCK_MOST (COLUMN_BLOCK_HEAD + COLUMN_BLOCK_ROWS * 8u)
 
+/* One word of each lane. */
+#define COLUMN_LANE_BYTES ((size_t)COLUMN_LANES * 4)
+
 /* Loops must be compiled for the processor of the function that calls them. */
 #define COLUMN_INLINE static inline __attribute__((always_inline))
 
@@ -44,7 +47,7 @@ static inline unsigned column_bits(uint64_t value)
 static inline size_t column_plane_length(unsigned bits, size_t rows)
 {
     const size_t positions = (rows + COLUMN_LANES - 1) / COLUMN_LANES;
-    return (positions * bits + 31) / 32 * (COLUMN_LANES * 4);
+    return (positions * bits + 31) / 32 * COLUMN_LANE_BYTES;
 }
 
 static inline size_t column_planes_length(unsigned bits, size_t rows)
@@ -94,7 +97,7 @@ static inline size_t column_plane_put(uint8_t *data, const uint32_t *values, uns
     for (size_t row = 0; bits > 0 && row < rows; row += COLUMN_LANES) {
         const size_t place = row / COLUMN_LANES * bits;
         const unsigned shift = place % 32;
-        uint8_t *at = data + place / 32 * (COLUMN_LANES * 4);
+        uint8_t *at = data + place / 32 * COLUMN_LANE_BYTES;
         uint32_t words[COLUMN_LANES];
         memcpy(words, at, sizeof(words));
         for (size_t lane = 0; lane < COLUMN_LANES; lane++)
@@ -264,14 +267,15 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
  * for COLUMN_BLOCK_ROWS. Returns false if the block is damaged.
  */
 #define COLUMN_UNPACK(type, name)                                                                  \
+    typedef type column_##name##_value;                                                            \
     COLUMN_INLINE void column_##name##_plane(const uint8_t *data, unsigned bits, unsigned up,      \
-                                             size_t rows, type add, type *values)                  \
+                                             size_t rows, type add, column_##name##_value *values) \
     {                                                                                              \
         const uint32_t mask = UINT32_MAX >> (32 - bits);                                           \
         for (size_t row = 0; row < rows; row += COLUMN_LANES, values += COLUMN_LANES) {            \
             const size_t place = row / COLUMN_LANES * bits;                                        \
             const unsigned down = place % 32, left = (32 - down) % 32;                             \
-            const uint8_t *at = data + place / 32 * (COLUMN_LANES * 4);                            \
+            const uint8_t *at = data + place / 32 * COLUMN_LANE_BYTES;                             \
             if (down + bits <= 32) {                                                               \
                 for (size_t i = 0; i < COLUMN_LANES; i++)                                          \
                     values[i] = ((type)(column_lane(at, i) >> down & mask) << up) + add;           \
@@ -286,7 +290,7 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
         }                                                                                          \
     }                                                                                              \
     COLUMN_INLINE bool column_block_##name(const struct column_block *block, const uint8_t *body,  \
-                                           size_t rows, type add, type *values)                    \
+                                           size_t rows, type add, column_##name##_value *values)   \
     {                                                                                              \
         const unsigned type_bits = sizeof(type) * 8, low = block->bits < 32 ? block->bits : 32;    \
         const uint8_t *places = body + column_planes_length(block->bits, rows);                    \

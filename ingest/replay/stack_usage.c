@@ -25,7 +25,9 @@ bool stack_usages_grow(struct stack_usages *usages, size_t count)
     memset(sums + usages->capacity, 0, added * sizeof(*sums));
     memset(shares + usages->capacity, 0, added * sizeof(*shares));
     free(usages->sums);
-    *usages = (struct stack_usages){sums, shares, capacity};
+    usages->sums = sums;
+    usages->shares = shares;
+    usages->capacity = capacity;
     return true;
 }
 

@@ -110,9 +110,11 @@ for block in some[:3]:
     page = [(row["about"].strip(), row["what"]) for row in rows("allocations", f"all | where id == {block}", "Enter")]
     number, address, size, stack, live, before, after = database.execute(
         """SELECT a.id, a.address, a.size, a.stack_id, a.free_ns IS NULL,
-           (SELECT count(*) FROM v_allocation b WHERE b.address = a.address AND b.arena_id = a.arena_id
+           (SELECT count(*) FROM v_allocation b WHERE a.address >= b.address
+            AND a.address < b.address + max(b.size, 1) AND b.arena_id = a.arena_id
             AND b.process_id = a.process_id AND b.free_ns <= a.alloc_ns AND b.id <> a.id),
-           (SELECT count(*) FROM v_allocation b WHERE b.address = a.address AND b.arena_id = a.arena_id
+           (SELECT count(*) FROM v_allocation b WHERE a.address >= b.address
+            AND a.address < b.address + max(b.size, 1) AND b.arena_id = a.arena_id
             AND b.process_id = a.process_id AND b.alloc_ns >= a.free_ns AND b.id <> a.id)
            FROM v_allocation a WHERE a.id = ?""", (block,)).fetchone()
     what = dict(reversed(page))
