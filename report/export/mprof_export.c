@@ -233,7 +233,7 @@ static void say_warnings(const struct session_warning *warnings, size_t count)
 static struct selection *take_selection(const struct export *export, struct session *session,
                                         struct graph_result *result)
 {
-    const struct session_warning *warnings;
+    const struct session_warning *warnings = NULL;
     const struct graph_side *sides;
     struct selection *selection;
     if (graph_result_kind(result) == RESULT_MEASURE) {

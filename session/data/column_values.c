@@ -23,7 +23,9 @@ size_t column_view_length(uint32_t rows, unsigned width)
  * rows. A lifetime of 0 is that of a block which was never freed, and nothing is subtracted.
  */
 #define SUBTRACT_OF(name, type, life_type)                                                         \
-    INLINE void name(type *values, const uint8_t *data, size_t rows, type above, type none)        \
+    typedef type name##_value;                                                                     \
+    INLINE void name(name##_value *values, const uint8_t *data, size_t rows, type above,           \
+                     type none)                                                                    \
     {                                                                                              \
         for (size_t i = 0; i < rows; i++) {                                                        \
             life_type life;                                                                        \
@@ -36,7 +38,9 @@ size_t column_view_length(uint32_t rows, unsigned width)
     SUBTRACT_OF(name##_16, type, uint16_t)                                                         \
     SUBTRACT_OF(name##_32, type, uint32_t)                                                         \
     SUBTRACT_OF(name##_64, type, uint64_t)                                                         \
-    INLINE void name(type *values, const struct column_view *life, size_t first, size_t rows)      \
+    typedef type name##_value;                                                                     \
+    INLINE void name(name##_value *values, const struct column_view *life, size_t first,           \
+                     size_t rows)                                                                  \
     {                                                                                              \
         const type above = (type)(life->min - 1), none = life->min == 0;                           \
         const uint8_t *data = life->width == 0 ? NULL : life->data + first * life->width;          \

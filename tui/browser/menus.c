@@ -37,8 +37,10 @@ static size_t keep_excludable(struct view_offer *offers, size_t count)
     for (size_t i = 0; i < count; i++)
         if (strncmp(step_of(&offers[i]), "where ", 6) == 0)
             offers[kept++] = offers[i];
-        else
+        else {
             free(offers[i].long_step);
+            offers[i].long_step = NULL;
+        }
     return kept;
 }
 
@@ -49,12 +51,13 @@ static bool load_offers(struct browser *browser, bool excludable)
     menus_forget(browser);
     if (!view->offers)
         return false;
-    browser->offers = calloc(VIEW_OFFERS, sizeof(*browser->offers));
-    if (browser->offers)
-        browser->offer_count = view->offers(browser->views[browser->current], &browser->exploration,
-                                            browser->offers, VIEW_OFFERS);
-    if (excludable)
-        browser->offer_count = keep_excludable(browser->offers, browser->offer_count);
+    struct view_offer *offers = calloc(VIEW_OFFERS, sizeof(*offers));
+    if (!offers)
+        return true;
+    const size_t count =
+        view->offers(browser->views[browser->current], &browser->exploration, offers, VIEW_OFFERS);
+    browser->offers = offers;
+    browser->offer_count = excludable ? keep_excludable(offers, count) : count;
     return true;
 }
 

@@ -119,8 +119,8 @@ void theme_dump(const struct grid *grid, FILE *out)
         fputc('\n', out);
     }
     describe_roles(&seen, out);
-    for (char digit = '0'; digit <= '9'; digit++)
-        if (seen.used[(unsigned char)digit])
+    for (int digit = '0'; digit <= '9'; digit++)
+        if (seen.used[digit])
             fprintf(out, "%c: category %c\n", digit, digit);
     if (seen.used['r'])
         fputs("r: other categories\n", out);
