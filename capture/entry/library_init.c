@@ -60,7 +60,9 @@ static void begin(void)
 {
     recorder_loaded();
 #ifndef MPROF_STATIC
-    if (real_is_apart()) /* attach.c begins, if anybody asks */
+    /* attach.c begins, if anybody asks. Otherwise a call has mostly come before, and the loader need
+     * not be asked. */
+    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN && real_is_apart())
         return;
 #endif
     api_bind();

@@ -80,7 +80,8 @@ int run_session_begin_live(const struct run_arguments *arguments, struct run_chi
                               .force = arguments->force,
                               .browse = at_terminal()};
     if (!arguments->force && access(names->session, F_OK) == 0) {
-        say("mprof-run", "%s: exists already; replace it with --force, or name another with --open",
+        say("mprof-run",
+            "%s: exists already; replace it with --force, or name another with --session",
             names->session);
         return 1;
     }

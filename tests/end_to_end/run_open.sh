@@ -43,7 +43,7 @@ is $? -eq 0 "exit status of --open --live"
 sane live.db
 is "$(ask live.db "SELECT count(*) FROM meta WHERE key = 'unfinished'")" -eq 0 "finished in the end"
 mprof-run --open --live -o live2.bin --session live.db -- true 2>refused.txt && fail "a session was replaced"
-grep -q 'live.db exists' refused.txt || fail "the refusal: $(cat refused.txt)"
+grep -q 'live.db: exists already' refused.txt || fail "the refusal: $(cat refused.txt)"
 mprof-run --live -o live2.bin -- true 2>refused.txt
 is $? -eq 2 "status of --live without --open"
 mprof-run --open --live -o live3.bin -- /nonexistent 2>refused.txt && fail "no program, and no error"
