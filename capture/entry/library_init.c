@@ -60,9 +60,7 @@ static void begin(void)
 {
     recorder_loaded();
 #ifndef MPROF_STATIC
-    /* attach.c begins, if anybody asks. Otherwise a call has mostly come before, and the loader need
-     * not be asked. */
-    if (atomic_load(&recorder_page.state) == RECORDER_UNKNOWN && real_is_apart())
+    if (real_is_apart()) /* attach.c begins, if anybody asks */
         return;
 #endif
     api_bind();

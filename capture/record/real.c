@@ -221,9 +221,25 @@ void *real_find(const char *name)
     return apart ? first_definition(name) : dlsym(RTLD_NEXT, name);
 }
 
+/* Stops with 1 at an object that defines malloc, with 2 at this library. */
+static int look_for_first(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    struct got_object object = {
+        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    (void)size;
+    (void)unused;
+    if (!got_object_measure(&object))
+        return 0;
+    if (got_object_holds(&object, (void *)real_is_reached))
+        return 2;
+    return got_object_defines(&object, "malloc") != NULL;
+}
+
 bool real_is_apart(void)
 {
     Dl_info own, other;
+    if (dl_iterate_phdr(look_for_first, NULL) == 2) /* it comes first, as in most programs */
+        return false;
     /* RTLD_DEFAULT would find it here, too: the loader also looks where its caller's names are. */
     void *program = dlopen(NULL, RTLD_LAZY);
     void *first = program ? dlsym(program, "mprof_api_1") : NULL;
