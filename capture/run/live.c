@@ -69,9 +69,11 @@ static _Noreturn void browse(const struct run_live *live, int ended, const struc
     /* While mprof-ingest still runs, so does the program. */
     if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
         say("mprof-run",
-            "the program is still running, its output is in %s; Ctrl-C ends it, "
-            "mprof-tui %s opens the session again",
-            live->log, live->session);
+            live->log
+                ? "the program is still running, its output is in %2$s; Ctrl-C ends it, "
+                  "mprof-tui %1$s opens the session again"
+                : "the recording goes on; Ctrl-C ends it, mprof-tui %1$s opens the session again",
+            live->session, live->log);
     _exit(status);
 }
 
