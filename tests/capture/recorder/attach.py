@@ -173,7 +173,7 @@ refused("a filter", "its filter of system calls forbids", "--pid", str(target.pi
 target.end()
 
 # Everything at once, attached and left again and again. The threads really ran: the program says so.
-target = Target([program("attached_stress"), "300", PLUGIN])
+target = Target([program("attached_stress"), "3000", PLUGIN])
 for time_of in range(TIMES):
     trace = f"{FOLDER}/stress.{time_of}.bin"
     run = subprocess.run([RUN, "-q", "-p", str(target.pid), "--duration", str(SECONDS), "-o", trace], capture_output=True, text=True)
