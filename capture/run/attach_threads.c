@@ -201,13 +201,45 @@ static bool wait_for(pid_t thread, int *status)
     return result == thread && WIFSTOPPED(*status);
 }
 
+static bool is_at_breakpoint(const struct crowd *crowd, pid_t thread)
+{
+    struct user_regs_struct registers;
+    return ptrace(PTRACE_GETREGS, thread, NULL, &registers) == 0 &&
+           is_breakpoint(crowd, registers.rip);
+}
+
 /* Tells whether a thread that stopped with `status` was stopped by one of our breakpoints. */
 static bool stopped_at_breakpoint(const struct crowd *crowd, pid_t thread, int status)
 {
-    struct user_regs_struct registers;
-    return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
-           ptrace(PTRACE_GETREGS, thread, NULL, &registers) == 0 &&
-           is_breakpoint(crowd, registers.rip);
+    return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && is_at_breakpoint(crowd, thread);
+}
+
+/* Tells whether a stopped thread has run into a breakpoint but was not stopped for it yet. */
+static bool has_trap(pid_t thread)
+{
+    struct __ptrace_peeksiginfo_args one = {.off = 0, .flags = 0, .nr = 1};
+    siginfo_t signal;
+    for (; ptrace(PTRACE_PEEKSIGINFO, thread, &one, &signal) == 1; one.off++)
+        if (signal.si_signo == SIGTRAP && signal.si_code == TRAP_HWBKPT)
+            return true;
+    return false;
+}
+
+/* Returns the signal that a thread gets when it goes on. */
+static long signal_of(const struct crowd *crowd, pid_t thread, int status)
+{
+    return status >> 16 || stopped_at_breakpoint(crowd, thread, status) ? 0 : WSTOPSIG(status);
+}
+
+/* Lets a stopped thread go on until no signal of a breakpoint is left, which nobody would catch
+ * later. False if the thread has ended. */
+static bool take_traps(const struct crowd *crowd, pid_t thread, int *status)
+{
+    while (has_trap(thread))
+        if (ptrace(PTRACE_CONT, thread, NULL, signal_of(crowd, thread, *status)) != 0 ||
+            !wait_for(thread, status))
+            return false;
+    return true;
 }
 
 /* Lets a stopped thread that is not at a safe point go on. */
@@ -241,8 +273,9 @@ static pid_t take_stop(struct crowd *crowd, struct user_regs_struct *registers)
         crowd_remove(crowd, thread);
         return 0;
     }
+    /* A thread that was interrupted just where a breakpoint lies still has its signal to come. */
     const bool ours = status >> 16 == PTRACE_EVENT_STOP
-                          ? WSTOPSIG(status) == SIGTRAP
+                          ? WSTOPSIG(status) == SIGTRAP && !is_at_breakpoint(crowd, thread)
                           : stopped_at_breakpoint(crowd, thread, status);
     if (ours && is_safe(crowd, thread, registers))
         return thread;
@@ -282,11 +315,9 @@ static void release(struct crowd *crowd, pid_t held)
             continue;
         if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0 || !wait_for(thread, &status))
             continue;
-        long number = status >> 16 ? 0 : WSTOPSIG(status);
-        if (stopped_at_breakpoint(crowd, thread, status))
-            number = 0;
         set_breakpoints(crowd, thread, false);
-        ptrace(PTRACE_DETACH, thread, NULL, number);
+        if (take_traps(crowd, thread, &status))
+            ptrace(PTRACE_DETACH, thread, NULL, signal_of(crowd, thread, status));
     }
 }
 
@@ -415,7 +446,8 @@ static bool wait_for_return(struct attach_thread *held, struct user_regs_struct 
         /* An error in the called code: the thread goes back to where it was, without it. */
         if (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE)
             return false;
-        ptrace(PTRACE_CONT, held->thread, NULL, (long)number);
+        /* Its other signals are blocked. */
+        ptrace(PTRACE_CONT, held->thread, NULL, number == SIGTRAP ? 0L : (long)number);
     }
 }
 
