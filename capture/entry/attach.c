@@ -105,23 +105,18 @@ static enum attach_answer begin(struct attach_desk *desk)
     desk->before_bytes = live_before();
     if (!recorder_start_apart(FRAME, desk->options, desk->output))
         return ATTACH_FAILED;
-    const struct unhooked_sum sum = unhooked_modules_take();
-    desk->slots = sum.slots;
-    desk->left = sum.left;
+    desk->left = unhooked_modules_take();
     strncpy(desk->output, trace_file_path(), sizeof(desk->output) - 1);
     if (desk->before_bytes != UINT64_MAX)
         put_before(desk->before_bytes);
-    if (!desk->paused)
-        recorder_set_paused(FRAME, false);
+    recorder_set_paused(FRAME, false);
     return ATTACH_DONE;
 }
 
-static enum attach_answer end(struct attach_desk *desk)
+static enum attach_answer end(void)
 {
     recorder_stop(FRAME);
-    const struct unhooked_sum sum = unhooked_modules_give_back();
-    desk->slots = sum.slots;
-    desk->left = sum.left;
+    unhooked_modules_give_back();
     return ATTACH_DONE;
 }
 
@@ -134,7 +129,7 @@ static void attend(void)
     if (desk->request == ATTACH_BEGIN)
         answer = begin(desk);
     else if (desk->request == ATTACH_END)
-        answer = end(desk);
+        answer = end();
     message_divert(NULL, 0);
     desk->answer = (uint32_t)answer;
 }

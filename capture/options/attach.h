@@ -31,9 +31,7 @@ struct attach_desk {
     uint32_t size; /* of this structure */
     uint32_t request;
     uint32_t answer;
-    uint32_t paused;       /* not 0: stay paused until somebody asks for more */
     uint64_t before_bytes; /* live bytes of the allocator at the beginning; UINT64_MAX: not known */
-    uint32_t slots;        /* pointers to heap functions that lead to the recorder now */
     uint32_t left;         /* of modules that keep on calling another allocator */
     void (*call)(void);
     char options[ATTACH_TEXT]; /* as MPROF_OPTIONS */

@@ -29,6 +29,13 @@ struct got_object {
     const ElfW(Dyn) * dynamic;
 };
 
+/* Returns the object that dl_iterate_phdr() shows, not measured yet. */
+static inline struct got_object got_object_of(const struct dl_phdr_info *info)
+{
+    return (struct got_object){
+        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+}
+
 /* Finds the bounds and the dynamic section by the headers. False if there is no dynamic section. */
 bool got_object_measure(struct got_object *object);
 

@@ -180,8 +180,7 @@ struct definer {
 static int look_for_definer(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct definer *definer = (struct definer *)argument;
-    struct got_object object = {
-        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    struct got_object object = got_object_of(info);
     (void)size;
     if (!info->dlpi_name[0] || strlen(info->dlpi_name) >= sizeof(definer->path) ||
         !got_object_measure(&object) || got_object_holds(&object, (void *)real_is_reached) ||
@@ -224,8 +223,7 @@ void *real_find(const char *name)
 /* Stops with 1 at an object that defines malloc, with 2 at this library. */
 static int look_for_first(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    struct got_object object = {
-        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    struct got_object object = got_object_of(info);
     (void)size;
     (void)unused;
     if (!got_object_measure(&object))

@@ -42,10 +42,8 @@ static struct {
 
 static bool self_find(const struct dl_phdr_info *info)
 {
-    const uint64_t here = (uint64_t)&unhooked;
-    struct got_object object = {
-        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
-    if (!got_object_measure(&object) || here - object.start >= object.end - object.start)
+    struct got_object object = got_object_of(info);
+    if (!got_object_measure(&object) || !got_object_holds(&object, &unhooked))
         return false;
     unhooked.self = object;
     return true;
@@ -186,7 +184,7 @@ struct round {
     bool lazy; /* new objects may have been loaded with RTLD_DEEPBIND */
     bool last;
     bool begun;
-    struct unhooked_sum *taken; /* not NULL: the first look of a recorder that is apart */
+    uint32_t *left; /* not NULL: the first look of a recorder that is apart, which counts them */
 };
 
 static void object_look(const struct got_object *object, const char *path, struct round *round)
@@ -205,9 +203,8 @@ static void object_look(const struct got_object *object, const char *path, struc
     }
     got_patch_object(object, &look);
     work_end();
-    if (round->taken) {
-        round->taken->slots += look.patched;
-        round->taken->left += look.left;
+    if (round->left) {
+        *round->left += look.left;
         look.late = 0;
     }
     object_report(path, &look, round->last);
@@ -268,8 +265,7 @@ static void namespaces_look(const struct got_object *program)
 
 static int definitions_count(struct dl_phdr_info *info, size_t size, void *count)
 {
-    struct got_object object = {
-        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    struct got_object object = got_object_of(info);
     (void)size;
     if (got_object_measure(&object) && object.start != unhooked.self.start)
         *(unsigned *)count += got_object_defines(&object, "malloc") != NULL;
@@ -311,8 +307,7 @@ static int round_look(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct round *round = (struct round *)argument;
     (void)size;
-    struct got_object object = {
-        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    struct got_object object = got_object_of(info);
     if (!round->begun && !round_begin(round, info, &object))
         return 1;
     if (got_object_measure(&object) && object.start != unhooked.self.start)
@@ -335,14 +330,14 @@ static void round_run(struct round round)
     recorder_leave();
 }
 
-static struct unhooked_sum take_all(void)
+static uint32_t take_all(void)
 {
-    struct unhooked_sum sum = {0, 0};
+    uint32_t left = 0;
     unhooked.adds = unhooked.subs = 0;
     if (unhooked.known)
         os_discard(unhooked.known, KNOWN_MAX * sizeof(*unhooked.known));
-    round_run((struct round){.lazy = true, .taken = &sum});
-    return sum;
+    round_run((struct round){.lazy = true, .left = &left});
+    return left;
 }
 
 /* Tells whether this thread may look now. It does not wait for another thread that is finding the
@@ -430,13 +425,13 @@ void unhooked_modules_end(void)
         unhooked_report_say();
 }
 
-struct unhooked_sum unhooked_modules_take(void)
+uint32_t unhooked_modules_take(void)
 {
     unhooked.apart = true;
     if (!atomic_load(&unhooked.ready))
         unhooked_modules_init();
     if (!may_look())
-        return (struct unhooked_sum){0, 0};
+        return 0;
     atomic_store(&unhooked_modules_expected, 1);
     return take_all();
 }
@@ -444,20 +439,19 @@ struct unhooked_sum unhooked_modules_take(void)
 static int give_back_look(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct got_patch *look = (struct got_patch *)argument;
-    struct got_object object = {
-        .bias = info->dlpi_addr, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum};
+    struct got_object object = got_object_of(info);
     (void)size;
     if (got_object_measure(&object) && object.start != unhooked.self.start)
         got_patch_object(&object, look);
     return 0;
 }
 
-struct unhooked_sum unhooked_modules_give_back(void)
+void unhooked_modules_give_back(void)
 {
     static struct got_function names[GOT_FUNCTIONS_MAX];
     struct got_patch look = {.names = names, .name_count = unhooked.name_count, .own_too = true};
     if (!unhooked.apart || !work_begin(true))
-        return (struct unhooked_sum){0, 0};
+        return;
     for (unsigned i = 0; i < unhooked.name_count; i++) {
         const struct got_function *name = &unhooked.names[i];
         names[i] =
@@ -468,5 +462,4 @@ struct unhooked_sum unhooked_modules_give_back(void)
     dl_iterate_phdr(give_back_look, &look);
     os_restore_signals(signals);
     work_end();
-    return (struct unhooked_sum){look.patched, look.left};
 }

@@ -77,20 +77,15 @@ void unhooked_modules_after_fork(void);
 /* Takes the last look and prints the line that names all modules. */
 void unhooked_modules_end(void);
 
-/* What a look at all modules has changed. */
-struct unhooked_sum {
-    uint32_t slots; /* that lead elsewhere now */
-    uint32_t left;  /* that lead to another allocator and stay as they are */
-};
-
 /*
  * For a recorder that was loaded into a process that runs already (real_is_apart()): the first
  * changes the slots of all modules, also those that the loader has not bound yet, so that the
- * program's calls come here. The second changes them back. Modules that come later are found as
+ * program's calls come here. It returns how many lead to another allocator and stay as
+ * they are. The second changes the others back. Modules that come later are found as
  * those of RTLD_DEEPBIND. Both take the loader's lock.
  */
-struct unhooked_sum unhooked_modules_take(void);
-struct unhooked_sum unhooked_modules_give_back(void);
+uint32_t unhooked_modules_take(void);
+void unhooked_modules_give_back(void);
 
 #endif
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,13 +57,6 @@ static bool fail_by_loader(struct work *work, const char *what)
     return fail(work, line);
 }
 
-static bool is_same_file(const char *one, const char *other)
-{
-    struct stat first, second;
-    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 /* Copies the recorder into a file in memory that the process has open as `descriptor`. */
 static bool fill_memory_file(struct work *work, int descriptor)
 {
@@ -99,7 +91,7 @@ static bool load(struct work *work, uint64_t *handle)
     uint64_t descriptor, ignored;
     snprintf(seen, sizeof(seen), "/proc/%d/root%s", (int)work->target.process,
              work->attach->library);
-    if (is_same_file(seen, work->attach->library))
+    if (attach_is_same_file(seen, work->attach->library))
         return load_from(work, work->attach->library, handle);
     const uint64_t text = attach_threads_put(&work->held, "libmprof.so");
     if (!work->target.memfd_create || !text ||
@@ -144,7 +136,6 @@ static bool ask(struct work *work, uint64_t at, uint32_t request)
         return fail(work, "another version of the recorder is in it");
     desk.request = request;
     desk.answer = ATTACH_NOT_ANSWERED;
-    desk.paused = attach->paused;
     snprintf(desk.options, sizeof(desk.options), "%s%s%s", attach->settings,
              *work->without ? ",without=" : "", work->without);
     snprintf(desk.output, sizeof(desk.output), "%s", attach->trace ? attach->trace : "");
@@ -155,7 +146,6 @@ static bool ask(struct work *work, uint64_t at, uint32_t request)
     desk.message[sizeof(desk.message) - 1] = desk.output[sizeof(desk.output) - 1] = '\0';
     result->already = desk.answer == ATTACH_ALREADY;
     result->before_bytes = desk.before_bytes;
-    result->slots = desk.slots;
     result->left = desk.left;
     snprintf(result->trace, sizeof(result->trace), "%s", desk.output);
     if (desk.answer == ATTACH_DONE)

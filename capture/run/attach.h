@@ -20,7 +20,6 @@ struct attach {
     const char *settings; /* as MPROF_OPTIONS */
     const char *trace;    /* an absolute path as the process sees it */
     double seconds;       /* how long to search a safe point */
-    bool paused;          /* the recording waits until somebody asks for more */
 };
 
 struct attach_result {
@@ -29,7 +28,6 @@ struct attach_result {
     char why[2048];        /* if it is not done: one line */
     char trace[PATH_MAX];  /* as the process sees it */
     uint64_t before_bytes; /* live before; UINT64_MAX: the allocator does not say */
-    uint32_t slots;        /* that lead to the recorder now */
     uint32_t left;         /* that lead to other allocators */
     double held_ms;        /* how long one thread was held */
 };

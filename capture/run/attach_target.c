@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ bool attach_write(pid_t process, uint64_t address, const void *from, size_t size
 
 static FILE *open_of(pid_t process, const char *name)
 {
-    char path[64];
+    char path[128];
     snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
     return fopen(path, "re");
 }
@@ -254,14 +254,22 @@ static long status_number(pid_t process, const char *name)
     return number;
 }
 
-static char process_state(pid_t process)
+char attach_thread_state(pid_t process, pid_t thread)
 {
-    FILE *stat = open_of(process, "stat");
-    char line[512] = "";
+    char name[64], line[512] = "";
+    snprintf(name, sizeof(name), "task/%d/stat", (int)thread);
+    FILE *stat = open_of(process, name);
     const char *end = stat && fgets(line, sizeof(line), stat) ? strrchr(line, ')') : NULL;
     if (stat)
         fclose(stat);
-    return end && end[1] == ' ' ? end[2] : '?';
+    return end && end[1] == ' ' ? end[2] : 'X';
+}
+
+bool attach_is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
 }
 
 /* Tells whether the program has no interpreter, and whether it is not of this architecture. */
@@ -300,7 +308,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, char *why, 
                  tracer);
         return false;
     }
-    switch (process_state(process)) {
+    switch (attach_thread_state(process, process)) {
     case 'Z':
     case 'X':
         snprintf(why, size, "it has ended");

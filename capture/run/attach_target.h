@@ -51,6 +51,12 @@ const struct attach_module *attach_target_at(const struct attach_target *target,
 bool attach_read(pid_t process, uint64_t address, void *to, size_t size);
 bool attach_write(pid_t process, uint64_t address, const void *from, size_t size);
 
+/* Returns the state of a thread as /proc has it: 'R', 'S', 'T', 'Z' and others. 'X': it is gone. */
+char attach_thread_state(pid_t process, pid_t thread);
+
+/* Tells whether both names lead to one file or folder. */
+bool attach_is_same_file(const char *one, const char *other);
+
 /* Returns the bytes below `address` that can be written as a stack, up to `wanted`. */
 uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted);
 

@@ -69,13 +69,8 @@ static void crowd_remove(struct crowd *crowd, pid_t thread)
 /* Tells whether a thread that cannot be traced has ended: the first one may end before others. */
 static bool has_ended(pid_t process, pid_t thread)
 {
-    char path[64], line[512] = "";
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)process, (int)thread);
-    FILE *file = fopen(path, "re");
-    const char *end = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-    if (file)
-        fclose(file);
-    return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
+    const char state = attach_thread_state(process, thread);
+    return state == 'Z' || state == 'X';
 }
 
 /* Seizes the threads that are not traced yet. Returns how many, or -1 with errno. */

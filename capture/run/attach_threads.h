@@ -36,7 +36,7 @@ struct attach_thread {
     uint64_t errno_place; /* 0: not known yet */
     int error;            /* its errno */
     uint64_t top;         /* the stack below is free; texts are put there */
-    bool ended;           /* the process has ended meanwhile */
+    bool ended;           /* the process has ended */
 };
 
 /*

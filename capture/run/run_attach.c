@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/run/attach.h"
+#include "capture/run/attach_target.h"
 #include "capture/run/child.h"
 #include "capture/run/client.h"
 #include "capture/run/live.h"
@@ -68,12 +68,10 @@ static void name_program(pid_t process, char program[PATH_MAX])
 static bool sees_folder(pid_t process, const char *trace, const char *there)
 {
     char here[PATH_MAX], seen[PATH_MAX + 64];
-    struct stat one, other;
     const int length = (int)(strrchr(there, '/') - there) + 1;
     snprintf(here, sizeof(here), "%.*s", (int)(there - trace) + length, trace);
     snprintf(seen, sizeof(seen), "/proc/%d/root%.*s", (int)process, length, there);
-    return stat(here, &one) == 0 && stat(seen, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
+    return attach_is_same_file(here, seen);
 }
 
 /* Names the trace. Returns 0, or the exit status after a message. */
