@@ -23,7 +23,9 @@
 #include "tests/programs/own_log.h"
 
 #define CALLS 100000
-#define STEPPED_CALLS 12 /* few enough for one chunk: behind its end signals are blocked */
+#define STEPPED_CALLS 12 /* few enough for one chunk: at its end signals are blocked */
+#define FILLING                                                                                    \
+    3000 /* calls after which the first chunk has its full size and is two thirds full */
 #define JUMPS 500
 #define FORKS 60
 #define FURTHER 40     /* calls that the parent makes before a child goes on */
@@ -130,9 +132,11 @@ static void allocate(int calls)
     }
 }
 
-/* The first call of each place is not stepped: it may block signals, and a trap then kills. */
+/* The first call of each place is not stepped: it may block signals, and a trap then kills. So may
+ * a call that finds a chunk full or too small: the first chunk has grown before. */
 static void allocate_in_steps(void)
 {
+    allocate(FILLING);
     for (int i = 0; i <= STEPPED_CALLS; i++) {
         step(i > 0);
         void *made = malloc(24);
