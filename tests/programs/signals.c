@@ -24,8 +24,7 @@
 
 #define CALLS 100000
 #define STEPPED_CALLS 12 /* few enough for one chunk: at its end signals are blocked */
-#define FILLING                                                                                    \
-    3000 /* calls after which the first chunk has its full size and is two thirds full */
+#define FILLING 4000     /* calls after which the first chunk has its full size and room */
 #define JUMPS 500
 #define FORKS 60
 #define FURTHER 40     /* calls that the parent makes before a child goes on */
