@@ -4,15 +4,19 @@
 . "$(dirname "$0")/common.sh"
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || exit 77
 
-mprof-run -o redis.bin -- redis-server --port 0 --unixsocket "$work/s" --save '' --appendonly no \
+# The path of a socket has at most 107 bytes, which $work may exceed.
+sockets=$(mktemp -d)
+trap 'rm -rf "$sockets"' EXIT
+socket=$sockets/s
+mprof-run -o redis.bin -- redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no \
     --daemonize no --logfile redis.log --dir "$work" &
 server=$!
-for _ in $(seq 2000); do redis-cli -s "$work/s" ping >/dev/null 2>&1 && break; sleep 0.05; done
-redis-cli -s "$work/s" ping | grep -q PONG || fail "redis did not come up: $(cat redis.log)"
-redis-benchmark -s "$work/s" -q -n 5000 -c 10 -r 5000 -d 100 -t set,get,lpush,sadd,hset >benchmark.txt || fail "benchmark"
-keys=$(redis-cli -s "$work/s" dbsize | tr -dc 0-9)
-used=$(redis-cli -s "$work/s" info memory | sed -n 's/^used_memory:\([0-9]*\).*/\1/p')
-redis-cli -s "$work/s" shutdown nosave >/dev/null 2>&1
+for _ in $(seq 2000); do redis-cli -s "$socket" ping >/dev/null 2>&1 && break; sleep 0.05; done
+redis-cli -s "$socket" ping | grep -q PONG || fail "redis did not come up: $(cat redis.log)"
+redis-benchmark -s "$socket" -q -n 5000 -c 10 -r 5000 -d 100 -t set,get,lpush,sadd,hset >benchmark.txt || fail "benchmark"
+keys=$(redis-cli -s "$socket" dbsize | tr -dc 0-9)
+used=$(redis-cli -s "$socket" info memory | sed -n 's/^used_memory:\([0-9]*\).*/\1/p')
+redis-cli -s "$socket" shutdown nosave >/dev/null 2>&1
 wait $server
 is $? -eq 0 "redis's exit status"
 

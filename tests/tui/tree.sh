@@ -30,6 +30,8 @@ wait_for() {
 for size in '80 24' '200 60'; do
     # shellcheck disable=SC2086
     set -- $size
+    # A server that ends must not meet the next session: each size has its own.
+    socket=mprof-tree-test-$$-$1
     tm new-session -d -x "$1" -y "$2" "$bin/mprof-tui --fresh '$work/session.db'" || exit 1
     wait_for 'Findings'
     # Who owns the memory at the peak, by own code, with the path?

@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 import recording
@@ -272,16 +273,18 @@ print("ok")
     target = Target([sys.executable, "-c", text], stdin=subprocess.PIPE)
     soak("python3", target.pid)
     target.end()
-    server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", FOLDER + "/redis", "--save", ""], stdout=subprocess.DEVNULL)
-    wait_until(lambda: os.path.exists(FOLDER + "/redis"))
-    load = subprocess.Popen(["redis-benchmark", "-s", FOLDER + "/redis", "-n", "1000000000", "-t", "set,get,lpush", "-d", "300",
+    sockets = tempfile.TemporaryDirectory()  # the path of a socket has at most 107 bytes
+    socket_path = sockets.name + "/redis"
+    server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket_path, "--save", ""], stdout=subprocess.DEVNULL)
+    wait_until(lambda: os.path.exists(socket_path))
+    load = subprocess.Popen(["redis-benchmark", "-s", socket_path, "-n", "1000000000", "-t", "set,get,lpush", "-d", "300",
                              "-r", "100000", "-q"], stdout=subprocess.DEVNULL)
     time.sleep(1)
     soak("redis-server", server.pid)
-    check(subprocess.run(["redis-cli", "-s", FOLDER + "/redis", "ping"], capture_output=True, text=True).stdout == "PONG\n", "redis-server answers")
+    check(subprocess.run(["redis-cli", "-s", socket_path, "ping"], capture_output=True, text=True).stdout == "PONG\n", "redis-server answers")
     load.kill()
     load.wait()
-    subprocess.run(["redis-cli", "-s", FOLDER + "/redis", "shutdown", "nosave"], capture_output=True)
+    subprocess.run(["redis-cli", "-s", socket_path, "shutdown", "nosave"], capture_output=True)
     check(server.wait(timeout=60) == 0, "redis-server ends well")
 
 done()
