@@ -6,7 +6,7 @@
 # missing. LeakSanitizer, where it runs, hits the same blocks.
 set -u
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
-rm -rf program && mkdir program && cd program || exit 1
+rm -rf program_suppressions && mkdir program_suppressions && cd program_suppressions || exit 1
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 same() { [ "$2" = "$3" ] || complain "$1: '$2', not '$3'"; }
