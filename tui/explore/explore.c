@@ -43,6 +43,7 @@ void exploration_close(struct exploration *exploration)
     session_job_free(exploration->asked_newer);
     load_clear(&exploration->loader, &exploration->legend_load);
     load_clear(&exploration->loader, &exploration->peak_load);
+    load_clear(&exploration->loader, &exploration->worst_holes.load);
     selection_free(exploration->selection);
     free(exploration->filter);
     free(exploration->wish_filter);

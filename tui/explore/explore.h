@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session/holes.h"
 #include "session/jobs.h"
 #include "session/session.h"
 #include "tui/explore/load.h"
@@ -23,6 +24,15 @@ struct coming_filter {
     struct session_jobs *jobs; /* of `newer` */
     struct session *newer;     /* NULL: the filter runs on the session */
     char *text;
+};
+
+/* What has been found so far by worst_holes_get(). */
+struct worst_holes {
+    struct load load;
+    uint64_t renewals; /* the state of the session that it is about */
+    size_t done;       /* so many moments have been looked at */
+    struct session_use use;
+    uint64_t ns;
 };
 
 struct exploration {
@@ -46,8 +56,9 @@ struct exploration {
     uint64_t peak_asked_ns;       /* unless the moment is another one than this by then */
     struct category_colors colors;
     uint8_t slots[SESSION_COLORS]; /* colour of each position of the legend */
-    uint64_t moment_ns;            /* timeline's cursor, the memory's time */
-    bool has_range;                /* of time, which the user marked in the timeline */
+    struct worst_holes worst_holes;
+    uint64_t moment_ns; /* timeline's cursor, the memory's time */
+    bool has_range;     /* of time, which the user marked in the timeline */
     uint64_t range_from_ns, range_to_ns;
     bool marking;      /* the user is moving to the range's end */
     const char *other; /* the session to compare with, a path; NULL: none */

@@ -13,7 +13,7 @@
 #define MPROF_TUI_VIEW_MEMORY_GRID_H
 
 #include "session/holes.h"
-#include "tui/explore/explore.h"
+#include "tui/explore/worst_holes.h"
 #include "tui/view/view.h"
 
 #define MEMORY_ROWS_MOST 256
@@ -49,8 +49,6 @@ struct memory_row memory_row_at(const struct memory_map *map, uint64_t row);
 /* Returns the smallest cell size with which everything takes at most `rows` rows. */
 uint64_t memory_fitting_cell(const struct memory_map *map, uint64_t rows);
 
-/* From this size on, a gap between blocks is a hole, at any zoom. */
-#define MEMORY_HOLE_LEAST 1024
 #define MEMORY_HOLES_NAMED 500 /* of the largest holes the blocks on both sides are loaded */
 #define MEMORY_MOMENTS 64      /* columns of the use over time */
 
@@ -113,7 +111,8 @@ struct memory_grid {
     enum memory_pane pane;
     const struct memory_hole *holes;     /* the largest first; NULL: not known yet */
     size_t hole_count, hole, first_hole; /* the selected one, the one at the top */
-    bool worst_wanted;   /* go to the moment with the most holes if there is none at worst_from */
+    bool peak_asked;                     /* the user himself has gone to the peak */
+    bool worst_wanted;   /* go to the moment with the most holes, unless he leaves worst_from */
     uint64_t worst_from; /* the moment at which the list was opened */
 
     struct session_use moments[MEMORY_MOMENTS]; /* of the whole memory, at equal steps of time */
@@ -153,8 +152,8 @@ void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
 void memory_load_holes(struct memory_grid *grid, struct exploration *exploration);
 /* Acts on the list. Returns false if the action means nothing there. */
 bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input);
-/* The list was opened. At the peak, which is no choice of the user, there may be no hole at all:
- * then the list goes to the moment with the most. */
+/* The list was opened. If the user has chosen no moment himself, it opens at the one with the most
+ * holes, which the overview names. */
 void memory_open_holes(struct memory_grid *grid, const struct exploration *exploration);
 void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
                          const struct area *area);
@@ -174,9 +173,6 @@ void memory_load_over_time(struct memory_grid *grid, struct exploration *explora
 /* Returns the moment of a column of the use over time: the first one is the run's beginning, the
  * last one its end. */
 uint64_t memory_moment_of(const struct memory_grid *grid, size_t column);
-/* Gives the moment of the chart with the most bytes in holes, SESSION_NEVER if none has any.
- * Returns false while not all of them are known. */
-bool memory_worst_moment(const struct memory_grid *grid, uint64_t *ns);
 void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
                              const struct area *area);
 

@@ -29,8 +29,8 @@ static bool run_gaps(struct session *session, struct selection *selection, void 
 {
     struct gaps_data *gaps = data;
     (void)selection;
-    if (!session_holes(session, gaps->request.ns, 0, UINT64_MAX, MEMORY_HOLE_LEAST, false,
-                       &gaps->holes, &gaps->count, error))
+    if (!session_holes(session, gaps->request.ns, 0, UINT64_MAX, HOLE_LEAST, false, &gaps->holes,
+                       &gaps->count, error))
         return false;
     if (gaps->count > 0)
         qsort(gaps->holes, gaps->count, sizeof(*gaps->holes), by_address);
@@ -88,7 +88,7 @@ void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
         grid->exact = true;
     } else if (!exploration->message[0]) {
         exploration_say(exploration, "no further hole of %s or more in this direction",
-                        format_size(size, MEMORY_HOLE_LEAST));
+                        format_size(size, HOLE_LEAST));
     }
 }
 
@@ -108,7 +108,7 @@ static bool run_holes(struct session *session, struct selection *selection, void
     struct holes_data *holes = data;
     struct session_hole *found = NULL;
     (void)selection;
-    if (!session_holes(session, holes->request.ns, 0, UINT64_MAX, MEMORY_HOLE_LEAST, true, &found,
+    if (!session_holes(session, holes->request.ns, 0, UINT64_MAX, HOLE_LEAST, true, &found,
                        &holes->count, error))
         return false;
     holes->holes = calloc(holes->count + 1, sizeof(*holes->holes));
@@ -133,7 +133,7 @@ static void clear_holes(void *data)
 
 void memory_open_holes(struct memory_grid *grid, const struct exploration *exploration)
 {
-    grid->worst_wanted = grid->pane == MEMORY_HOLES &&
+    grid->worst_wanted = grid->pane == MEMORY_HOLES && !grid->peak_asked &&
                          (exploration->moment_ns == exploration->peak_ns ||
                           exploration->moment_ns == session_peak_ns(exploration->session));
     grid->worst_from = exploration->moment_ns;
@@ -142,32 +142,33 @@ void memory_open_holes(struct memory_grid *grid, const struct exploration *explo
 /* Goes to the moment with the most holes, once it is known. */
 static void take_worst(struct memory_grid *grid, struct exploration *exploration)
 {
+    const struct session_use *use;
     char time[FORMAT_SIZE];
     uint64_t worst;
-    grid->worst_wanted = grid->hole_count == 0 && exploration->moment_ns == grid->worst_from;
-    if (!grid->worst_wanted)
-        return;
-    memory_load_over_time(grid, exploration);
-    if (!memory_worst_moment(grid, &worst))
+    grid->worst_wanted = exploration->moment_ns == grid->worst_from;
+    if (!grid->worst_wanted || !worst_holes_get(exploration, &worst, &use))
         return;
     grid->worst_wanted = false;
-    if (worst == SESSION_NEVER)
+    if (!use || worst == exploration->moment_ns)
         return;
     exploration->moment_ns = worst;
-    grid->holes = NULL;
     memory_load_regions(grid, exploration);
-    exploration_say(exploration, "no hole at the peak; this is %s, with most of them: p goes back",
-                    format_instant(time, worst));
+    exploration_say(exploration, "%s, not the peak: most holes of %d moments; p goes to the peak",
+                    format_instant(time, worst), WORST_HOLES_STEPS + 1);
 }
 
 void memory_load_holes(struct memory_grid *grid, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct holes_data *)0)->request),
                                           sizeof(struct holes_data), run_holes, clear_holes};
-    const struct holes_data wanted = {.request = {exploration->renewals, exploration->moment_ns}};
     const struct memory_hole *before = grid->holes;
+    if (grid->worst_wanted)
+        take_worst(grid, exploration);
+    const struct holes_data wanted = {.request = {exploration->renewals, exploration->moment_ns}};
     const struct holes_data *holes =
-        exploration_get(exploration, &grid->holes_load, &kind, &wanted.request);
+        grid->worst_wanted
+            ? NULL
+            : exploration_get(exploration, &grid->holes_load, &kind, &wanted.request);
     grid->holes = holes ? holes->holes : NULL;
     grid->hole_count = holes ? holes->count : 0;
     if (grid->hole >= grid->hole_count)
@@ -176,8 +177,6 @@ void memory_load_holes(struct memory_grid *grid, struct exploration *exploration
         grid->cursor = grid->holes[grid->hole].hole.start;
         grid->exact = true;
     }
-    if (grid->worst_wanted && grid->holes)
-        take_worst(grid, exploration);
 }
 
 static size_t moved(size_t at, size_t count, bool down, size_t by)
@@ -273,25 +272,36 @@ static void render_hole(const struct exploration *exploration, const struct area
     render_pin(exploration, area, 44 + half, y, half - 1, "above", &row->above);
 }
 
-void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
-                         const struct area *area)
+/* Draws how many holes there are, and at which moment. */
+static void render_sum(const struct memory_grid *grid, const struct exploration *exploration,
+                       const struct area *area)
 {
-    char text[PENDING_SIZE], size[FORMAT_SIZE], bytes[FORMAT_SIZE];
-    const struct cell_style faint = theme_style(THEME_FAINT);
+    char count[FORMAT_SIZE], size[FORMAT_SIZE], bytes[FORMAT_SIZE], time[FORMAT_SIZE], text[160];
     const bool sampled = session_sampled(exploration->session);
-    if (!grid->holes || grid->worst_wanted) {
-        area_text(area, 1, 0, faint, exploration_pending(text, exploration));
-        return;
-    }
     uint64_t sum = 0;
     for (size_t i = 0; i < grid->hole_count; i++)
         sum += grid->holes[i].hole.end - grid->holes[i].hole.start;
-    area_print(area, 1, 0, theme_style(THEME_HEADING), "%s %s%s of %s or more, %s: %s",
-               format_count(text, grid->hole_count), sampled ? "gap" : "hole",
-               grid->hole_count == 1 ? "" : "s", format_size(size, MEMORY_HOLE_LEAST),
-               format_size(bytes, sum),
-               sampled ? "blocks may lie there, this is a sample"
-                       : "empty since when, and what pins it");
+    char least[FORMAT_SIZE + 16] = "";
+    if (area->width >= 60)
+        snprintf(least, sizeof(least), " of %s or more", format_size(size, HOLE_LEAST));
+    snprintf(text, sizeof(text), "%s %s%s%s, %s at %s", format_count(count, grid->hole_count),
+             sampled ? "gap" : "hole", grid->hole_count == 1 ? "" : "s", least,
+             format_size(bytes, sum), format_instant(time, exploration->moment_ns));
+    const int x = 1 + area_text(area, 1, 0, theme_style(THEME_HEADING), text);
+    const char *what = sampled ? ": blocks may lie there" : ": since when, what pins them";
+    if (x + text_width(what) <= area->width)
+        area_text(area, x, 0, theme_style(THEME_HEADING), what);
+}
+
+void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
+                         const struct area *area)
+{
+    char text[PENDING_SIZE];
+    if (!grid->holes) {
+        area_text(area, 1, 0, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return;
+    }
+    render_sum(grid, exploration, area);
     const int step = rows_of_hole(area), rows = (area->height - 1) / step;
     size_t first = grid->hole >= (size_t)rows ? grid->hole - (size_t)rows + 1 : 0;
     for (int i = 0; i < rows && first + (size_t)i < grid->hole_count; i++)

@@ -254,6 +254,7 @@ static bool act_on_time(struct memory_grid *grid, struct exploration *exploratio
         return true;
     case ACTION_PEAK:
         grid->playing = false;
+        grid->peak_asked = true;
         exploration_go_to_peak(exploration);
         return true;
     default:

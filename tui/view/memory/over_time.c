@@ -47,7 +47,7 @@ static bool run_moment(struct session *session, struct selection *selection, voi
 {
     struct moment_data *moment = data;
     (void)session;
-    return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, MEMORY_HOLE_LEAST,
+    return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, HOLE_LEAST,
                                    &moment->use, error);
 }
 
@@ -91,21 +91,6 @@ void memory_load_over_time(struct memory_grid *grid, struct exploration *explora
         grid->moments[column] = moment->use;
         grid->moment_known[column] = true;
     }
-}
-
-bool memory_worst_moment(const struct memory_grid *grid, uint64_t *ns)
-{
-    uint64_t most = 0;
-    *ns = SESSION_NEVER;
-    for (size_t i = 0; i < MEMORY_MOMENTS; i++) {
-        if (!grid->moment_known[i])
-            return false;
-        if (grid->moments[i].hole_bytes > most) {
-            most = grid->moments[i].hole_bytes;
-            *ns = memory_moment_of(grid, i);
-        }
-    }
-    return true;
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */

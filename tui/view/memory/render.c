@@ -22,28 +22,27 @@ static int part(const struct area *area, int x, int y, enum theme_role role, con
     return x + area_text(area, x, y, theme_style(role), text);
 }
 
-/* Draws what is not in use in the cursor's region. */
-static void render_use(const struct session_use *use, const struct exploration *exploration,
-                       const struct area *area)
+/* Draws what is not in use in the cursor's region, which has this number. */
+static void render_use(const struct session_use *use, size_t number,
+                       const struct exploration *exploration, const struct area *area)
 {
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], text[160];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], text[160];
     if (!use) {
         area_text(area, 1, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
         return;
     }
     const bool sampled = session_sampled(exploration->session);
-    format_size(a, MEMORY_HOLE_LEAST);
-    if (sampled)
-        snprintf(text, sizeof(text), "a sample: blocks may lie in %s gap%s of %s or more: %s",
-                 format_count(b, use->hole_count), use->hole_count == 1 ? "" : "s", a,
-                 format_size((char[FORMAT_SIZE]){0}, use->hole_bytes));
-    else if (use->hole_count == 0)
-        snprintf(text, sizeof(text), "no hole of %s or more", a);
+    int x = 1 + area_print(area, 1, 1, theme_style(THEME_FAINT), "region %zu: ", number);
+    format_size(a, HOLE_LEAST);
+    if (use->hole_count == 0)
+        snprintf(text, sizeof(text), "no %s of %s or more", sampled ? "gap" : "hole", a);
     else
-        snprintf(text, sizeof(text), "%s hole%s of %s or more: %s",
-                 format_count(b, use->hole_count), use->hole_count == 1 ? "" : "s", a,
-                 format_size((char[FORMAT_SIZE]){0}, use->hole_bytes));
-    int x = part(area, 1, 1, THEME_PLAIN, text);
+        snprintf(text, sizeof(text), "%s%s %s%s%s%s, %s",
+                 sampled ? "a sample: blocks may lie in " : "", format_count(b, use->hole_count),
+                 sampled ? "gap" : "hole", use->hole_count == 1 ? "" : "s",
+                 area->width < 60 ? "" : " from ", area->width < 60 ? "" : a,
+                 format_size(c, use->hole_bytes));
+    x = part(area, x, 1, THEME_PLAIN, text);
     if (use->hole_count > 0) {
         snprintf(text, sizeof(text), ", largest %s at %" PRIx64, format_size(a, use->largest),
                  use->largest_at);
@@ -67,7 +66,6 @@ static void render_status(const struct memory_grid *grid, const struct explorati
     const struct memory_map *map = &grid->map;
     size_t number = memory_region_of(map, grid->cursor);
     const struct session_region *region = &map->regions[number];
-    const struct session_use *use = grid->use;
     int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at ");
     x +=
         area_text(area, x, 0, theme_style(THEME_STRONG), format_instant(a, exploration->moment_ns));
@@ -76,7 +74,7 @@ static void render_status(const struct memory_grid *grid, const struct explorati
         format_size(a, map->bytes_per_cell),
         grid->alternate ? "neighbour" : color_by_name(exploration->color_by), number + 1,
         map->region_count, format_percent(b, region->used_bytes, region->end - region->start));
-    render_use(use, exploration, area);
+    render_use(grid->use, number + 1, exploration, area);
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */

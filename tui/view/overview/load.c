@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "session/leaks.h"
+#include "tui/explore/worst_holes.h"
 #include "tui/screen/format.h"
 #include "tui/view/overview/overview.h"
 
@@ -86,7 +87,7 @@ static bool run_use(struct session *session, struct selection *selection, void *
 {
     struct use_data *use = data;
     (void)session;
-    return selection_use(selection, use->request.ns, 0, UINT64_MAX, 1024, &use->use, error);
+    return selection_use(selection, use->request.ns, 0, UINT64_MAX, HOLE_LEAST, &use->use, error);
 }
 
 static void load_use(struct overview *overview, struct exploration *exploration)
@@ -122,43 +123,19 @@ static bool run_ranked(struct session *session, struct selection *selection, voi
     return true;
 }
 
-static bool run_holes(struct session *session, struct selection *selection, void *data,
-                      struct session_error *error)
-{
-    struct use_data *use = data;
-    (void)session;
-    return selection_use_over_time(selection, use->request.ns, 0, UINT64_MAX, 1024, &use->use,
-                                   error);
-}
-
-/* Looks for the moment with the most holes. Holes belong to no filter, and blocks that a sample
- * lacks would look like holes. Returns false while it is not known. */
+/* Looks for the moment with the most holes. Holes belong to no filter. Returns false while it is
+ * not known. */
 static bool load_holes(struct overview *overview, struct exploration *exploration)
 {
-    static const struct load_kind kind = {sizeof(((struct use_data *)0)->request),
-                                          sizeof(struct use_data), run_holes, NULL};
-    const uint64_t from = session_start_ns(exploration->session);
-    const uint64_t span = session_duration_ns(exploration->session) - from;
-    if (exploration->filter[0] || session_sampled(exploration->session) ||
-        session_meta_number(exploration->session, "made_up_addresses"))
-        overview->moments_done = OVERVIEW_MOMENTS;
-    for (; overview->moments_done < OVERVIEW_MOMENTS; overview->moments_done++) {
-        struct ranked_finding holes;
-        const struct use_data wanted = {
-            .request = {exploration->selections,
-                        from + span / (OVERVIEW_MOMENTS + 1) * (overview->moments_done + 1)}};
-        const struct use_data *use =
-            exploration_get(exploration, &overview->holes_load, &kind, &wanted.request);
-        if (!use)
-            return false;
-        if (ranked_holes(&use->use, wanted.request.ns, &holes) &&
-            holes.bytes > overview->holes.bytes)
-            overview->holes = holes;
-    }
-    if (overview->holes.bytes > 0)
-        overview->ranked[overview->ranked_count++] = overview->holes;
+    const struct session_use *use = NULL;
+    uint64_t ns;
+    if (!exploration->filter[0] && !worst_holes_get(exploration, &ns, &use))
+        return false;
+    if (use && ranked_holes(use, ns, &overview->ranked[overview->ranked_count]))
+        overview->ranked_count++;
     overview->ranked_count =
         ranked_order(overview->ranked, overview->ranked_count, exploration->peak_bytes);
+    overview->holes_done = true;
     return true;
 }
 
@@ -184,18 +161,18 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
     /* A filter that is coming does not wait for findings about the one before. */
     if (exploration->coming.job) {
         load_clear(&exploration->loader, &overview->ranked_load);
-        load_clear(&exploration->loader, &overview->holes_load);
+        worst_holes_leave(exploration);
         return;
     }
     if (overview->ranked_selections != exploration->selections) {
         overview->ranked_selections = exploration->selections;
-        overview->ranked_count = overview->kinds_done = overview->moments_done = 0;
-        overview->holes.bytes = 0;
+        overview->ranked_count = overview->kinds_done = 0;
+        overview->holes_done = false;
     }
     /* While the program runs, nobody knows what it will free. */
     if (session_recording(exploration->session))
         overview->kinds_done = RANKED_KINDS;
-    if (overview->moments_done < OVERVIEW_MOMENTS && !load_holes(overview, exploration))
+    if (!overview->holes_done && !load_holes(overview, exploration))
         return;
     while (overview->kinds_done < RANKED_KINDS) {
         memset(&wanted.request, 0, sizeof(wanted.request));
@@ -278,7 +255,6 @@ void overview_loads_clear(struct overview *overview, struct exploration *explora
                                   &overview->held_loads[HELD_BY_TYPE],
                                   &overview->use_load,
                                   &overview->ranked_load,
-                                  &overview->holes_load,
                                   &overview->once_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&exploration->loader, loads[i]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/explore/worst_holes.h"
 #include "tui/screen/format.h"
 
 #define STEP_SIZE 8192
@@ -25,7 +26,7 @@ static void destroy(void *view, struct exploration *exploration)
 static void leave(void *view, struct exploration *exploration)
 {
     load_clear(&exploration->loader, &((struct overview *)view)->ranked_load);
-    load_clear(&exploration->loader, &((struct overview *)view)->holes_load);
+    worst_holes_leave(exploration);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */

@@ -31,22 +31,19 @@ struct overview_data {
 enum overview_held { HELD_BY_USER, HELD_BY_TYPE, HELD_WAYS };
 
 struct overview {
-    struct load load, held_loads[HELD_WAYS], use_load, ranked_load, holes_load, once_load;
+    struct load load, held_loads[HELD_WAYS], use_load, ranked_load, once_load;
     const struct overview_data *data;          /* NULL: not known yet */
     const struct growth_data *held[HELD_WAYS]; /* at the peak; NULL: not known yet */
     size_t held_counts[HELD_WAYS];             /* the rows with any bytes */
     const struct session_use *use;             /* of memory at the peak; NULL: not known yet */
     struct ranked_finding ranked[RANKED_MOST];
     size_t ranked_count;
-    size_t kinds_done;           /* so many kinds have been looked for */
-    size_t moments_done;         /* so many moments have been looked at for holes */
-    struct ranked_finding holes; /* the most holes so far; bytes 0: none */
-    struct finding once;         /* blocks that stay from the start; no text: none are known */
-    uint64_t ranked_selections;  /* the selection that they are about */
-    int selected;                /* line */
+    size_t kinds_done;          /* so many kinds have been looked for */
+    bool holes_done;            /* holes have been looked for */
+    struct finding once;        /* blocks that stay from the start; no text: none are known */
+    uint64_t ranked_selections; /* the selection that they are about */
+    int selected;               /* line */
 };
-
-#define OVERVIEW_MOMENTS 12 /* are looked at for holes */
 
 /* load.c */
 void overview_load(struct overview *overview, struct exploration *exploration, int width);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "session/groups.h"
-#include "session/holes.h"
-#include "tui/explore/explore.h"
+#include "tui/explore/worst_holes.h"
 
 #define TEXT_SIZE 8192
 
@@ -89,7 +88,7 @@ bool ranked_find(struct session *session, size_t kind, const char *filter,
 
 bool ranked_holes(const struct session_use *use, uint64_t ns, struct ranked_finding *finding)
 {
-    if (use->hole_count == 0 || use->hole_bytes <= use->selected_bytes + use->filtered_bytes)
+    if (use->hole_count == 0 || !worst_holes_prevail(use))
         return false;
     *finding = (struct ranked_finding){.kind = RANKED_HOLES,
                                        .bytes = use->hole_bytes,
