@@ -158,6 +158,8 @@ static bool leaf_holds(const struct filter_program *leaf, uint64_t value)
         return (value - leaf->low <= leaf->high - leaf->low) != leaf->outside;
     case LEAF_TABLE:
         return leaf->table[value] != 0;
+    case LEAF_CANDIDATE: /* blocks have candidates, a group has the word that is its key */
+        return (leaf->table[value] != 0) != leaf->outside;
     default:
         return false;
     }

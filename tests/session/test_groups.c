@@ -313,6 +313,8 @@ static const char *const same[][2] = {
     {"join frame 2 | where frame 2 is null | ungroup", "where frame 2 is null"},
     {"join caller | where caller ~ \"e\" | ungroup", "where caller ~ \"e\""},
     {"join confidence | where confidence == exact | ungroup", "where confidence == exact"},
+    {"join confidence | where confidence != candidate | ungroup", "where confidence != candidate"},
+    {"join confidence | where confidence !~ cand | ungroup", "where confidence != candidate"},
     {"(join type | where type == Node | ungroup) + live", "(where type == Node) + live"},
     {"join thread | where allocations >= 1 and peak_bytes in 0..1G | ungroup | where size > 64",
      "where size > 64"},
