@@ -15,12 +15,46 @@
 #include "session/data/session_state.h"
 #include "session/group/group_state.h"
 
-/* The tree that is being made. */
+/*
+ * The tree that is being made. A session has millions of nodes, so the table that finds a child
+ * holds no keys of its own: a node has its parent and its function (Knuth, TAOCP 3, 6.4, algorithm
+ * L). At most half of the slots are in use.
+ */
 struct tree {
     struct session_group_set *set;
-    struct code_map children; /* (parent, function) to node - 1 */
-    size_t capacity;          /* of set->nodes */
+    uint32_t *slots;   /* node, 0: free; the root is nobody's child */
+    size_t slot_count; /* a power of two */
+    size_t capacity;   /* of set->nodes: half of the slots */
 };
+
+/* Returns the slot that holds a child, or the free one in which it belongs. */
+static size_t slot_of(const struct tree *tree, uint32_t parent, uint32_t function)
+{
+    const struct group_node *nodes = tree->set->nodes;
+    uint64_t hash = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t slot = (size_t)(hash ^ hash >> 32) & (tree->slot_count - 1);
+    for (uint32_t node; (node = tree->slots[slot]) != 0; slot = (slot + 1) & (tree->slot_count - 1))
+        if (nodes[node].parent == parent && nodes[node].function == function)
+            break;
+    return slot;
+}
+
+/* Makes room for `capacity` nodes. */
+static bool grow(struct tree *tree, size_t capacity)
+{
+    struct session_group_set *set = tree->set;
+    struct group_node *nodes = realloc(set->nodes, capacity * sizeof(*nodes));
+    if (!nodes)
+        return false;
+    set->nodes = nodes;
+    tree->capacity = capacity;
+    free(tree->slots);
+    tree->slot_count = capacity * 2;
+    tree->slots = calloc(tree->slot_count, sizeof(*tree->slots));
+    for (uint32_t node = 1; tree->slots && node < set->node_count; node++)
+        tree->slots[slot_of(tree, nodes[node].parent, nodes[node].function)] = node;
+    return tree->slots != NULL;
+}
 
 static bool add_child(struct tree *tree, uint32_t parent, uint32_t function, uint32_t *node)
 {
@@ -31,21 +65,19 @@ static bool add_child(struct tree *tree, uint32_t parent, uint32_t function, uin
         *node = last;
         return true;
     }
-    const struct code code = {(uint64_t)parent << 32 | function, 0};
-    if (!code_map_add(&tree->children, code, CODE_NONE - 1, node))
-        return false;
-    set->nodes[parent].child = ++*node; /* 0 is the root */
-    if (*node < set->node_count)
-        return true;
-    if (set->node_count == tree->capacity) {
-        const size_t capacity = tree->capacity * 2;
-        struct group_node *nodes = realloc(set->nodes, capacity * sizeof(*nodes));
-        if (!nodes)
+    size_t slot = slot_of(tree, parent, function);
+    if (tree->slots[slot] == 0) {
+        if (set->node_count == CODE_NONE)
             return false;
-        set->nodes = nodes;
-        tree->capacity = capacity;
+        if (set->node_count == tree->capacity) {
+            if (!grow(tree, tree->capacity * 2))
+                return false;
+            slot = slot_of(tree, parent, function);
+        }
+        set->nodes[set->node_count] = (struct group_node){parent, function, 0};
+        tree->slots[slot] = (uint32_t)set->node_count++;
     }
-    set->nodes[set->node_count++] = (struct group_node){parent, function, 0};
+    *node = set->nodes[parent].child = tree->slots[slot];
     return true;
 }
 
@@ -76,7 +108,7 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
                       uint32_t *node_of_stack, struct session_error *error)
 {
     struct session *session = set->session;
-    struct tree tree = {.set = set, .capacity = 1024};
+    struct tree tree = {.set = set};
     struct group_part names = {.field = FIELD_FUNCTION};
     if (!stacks_frames(&session->stacks, error) || !group_part_names(session, &names, error)) {
         group_part_close(&names);
@@ -87,8 +119,7 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
         if (names.same[i] == CODE_NONE || strcmp(names.names.name[i], "?") == 0)
             names.same[i] = 0;
     }
-    set->nodes = malloc(tree.capacity * sizeof(*set->nodes));
-    bool good = set->nodes != NULL;
+    bool good = grow(&tree, 1024);
     if (good)
         set->nodes[set->node_count++] = (struct group_node){0, 0, 0};
     bool cancelled = false;
@@ -100,7 +131,7 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
         if (sums[stack].allocations > 0)
             good = add_stack(&tree, &names, stack, &node_of_stack[stack]);
     }
-    code_map_free(&tree.children);
+    free(tree.slots);
     group_part_close(&names);
     if (cancelled)
         return scan_go_on(session, error);
