@@ -366,6 +366,30 @@ VARIANTS(void, kernel_take,
          (const struct column_view *view, const struct kernel_rows *rows, uint64_t *values),
          (view, rows, values))
 
+/* Sums all values of a block under masks that the bits make: that needs no list of rows. */
+INLINE uint64_t kernel_sum_selected_body(const struct column_view *view, const uint64_t *words)
+{
+    uint64_t values[KERNEL_ROWS];
+    uint64_t sum = 0;
+    for (size_t first = 0; first < view->rows; first += KERNEL_ROWS, words += KERNEL_WORDS) {
+        const size_t rest = view->rows - first, count = rest < KERNEL_ROWS ? rest : KERNEL_ROWS;
+        uint64_t any = 0;
+        for (size_t word = 0; word < KERNEL_WORDS; word++)
+            any |= words[word];
+        if (any == 0)
+            continue;
+        if (count < KERNEL_ROWS)
+            memset(values, 0, sizeof(values));
+        unpack(view, first, count, view->min, values);
+        for (size_t word = 0; word < KERNEL_WORDS; word++)
+            for (size_t i = 0; i < 64; i++)
+                sum += values[word * 64 + i] & (0 - (words[word] >> i & 1));
+    }
+    return sum;
+}
+VARIANTS(uint64_t, kernel_sum_selected, (const struct column_view *view, const uint64_t *words),
+         (view, words))
+
 INLINE uint64_t kernel_sum_body(const uint64_t *values, size_t count)
 {
     uint64_t sum = 0;

@@ -64,6 +64,9 @@ void kernel_take(const struct column_view *view, const struct kernel_rows *rows,
 uint64_t kernel_sum(const uint64_t *values, size_t count);
 uint64_t kernel_sum_of_zero(const uint64_t *values, const uint64_t *keys, size_t count);
 
+/* Returns the sum of the values of a chunk's selected rows. */
+uint64_t kernel_sum_selected(const struct column_view *view, const uint64_t *words);
+
 /* Returns the number of set bits of `count` words. */
 uint64_t kernel_count(const uint64_t *words, size_t count);
 

@@ -20,12 +20,12 @@ bool row_totals_add(struct row_totals *totals, struct scan_worker *worker, uint3
         (any_live && !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error)))
         return false;
     totals->allocations += count;
+    totals->bytes += kernel_sum_selected(&size, words);
+    if (!any_live)
+        return true;
     KERNEL_EACH_BLOCK(words, &block)
     {
         kernel_take(&size, &block, bytes);
-        totals->bytes += kernel_sum(bytes, block.count);
-        if (!any_live)
-            continue;
         kernel_take(&life, &block, lives);
         totals->live_bytes += kernel_sum_of_zero(bytes, lives, block.count);
         totals->live_count += kernel_sum_of_zero(NULL, lives, block.count);

@@ -172,6 +172,7 @@ static void check_values(const struct column_view *view, unsigned share)
 {
     static struct kernel_rows rows;
     uint64_t values[KERNEL_ROWS];
+    uint64_t sum = 0;
     size_t found = 0, wanted = 0, next = 0;
     memset(words, 0, sizeof(words));
     for (uint32_t row = 0; row < view->rows; row++)
@@ -190,10 +191,13 @@ static void check_values(const struct column_view *view, unsigned share)
             assert_int_equal(row, next);
             if (values[i] != column_view_at(view, row))
                 fail_msg("row %zu: %llu", row, (unsigned long long)values[i]);
+            sum += values[i];
         }
         found += rows.count;
     }
     assert_int_equal(found, wanted);
+    if (kernel_sum_selected(view, words) != sum)
+        fail_msg("width %u, %u rows: not %llu", view->width, view->rows, (unsigned long long)sum);
 }
 
 static void values_are_those_of_the_selected_rows(void **state)
