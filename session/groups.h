@@ -16,7 +16,7 @@
  * Measures are computed for all groups at once, when one of their class is first asked for:
  * - allocations, bytes, avg_size, share: known from the start;
  * - peak_bytes and turnover: at their own first use, some passes over the selected allocations;
- * - those from first_time to climb: together, one pass; wasted: one pass;
+ * - those from first_time to replaced: together, one pass; wasted: one pass;
  * - all others: together, one pass.
  * So the first call for a measure may take as long as a pass. session_groups_prepare() does it at a
  * moment of the caller's choice.
@@ -184,7 +184,8 @@ enum session_group_measure {
     MEASURE_BORN_OVER, /* ns between these */
     MEASURE_DIED_OVER, /* ns between the first and the last end of a life */
     MEASURE_RISES,     /* 0 to 9: see group_shape_rises() */
-    MEASURE_CLIMB,     /* percent of the recorded blocks that are larger than the one before */
+    MEASURE_CLIMB,     /* percent of the recorded blocks that climb from the one before */
+    MEASURE_REPLACED,  /* percent of the recorded bytes in blocks from which another climbs */
     MEASURE_TURNOVER,  /* bytes / peak_bytes, rounded down */
     MEASURE_WASTED,    /* bytes of the objects that no member covers */
     MEASURE_SHARE,     /* percent of the allocations of all groups that were made, rounded down */

@@ -54,6 +54,7 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_DIED_OVER] = {"died_over", TYPE_DURATION, -1},
     [FIELD_RISES] = {"rises", TYPE_NUMBER, -1},
     [FIELD_CLIMB] = {"climb", TYPE_NUMBER, -1},
+    [FIELD_REPLACED] = {"replaced", TYPE_NUMBER, -1},
     [FIELD_TURNOVER] = {"turnover", TYPE_NUMBER, -1},
     [FIELD_WASTED] = {"wasted", TYPE_SIZE, -1},
     [FIELD_SHARE] = {"share", TYPE_NUMBER, -1},

@@ -69,6 +69,7 @@ enum filter_field {
     FIELD_DIED_OVER,
     FIELD_RISES,
     FIELD_CLIMB,
+    FIELD_REPLACED,
     FIELD_TURNOVER,
     FIELD_WASTED,
     FIELD_SHARE,

@@ -39,6 +39,7 @@ static const struct {
     [MEASURE_DIED_OVER] = {"died_over", UNIT_DURATION, CLASS_SHAPE},
     [MEASURE_RISES] = {"rises", UNIT_NUMBER, CLASS_SHAPE},
     [MEASURE_CLIMB] = {"climb", UNIT_NUMBER, CLASS_SHAPE},
+    [MEASURE_REPLACED] = {"replaced", UNIT_NUMBER, CLASS_SHAPE},
     [MEASURE_TURNOVER] = {"turnover", UNIT_NUMBER, CLASS_PEAK},
     [MEASURE_WASTED] = {"wasted", UNIT_BYTES, CLASS_PADDING},
     [MEASURE_SHARE] = {"share", UNIT_NUMBER, CLASS_SUM},
@@ -132,6 +133,10 @@ static uint64_t measure_of_shape(const struct group_shape *shape,
         return shape->last_end - shape->first_end;
     case MEASURE_RISES:
         return group_shape_rises(shape);
+    case MEASURE_REPLACED:
+        return shape->sizes == 0
+                   ? 0
+                   : (uint64_t)((unsigned __int128)shape->replaced * 100 / shape->sizes);
     default:
         return shape->climbs * 100 / shape->rows;
     }

@@ -7,10 +7,10 @@
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
 
-/* What the rows of a group add to, beside its row before in this chunk. The chunk counts from 1. */
+/* What the rows of a group add to, beside the last of them in this chunk, which counts from 1. */
 struct shape_sum {
     struct group_shape shape;
-    uint64_t size_before;
+    uint64_t size_before, began_before, end_before, end_before_that;
     uint32_t chunk_before;
 };
 
@@ -61,6 +61,28 @@ static void add_from(const struct shaping *shaping, struct group_shape *shape, u
         shape->live[point] += bytes;
 }
 
+/*
+ * Adds a row to the steps by which sizes climb: it is larger than the row before, was allocated
+ * while that one was live, and after the one before that was freed. So a buffer grows: at most two
+ * of its blocks are live at once. realloc() frees and allocates at one time.
+ */
+static void add_step(struct shape_sum *sum, uint64_t size, uint64_t began, uint64_t end,
+                     uint32_t chunk)
+{
+    const bool same_chunk = sum->chunk_before == chunk + 1;
+    if (same_chunk && size > sum->size_before && sum->began_before <= began &&
+        sum->end_before >= began && sum->end_before != UINT64_MAX &&
+        sum->end_before_that <= began) {
+        sum->shape.climbs++;
+        sum->shape.replaced += sum->size_before;
+    }
+    sum->end_before_that = same_chunk ? sum->end_before : 0;
+    sum->chunk_before = chunk + 1;
+    sum->size_before = size;
+    sum->began_before = began;
+    sum->end_before = end;
+}
+
 static void add_row(const struct shaping *shaping, const struct shape_values *values,
                     uint32_t chunk, size_t i)
 {
@@ -78,9 +100,8 @@ static void add_row(const struct shaping *shaping, const struct shape_values *va
     if (life != 0)
         add_from(shaping, shape, end, (uint64_t)0 - values->bytes[i]);
     shape->rows++;
-    shape->climbs += sum->chunk_before == chunk + 1 && size > sum->size_before;
-    sum->chunk_before = chunk + 1;
-    sum->size_before = size;
+    shape->sizes += size;
+    add_step(sum, size, began, life != 0 ? end : UINT64_MAX, chunk);
 }
 
 static void add_block(const struct shaping *shaping, const struct shape_views *views,
@@ -163,6 +184,8 @@ static void add_shape(struct group_shape *sum, const struct group_shape *part)
     sum->last_end = part->last_end > sum->last_end ? part->last_end : sum->last_end;
     sum->rows += part->rows;
     sum->climbs += part->climbs;
+    sum->sizes += part->sizes;
+    sum->replaced += part->replaced;
     for (size_t i = 0; i < SHAPE_POINTS; i++)
         sum->live[i] += part->live[i];
 }

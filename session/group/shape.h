@@ -16,7 +16,8 @@
 struct group_shape {
     uint64_t first_alloc, last_alloc;
     uint64_t first_end, last_end; /* of lives: a block that was not freed ends with the run */
-    uint64_t rows, climbs;        /* recorded blocks; those larger than the one before */
+    uint64_t rows, climbs;        /* recorded blocks; those that climb from the one before */
+    uint64_t sizes, replaced;     /* bytes of recorded blocks; of those from which one climbs */
     uint64_t live[SHAPE_POINTS];  /* bytes */
 };
 

@@ -59,7 +59,7 @@ KEYS = {
 }
 MEASURES = ["allocations", "bytes", "objects", "live_bytes", "live_count", "at_peak_bytes", "peak_bytes",
             "avg_size", "avg_lifetime", "min_size", "max_size", "min_lifetime", "max_lifetime",
-            "first_time", "last_time", "born_over", "died_over", "rises", "climb", "turnover"]
+            "first_time", "last_time", "born_over", "died_over", "rises", "climb", "replaced", "turnover"]
 
 
 def largest(rows):
@@ -82,11 +82,21 @@ def rises(rows):
 
 
 def climb(rows):
-    """The percent of rows larger than the one before, in the order of id within 65,536 ids."""
+    """The percent of rows that climb from the one before, in the order of id within 65,536 ids, and the
+    percent of the bytes from which they climb."""
     rows = sorted(rows, key=lambda r: r["id"])
-    larger = sum((a["id"] - 1) // 65536 == (b["id"] - 1) // 65536 and b["size"] > a["size"]
-                 for a, b in zip(rows, rows[1:]))
-    return 100 * larger // len(rows)
+    chunk = lambda r: (r["id"] - 1) // 65536
+    climbs = replaced = 0
+    for i in range(1, len(rows)):
+        a, b = rows[i - 1], rows[i]
+        first = i == 1 or chunk(rows[i - 2]) != chunk(b)
+        if chunk(a) == chunk(b) and b["size"] > a["size"] and a["free_ns"] is not None \
+                and a["alloc_ns"] <= b["alloc_ns"] <= a["free_ns"] \
+                and (first or rows[i - 2]["free_ns"] <= b["alloc_ns"]):
+            climbs += 1
+            replaced += a["size"]
+    sizes = sum(r["size"] for r in rows)
+    return 100 * climbs // len(rows), 100 * replaced // sizes if sizes else 0
 
 
 def measure(rows):
@@ -102,7 +112,7 @@ def measure(rows):
     return [len(rows), sum(sizes), sum(r["count"] for r in rows), sum(live), len(live), sum(at_peak),
             peak, sum(sizes) // len(rows), sum(lives) // len(rows), min(sizes), max(sizes),
             min(lives), max(lives), begun[0], begun[-1], begun[-1] - begun[0], max(ended) - min(ended),
-            rises(rows), climb(rows), sum(sizes) // peak if peak else 0]
+            rises(rows), *climb(rows), sum(sizes) // peak if peak else 0]
 
 
 def expected(rows, key):

@@ -44,6 +44,8 @@ finds same_sizes same_tables 'Colors.*\|100024\|12\|'
 finds 'pinned(idle)' pinned_heap 'make_note\(\)\|(9[0-9]|100)\|'
 finds cross_thread handed_over '^Message\|2\|3\|2000\|'
 finds ladders small_steps '\|500\|32064000\|'
+rows small_steps.faulty.db ladders | grep -q '|43|4637716|' || complain "ladders lacks the reallocations: $(cat rows.txt)"
+[ "$(rows small_steps.faulty.db ladders | wc -l)" = 2 ] || complain "ladders finds too much: $(cat rows.txt)"
 finds padding padded_cells '^PaddedCell\|5000\|200000\|'
 finds reserves small_lists '^SmallList<int, 4u>::SmallList\(\)\|16\|2000\|'
 

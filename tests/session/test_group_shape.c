@@ -57,6 +57,13 @@ static int close_fixture(void **state)
     "count, alloc_ns, free_ns, type_id, coalesce(free_ns, d) AS ended, %s AS k FROM allocation, "  \
     "d WHERE arena_id = 0 %s; CREATE INDEX temp.by_key ON a(k)"
 
+/* The blocks of a key, with the size of the one before, and if they climb from it. */
+#define STEPS                                                                                      \
+    "SELECT size, lag(size) OVER w AS before, size > lag(size) OVER w AND alloc_ns >= "            \
+    "lag(alloc_ns) OVER w AND alloc_ns <= lag(free_ns) OVER w AND alloc_ns >= coalesce("           \
+    "lag(free_ns, 2) OVER w, 0) AS climbs FROM a WHERE k = ?1 WINDOW w AS (PARTITION BY (id - 1) " \
+    "/ 65536 ORDER BY id)"
+
 static const struct {
     enum session_group_measure measure;
     const char *sql; /* gives the value of the key ?1 */
@@ -71,9 +78,10 @@ static const struct {
      "total(size) FROM a, d WHERE k = ?1 AND alloc_ns <= (2 * i + 1) * d / 20 AND (free_ns IS NULL "
      "OR free_ns > (2 * i + 1) * d / 20)) AS bytes FROM p) SELECT count(*) FROM l JOIN l AS m ON "
      "m.i = l.i + 1 WHERE m.bytes > l.bytes"},
-    {MEASURE_CLIMB, "WITH o AS (SELECT size > lag(size) OVER (PARTITION BY (id - 1) / 65536 ORDER "
-                    "BY id) AS larger "
-                    "FROM a WHERE k = ?1) SELECT 100 * coalesce(sum(larger), 0) / count(*) FROM o"},
+    {MEASURE_CLIMB,
+     "WITH o AS (" STEPS ") SELECT 100 * coalesce(sum(climbs), 0) / count(*) FROM o"},
+    {MEASURE_REPLACED, "WITH o AS (" STEPS ") SELECT coalesce(100 * total(before) FILTER (WHERE "
+                       "climbs) / nullif(sum(size), 0), 0) FROM o"},
     /* 24 bytes less 1, less those from 8 on: the larger one of two members. */
     {MEASURE_WASTED,
      "SELECT coalesce(sum(count * (23 - CASE WHEN type_id <= 8 THEN max(type_id, 2) ELSE 2 END)), "

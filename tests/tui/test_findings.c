@@ -32,7 +32,7 @@ static void order_is_by_bytes_and_certainty(void **state)
 {
     (void)state;
     struct ranked_finding findings[] = {
-        finding(5, 9000000, "storm", "S"),     /* little certain: counts 900,000 */
+        finding(5, 9000000, "storm", "S"),     /* passes through: counts 400,000 */
         finding(3, 5000000, "edit", "String"), /* told by kind 1 already */
         finding(0, 1000000, "", "Library"),    /* not the user's own code */
         finding(0, 1000000, "leak", "L"),      finding(1, 5000000, "edit", "String"),
@@ -76,7 +76,7 @@ static size_t follow_all(struct session *session, const char *filter)
         struct ranked_finding findings[RANKED_OF_KIND];
         size_t count;
         if (!ranked_find(session, kind, filter, findings, &count, &error))
-            fail_msg("%s: %s", ranked_word(kind), error.message);
+            fail_msg("%s: %s", ranked_graph(kind), error.message);
         for (size_t i = 0; i < count; i++) {
             char text[8192];
             assert_true(ranked_filter(&findings[i], filter, text, sizeof(text)));

@@ -10,25 +10,37 @@
 
 #define TEXT_SIZE 8192
 
-/* In the order in which they tell about a group: a later kind leaves out what an earlier one told.
- * Certainty: how sure the graph is that the bytes are too many. */
+/*
+ * In the order in which they tell about a group: a later kind leaves out what an earlier one told.
+ * Certainty: how sure the graph is that the bytes are too many. Bytes that pass through cost time
+ * and hold no memory: such a finding never counts as much as one that holds a twentieth of the
+ * peak. Steps of realloc() are recorded as such; the graph infers others, and these count less.
+ */
 static const struct {
-    const char *graph, *word;
+    const char *graph, *word, *inferred;
     enum session_group_measure measure;
-    double certainty;
+    double certainty, certainty_inferred;
+    bool passes; /* its bytes are not held at one time */
 } kinds[RANKED_KINDS + 1] = {
-    {"leaks_by_user", "leaks", MEASURE_LIVE_BYTES, 1.0},
-    {"histories", "piles up", MEASURE_AT_PEAK_BYTES, 0.8},
-    {"kept_capacity", "kept capacity", MEASURE_BYTES, 0.7},
-    {"steady_growers", "grows on and on", MEASURE_AT_PEAK_BYTES, 0.6},
-    {"ladders", "grown by copying", MEASURE_BYTES, 0.1},
-    {"storms", "short-lived", MEASURE_BYTES, 0.1},
-    [RANKED_HOLES] = {NULL, "fragmentation", MEASURE_BYTES, 0.5},
+    {"leaks_by_user", "leaks", NULL, MEASURE_LIVE_BYTES, 1.0, 0, false},
+    {"histories", "piles up", NULL, MEASURE_AT_PEAK_BYTES, 0.8, 0, false},
+    {"kept_capacity", "kept capacity", NULL, MEASURE_BYTES, 0.7, 0, false},
+    {"steady_growers", "grows on and on", NULL, MEASURE_AT_PEAK_BYTES, 0.6, 0, false},
+    {"ladders", "small steps", "small steps?", MEASURE_BYTES, 0.1, 0.03, true},
+    {"storms", "short-lived", NULL, MEASURE_BYTES, 0.1, 0, true},
+    [RANKED_HOLES] = {NULL, "fragmentation", NULL, MEASURE_BYTES, 0.5, 0, false},
 };
+enum { PASSES_MOST = 25 }; /* such a finding counts at most as the peak divided by this */
 
-const char *ranked_word(size_t kind)
+/* Tells whether the graph infers what a finding says from blocks that realloc() did not make. */
+static bool is_inferred(const struct ranked_finding *finding)
 {
-    return kinds[kind].word;
+    return kinds[finding->kind].inferred && strncmp(finding->made_by, "realloc", 7) != 0;
+}
+
+const char *ranked_word(const struct ranked_finding *finding)
+{
+    return is_inferred(finding) ? kinds[finding->kind].inferred : kinds[finding->kind].word;
 }
 
 const char *ranked_graph(size_t kind)
@@ -50,6 +62,10 @@ static bool take_row(struct session_group_set *groups, size_t row, struct ranked
 {
     const struct session_group_key user = session_group_key(groups, row, 0);
     const struct session_group_key type = session_group_key(groups, row, 1);
+    if (kinds[finding->kind].inferred) {
+        const struct session_group_key kind = session_group_key(groups, row, 2);
+        snprintf(finding->made_by, sizeof(finding->made_by), "%s", kind.text ? kind.text : "");
+    }
     snprintf(finding->user, sizeof(finding->user), "%s",
              user.is_null || !user.text ? "" : user.text);
     snprintf(finding->type, sizeof(finding->type), "%s",
@@ -65,8 +81,9 @@ bool ranked_find(struct session *session, size_t kind, const char *filter,
 {
     char text[TEXT_SIZE], more[100];
     *count = 0;
-    snprintf(more, sizeof(more), " | join user, type | sort %s desc | top %d",
-             session_group_measure_name(kinds[kind].measure), RANKED_OF_KIND);
+    snprintf(more, sizeof(more), " | join user, type%s | sort %s desc | top %d",
+             kinds[kind].inferred ? ", kind" : "", session_group_measure_name(kinds[kind].measure),
+             RANKED_OF_KIND);
     if (!write_graph(kind, filter, more, text, sizeof(text))) {
         *error = (struct session_error){.message = "the filter is too long for the findings"};
         return false;
@@ -98,9 +115,13 @@ bool ranked_holes(const struct session_use *use, uint64_t ns, struct ranked_find
     return true;
 }
 
-static double score_of(const struct ranked_finding *finding)
+static double score_of(const struct ranked_finding *finding, uint64_t peak_bytes)
 {
-    return (double)finding->bytes * kinds[finding->kind].certainty;
+    const double most = (double)peak_bytes / PASSES_MOST;
+    const double score =
+        (double)finding->bytes * (is_inferred(finding) ? kinds[finding->kind].certainty_inferred
+                                                       : kinds[finding->kind].certainty);
+    return kinds[finding->kind].passes && score > most ? most : score;
 }
 
 static bool is_told(const struct ranked_finding *findings, size_t count,
@@ -121,11 +142,12 @@ static int by_kind(const void *left, const void *right)
     return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
 }
 
-static int by_rank(const void *left, const void *right)
+static int by_rank(const void *left, const void *right, void *peak)
 {
     const struct ranked_finding *a = left, *b = right;
+    const uint64_t peak_bytes = *(const uint64_t *)peak;
     const bool own_a = a->user[0] != 0, own_b = b->user[0] != 0;
-    const double score_a = score_of(a), score_b = score_of(b);
+    const double score_a = score_of(a, peak_bytes), score_b = score_of(b, peak_bytes);
     if (own_a != own_b)
         return own_a ? -1 : 1;
     if (score_a != score_b)
@@ -140,16 +162,16 @@ size_t ranked_order(struct ranked_finding *findings, size_t count, uint64_t peak
         return 0;
     qsort(findings, count, sizeof(*findings), by_kind);
     for (size_t i = 0; i < count; i++)
-        if (score_of(&findings[i]) * 1000 >= (double)peak_bytes &&
+        if (score_of(&findings[i], peak_bytes) * 1000 >= (double)peak_bytes &&
             !is_told(findings, kept, &findings[i]))
             findings[kept++] = findings[i];
-    qsort(findings, kept, sizeof(*findings), by_rank);
+    qsort_r(findings, kept, sizeof(*findings), by_rank, &peak_bytes);
     return kept;
 }
 
 int ranked_severity(const struct ranked_finding *finding, uint64_t peak_bytes)
 {
-    const double score = score_of(finding), peak = (double)peak_bytes;
+    const double score = score_of(finding, peak_bytes), peak = (double)peak_bytes;
     return score * 20 >= peak ? 2 : score * 200 >= peak ? 1 : 0;
 }
 
@@ -165,13 +187,17 @@ static void write_test(const char *field, const char *name, char *out, size_t si
 
 bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out, size_t size)
 {
-    char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[4 * RANKED_NAME + 80];
+    char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[4 * RANKED_NAME + 160];
+    char made_by[2 * RANKED_NAME + 20] = "";
     /* A name that was cut would select nothing. */
     if (finding->kind == RANKED_HOLES || strlen(finding->user) + 1 == RANKED_NAME ||
         strlen(finding->type) + 1 == RANKED_NAME)
         return false;
     write_test("user", finding->user, user, sizeof(user));
     write_test("type", finding->type, type, sizeof(type));
-    snprintf(more, sizeof(more), " | where %s and %s", user, type);
+    if (kinds[finding->kind].inferred)
+        write_test("kind", finding->made_by, made_by, sizeof(made_by));
+    snprintf(more, sizeof(more), " | where %s and %s%s%s", user, type, made_by[0] ? " and " : "",
+             made_by);
     return write_graph(finding->kind, filter, more, out, size);
 }

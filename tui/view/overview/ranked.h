@@ -2,7 +2,8 @@
 /*
  * Findings that the shipped graphs make (docs/graphs.md): each graph looks for one fault, and each
  * of its largest groups, by the user's function and type, is a finding. They are ranked by their
- * bytes times how certain the fault is, the user's own code first.
+ * bytes times how certain the fault is, the user's own code first. Bytes that only pass through
+ * count less than those that are held.
  */
 #ifndef MPROF_TUI_VIEW_OVERVIEW_RANKED_H
 #define MPROF_TUI_VIEW_OVERVIEW_RANKED_H
@@ -25,10 +26,12 @@ struct ranked_finding {
     uint64_t bytes, count; /* what the kind measures, and the blocks */
     uint64_t first_ns, last_ns;
     char user[RANKED_NAME], type[RANKED_NAME]; /* "": none */
+    char made_by[32]; /* the kind of the blocks, if it tells how certain the finding is; or "" */
 };
 
-/* Returns what a kind finds, as a word or two: "leaks", "kept capacity". */
-const char *ranked_word(size_t kind);
+/* Returns what a finding says, as a word or two: "leaks", "kept capacity". It ends with `?` if the
+ * graph infers it from sizes and times. */
+const char *ranked_word(const struct ranked_finding *finding);
 /* Returns the name of the graph of a kind, NULL for holes. */
 const char *ranked_graph(size_t kind);
 /* Runs the graph of a kind on what `filter` selects ("": everything). Stores at most RANKED_OF_KIND

@@ -94,7 +94,7 @@ static void render_one(const struct overview *overview, const struct exploration
                                         : THEME_FAINT));
     area_field_right(area, 3, y, 9, plain, format_size(size, finding->bytes));
     const int word = area->width >= 60 ? 17 : 0;
-    area_field(area, 14, y, word, theme_style(THEME_PLAIN), ranked_word(finding->kind));
+    area_field(area, 14, y, word, theme_style(THEME_PLAIN), ranked_word(finding));
     const int x = 14 + word;
     if (area->width >= 110)
         snprintf(rest, sizeof(rest), "%s block%s, %s – %s", format_count(a, finding->count),

@@ -31,7 +31,7 @@ static void ranked_cell(const struct ranked_finding *finding, size_t column,
                         struct table_cell *cell)
 {
     if (column == COLUMN_PART)
-        cell->name = ranked_word(finding->kind);
+        cell->name = ranked_word(finding);
     else if (column == COLUMN_BYTES)
         put_number(cell, finding->bytes, true);
     else if (column == COLUMN_BLOCKS)
