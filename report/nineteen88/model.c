@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/nineteen88/starts.h"
 #include "session/code_facts.h"
 #include "session/stacks.h"
 
@@ -67,25 +68,6 @@ static bool read_class(struct model *model, int class, size_t *places, struct se
 
 /* ---- chains ----------------------------------------------------------------------------- */
 
-/* Tells whether a function of this name starts programs or threads. */
-static bool is_start(const char *name)
-{
-    static const char *const names[] = {"_start",
-                                        "__libc_start_main",
-                                        "__libc_start_main_impl",
-                                        "__libc_start_call_main",
-                                        "start_thread",
-                                        "generic_start_main",
-                                        "__clone",
-                                        "clone",
-                                        "__clone3",
-                                        "clone3"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool grow(struct model *model, size_t more)
 {
     if (model->length + more <= model->capacity)
@@ -138,43 +120,12 @@ static bool read_chain(struct model *model, struct chain *chain, struct session_
     return true;
 }
 
-/* Marks what lies outward of the outermost `main`. */
-static void mark_starts(struct model *model, const struct chain *chain)
-{
-    const uint32_t *functions = model->functions + chain->first;
-    size_t main_at = chain->depth;
-    for (size_t i = 0; i < chain->depth; i++)
-        if (functions[i] && strcmp(model_name(model, functions[i]), "main") == 0)
-            main_at = i;
-    for (size_t i = main_at + 1; i < chain->depth; i++)
-        if (functions[i] != functions[main_at])
-            model->starts[functions[i]] = true;
-}
-
-/* Cuts the outer end, but never the call site. */
-static void cut_starts(const struct model *model, struct chain *chain)
-{
-    const uint32_t *functions = model->functions + chain->first;
-    while (chain->depth > 1 && model->starts[functions[chain->depth - 1]])
-        chain->depth--;
-}
-
 static bool read_chains(struct model *model, struct session_error *error)
 {
-    model->starts = calloc(model->function_count + 1, sizeof(*model->starts));
-    if (!model->starts)
-        return report_fail_memory(error, "the functions");
     for (size_t i = 0; i < model->count; i++)
         if (!read_chain(model, &model->chains[i], error))
             return false;
-    for (uint32_t i = 1; i <= model->function_count; i++)
-        model->starts[i] = is_start(model_name(model, i));
-    for (size_t i = 0; i < model->count; i++)
-        mark_starts(model, &model->chains[i]);
-    model->starts[0] = false;
-    for (size_t i = 0; i < model->count; i++)
-        cut_starts(model, &model->chains[i]);
-    return true;
+    return starts_cut(model, error);
 }
 
 bool model_read(struct model *model, const struct report_request *request,

@@ -32,7 +32,7 @@ struct model {
     uint32_t *frames;    /* beside the functions: their frames, 0: none */
     size_t length, capacity;
     uint32_t function_count; /* ids are up to this */
-    bool *starts;            /* by function: it only starts programs and threads */
+    bool *starts;            /* by function: it starts programs or threads, and is in no chain */
 };
 
 /* Reads the sums and the stacks. Returns false with `error` set. model_free() in any case. */

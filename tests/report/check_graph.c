@@ -25,9 +25,8 @@ static void equal(const char *what, const char *name, uint64_t got, uint64_t wan
     printf("%s of %s: %" PRIu64 ", not %" PRIu64 "\n", what, name, got, wanted);
 }
 
-/* Compares the functions with function_total, but for those that only start programs, which are no
- * nodes, and allocators, which are also inside call sites. In a sample the table has the recorded
- * blocks, and the graph estimates. */
+/* Compares the functions with function_total, except allocators, which are also inside call sites.
+ * In a sample the table has the recorded blocks, and the graph estimates. */
 static void check_functions(const char *path, const struct model *model, const struct graph *graph)
 {
     sqlite3 *database = NULL;
@@ -42,8 +41,6 @@ static void check_functions(const char *path, const struct model *model, const s
     }
     for (uint32_t i = 0; query && i < graph->function_count; i++) {
         const struct graph_node *node = &graph->nodes[i];
-        if (model->starts[node->function])
-            continue;
         sqlite3_reset(query);
         sqlite3_bind_int64(query, 1, node->function);
         if (sqlite3_step(query) != SQLITE_ROW)
