@@ -293,10 +293,9 @@ static void put_relatives(struct writer *writer, uint32_t entry, bool ancestors)
 static void put_own(struct writer *writer, uint32_t entry, const char *behind)
 {
     const struct graph_node *node = &writer->graph.nodes[entry];
-    const uint64_t all = writer->model->all.bytes;
-    char index[24], share[24];
+    char index[24], share[16];
     snprintf(index, sizeof(index), "[%" PRIu32 "]", writer->index[entry]);
-    snprintf(share, sizeof(share), "%.1f", all ? 100 * (double)node->total.all / (double)all : 0.0);
+    line_decimal(share, node->total.all, writer->model->all.bytes);
     put_first_columns(writer, index, share);
     put_flow(writer, &node->self, node->total.all, false, 1);
     put_called(writer, node->total.calls, node->recursions ? '+' : 0, node->recursions);

@@ -61,6 +61,16 @@ static void percentage(char text[12], uint64_t part, uint64_t whole)
         snprintf(text, 12, "%s", percent == 0 ? "." : "**");
 }
 
+void line_decimal(char text[16], uint64_t part, uint64_t whole)
+{
+    unsigned tenths = part >= whole ? 1000 : 0;
+    if (part < whole)
+        tenths = (unsigned)((__uint128_t)1000 * part / whole);
+    else if (whole == 0)
+        tenths = 0;
+    snprintf(text, 16, "%u.%u", tenths / 10, tenths % 10);
+}
+
 void line_share(struct line *line, int width, uint64_t part, uint64_t whole)
 {
     char number[12], text[16] = "";

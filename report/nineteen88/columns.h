@@ -27,6 +27,8 @@ void line_right(struct line *line, int width, const char *text);
 void line_left(struct line *line, int width, const char *text);
 void line_number(struct line *line, int width, uint64_t number);
 
+/* Stores a percentage with one decimal, truncated. */
+void line_decimal(char text[16], uint64_t part, uint64_t whole);
 /* Writes the share of a part in brackets, padded on the right: blank 0, "(.)" under 1, "(**)" 100.
  */
 void line_share(struct line *line, int width, uint64_t part, uint64_t whole);

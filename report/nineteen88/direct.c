@@ -57,9 +57,7 @@ static void put_table(const struct model *model, const struct direct *rows, size
     put_row(model, total, "-----", "<TOTAL>", out);
     fputc('\n', out);
     for (size_t i = 0; i < count; i++) {
-        snprintf(share, sizeof(share), "%.1f",
-                 model->all.bytes ? 100 * (double)rows[i].all.bytes / (double)model->all.bytes
-                                  : 0.0);
+        line_decimal(share, rows[i].all.bytes, model->all.bytes);
         put_row(model, &rows[i], share, model_name(model, rows[i].function), out);
     }
     fputc('\n', out);

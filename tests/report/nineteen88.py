@@ -38,6 +38,12 @@ def percent(text, part, whole, what):
     check(what, text or '', wanted)
 
 
+def tenths(part, whole):
+    """A percentage with one decimal, truncated."""
+    number = 1000 * part // whole if whole else 0
+    return f'{number // 10}.{number % 10}'
+
+
 # Table 1: each bin is a row of size_bin, or in the rest.
 row = re.compile(rf'^ *(\d+|> 1024|other bins|<TOTAL>) +{number} +{number}(?: (\([^)]+\)))? +{number} +{number}(?: (\([^)]+\)))?')
 seen, sums, last = {}, [0] * 4, None
@@ -84,6 +90,8 @@ if detail == '-verbose':
 row = re.compile(rf'^ +(-----|[\d.]+) +{number} \|(.{{12}}) \| +{number} \|(.{{12}}) \| +{number}   (.*)$')
 rows = [row.match(line).groups() for line in direct.splitlines() if row.match(line)]
 check('the first row is the total', rows[0][6] if rows else None, '<TOTAL>')
+for line in rows[1:]:
+    check(f'share of {line[6]}', line[0], tenths(int(line[1]), last[1]))
 for column, name in ((1, 'bytes'), (3, 'kept'), (5, 'calls')):
     check(f'{name} of table 3', sum(int(x[column]) for x in rows[1:]), int(rows[0][column]))
 check('bytes of table 3', int(rows[0][1]), last[1])
@@ -134,7 +142,7 @@ for entry in entries:
         check('ancestors ' + own[4], sum(x[1] for x in rows[0]), node)
         check('calls ' + own[4], sum(x[3] for x in rows[0]), own[3])
     percent(own[2], own[1], node, 'own share ' + own[4])
-    check('share ' + own[4], own[0], '%.1f' % (100 * node / last[1] if last[1] else 0))
+    check('share ' + own[4], own[0], tenths(node, last[1]))
     for side, whole in ((rows[0], node), (rows[1], node - own[1])):
         check('largest first', [x[1] for x in side], sorted((x[1] for x in side), reverse=True))
         for fact in side:
