@@ -11,7 +11,8 @@ enum { PATH_MOST = 5 };
 
 struct path {
     struct class_sums sums;
-    uint32_t steps[PATH_MOST]; /* functions, or frames with -offsets, the innermost first */
+    uint32_t steps[PATH_MOST];  /* functions, or frames with -offsets, the innermost first */
+    uint32_t within[PATH_MOST]; /* with -offsets: the functions in whose code the calls lie */
     uint32_t count;
     bool whole; /* no callers are left out */
 };
@@ -39,8 +40,27 @@ static int by_kept(const void *left, const void *right)
     return by_steps(left, right);
 }
 
-/* Joins the chains of equal paths. Returns the number of paths. */
-static size_t join_paths(const struct model *model, bool offsets, struct path *paths)
+/* Stores for each step the function in whose code the call lies: for a call in inlined code, the
+ * function into which all of it is inlined. */
+static bool find_code(const struct model *model, const struct chain *chain, struct path *path,
+                      struct session_error *error)
+{
+    for (uint32_t i = 0; i < path->count; i++) {
+        struct session_code_frame frame = {.inlined = true};
+        for (size_t place = i; place < chain->depth && frame.inlined; place++) {
+            const uint32_t id = model->frames[chain->first + place];
+            frame = (struct session_code_frame){.function = 0};
+            if (id != 0 && !session_code_frame(model->session, id, &frame, error))
+                return false;
+        }
+        path->within[i] = frame.inlined ? 0 : frame.function;
+    }
+    return true;
+}
+
+/* Joins the chains of equal paths. Stores the number of paths. */
+static bool join_paths(const struct model *model, bool offsets, struct path *paths, size_t *joined,
+                       struct session_error *error)
 {
     size_t count = 0;
     for (size_t i = 0; i < model->count; i++) {
@@ -51,6 +71,8 @@ static size_t join_paths(const struct model *model, bool offsets, struct path *p
             (struct path){.sums = chain->all, .whole = chain->whole && chain->depth <= PATH_MOST};
         path->count = chain->depth < PATH_MOST ? (uint32_t)chain->depth : PATH_MOST;
         memcpy(path->steps, steps, path->count * sizeof(*steps));
+        if (offsets && !find_code(model, chain, path, error))
+            return false;
     }
     qsort(paths, model->count, sizeof(*paths), by_steps);
     for (size_t i = 0; i < model->count; i++)
@@ -59,13 +81,14 @@ static size_t join_paths(const struct model *model, bool offsets, struct path *p
         else
             paths[count++] = paths[i];
     qsort(paths, count, sizeof(*paths), by_kept);
-    return count;
+    *joined = count;
+    return true;
 }
 
-/* Writes " > function" of a step; with -offsets also the call site in it. A call in inlined code
- * has no distance from a start, so the address in the file tells it from others. */
-static bool put_step(struct model *model, bool offsets, uint32_t step, struct line *line,
-                     struct session_error *error)
+/* Writes " > function" of a step; with -offsets also the distance of the call from the start of the
+ * function `within` in whose code it lies, or its address if that start is not known. */
+static bool put_step(struct model *model, bool offsets, uint32_t step, uint32_t within,
+                     struct line *line, struct session_error *error)
 {
     struct session_code_frame frame = {.function = offsets ? 0 : step};
     uint64_t start;
@@ -73,8 +96,7 @@ static bool put_step(struct model *model, bool offsets, uint32_t step, struct li
     if (offsets && step && !session_code_frame(model->session, step, &frame, error))
         return false;
     if (offsets && step) {
-        if (!frame.inlined && session_function_start(model->session, frame.function, &start) &&
-            start <= frame.pc)
+        if (within && session_function_start(model->session, within, &start) && start <= frame.pc)
             snprintf(site, sizeof(site), "+%" PRIu64, frame.pc - start);
         else
             snprintf(site, sizeof(site), "@0x%" PRIx64, frame.pc);
@@ -107,7 +129,7 @@ static bool put_path(struct model *model, const struct tables_options *options, 
     }
     line_put(line, path->whole ? "   || " : "   ...");
     for (uint32_t i = path->count; i-- > 0;)
-        if (!put_step(model, options->offsets, path->steps[i], line, error))
+        if (!put_step(model, options->offsets, path->steps[i], path->within[i], line, error))
             return false;
     line_end(line);
     return true;
@@ -134,11 +156,12 @@ bool leak_paths_write(struct model *model, const struct tables_options *options,
 {
     struct line line = {.out = out, .estimated = model->estimated};
     struct path *paths = calloc(model->count + 1, sizeof(*paths));
-    bool frees = false, good = true;
+    bool frees = false;
+    size_t count = 0;
     if (!paths)
         return report_fail_memory(error, "the paths");
-    const size_t count =
-        count_shown(model, options, paths, join_paths(model, options->offsets, paths));
+    bool good = join_paths(model, options->offsets, paths, &count, error);
+    count = good ? count_shown(model, options, paths, count) : 0;
     for (size_t i = 0; i < count; i++)
         frees = frees || paths[i].sums.allocations > paths[i].sums.kept_count;
     fputs("--------- Partial Dynamic Call Paths for Memory Leaks ------------\n\n", out);
