@@ -83,13 +83,21 @@ char *budget_sentence(const struct budget_file *file, const struct budget *budge
 
 /* ---- parsing ---------------------------------------------------------------------------- */
 
-/* Returns the place behind a string that begins at `place`. It does not go over a line. */
-static size_t skip_string(const char *text, size_t place)
+/* Returns the place of the second quote of a string that begins at `place`, or of the end of the
+ * line, if it has none. */
+static size_t string_end(const char *text, size_t place)
 {
     for (place++; text[place] && text[place] != '"' && text[place] != '\n'; place++)
         if (text[place] == '\\' && (text[place + 1] == '"' || text[place + 1] == '\\'))
             place++;
-    return place + (text[place] == '"');
+    return place;
+}
+
+/* Returns the place behind a string that begins at `place`. It does not go over a line. */
+static size_t skip_string(const char *text, size_t place)
+{
+    const size_t end = string_end(text, place);
+    return end + (text[end] == '"');
 }
 
 /* Returns the first place from `place` on, outside of strings, with one of the bytes, or `end`. */
@@ -98,6 +106,15 @@ static size_t find(const char *text, size_t place, size_t end, const char *bytes
     while (place < end && !strchr(bytes, text[place]))
         place = text[place] == '"' ? skip_string(text, place) : place + 1;
     return place < end ? place : end;
+}
+
+/* Returns the first quote that has no second one on its line, or `length`. */
+static size_t open_quote(const char *text, size_t length)
+{
+    size_t place = find(text, 0, length, "\"");
+    while (place < length && text[string_end(text, place)] == '"')
+        place = find(text, skip_string(text, place), length, "\"");
+    return place;
 }
 
 static void blank_comments(char *text, size_t length)
@@ -267,6 +284,11 @@ bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
         return report_fail_memory(error, "the budgets");
     *wrong = true;
     blank_comments(file->text, length);
+    const size_t quote = open_quote(file->text, length);
+    if (quote < length)
+        return budget_fail(file, quote, error,
+                           "this quote has no second one on its line: a name has none or two of "
+                           "them, and a string writes one that it holds as \\\"");
     /* Bytes keep their places. */
     for (size_t i = 0; i <= length; i++)
         file->definitions[i] = file->text[i] == '\0' || file->text[i] == '\n' ? file->text[i] : ' ';
