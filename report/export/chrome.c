@@ -135,6 +135,8 @@ static void put_end(const struct writing *writing, const struct session_allocati
     json_key(writing->json, "args");
     json_object(writing->json);
     json_member_number(writing->json, "bytes", block->size);
+    if (block->free_ns == SESSION_LIVE)
+        json_member_text(writing->json, "freed", "never");
     if (block->type != 0)
         json_member_text(writing->json, "type",
                          export_clean(side, session_type_name(side->session, block->type)));
@@ -142,7 +144,8 @@ static void put_end(const struct writing *writing, const struct session_allocati
     json_object_end(writing->json);
 }
 
-/* Writes the lives of the largest blocks. */
+/* Writes the lives of the largest blocks. Those that were never freed end with the recording: not
+ * all readers show a life without an end. */
 static bool put_blocks(const struct writing *writing)
 {
     static const struct session_row_order largest = {.field = ROWS_BY_SIZE, .descending = true};
@@ -160,8 +163,10 @@ static bool put_blocks(const struct writing *writing)
             if (!good)
                 break;
             put_end(writing, &block, "b", block.alloc_ns, block.thread);
-            if (block.free_ns != SESSION_LIVE)
-                put_end(writing, &block, "e", block.free_ns, block.thread);
+            put_end(writing, &block, "e",
+                    block.free_ns != SESSION_LIVE ? block.free_ns
+                                                  : session_duration_ns(export->own.session),
+                    block.thread);
         }
         if (count == 0)
             break;

@@ -107,12 +107,20 @@ try:
         lives = sorted((e['args']['bytes'] for e in events if e['ph'] == 'b'), reverse=True)
         check(f'{path} largest', lives, [s for s, in session.rows(
             'SELECT size FROM allocation WHERE arena_id = 0 ORDER BY size DESC LIMIT 50')])
+        # Every life has an end: that of the recording, if the block was never freed.
+        ends = {e['id']: e for e in events if e['ph'] == 'e'}
+        check(f'{path} ends', sorted(ends), sorted(e['id'] for e in events if e['ph'] == 'b'))
+        for number, freed in session.rows('SELECT id, free_ns FROM allocation WHERE arena_id = 0 '
+                                          'ORDER BY size DESC, id LIMIT 50'):
+            last = int(session.meta['duration_ns']) if freed is None else freed
+            check(f'{path} end of {number}', (round(ends[number]['ts'] * 1000), ends[number]['args'].get('freed')),
+                  (last, 'never' if freed is None else None))
         # A block's life is one marker.
         check(f'{path} lives', sum(t['markerCount'] for t in threads), len(lives) + len(
             session.rows('SELECT 1 FROM mark')))
         heap = [e['args']['live'] for e in events if e['ph'] == 'C' and e['name'] == 'heap']
         check(f'{path} heap', heap[-1], session.totals()[3])
-        checked += 6
+        checked += 57
 finally:
     run(*PROGRAM, 'stop', '--all', env=ENVIRONMENT, status=None)
 finish(checked)
