@@ -8,6 +8,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "report/names.h"
+#include "schemas/printable.h"
 
 struct json {
     FILE *out;
@@ -16,9 +17,26 @@ struct json {
     bool failed;
 };
 
+/* Writes what yajl has made: pieces of whole characters. yajl escapes control characters of ASCII
+ * only; the others that could steer a terminal are escaped here. All of them lie below U+10000. */
 static void print(void *out, const char *text, size_t length)
 {
-    fwrite(text, 1, length, out);
+    const char *const end = text + length, *plain = text;
+    while (text < end) {
+        uint32_t character;
+        if ((unsigned char)*text < 0x7f) {
+            text++;
+            continue;
+        }
+        const unsigned size = printable_decode(text, &character);
+        if (printable_steers(character)) {
+            fwrite(plain, 1, (size_t)(text - plain), out);
+            fprintf(out, "\\u%04" PRIx32, character);
+            plain = text + size;
+        }
+        text += size ? size : 1;
+    }
+    fwrite(plain, 1, (size_t)(end - plain), out);
 }
 
 struct json *json_begin(FILE *out, bool pretty)

@@ -26,7 +26,8 @@ void json_array_end(struct json *json);
 /* Writes the name of a member. Also takes names from outside. */
 void json_key(struct json *json, const char *key);
 
-/* Write a value. Text may hold any bytes: what is not UTF-8 becomes U+FFFD. NULL is null. */
+/* Write a value. Text may hold any bytes: what is not UTF-8 becomes U+FFFD, and what could steer a
+ * terminal is escaped. NULL is null. */
 void json_text(struct json *json, const char *text);
 void json_number(struct json *json, uint64_t number);
 void json_signed(struct json *json, int64_t number);

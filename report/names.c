@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/names.h"
 
-#include <ctype.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -90,30 +90,17 @@ size_t name_put_text(FILE *out, const char *text)
     return columns;
 }
 
-/* Writes one character, or U+FFFD, and returns the bytes of `text` that it took. */
-static size_t put_character(FILE *out, const char *text, bool allowed)
-{
-    uint32_t character;
-    const unsigned length = decode(text, &character);
-    if (length && allowed)
-        fwrite(text, 1, length, out);
-    else
-        fputs(REPLACEMENT, out);
-    return length ? length : 1;
-}
-
 void name_put_csv(FILE *out, const char *text)
 {
-    const bool quoted = *text == '\0' || strpbrk(text, "\",\r\n");
-    if (quoted)
-        fputc('"', out);
+    fputc('"', out);
     while (*text) {
+        const unsigned length = printable_glyph(text);
         if (*text == '"')
             fputc('"', out);
-        text += put_character(out, text, true);
+        fwrite(length ? text : REPLACEMENT, 1, length ? length : REPLACEMENT_LENGTH, out);
+        text += length ? length : 1;
     }
-    if (quoted)
-        fputc('"', out);
+    fputc('"', out);
 }
 
 void name_put_markdown(FILE *out, const char *text)
@@ -143,16 +130,21 @@ static bool is_xml(const char *text)
 void name_put_xml(FILE *out, const char *text)
 {
     while (*text) {
-        const char *entity = *text == '&'    ? "&amp;"
-                             : *text == '<'  ? "&lt;"
-                             : *text == '>'  ? "&gt;"
-                             : *text == '"'  ? "&quot;"
-                             : *text == '\t' ? "&#9;"
-                             : *text == '\n' ? "&#10;"
-                             : *text == '\r' ? "&#13;"
-                                             : NULL;
+        uint32_t character = 0;
+        const unsigned length = decode(text, &character);
+        const char *entity = *text == '&'   ? "&amp;"
+                             : *text == '<' ? "&lt;"
+                             : *text == '>' ? "&gt;"
+                             : *text == '"' ? "&quot;"
+                                            : NULL;
         if (entity)
             fputs(entity, out);
-        text += entity ? 1 : put_character(out, text, is_xml(text));
+        else if (!is_xml(text))
+            fputs(REPLACEMENT, out);
+        else if (printable_steers(character))
+            fprintf(out, "&#x%" PRIx32 ";", character);
+        else
+            fwrite(text, 1, length, out);
+        text += length ? length : 1;
     }
 }

@@ -23,11 +23,13 @@ char *name_utf8_copy(const char *text, size_t *length);
  * that it takes: one for each character. */
 size_t name_put_text(FILE *out, const char *text);
 size_t name_text_columns(const char *text);
-/* Writes a field of RFC 4180: valid UTF-8, quoted if it is empty or needs quotes. */
+/* Writes a text of RFC 4180 in quotes: valid UTF-8, with U+FFFD for each byte of what could steer a
+ * terminal. */
 void name_put_csv(FILE *out, const char *text);
 /* Writes a cell of a Markdown table: printable, with a backslash before what Markdown reads. */
 void name_put_markdown(FILE *out, const char *text);
-/* Writes the text of an XML 1.0 element or attribute. Characters that XML forbids become U+FFFD. */
+/* Writes the text of an XML 1.0 element or attribute. Characters that XML forbids become U+FFFD,
+ * and what could steer a terminal becomes a number (&#x202e;). */
 void name_put_xml(FILE *out, const char *text);
 
 #endif

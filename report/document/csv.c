@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CSV (RFC 4180) with a line of names. Null is empty, the empty text is quoted. If the session was
+ * CSV (RFC 4180) with a line of names. Null is empty, texts are quoted. If the session was
  * sampled, each sum is followed by a column NAME_error with its standard error.
  */
 #include <stdlib.h>

@@ -10,10 +10,8 @@ void rows_begin(struct row_writer *rows, FILE *out, bool ndjson, const char *con
                 size_t count)
 {
     *rows = (struct row_writer){.out = out, .names = names, .count = count, .ndjson = ndjson};
-    for (size_t i = 0; !ndjson && i < count; i++) {
-        name_put_csv(out, names[i]);
-        fputc(i + 1 < count ? ',' : '\n', out);
-    }
+    for (size_t i = 0; !ndjson && i < count; i++)
+        fprintf(out, "%s%c", names[i], i + 1 < count ? ',' : '\n');
 }
 
 /* Begins a value. Returns the object that it is a member of, NULL for CSV. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes rows of a table as CSV (RFC 4180, with a line of names) or as NDJSON (an object a line).
- * NULL is an empty field, or null; an empty text is "". Text is valid UTF-8.
+ * NULL is an empty field, or null. Text is valid UTF-8; in CSV it is quoted, and each byte of what
+ * could steer a terminal becomes U+FFFD, in NDJSON this is escaped.
  */
 #ifndef MPROF_REPORT_EXPORT_ROW_WRITER_H
 #define MPROF_REPORT_EXPORT_ROW_WRITER_H

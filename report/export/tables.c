@@ -93,19 +93,25 @@ enum dialect { POSTGRESQL, DUCKDB, CLICKHOUSE, DIALECTS };
 static const struct {
     const char *file, *about;
     const char *types[3]; /* by stored_type */
+    const char *end;      /* gathers statistics for the planner */
 } dialects[DIALECTS] = {
     [POSTGRESQL] = {"load.postgresql.sql",
                     "-- Loads the tables into PostgreSQL 15 or newer: cd into this folder, then\n"
                     "-- psql -v ON_ERROR_STOP=1 -f load.postgresql.sql\n",
-                    {"bigint", "double precision", "text"}},
+                    {"bigint", "double precision", "text"},
+                    "ANALYZE;\n"},
     [DUCKDB] = {"load.duckdb.sql",
                 "-- Loads the tables into DuckDB: cd into this folder, then\n"
                 "-- duckdb sessions.duckdb -c '.read load.duckdb.sql'\n",
-                {"BIGINT", "DOUBLE", "VARCHAR"}},
+                {"BIGINT", "DOUBLE", "VARCHAR"},
+                "ANALYZE;\n"},
     [CLICKHOUSE] = {"load.clickhouse.sql",
                     "-- Loads the tables into ClickHouse: cd into this folder, then\n"
-                    "-- clickhouse-client --queries-file load.clickhouse.sql\n",
-                    {"Int64", "Float64", "String"}},
+                    "-- clickhouse-client --queries-file load.clickhouse.sql\n"
+                    "-- No ANALYZE ends it: ClickHouse has none. It plans by the order of a table\n"
+                    "-- and by the index and the row counts that INSERT writes.\n",
+                    {"Int64", "Float64", "String"},
+                    ""},
 };
 
 /* Tells whether PostgreSQL can keep the key unique: an index has no room for long texts. */
@@ -198,8 +204,7 @@ static bool put_script(const struct export *export, const struct stored_table *t
         put_definition(out, &tables[i], dialect);
         put_load(out, &tables[i], dialect, ndjson);
     }
-    if (dialect != CLICKHOUSE)
-        fputs("ANALYZE;\n", out);
+    fputs(dialects[dialect].end, out);
     return output_close(output, export->error);
 }
 

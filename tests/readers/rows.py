@@ -3,9 +3,10 @@
 import csv
 import functools
 import json
+import re
 
 import common
-from common import Session, check, export, finish
+from common import STEERS, Session, check, clean, export, finish
 
 checked = 0
 for path in common.SESSIONS:
@@ -28,10 +29,30 @@ for path in common.SESSIONS:
         joined = {}
         for group in groups:
             joined[group['function'] or None] = joined.get(group['function'] or None, 0) + int(group['bytes'])
-        check(f'{path} groups', joined, {k or None: v for k, v in sums.items()})
+        shown = {}
+        for name, size in sums.items():
+            name = name and clean(name.encode()) or None
+            shown[name] = shown.get(name, 0) + size
+        check(f'{path} groups', joined, shown)
     count = list(csv.DictReader(open(export(path, 'csv', '--filter', 'all | count', suffix='.count'))))
     check(f'{path} count', int(count[0]['value']), session.totals()[0])
     checked += 4
+
+# All texts of CSV are quoted, and nothing that could steer a terminal is left. NDJSON escapes it: names are whole.
+for options, texts in (((), {'kind', 'type', 'function', 'file', 'module', 'thread', 'free_thread', 'arena'}),
+                       (('--filter', 'all | join function, type, thread'), {'function', 'type'})):
+    raw = {form: open(export('sessions/hostile.db', form, *options, suffix='.hostile'), encoding='utf-8', newline='').read()
+           for form in ('csv', 'ndjson')}
+    for form, text in raw.items():
+        check(f'{form} steers {options}', sorted({hex(ord(c)) for c in text if ord(c) in STEERS - {10}}), [])
+    head, *lines = raw['csv'].split('\n')[:-1]
+    for line in lines:
+        fields = re.findall(r'(?:^|,)("(?:[^"]|"")*"|[^,"]*)', line)
+        if len(fields) != len(head.split(',')) or any(f[:1] != '"' for f, n in zip(fields, head.split(','))
+                                                      if f and n in texts):
+            check(f'a line of csv {options}', line, 'texts in quotes')
+    names = {json.loads(line)['function'] for line in raw['ndjson'].split('\n')[:-1]}
+    check(f'escaped names {options}', any('\u202e' in n and '\x1b' in n for n in names if n), True)
 
 same = export('sessions/shop.db', 'csv', '--filter', 'all | join function, type', '--base', 'sessions/shop.db')
 check('no difference', len(open(same).read().split('\n')), 2)
@@ -51,4 +72,4 @@ changes = {sign: sum(line['size'] for line in lines if line['change'] == sign) f
 live = [Session(f'sessions/{name}.db').totals()[3] for name in ('shop', 'widgets')]
 check('rows of two programs', changes, {1: live[0], -1: live[1]})
 check('the session comes first', [line['change'] for line in lines], sorted((l['change'] for l in lines), reverse=True))
-finish(checked + 5)
+finish(checked + 11)

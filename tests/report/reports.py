@@ -35,10 +35,20 @@ def run(*options, status=0):
     return done.stdout
 
 
+STEERS = set(range(0x20)) | set(range(0x7f, 0xa0)) | set(range(0x2028, 0x202f)) | \
+    set(range(0x2066, 0x206a)) | {0x061c, 0x200e, 0x200f, 0xfeff}
+
+
+def quiet(text):
+    """A name in CSV: each byte of what could steer a terminal is U+FFFD."""
+    return ''.join('\ufffd' * len(c.encode()) if ord(c) in STEERS else c for c in text)
+
+
 def report(name, *options):
     """Runs a report as JSON, validates it, and compares it with CSV."""
     raw = run(name, '--top', 'all', '--process', 'all', '--format', 'json', *options)
     made = json.loads(raw.decode('utf-8'))
+    check(f'{name}: what steers a terminal', {ord(c) for c in raw.decode('utf-8')} & STEERS - {10}, set())
     for error in validator.iter_errors(made):
         failures.append(f'{name} {options}: {list(error.absolute_path)}: {error.message[:200]}')
     named = {key for key in made['facts'] if not key.endswith('_error')} | set(made['tables'])
@@ -56,8 +66,9 @@ def report(name, *options):
     for table in tables:
         cells = {len(re.findall(r'(?<!\\)(?:\\\\)*\|', line)) for line in table.splitlines()}
         check(f'{name}: columns of Markdown', len(cells), 1)
-    comma = list(csv.DictReader(io.StringIO(run(name, '--top', 'all', '--process', 'all', '--format', 'csv', *options)
-                                            .decode('utf-8'), newline='')))
+    raw = run(name, '--top', 'all', '--process', 'all', '--format', 'csv', *options).decode('utf-8')
+    check(f'{name}: what steers a terminal in CSV', {ord(c) for c in raw} & STEERS - {10, 13}, set())
+    comma = list(csv.DictReader(io.StringIO(raw, newline='')))
     if name == 'summary':
         rows = [{'name': key, 'value': value} for key, value in made['facts'].items() if not key.endswith('_error')]
     else:
@@ -67,7 +78,7 @@ def report(name, *options):
     for left, right in zip(comma, rows):
         for key, value in right.items():
             if key != 'share' and isinstance(value, (str, int)) and not isinstance(value, bool):
-                check(f'{name} {key}', left.get(key), str(value))
+                check(f'{name} {key}', left.get(key), quiet(str(value)))
     return made
 
 

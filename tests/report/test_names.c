@@ -15,6 +15,8 @@
 /* Not UTF-8, a cut character, an overlong one, a surrogate, an escape, and a mark of direction. */
 #define HOSTILE "a\xff|\xc3\x28\xc0\x80\xed\xa0\x80\x1b[31m\n\xe2\x80\xae<&\">,"
 
+#define BAD "\xef\xbf\xbd" /* U+FFFD */
+
 static void check_form(void (*put)(FILE *, const char *), const char *text, const char *wanted)
 {
     char *got = NULL;
@@ -40,12 +42,14 @@ static void forms(void **state)
                "a\\xff|\\xc3(\\xc0\\x80\\xed\\xa0\\x80\\x1b[31m\\x0a\\xe2\\x80\\xae<&\">,");
     check_form(put_text, "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
     assert_int_equal(name_text_columns("gr\xc3\xbc\xc3\x9f"), 4);
-    check_form(name_put_csv, "plain", "plain");
+    check_form(name_put_csv, "plain", "\"plain\"");
     check_form(name_put_csv, "", "\"\"");
-    check_form(name_put_csv, "a,\"b\"\n\xff", "\"a,\"\"b\"\"\n\xef\xbf\xbd\"");
+    check_form(name_put_csv, "a,\"b\"\n\xff", "\"a,\"\"b\"\"\xef\xbf\xbd\xef\xbf\xbd\"");
+    check_form(name_put_csv, "\x1b\xe2\x80\xae\t|", "\"" BAD BAD BAD BAD BAD "|\"");
     check_form(name_put_markdown, "a|b*c_d`e<f>\\\n", "a\\|b\\*c\\_d\\`e\\<f\\>\\\\\\\\x0a");
     check_form(name_put_xml, "<a b=\"&\">\t\x01\xff",
-               "&lt;a b=&quot;&amp;&quot;&gt;&#9;\xef\xbf\xbd\xef\xbf\xbd");
+               "&lt;a b=&quot;&amp;&quot;&gt;&#x9;\xef\xbf\xbd\xef\xbf\xbd");
+    check_form(name_put_xml, "\xc2\x9b\xe2\x80\xae\xc3\xbc", "&#x9b;&#x202e;\xc3\xbc");
     check_form(name_put_xml, "\xef\xbf\xbf", "\xef\xbf\xbd"); /* U+FFFF is not of XML */
 }
 
@@ -85,6 +89,7 @@ static void json(void **state)
     json_truth(json, true);
     json_text(json, NULL);
     json_text(json, "\"\xff\n");
+    json_text(json, "\x1b\x7f\xc2\x9b\xe2\x80\xae\xef\xbb\xbf\xc3\xbc");
     json_object(json);
     json_key(json, "k\xff");
     json_null(json);
@@ -92,8 +97,10 @@ static void json(void **state)
     json_array_end(json);
     assert_true(json_end(json));
     assert_int_equal(fclose(out), 0);
-    assert_string_equal(got, "[18446744073709551615,-9223372036854775808,0.5,null,true,null,"
-                             "\"\\\"\xef\xbf\xbd\\n\",{\"k\xef\xbf\xbd\":null}]\n");
+    assert_string_equal(got,
+                        "[18446744073709551615,-9223372036854775808,0.5,null,true,null,"
+                        "\"\\\"\xef\xbf\xbd\\n\",\"\\u001B\\u007f\\u009b\\u202e\\ufeff\xc3\xbc\",{"
+                        "\"k\xef\xbf\xbd\":null}]\n");
     free(got);
 
     /* A text that is longer than the room, and a document that is not whole. */
