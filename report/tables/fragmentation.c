@@ -263,6 +263,8 @@ static bool add_facts(const struct fragmentation *fragmentation, struct document
     document_fact_number(document, "small_bytes", "gaps up to 4 KiB", VALUE_BYTES, use.small_bytes);
     document_fact_number(document, "hole_bytes", "holes, from 4 KiB on", VALUE_BYTES,
                          use.hole_bytes);
+    document_fact_number(document, "unknown_bytes", "gaps beside mapped blocks: not known",
+                         VALUE_BYTES, use.unknown_bytes);
     document_fact_number(document, "hole_count", "number of holes", VALUE_NUMBER, use.hole_count);
     document_fact_number(document, "largest_hole", NULL, VALUE_BYTES, use.largest);
     return true;

@@ -17,6 +17,8 @@
 #include "session/scan/scan.h"
 
 #define REGION_GAP (UINT64_C(16) << 20)
+#define PAGE UINT64_C(4096) /* a larger page begins at a multiple of it, too */
+#define CHUNK_HEADER 16
 #define CONTEXTS_MOST ((size_t)256 << 20)
 
 /* ---- use -------------------------------------------------------------------------------- */
@@ -39,6 +41,34 @@ static void add_gap(struct session_use *use, uint64_t start, uint64_t bytes, uin
     }
 }
 
+/* Returns the block that reaches to the gap before block `i`. */
+static const struct live_block *block_below(const struct live_list *list, size_t i)
+{
+    const uint64_t reach = list->blocks[i - 1].reach;
+    size_t at = i - 1;
+    while (at > 0 && list->blocks[at].end != reach)
+        at--;
+    return &list->blocks[at];
+}
+
+/* malloc/malloc.c of glibc, sysmalloc_mmap(), puts the header of the chunk, two words, at the start
+ * of the mapping. */
+bool session_block_is_mapped(uint64_t address, uint64_t size)
+{
+    return size >= SESSION_MAPPED_LEAST && address % PAGE == CHUNK_HEADER;
+}
+
+static bool is_mapped(const struct live_block *block)
+{
+    return session_block_is_mapped(block->start, block->size);
+}
+
+/* Tells whether the gap before block `i` lies beside a mapping of one block. */
+static bool is_unknown(const struct live_list *list, size_t i)
+{
+    return is_mapped(&list->blocks[i]) || is_mapped(block_below(list, i));
+}
+
 /* Returns the bytes of the gap before block `i`, 0 if there is none. */
 static uint64_t gap_before(const struct live_list *list, size_t i)
 {
@@ -55,8 +85,13 @@ static void sum_use(const struct selection *selection, const struct live_list *l
     for (size_t i = live_list_find(list, from); i < list->count; i++) {
         const struct live_block *block = &list->blocks[i];
         const uint64_t bytes = gap_before(list, i);
-        if (bytes > 0 && list->blocks[i - 1].reach >= from && list->blocks[i - 1].reach < to)
-            add_gap(use, list->blocks[i - 1].reach, bytes, least);
+        const uint64_t start = bytes > 0 ? list->blocks[i - 1].reach : 0;
+        if (bytes >= least && start >= from && start < to && is_unknown(list, i)) {
+            use->unknown_bytes += bytes;
+            use->unknown_count++;
+        } else if (bytes > 0 && start >= from && start < to) {
+            add_gap(use, start, bytes, least);
+        }
         if (block->start >= to)
             break;
         if (block->start < from)
@@ -89,16 +124,6 @@ bool selection_use_over_time(struct selection *selection, uint64_t ns, uint64_t 
 
 /* ---- holes ------------------------------------------------------------------------------ */
 
-/* Returns the block that reaches to the gap before block `i`. */
-static uint64_t id_below(const struct live_list *list, size_t i)
-{
-    const uint64_t reach = list->blocks[i - 1].reach;
-    size_t at = i - 1;
-    while (at > 0 && list->blocks[at].end != reach)
-        at--;
-    return list->blocks[at].id;
-}
-
 static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t to, uint64_t least,
                          struct session_hole **holes, size_t *count, struct session_error *error)
 {
@@ -110,6 +135,8 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
             continue;
         if (list->blocks[i - 1].reach >= to)
             break;
+        if (is_unknown(list, i))
+            continue;
         if (used == capacity) {
             capacity = capacity * 2 + 64;
             struct session_hole *larger = realloc(found, capacity * sizeof(*found));
@@ -121,7 +148,7 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
         }
         found[used++] = (struct session_hole){.start = list->blocks[i - 1].reach,
                                               .end = list->blocks[i].start,
-                                              .below = id_below(list, i),
+                                              .below = block_below(list, i)->id,
                                               .above = list->blocks[i].id,
                                               .since_ns = SESSION_NEVER};
     }

@@ -123,7 +123,7 @@ def fragmentation(path, db, at, ns):
     groups, sizes = {}, []
     for below, above in zip(blocks, blocks[1:]):
         gap = above[0] - below[0] - below[1]
-        if not 4096 <= gap < 1 << 24:
+        if not 4096 <= gap < 1 << 24 or any(block[1] >= 128 << 10 and block[0] % 4096 == 16 for block in (below, above)):
             continue
         sizes.append(gap)
         for block in {below[3]: (below,), above[3]: (above,)} if below[3] != above[3] else {below[3]: (below, above)}:

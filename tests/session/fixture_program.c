@@ -308,7 +308,7 @@ bool fixture_program_make(struct fixture_program *program, const struct fixture_
     program->stacks = calloc(options->stacks, sizeof(*program->stacks));
     struct run run = {.program = program};
     run.addresses.heap = UINT64_C(0x55d0c4a00000);
-    run.addresses.mapped = UINT64_C(0x7f3a40000000);
+    run.addresses.mapped = UINT64_C(0x7f3a40000000) + options->header;
     run.heap = calloc(options->allocations, sizeof(*run.heap));
     bool good = program->allocations && program->by_id && program->stacks && run.heap &&
                 options->functions > 8 && options->stacks > 0 && options->threads > 0;

@@ -38,12 +38,14 @@ record kept_gestures
 last=$(ask pinned_heap.db "SELECT free_ns FROM allocation ORDER BY free_ns IS NULL, free_ns LIMIT 1
     OFFSET 90")
 screen pinned_heap.db 'key 2 g' "type ${last}ns" 'key Enter 3 h' dump 'key :' 'type w holes.csv' 'key Enter' dump
-ask pinned_heap.db "WITH live AS (SELECT id, address, address + max(size, 1) AS stop FROM allocation
+ask pinned_heap.db "WITH live AS (SELECT id, address, address + max(size, 1) AS stop, size >= 131072
+        AND address % 4096 = 16 AS mapped FROM allocation
         WHERE alloc_ns <= $last AND (free_ns IS NULL OR free_ns > $last)),
-    beside AS (SELECT id, address, lag(id) OVER w AS below, lag(stop) OVER w AS reach FROM live
+    beside AS (SELECT id, address, mapped, lag(mapped) OVER w AS lower, lag(id) OVER w AS below, lag(stop) OVER w AS reach FROM live
         WINDOW w AS (ORDER BY address)),
     hole AS (SELECT reach AS start, address AS stop, below, id AS above FROM beside
-        WHERE address - reach BETWEEN 1024 AND 16777215)
+        WHERE address - reach BETWEEN 1024 AND 16777215
+            AND NOT (mapped OR lower))
     SELECT printf('%x', start), stop - start, coalesce((SELECT max(free_ns) FROM allocation a
             WHERE a.free_ns <= $last AND a.address < stop AND a.address + max(a.size, 1) > start),
         'never used'), below, above FROM hole ORDER BY 2 DESC, start" >sql.txt

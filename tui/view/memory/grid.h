@@ -110,6 +110,7 @@ struct memory_grid {
 
     enum memory_pane pane;
     const struct memory_hole *holes;     /* the largest first; NULL: not known yet */
+    const struct session_use *around;    /* of all memory at that moment; NULL: not known yet */
     size_t hole_count, hole, first_hole; /* the selected one, the one at the top */
     bool peak_asked;                     /* the user himself has gone to the peak */
     bool worst_wanted;   /* go to the moment with the most holes, unless he leaves worst_from */

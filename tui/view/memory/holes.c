@@ -100,6 +100,7 @@ struct holes_data {
     } request;
     struct memory_hole *holes;
     size_t count;
+    struct session_use use; /* of all memory */
 };
 
 static bool run_holes(struct session *session, struct selection *selection, void *data,
@@ -107,8 +108,9 @@ static bool run_holes(struct session *session, struct selection *selection, void
 {
     struct holes_data *holes = data;
     struct session_hole *found = NULL;
-    (void)selection;
-    if (!session_holes(session, holes->request.ns, 0, UINT64_MAX, HOLE_LEAST, true, &found,
+    if (!selection_use(selection, holes->request.ns, 0, UINT64_MAX, HOLE_LEAST, &holes->use,
+                       error) ||
+        !session_holes(session, holes->request.ns, 0, UINT64_MAX, HOLE_LEAST, true, &found,
                        &holes->count, error))
         return false;
     holes->holes = calloc(holes->count + 1, sizeof(*holes->holes));
@@ -171,6 +173,7 @@ void memory_load_holes(struct memory_grid *grid, struct exploration *exploration
             : exploration_get(exploration, &grid->holes_load, &kind, &wanted.request);
     grid->holes = holes ? holes->holes : NULL;
     grid->hole_count = holes ? holes->count : 0;
+    grid->around = holes ? &holes->use : NULL;
     if (grid->hole >= grid->hole_count)
         grid->hole = grid->hole_count > 0 ? grid->hole_count - 1 : 0;
     if (grid->holes && grid->holes != before && grid->hole_count > 0) {
@@ -293,6 +296,19 @@ static void render_sum(const struct memory_grid *grid, const struct exploration 
         area_text(area, x, 0, theme_style(THEME_HEADING), what);
 }
 
+/* Draws what may be no hole: see session/holes.h. Returns false if there is no such gap. */
+static bool render_unknown(const struct session_use *use, const struct area *area)
+{
+    char count[FORMAT_SIZE], bytes[FORMAT_SIZE], text[160];
+    if (use->unknown_count == 0)
+        return false;
+    snprintf(text, sizeof(text), "not counted: %s gap%s beside mapped blocks, %s",
+             format_count(count, use->unknown_count), use->unknown_count == 1 ? "" : "s",
+             format_size(bytes, use->unknown_bytes));
+    area_field(area, 1, 1, area->width - 2, theme_style(THEME_WARNING), text);
+    return true;
+}
+
 void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
                          const struct area *area)
 {
@@ -302,10 +318,11 @@ void memory_holes_render(const struct memory_grid *grid, const struct exploratio
         return;
     }
     render_sum(grid, exploration, area);
-    const int step = rows_of_hole(area), rows = (area->height - 1) / step;
+    const int top = render_unknown(grid->around, area) ? 2 : 1;
+    const int step = rows_of_hole(area), rows = (area->height - top) / step;
     size_t first = grid->hole >= (size_t)rows ? grid->hole - (size_t)rows + 1 : 0;
     for (int i = 0; i < rows && first + (size_t)i < grid->hole_count; i++)
-        render_hole(exploration, area, 1 + i * step, &grid->holes[first + (size_t)i],
+        render_hole(exploration, area, top + i * step, &grid->holes[first + (size_t)i],
                     first + (size_t)i == grid->hole);
 }
 

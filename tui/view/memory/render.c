@@ -48,6 +48,11 @@ static void render_use(const struct session_use *use, size_t number,
                  use->largest_at);
         x = part(area, x, 1, THEME_PLAIN, text);
     }
+    if (use->unknown_count > 0) {
+        snprintf(text, sizeof(text), " · beside mapped blocks %s: not known",
+                 format_size(a, use->unknown_bytes));
+        x = part(area, x, 1, THEME_WARNING, text);
+    }
     if (use->filtered_bytes > 0) {
         snprintf(text, sizeof(text), " · filtered out %s", format_size(a, use->filtered_bytes));
         x = part(area, x, 1, THEME_FAINT, text);
@@ -261,7 +266,14 @@ static void render_hole(const struct memory_details *details, const struct area 
     area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, details->address);
     const uint64_t from = details->below.address + details->below.size;
     const uint64_t to = details->above.address;
-    if (details->has_below && details->has_above && to - from < REGION_GAP) {
+    if (details->has_below && details->has_above && to - from >= HOLE_LEAST &&
+        to - from < REGION_GAP &&
+        (session_block_is_mapped(details->below.address, details->below.size) ||
+         session_block_is_mapped(details->above.address, details->above.size))) {
+        area_print(area, 1, 1, theme_style(THEME_PLAIN),
+                   "%s beside a mapped block: heap, mapping or nothing, not known",
+                   format_size(a, to - from));
+    } else if (details->has_below && details->has_above && to - from < REGION_GAP) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN), "a hole of %s, %" PRIx64 " – %" PRIx64,
                    format_size(a, to > from ? to - from : 0), from, to);
     } else {
