@@ -232,6 +232,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .lost_suppressions = problems->counts[PROBLEM_SUPPRESSIONS],
         .missing_chunks = problems->counts[PROBLEM_MISSING_CHUNK],
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
+        .stopped = trace_scan_stopped(scan, header),
         .unknown_clock = pipeline->replay.time.unknown,
         .state = header->state,
         .machines = 1,

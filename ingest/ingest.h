@@ -63,7 +63,8 @@ struct ingest_summary {
     uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, wrong_sizes, overlaps,
         orphaned_events, damaged_bytes, missing_chunks, unseen_modules, late_modules,
         lost_suppressions;
-    bool ended; /* the recorder closed the trace */
+    bool ended;   /* the recorder closed the trace */
+    bool stopped; /* the recording ended before the program */
     bool unknown_clock;
     uint32_t state;      /* enum trace_state */
     uint64_t all_events; /* of the whole run if this is one of its processes, otherwise 0 */

@@ -100,10 +100,10 @@ static const char *ending(const struct ingest_summary *summary)
     case TRACE_STATE_EXEC:
         return "the process executed another program";
     default:
-        return summary->ended
-                   ? NULL
-                   : "not closed: the program was killed or is still running; everything "
-                     "recorded so far is here";
+        if (!summary->ended)
+            return "not closed: the program was killed or is still running; everything "
+                   "recorded so far is here";
+        return summary->stopped ? "the recording was stopped before the program ended" : NULL;
     }
 }
 
@@ -126,7 +126,7 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
     put_size(out, summary->peak_bytes);
     fprintf(out, " in %s blocks, at ", grouped(summary->peak_count));
     put_time(out, summary->peak_ns);
-    fputs("\nlive at end  ", out);
+    fputs(summary->stopped ? "\nlive at stop " : "\nlive at end  ", out);
     put_size(out, summary->live_bytes);
     fprintf(out, " in %s blocks\n", grouped(summary->live_count));
     fprintf(out, "threads      %s, %s distinct stacks\n", grouped(summary->threads),

@@ -396,6 +396,11 @@ static void say_losses(const char *path, const struct session *session)
     if (ending && strcmp(ending, "killed or running") == 0)
         say("mprof-report",
             "%s: in doubt: the recording has no end, the program was killed or still runs", path);
+    if (session_stopped(session))
+        say("mprof-report",
+            "%s: in doubt: the recording stopped before the program ended; what was live then need "
+            "not be leaked",
+            path);
 }
 
 /* Checks the budgets of an open session. Returns an exit status. */

@@ -16,8 +16,9 @@ struct suppressions; /* schemas/code/suppressions.h */
 
 /* Why a group of blocks is alive at the end. Only LEAKED are leaks. */
 enum session_leak_kind {
-    /* While the program is still being recorded all groups are of this kind, except for those of
-     * the runtime and the suppressed ones: nothing is known of leaks then. */
+    /* While the program is still being recorded, or if the recording stopped before the program,
+     * all groups are of this kind, except for those of the runtime and the suppressed ones: nothing
+     * is known of leaks then. */
     SESSION_LEAKED,
     SESSION_LEAK_START_UP,   /* the last of them was allocated in the first tenth of the run */
     SESSION_LEAK_RUNTIME,    /* the language's runtime keeps them on purpose */

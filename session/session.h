@@ -53,6 +53,10 @@ void session_close(struct session *session);
 /* Tells whether the program is still being recorded into the session (mprof-ingest --live). */
 bool session_recording(const struct session *session);
 
+/* Tells whether the recording ended before the program: it was stopped, or could write no more.
+ * What is live then need not be leaked. */
+bool session_stopped(const struct session *session);
+
 /*
  * For a session that is being recorded: session_program_ended() tells whether the program has ended
  * and only the rest of its trace is still being loaded. session_lag_ns() returns by how many ns

@@ -281,6 +281,10 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         scan->dropped_events += extension.count;
         return true;
     case TRACE_EXT_END:
+        if (!scan->ended || extension.when >= scan->end_ticks) {
+            scan->end_reason = extension.reason;
+            scan->end_ticks = extension.when;
+        }
         scan->ended = true;
         return true;
     case TRACE_EXT_CLOCK:
@@ -447,6 +451,13 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
     if (!context_tree_resolve(&scan->tree) || !add_lost_modules(scan))
         return ingest_fail_memory(status, "the stacks of the trace");
     return true;
+}
+
+bool trace_scan_stopped(const struct trace_scan *scan, const struct trace_file_header *header)
+{
+    const bool reason = scan->ended && (scan->end_reason == TRACE_END_STOP ||
+                                        scan->end_reason == TRACE_END_ROTATED);
+    return header->state == TRACE_STATE_ENDED && (header->sealed || reason);
 }
 
 void trace_scan_free(struct trace_scan *scan)

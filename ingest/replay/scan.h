@@ -65,6 +65,8 @@ struct trace_scan {
     uint64_t continued;      /* number of this trace in a rotated recording, 0: it is the first */
     uint64_t live, promised_live; /* blocks that were live when the trace began */
     bool ended;                   /* an END record was found */
+    uint64_t end_reason;          /* of the latest END record: enum trace_end_reason */
+    uint64_t end_ticks;           /* its time */
     size_t polled_nodes;          /* of a growing trace: those that the previous poll has seen */
 };
 
@@ -73,6 +75,9 @@ struct trace_scan {
 bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
 void trace_scan_free(struct trace_scan *scan);
+
+/* Tells whether the recording was stopped or went on in another trace, while the program ran on. */
+bool trace_scan_stopped(const struct trace_scan *scan, const struct trace_file_header *header);
 
 /* Returns a scanner that fills `scan`, zero-initialised, from a trace that is still being recorded.
  * It does not note damage. */

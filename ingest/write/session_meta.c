@@ -27,7 +27,8 @@ static const char *ending(const struct session_facts *facts)
 {
     switch (trace_file_header(facts->file)->state) {
     case TRACE_STATE_ENDED:
-        return "ended";
+        return trace_scan_stopped(facts->scan, trace_file_header(facts->file)) ? "stopped"
+                                                                               : "ended";
     case TRACE_STATE_DISK_FULL:
         return "disk full";
     case TRACE_STATE_LIMIT:

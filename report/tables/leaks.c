@@ -14,6 +14,14 @@
 
 /* ---- facts ------------------------------------------------------------------------------ */
 
+static const char live_at_stop[] = "live when the recording stopped";
+
+/* Returns the title of the blocks that are still there. */
+static const char *title_of(const struct report_request *request)
+{
+    return session_stopped(request->session) ? "Live when the recording stopped" : "Never freed";
+}
+
 static bool is_suppressed(const struct session_leak *leak)
 {
     return leak->kind == SESSION_LEAK_SUPPRESSED || leak->kind == SESSION_LEAK_RUNTIME;
@@ -32,8 +40,11 @@ static bool add_facts(const struct report_request *request, const struct session
         blocks += is_suppressed(leak) ? 0 : leak->blocks;
         suppressed += is_suppressed(leak) ? leak->bytes : 0;
     }
-    document_fact_sum(document, "bytes", "leaked", VALUE_BYTES, bytes, -1);
-    document_fact_sum(document, "allocations", "blocks leaked", VALUE_NUMBER, blocks, -1);
+    const bool stopped = session_stopped(request->session);
+    document_fact_sum(document, "bytes", stopped ? live_at_stop : "leaked", VALUE_BYTES, bytes, -1);
+    document_fact_sum(document, "allocations",
+                      stopped ? "blocks live when the recording stopped" : "blocks leaked",
+                      VALUE_NUMBER, blocks, -1);
     document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed, -1);
     document_fact_sum(document, "kept_bytes", "kept by the runtime, or suppressed by ingest",
                       VALUE_BYTES, kept.value, kept.estimated ? kept.standard_error : -1);
@@ -99,7 +110,8 @@ static void add_paths(const struct report_request *request, struct session_leaks
         whole += leaks->leaks[i].bytes;
         count++;
     }
-    document_table(document, "groups", "Never freed", columns, sizeof(columns) / sizeof(*columns));
+    document_table(document, "groups", title_of(request), columns,
+                   sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++) {
         const struct session_leak *leak = &leaks->leaks[i];
         document_sum(document, leak->bytes, -1);
@@ -203,7 +215,7 @@ static void put_rows(const struct report_request *request, const struct keyed *k
         {"share", NULL, VALUE_SHARE, NULL},
         {"allocations", NULL, VALUE_NUMBER, NULL}};
     uint64_t whole = 0;
-    document_table(document, "groups", "Never freed", columns,
+    document_table(document, "groups", title_of(request), columns,
                    3 + group_key_columns(request->by, columns + 3));
     for (size_t i = 0; i < count; i++)
         whole += sums[i].bytes;

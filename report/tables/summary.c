@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The program, its sums, and who holds most. */
+#include <string.h>
+
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
 
@@ -31,19 +33,22 @@ struct summary_sum {
     const char *name, *title;
     const char *set, *steps;
     enum value_kind kind;
+    const char *stopped; /* title if the recording stopped before the program */
 };
 
 static const struct summary_sum sums[] = {
-    {"allocations", NULL, NULL, "| count", VALUE_NUMBER},
-    {"bytes", "bytes allocated", NULL, "| sum size", VALUE_BYTES},
-    {"frees", NULL, NULL, "| where freed == true | count", VALUE_NUMBER},
-    {"peak_bytes", "peak", NULL, "| peak", VALUE_BYTES},
-    {"live_bytes", "live at end", "live", "| sum size", VALUE_BYTES},
-    {"live_count", "blocks live at end", "live", "| count", VALUE_NUMBER},
-    {"leaked_bytes", "leaked", "leaked", "| sum size", VALUE_BYTES},
-    {"leaked_count", "blocks leaked", "leaked", "| count", VALUE_NUMBER},
+    {"allocations", NULL, NULL, "| count", VALUE_NUMBER, NULL},
+    {"bytes", "bytes allocated", NULL, "| sum size", VALUE_BYTES, NULL},
+    {"frees", NULL, NULL, "| where freed == true | count", VALUE_NUMBER, NULL},
+    {"peak_bytes", "peak", NULL, "| peak", VALUE_BYTES, NULL},
+    {"live_bytes", "live at end", "live", "| sum size", VALUE_BYTES,
+     "live when the recording stopped"},
+    {"live_count", "blocks live at end", "live", "| count", VALUE_NUMBER,
+     "blocks live when the recording stopped"},
+    {"leaked_bytes", "leaked", "leaked", "| sum size", VALUE_BYTES, NULL},
+    {"leaked_count", "blocks leaked", "leaked", "| count", VALUE_NUMBER, NULL},
     {"short_lived", "freed within 1 ms", NULL, "| where freed == true and lifetime < 1ms | count",
-     VALUE_NUMBER},
+     VALUE_NUMBER, NULL},
 };
 
 /* Adds one sum, and the moment of the peak behind it. */
@@ -51,10 +56,13 @@ static bool add_sum(const struct report_request *request, const struct summary_s
                     struct document *document, struct session_error *error)
 {
     struct session_measure measure;
+    const bool stopped = session_stopped(request->session);
+    if (stopped && sum->set && strcmp(sum->set, "leaked") == 0)
+        return true;
     if (!request_measure(request, request->session, sum->set, sum->steps, &measure, error))
         return false;
-    document_fact_sum(document, sum->name, sum->title, sum->kind, measure.value,
-                      measure.estimated ? measure.standard_error : -1);
+    document_fact_sum(document, sum->name, stopped && sum->stopped ? sum->stopped : sum->title,
+                      sum->kind, measure.value, measure.estimated ? measure.standard_error : -1);
     for (size_t i = 0; i < measure.part_count; i++)
         if (measure.part[i].unit == UNIT_MOMENT)
             document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT,
@@ -77,12 +85,16 @@ bool report_summary(const struct report_request *request, struct document *docum
                     struct session_error *error)
 {
     static const enum session_group_measure measures[] = {MEASURE_BYTES, MEASURE_ALLOCATIONS};
-    static const struct group_plan plans[] = {
+    const bool stopped = session_stopped(request->session);
+    const struct group_plan plans[] = {
         {"at_peak", "Live at the program's peak, by your own functions", "(live at peak)", NULL,
          measures, 2, BY_USER, true},
         {"types", "Live at the program's peak, by type", "(live at peak)", NULL, measures, 2,
          BY_TYPE, true},
-        {"leaks", "Leaked, by your own functions", "leaked", NULL, measures, 2, BY_USER, true},
+        {"leaks",
+         stopped ? "Live when the recording stopped, by your own functions"
+                 : "Leaked, by your own functions",
+         "leaked", NULL, measures, 2, BY_USER, true},
         {"allocated", "Allocated, by your own functions", NULL, NULL, measures, 2, BY_USER, true},
     };
     struct report_request few = *request;

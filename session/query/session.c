@@ -158,6 +158,16 @@ bool session_recording(const struct session *session)
     return session_meta_number(session, "unfinished") != 0;
 }
 
+bool session_stopped(const struct session *session)
+{
+    static const char *const endings[] = {"stopped", "disk full", "size limit", "error"};
+    const char *ending = session_meta(session, "ending");
+    for (size_t i = 0; ending && i < sizeof(endings) / sizeof(*endings); i++)
+        if (strcmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
 bool session_program_ended(const struct session *session)
 {
     return session_meta_number(session, "program_ended") != 0;

@@ -322,7 +322,8 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     if (reason != 0) {
         leak->kind = grouping->reasons.kinds[reason - 1];
         leak->why = leaks->texts + grouping->reasons.texts[reason - 1];
-    } else if (!session_recording(grouping->session) && leak->last_ns <= leaks->from_ns + tenth) {
+    } else if (!session_recording(grouping->session) && !session_stopped(grouping->session) &&
+               leak->last_ns <= leaks->from_ns + tenth) {
         leak->kind = SESSION_LEAK_START_UP;
     }
     leaks->of_kind[leak->kind].groups++;

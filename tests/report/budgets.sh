@@ -86,6 +86,16 @@ sqlite3 lossy.db "UPDATE meta SET value = 7 WHERE key = 'dropped_events'; UPDATE
 mprof-report --check sum.budgets lossy.db >/dev/null 2>said.txt || fail "the budgets of a lossy session"
 grep -q 'lossy.db: in doubt: 7 events were dropped' said.txt && grep -q 'in doubt: the recording has no end' said.txt ||
     fail "doubts of a lossy session: $(cat said.txt)"
+sqlite3 lossy.db "UPDATE meta SET value = 0 WHERE key = 'dropped_events'; UPDATE meta SET value = 'stopped' WHERE key = 'ending'"
+mprof-report --check sum.budgets lossy.db >/dev/null 2>said.txt || fail "the budgets of a stopped recording"
+[ "$(cat said.txt)" = 'mprof-report: lossy.db: in doubt: the recording stopped before the program ended; what was live then need not be leaked' ] ||
+    fail "doubts of a stopped recording: $(cat said.txt)"
+mprof-report leaks lossy.db >stopped.txt || fail "the leaks of a stopped recording"
+mprof-report summary lossy.db >>stopped.txt || fail "the summary of a stopped recording"
+[ "$(grep -ci 'live when the recording stopped' stopped.txt)" = 6 ] && ! grep -iqE 'leaked|never freed' stopped.txt ||
+    fail "leaks of a stopped recording: $(cat stopped.txt)"
+mprof-report summary --format json lossy.db | jq -e '(.facts // .) | has("leaked_bytes") | not' >/dev/null ||
+    fail "a stopped recording has leaks in JSON"
 
 # The XML, by two readers.
 xmllint --noout verdicts.xml || fail "xmllint does not read the verdicts"

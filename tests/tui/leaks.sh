@@ -61,6 +61,11 @@ screen 160x24 'key 7' 'key X' dump
 has "live blocks while recording" '^ live so far .*the program still runs: nothing is known of leaks'
 has "no suppression while recording" 'nothing is known of leaks while the program runs'
 sed -n '4,$p' screen.txt | grep -v 'nothing is known' | grep -qE 'leaked| leak |start-up' && fail "a live block is called a leak"
+sqlite3 leaks.db "DELETE FROM meta WHERE key = 'unfinished'; UPDATE meta SET value = 'stopped' WHERE key = 'ending'"
+screen 160x24 'key 7' dump 'key 1' dump
+has "live blocks of a stopped recording" '^ live when the recording stopped 430 KiB in 1,016 blocks of 3 groups'
+has "the first screen of a stopped recording" 'live when the recording stopped in 1,017 allocations'
+sed -n '4,$p' screen.txt | grep -qE 'leaked| leaks? |start-up|never freed' && fail "a live block of a stopped recording is called a leak"
 mv finished.db leaks.db
 
 # A suppression of mprof-ingest is not in the file. A line that is none is named.

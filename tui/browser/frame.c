@@ -166,7 +166,9 @@ static void render_title(const struct browser *browser, const struct area *scree
              format_size(size,
                          (uint64_t)session_meta_number(session, sampled ? "estimated_live_bytes_end"
                                                                         : "live_bytes_end")),
-             session_recording(session) ? "now" : "at end");
+             session_recording(session) ? "now"
+             : session_stopped(session) ? "at stop"
+                                        : "at end");
     snprintf(parts[4], sizeof(parts[4]), "pid %lld",
              (long long)session_meta_number(session, "pid"));
     int end = tabs_start(browser);

@@ -13,9 +13,10 @@ expect() { # SESSION QUERY ANSWER
     [ "$answer" = "$3" ] || { echo "$kind: $1: $2: expected '$3', got '$answer'"; failed=1; }
 }
 sizes="SELECT size, count(*), count(DISTINCT thread_id), sum(free_ns IS NULL) FROM allocation WHERE size BETWEEN 1000 AND 5999 GROUP BY size"
-sound="SELECT group_concat(key || ' ' || value) FROM meta WHERE key IN ('ending', 'overlaps', 'double_frees', 'dropped_events',
+sound="SELECT group_concat(key || ' ' || value) FROM meta WHERE key IN ('overlaps', 'double_frees', 'dropped_events',
     'damaged_bytes', 'missing_chunks', 'orphaned_stacks')"
-good='damaged_bytes 0,double_frees 0,dropped_events 0,ending ended,missing_chunks 0,orphaned_stacks 0,overlaps 0'
+ending="SELECT value FROM meta WHERE key = 'ending'"
+good='damaged_bytes 0,double_frees 0,dropped_events 0,missing_chunks 0,orphaned_stacks 0,overlaps 0'
 
 cc -O1 -g -pthread -fno-builtin -I"$MPROF_SOURCE" -o calls "$MPROF_SOURCE/tests/capture/arenas/calls_1988.c" || exit 1
 ./calls none.bin && [ ! -e none.bin ] || { echo "unrecorded it fails or records"; failed=1; }
@@ -26,6 +27,8 @@ for kind in "" --clock=fast --free-stacks; do
     for trace in first second third fourth; do
         "$MPROF_BUILD/bin/mprof-ingest" --quiet -o $trace.db $trace.bin || failed=1
         [ "$kind" = --clock=fast ] || expect $trace.db "$sound" "$good"
+        # A trace that mprof_stop() or mprof_restart() ends has stopped: the program went on.
+        expect $trace.db "$ending" "$(case $trace in fourth) echo ended ;; *) echo stopped ;; esac)"
     done
     # Threads that never allocate in a trace are not in it. pthread_create has its own blocks.
     expect first.db "$sizes" '1000|2000|4|0
@@ -53,5 +56,6 @@ for one in main:1111 child:1222 child1:1333 child2:1444; do
     "$MPROF_BUILD/bin/mprof-ingest" --quiet -o "${one%:*}.db" "${one%:*}.bin" || failed=1
     expect "${one%:*}.db" "SELECT size FROM allocation WHERE size BETWEEN 1000 AND 2999 AND size NOT IN (1024, 2048)" "${one#*:}"
     expect "${one%:*}.db" "$sound" "$good"
+    expect "${one%:*}.db" "$ending" "$(case $one in child[12]:*) echo ended ;; *) echo stopped ;; esac)"
 done
 exit $failed

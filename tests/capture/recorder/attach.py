@@ -116,6 +116,7 @@ for binary in ("attached", "attached_fixed"):
         rows = session(recorder.trace)
         name = f"{binary}, time {time_of}"
         check_pairs(rows, name)
+        check(meta(rows, "ending") == "stopped", f"{name}: {meta(rows, 'ending')}")
         sums = rows.execute("SELECT count(*), sum(free_ns IS NULL) FROM v_allocation WHERE size = 777 AND function = 'work'").fetchone()
         check(sums == (1000, 10), f"{name}: {sums}")
         copies = rows.execute("SELECT count(*), sum(free_ns IS NULL) FROM v_allocation WHERE size = 30").fetchone()

@@ -24,21 +24,24 @@ static void render_totals(const struct leaks *leaks, const struct exploration *e
                           const struct area *area)
 {
     const struct session_leaks *all = &leaks->data->leaks;
-    const bool recording = session_recording(exploration->session);
+    const bool stopped = session_stopped(exploration->session);
+    const bool recording = session_recording(exploration->session) || stopped;
     char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE], groups[FORMAT_SIZE];
     const uint64_t count = all->of_kind[SESSION_LEAKED].groups;
     int x = 1;
     if (count == 0 && !recording)
         x += area_print(area, x, 0, theme_style(THEME_GOOD), "nothing leaked");
     else
-        x += area_print(area, x, 0, theme_style(THEME_STRONG),
-                        "%s %s%s in %s%s block%s of %s group%s",
-                        recording ? "live so far" : "leaked", exploration->about,
-                        format_size(bytes, all->of_kind[SESSION_LEAKED].bytes), exploration->about,
-                        format_count(blocks, all->of_kind[SESSION_LEAKED].blocks),
-                        plural(all->of_kind[SESSION_LEAKED].blocks), format_count(groups, count),
-                        plural(count));
-    if (recording)
+        x += area_print(
+            area, x, 0, theme_style(THEME_STRONG), "%s %s%s in %s%s block%s of %s group%s",
+            stopped     ? "live when the recording stopped"
+            : recording ? "live so far"
+                        : "leaked",
+            exploration->about, format_size(bytes, all->of_kind[SESSION_LEAKED].bytes),
+            exploration->about, format_count(blocks, all->of_kind[SESSION_LEAKED].blocks),
+            plural(all->of_kind[SESSION_LEAKED].blocks), format_count(groups, count),
+            plural(count));
+    if (recording && !stopped)
         x += area_text(area, x, 0, theme_style(THEME_FAINT),
                        "; the program still runs: nothing is known of leaks");
     for (int kind = SESSION_LEAK_START_UP; kind < SESSION_LEAK_KINDS; kind++) {

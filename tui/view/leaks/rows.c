@@ -71,10 +71,16 @@ static const struct table_column columns[COLUMNS] = {
                      .meaning = "the function that allocates, wrappers skipped"},
 };
 
+/* Tells whether the program still ran at the end of the session. */
+static bool leaks_unknown(const struct leaks *leaks)
+{
+    return session_recording(leaks->session) || session_stopped(leaks->session);
+}
+
 const char *leaks_kind_name(const struct leaks *leaks, enum session_leak_kind kind)
 {
     static const char *const names[] = {"leak", "start-up", "runtime", "suppressed"};
-    return kind == SESSION_LEAKED && session_recording(leaks->session) ? "live" : names[kind];
+    return kind == SESSION_LEAKED && leaks_unknown(leaks) ? "live" : names[kind];
 }
 
 char *leaks_size_text(char *out, const struct session_leak *leak)
@@ -151,8 +157,7 @@ static void group_text(const struct leaks *leaks, size_t group, enum column colu
     case COLUMN_WHAT:
         snprintf(cell->text, sizeof(cell->text), "%s", leaks_kind_name(leaks, leak->kind));
         if (leak->kind == SESSION_LEAKED) {
-            cell->style =
-                theme_style(session_recording(leaks->session) ? THEME_PLAIN : THEME_WARNING);
+            cell->style = theme_style(leaks_unknown(leaks) ? THEME_PLAIN : THEME_WARNING);
             cell->styled = true;
         }
         break;

@@ -248,7 +248,9 @@ static int render_allocation(const struct memory_details *details,
     x = *fate ? x : 1;
     if (allocation->free_ns == SESSION_LIVE)
         area_print(area, x, y, theme_style(THEME_WARNING), "%s%s", fate,
-                   session_recording(session) ? "not freed so far" : "never freed");
+                   session_recording(session) ? "not freed so far"
+                   : session_stopped(session) ? "live when the recording stopped"
+                                              : "never freed");
     else
         area_print(area, x, y, plain, "%sfreed at %s%s%s", fate,
                    format_instant(a, allocation->free_ns),

@@ -218,7 +218,7 @@ static void add_mismatches(struct collection *to)
         worst.function);
 }
 
-/* Returns the live bytes of a function or, once the program has ended, only its leaks. */
+/* Returns the live bytes of a function or, if the program has ended, only its leaks. */
 static uint64_t leaked_bytes(const struct session_function_row *row, bool recording)
 {
     return recording ? row->live_bytes : row->live_bytes - row->kept_bytes;
@@ -232,8 +232,9 @@ static void add_leaks(struct collection *to)
     const char *about = to->about;
     uint64_t kept_bytes = 0, kept = 0;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], name[84];
-    /* While the program runs, nobody knows which blocks it will not free. */
-    const bool recording = session_recording(to->session);
+    /* If the program still ran at the end, nobody knows which blocks it will not free. */
+    const bool stopped = session_stopped(to->session);
+    const bool recording = session_recording(to->session) || stopped;
     for (size_t i = 0; i < to->row_count; i++) {
         const struct session_function_row *row = &to->rows[i];
         if (!recording) {
@@ -257,12 +258,17 @@ static void add_leaks(struct collection *to)
     }
     if (count == 0) {
         add(to, FINDING_GOOD, "", VIEW_SAME,
-            recording ? "nothing is live now" : "nothing leaked: everything was freed");
+            stopped     ? "nothing was live when the recording stopped"
+            : recording ? "nothing is live now"
+                        : "nothing leaked: everything was freed");
         return;
     }
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
         "%s%s %s in %s%s allocations, most (%s) by %s", about, format_size(a, bytes),
-        recording ? "live now" : "never freed", about, format_count(b, count),
+        stopped     ? "live when the recording stopped"
+        : recording ? "live now"
+                    : "never freed",
+        about, format_count(b, count),
         format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
         most
             ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))

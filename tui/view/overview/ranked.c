@@ -22,7 +22,7 @@ static const struct {
     double certainty, certainty_inferred;
     bool passes; /* its bytes are not held at one time */
 } kinds[RANKED_KINDS + 1] = {
-    {"leaks_by_user", "leaks", NULL, MEASURE_LIVE_BYTES, 1.0, 0, false},
+    [RANKED_LEAKS] = {"leaks_by_user", "leaks", NULL, MEASURE_LIVE_BYTES, 1.0, 0, false},
     {"histories", "piles up", NULL, MEASURE_AT_PEAK_BYTES, 0.8, 0, false},
     {"kept_capacity", "kept capacity", NULL, MEASURE_BYTES, 0.7, 0, false},
     {"steady_growers", "grows on and on", NULL, MEASURE_AT_PEAK_BYTES, 0.6, 0, false},
@@ -81,6 +81,8 @@ bool ranked_find(struct session *session, size_t kind, const char *filter,
 {
     char text[TEXT_SIZE], more[100];
     *count = 0;
+    if (kind == RANKED_LEAKS && session_stopped(session))
+        return true;
     snprintf(more, sizeof(more), " | join user, type%s | sort %s desc | top %d",
              kinds[kind].inferred ? ", kind" : "", session_group_measure_name(kinds[kind].measure),
              RANKED_OF_KIND);

@@ -15,6 +15,7 @@
 #include "session/session.h"
 
 #define RANKED_KINDS 6
+#define RANKED_LEAKS 0 /* the kind of what was never freed: found only if the program has ended */
 #define RANKED_HOLES                                                                               \
     RANKED_KINDS         /* the kind of a finding that no graph makes: see ranked_holes() */
 #define RANKED_OF_KIND 3 /* groups of one graph */

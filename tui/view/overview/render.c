@@ -173,8 +173,10 @@ static void render_totals(const struct exploration *exploration, const struct ar
                         format_duration(b, exploration->peak_ns));
     else
         x += area_text(area, x, y + 1, theme_style(THEME_FAINT), "counting …");
-    area_print(area, x, y + 1, theme_style(THEME_PLAIN), " · live at the end %s%s in %s%s", about,
-               format_size(c, selection_live_bytes(selection)), about, format_count(d, live));
+    area_print(area, x, y + 1, theme_style(THEME_PLAIN), " · live %s %s%s in %s%s",
+               session_stopped(exploration->session) ? "when the recording stopped" : "at the end",
+               about, format_size(c, selection_live_bytes(selection)), about,
+               format_count(d, live));
     if (rows < 3)
         return;
     area_print(area, 10, y + 2, theme_style(THEME_FAINT),
