@@ -134,6 +134,9 @@ const char *session_function_module(const struct session *session, uint32_t func
 /* Returns the place where the function begins, as "file.c:12" (last path component), or "". */
 const char *session_function_place(const struct session *session, uint32_t function);
 const char *session_thread_name(const struct session *session, uint32_t thread);
+/* Returns the name as a screen shows it: with the id of the thread, as "#3 worker", if several
+ * threads have it. */
+const char *session_thread_label(const struct session *session, uint32_t thread);
 const char *session_type_name(const struct session *session, uint32_t type);
 const char *session_kind_name(const struct session *session, uint32_t kind);
 

@@ -336,6 +336,48 @@ static bool read_rss(void *context, const struct database_row *row, struct sessi
            database_natural(loading->database, row, 1, "table rss", &rss->bytes, error);
 }
 
+/* A thread, to find those of one name. */
+struct named_thread {
+    const char *name;
+    size_t id;
+};
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct named_thread *)left)->name,
+                  ((const struct named_thread *)right)->name);
+}
+
+/* Puts the number of a thread before its name if another thread has the same name. */
+static bool label_threads(struct names *names, struct session_error *error)
+{
+    const size_t count = names->thread.count;
+    struct named_thread *sorted = calloc(count + 1, sizeof(*sorted));
+    size_t known = 0;
+    char label[300];
+    bool good = true;
+    names->thread_label = calloc(count + 1, sizeof(*names->thread_label));
+    for (size_t id = 0; sorted && names->thread_label && id < count; id++)
+        if ((names->thread_label[id] = names->thread.name[id]))
+            sorted[known++] = (struct named_thread){names->thread.name[id], id};
+    if (!sorted || !names->thread_label) {
+        free(sorted);
+        return session_fail_memory(error, "the names of threads");
+    }
+    qsort(sorted, known, sizeof(*sorted), by_name);
+    for (size_t i = 0; good && i < known; i++) {
+        const bool shared = (i > 0 && by_name(&sorted[i - 1], &sorted[i]) == 0) ||
+                            (i + 1 < known && by_name(&sorted[i], &sorted[i + 1]) == 0);
+        if (!shared)
+            continue;
+        snprintf(label, sizeof(label), "#%zu %.200s", sorted[i].id, sorted[i].name);
+        names->thread_label[sorted[i].id] = names_keep(names, label, error);
+        good = names->thread_label[sorted[i].id] != NULL;
+    }
+    free(sorted);
+    return good;
+}
+
 bool names_load(struct names *names, struct database *database, struct session_error *error)
 {
     struct loading loading = {.names = names, .database = database};
@@ -351,6 +393,7 @@ bool names_load(struct names *names, struct database *database, struct session_e
                          "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes "
                          "FROM thread ORDER BY id",
                          read_thread, &loading, error) &&
+           label_threads(names, error) &&
            database_each(database, "SELECT ns, kind, name FROM mark ORDER BY ns, id", read_mark,
                          &loading, error) &&
            database_each(database, "SELECT ns, bytes FROM rss ORDER BY ns", read_rss, &loading,
@@ -397,6 +440,7 @@ void names_free(struct names *names)
     free(names->process_pid);
     free(names->process_machine);
     free(names->thread_process);
+    free(names->thread_label);
     free(names->confidence);
     free(names->type_first);
     free(names->function);

@@ -38,6 +38,7 @@ struct names {
     struct name_meta *meta;
     size_t meta_count;
     struct name_table module, file, type, kind, arena, thread, owner;
+    const char **thread_label; /* by thread id: the name, "#3 name" if several threads have it */
     struct name_table process; /* last path component of each program */
     uint32_t *process_pid;     /* by process id; process.count of them */
     uint32_t *process_machine; /* by process id, from 1 */

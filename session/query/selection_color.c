@@ -378,7 +378,7 @@ static void label_category(char *label, size_t size, const struct categories *ca
         name = category == 0 ? "no module" : name_table_get(&session->names.module, category);
         break;
     case SESSION_COLOR_THREAD:
-        name = session_thread_name(session, category);
+        name = session_thread_label(session, category);
         break;
     case SESSION_COLOR_TYPE:
         name = category == 0 ? "unknown type" : session_type_name(session, category);

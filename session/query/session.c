@@ -254,6 +254,13 @@ const char *session_thread_name(const struct session *session, uint32_t thread)
     return name_table_get(&session->names.thread, thread);
 }
 
+const char *session_thread_label(const struct session *session, uint32_t thread)
+{
+    const struct names *names = &session->names;
+    return thread < names->thread.count && names->thread_label[thread] ? names->thread_label[thread]
+                                                                       : "?";
+}
+
 const char *session_type_name(const struct session *session, uint32_t type)
 {
     return name_table_get(&session->names.type, type);

@@ -229,12 +229,33 @@ static void test_log_in_read_only_folder(void **state)
     unlink(path);
 }
 
+static void threads_of_one_name_have_numbers(void **state)
+{
+    (void)state;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    struct session_error error = {.message = ""};
+    assert_true(fixture_write("labels.db", &options));
+    assert_true(fixture_sql("labels.db", "UPDATE thread SET name = 'worker 1' WHERE id = 3"));
+    struct session *session = session_open("labels.db", &error);
+    assert_non_null(session);
+    assert_string_equal(session_thread_label(session, 1), "main");
+    assert_string_equal(session_thread_label(session, 2), "#2 worker 1");
+    assert_string_equal(session_thread_label(session, 3), "#3 worker 1");
+    assert_string_equal(session_thread_label(session, 99), "?");
+    assert_string_equal(session_thread_name(session, 3), "worker 1");
+    session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log_in_read_only_folder), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_damaged_values),          cmocka_unit_test(test_rows_against_sql),
-        cmocka_unit_test(test_stacks_against_sql),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_log_in_read_only_folder),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_damaged_values),
+        cmocka_unit_test(test_rows_against_sql),
+        cmocka_unit_test(threads_of_one_name_have_numbers),
+        cmocka_unit_test(test_stacks_against_sql),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,8 @@ for theme in light colour-blind mono; do
 done
 folder=$scripts
 NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
+play tree-ascii.80x24 tree 80x24 --ascii
+grep -n '?' "$work/tree-ascii.80x24.txt" | grep -v '? help\|; ? lists' && echo 'tree-ascii: a mark has no ASCII' && failed=1
 
 # Two sessions beside each other, with other ids for the same names.
 "$MPROF_BUILD/tests/make_session" "$work/earlier.db" 15000 300 120 4 7

@@ -155,6 +155,24 @@ static void ascii_terminals_get_ascii(void **state)
     grid_free(grid);
 }
 
+/* The marks of a tree differ from each other, and no glyph of the views becomes a question mark. */
+static void ascii_marks_are_distinct(void **state)
+{
+    (void)state;
+    struct grid *grid = grid_new(6, 1, 0, true);
+    struct area whole = area_whole(grid);
+    area_text(&whole, 0, 0, plain, "▾▸⇄↺→?");
+    for (int x = 0; x < 6; x++)
+        for (int other = 0; other < x; other++)
+            assert_int_not_equal(grid_cell(grid, x, 0)->glyph, grid_cell(grid, other, 0)->glyph);
+    static const char used[] = "←↑→↓↺⇄−≈≤─│┆┊═▀▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐░▒▓■□▲▶▸▼▾●✓×·–…µΔ";
+    for (const char *at = used; *at;) {
+        area_put(&whole, 0, 0, text_next(&at), plain);
+        assert_int_not_equal(grid_cell(grid, 0, 0)->glyph, '?');
+    }
+    grid_free(grid);
+}
+
 static void styles_are_dumped_with_a_legend(void **state)
 {
     (void)state;
@@ -212,6 +230,7 @@ int main(void)
         cmocka_unit_test(names_keep_their_offset),
         cmocka_unit_test(categories_lose_scopes_first),
         cmocka_unit_test(ascii_terminals_get_ascii),
+        cmocka_unit_test(ascii_marks_are_distinct),
         cmocka_unit_test(styles_are_dumped_with_a_legend),
         cmocka_unit_test(a_picture_has_all_that_cells_have),
     };

@@ -243,7 +243,7 @@ static void render_filter(const struct browser *browser, const struct area *scre
 {
     const struct exploration *exploration = &browser->exploration;
     area_fill(screen, 0, 1, screen->width, 1, ' ', theme_style(THEME_PLAIN));
-    area_put(screen, 1, 1, 0x25b8, theme_style(THEME_KEY));
+    area_put(screen, 1, 1, grid_ascii(screen->grid) ? '>' : 0x25b8, theme_style(THEME_KEY));
     if (browser->mode == MODE_FILTER) {
         render_filter_editor(browser, screen);
         return;

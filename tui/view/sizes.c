@@ -383,13 +383,15 @@ static bool update(void *view, struct exploration *exploration, const struct vie
 static void render_classes(const struct sizes *sizes, const struct exploration *exploration,
                            const struct area *area)
 {
-    static const char *const names[] = {"s ≤32", "m ≤256", "l ≤2K", "x"};
+    static const char *const names[][2] = {
+        {"s ≤32", "s<=32"}, {"m ≤256", "m<=256"}, {"l ≤2K", "l<=2K"}, {"x", "x"}};
     const struct sizes_data *data = sizes->data;
     char count[FORMAT_SIZE], share[FORMAT_SIZE], bytes[FORMAT_SIZE];
     int x = 1 + area_print(area, 1, 0, theme_style(THEME_STRONG), "%s size%s  ",
                            format_count(count, data->count), data->count == 1 ? "" : "s");
     for (int i = 0; i < SESSION_SIZE_CLASSES; i++) {
-        x += area_print(area, x, 0, theme_style(THEME_HEADING), "%s ", names[i]);
+        x += area_print(area, x, 0, theme_style(THEME_HEADING), "%s ",
+                        names[i][grid_ascii(area->grid)]);
         x += area_print(area, x, 0, theme_style(THEME_FAINT), "%s%s %s%s", exploration->about,
                         format_percent(share, data->classes[i].allocations, data->all.allocations),
                         format_size_short(bytes, data->classes[i].bytes),

@@ -262,12 +262,12 @@ static void render_strip(const struct allocations *list, const struct exploratio
                            block->address, block->size);
     x += area_print(
         area, x, 1, faint, "  %s by thread %s at %s", session_kind_name(session, block->kind),
-        session_thread_name(session, block->thread), format_instant(time, block->alloc_ns));
+        session_thread_label(session, block->thread), format_instant(time, block->alloc_ns));
     if (block->free_ns == SESSION_LIVE)
         area_text(area, x, 1, faint, ", not freed");
     else
         area_print(area, x, 1, faint, ", freed by %s at %s",
-                   session_thread_name(session, block->free_thread),
+                   session_thread_label(session, block->free_thread),
                    format_instant(time, block->free_ns));
     area_field(area, 1, 2, area->width - 2, theme_style(THEME_GOOD),
                block->type != 0 ? session_type_name(session, block->type) : "type unknown");

@@ -71,7 +71,7 @@ static void put_freed_by(struct table_cell *cell, const struct session *session,
         put_none(cell, "not freed");
         return;
     }
-    const char *thread = session_thread_name(session, row->block.free_thread);
+    const char *thread = session_thread_label(session, row->block.free_thread);
     if (row->freed_in != 0)
         snprintf(cell->text, sizeof(cell->text), "%.60s: %.180s", thread,
                  session_function_name(session, row->freed_in));
@@ -133,7 +133,7 @@ void allocation_cell(void *context, size_t row, size_t column, struct table_cell
             put_none(cell, "-");
         break;
     case ALLOCATION_THREAD:
-        put_name(cell, session_thread_name(session, block->thread));
+        put_name(cell, session_thread_label(session, block->thread));
         break;
     case ALLOCATION_TIME:
         cell->is_number = true;

@@ -134,7 +134,7 @@ static void write_free(struct writing *writing, const struct detail_facts *facts
         return;
     }
     add_text(writing, "freed", "by %.100s%s at %s after %s%s%s",
-             session_thread_name(writing->session, block->free_thread),
+             session_thread_label(writing->session, block->free_thread),
              block->free_thread != block->thread ? " (another thread)" : "",
              format_instant(time, block->free_ns),
              format_duration(life, block->free_ns - block->alloc_ns), *by ? " with " : "", by);
@@ -183,7 +183,7 @@ static void write_life(struct writing *writing, const struct detail_facts *facts
     const struct session_allocation *block = &facts->block;
     char time[FORMAT_SIZE];
     add_text(writing, "allocated", "by %.100s at %s",
-             session_thread_name(writing->session, block->thread),
+             session_thread_label(writing->session, block->thread),
              format_instant(time, block->alloc_ns));
     write_free(writing, facts);
     write_before(writing, around);

@@ -148,7 +148,7 @@ const char *threads_name(const struct threads *threads, const struct thread_row 
     const struct session_process *processes;
     const size_t count = session_processes(threads->session, &processes);
     if (!row->is_process)
-        return session_thread_name(threads->session, row->id);
+        return session_thread_label(threads->session, row->id);
     for (size_t i = 0; i < count; i++)
         if (processes[i].id == row->id)
             return strrchr(processes[i].program, '/') ? strrchr(processes[i].program, '/') + 1

@@ -81,7 +81,7 @@ static void part_cell(void *context, size_t place, size_t column, struct table_c
     const struct handover_row *part = &threads->parts[place];
     const struct session_handover *handover = &threads->data->handovers[part->handover];
     const struct thread_row *row = threads_selected(threads);
-    const char *from = session_thread_name(threads->session, handover->thread);
+    const char *from = session_thread_label(threads->session, handover->thread);
     if (column != PART_WHO) {
         cell->is_number = true;
         cell->number = threads_part_value(threads, part, column);
@@ -97,7 +97,7 @@ static void part_cell(void *context, size_t place, size_t column, struct table_c
         snprintf(cell->text, sizeof(cell->text), "frees blocks of %.100s (%" PRId64 ")", from,
                  tid_of(threads, handover->thread));
     } else {
-        const char *to = session_thread_name(threads->session, handover->free_thread);
+        const char *to = session_thread_label(threads->session, handover->free_thread);
         if (row && row->is_process)
             snprintf(cell->text, sizeof(cell->text),
                      "%.80s (%" PRId64 ") frees blocks of %.80s "
