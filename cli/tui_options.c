@@ -51,6 +51,16 @@ static const struct command_option options[] = {
     [TUI_OPTION_DELETE_GRAPH] = {0, "delete-graph", "NAME", .choices = "",
                                  .help = "delete a graph from SESSION, or from your folder if it "
                                          "is not stored there, and end"},
+    [TUI_OPTION_RENAME_GRAPH] = {0, "rename-graph", "OLD=NEW", .choices = "",
+                                 .help = "rename a graph of SESSION, or of your folder if it is "
+                                         "not stored there, and end"},
+    [TUI_OPTION_RUN_GRAPH] =
+        {0, "run-graph", "TEXT", .choices = "",
+         .help = "run a text of the filter language, whose steps 'write \"FILE\"' make files, "
+                 "print its number or how many rows it has, and end"},
+    [TUI_OPTION_ALLOW_WRITE] = {0, "allow-write",
+                                .help = "with --run-graph: let the stored graphs that TEXT uses "
+                                        "write files, too"},
     [TUI_OPTION_LIST_SETTINGS] = {0, "list-settings",
                                   .help =
                                       "list the settings of SESSION and of your folder, and end"},

@@ -34,6 +34,7 @@ struct arguments {
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
     bool ascii, yes, fresh, live;
+    bool allow_write;                     /* with --run-graph */
     bool themed;                          /* the user has named a theme, */
     enum theme_kind theme;                /* this one, on the command line */
     char config_error[CONFIG_ERROR_SIZE]; /* "": the configuration is good */
@@ -50,13 +51,14 @@ static int complain(int status, const char *what)
 }
 
 /* Prints the filter in its printable form, with a mark below the byte that is wrong. */
-static void complain_of_filter(const char *filter, const struct session_error *error)
+static void complain_of_filter(const char *option, const char *filter,
+                               const struct session_error *error)
 {
     char text[1024], before[1024];
     char *start = strndup(filter, (size_t)error->column - 1);
     session_printable(text, sizeof(text), filter);
     session_printable(before, sizeof(before), start ? start : "");
-    say("mprof-tui", "--filter, column %d: %s", error->column, error->message);
+    say("mprof-tui", "%s, column %d: %s", option, error->column, error->message);
     fprintf(stderr, "  %s\n  %*s^\n", text, text_width(before), "");
     free(start);
 }
@@ -119,6 +121,13 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
         return take_task(arguments, STORED_GRAPHS_IMPORT, value);
     case TUI_OPTION_DELETE_GRAPH:
         return take_task(arguments, STORED_GRAPHS_DELETE, value);
+    case TUI_OPTION_RENAME_GRAPH:
+        return take_task(arguments, STORED_GRAPHS_RENAME, value);
+    case TUI_OPTION_RUN_GRAPH:
+        return take_task(arguments, STORED_GRAPHS_RUN, value);
+    case TUI_OPTION_ALLOW_WRITE:
+        arguments->allow_write = true;
+        break;
     case TUI_OPTION_LIST_SETTINGS:
         return take_task(arguments, STORED_SETTINGS_LIST, NULL);
     case TUI_OPTION_ADD_SETTING:
@@ -154,7 +163,13 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
                      : take_option(arguments, (enum tui_option)option, value);
     if (status >= 0)
         return status;
-    if (optind == count && arguments->graphs == STORED_GRAPHS_NONE)
+    if (arguments->allow_write && arguments->graphs != STORED_GRAPHS_RUN)
+        return command_line_wrong(line, "--allow-write only works with --run-graph");
+    if (arguments->allow_write)
+        arguments->graphs = STORED_GRAPHS_RUN_ALL;
+    if (optind == count &&
+        (arguments->graphs == STORED_GRAPHS_NONE || arguments->graphs == STORED_GRAPHS_RUN ||
+         arguments->graphs == STORED_GRAPHS_RUN_ALL))
         return command_line_wrong(line, "no session named");
     if (count - optind > (arguments->graphs == STORED_GRAPHS_NONE ? 2 : 1))
         return command_line_wrong(line, "too many sessions named");
@@ -217,7 +232,7 @@ static struct browser *start(const struct arguments *arguments, int *status)
     session_close(session);
     *status = found ? EXIT_BAD_INPUT : EXIT_BAD_USAGE;
     if (error.column > 0 && arguments->browser.filter) {
-        complain_of_filter(arguments->browser.filter, &error);
+        complain_of_filter("--filter", arguments->browser.filter, &error);
         *status = EXIT_BAD_USAGE;
     } else
         complain(*status, error.message);
@@ -301,9 +316,18 @@ static int run_graphs(const struct arguments *arguments)
     const bool good =
         (session || !arguments->session) &&
         stored_graphs_run(session, arguments->graphs, arguments->graph, stdout, note, &error);
+    const bool runs =
+        arguments->graphs == STORED_GRAPHS_RUN || arguments->graphs == STORED_GRAPHS_RUN_ALL;
+    struct session_error ignored;
+    const bool parses =
+        !session || !runs || session_filter_check(session, arguments->graph, &ignored);
     session_close(session);
     if (note[0] != '\0')
         complain(EXIT_GOOD, note);
+    if (!good && error.column > 0 && runs) {
+        complain_of_filter("--run-graph", arguments->graph, &error);
+        return parses ? EXIT_BAD_INPUT : EXIT_BAD_USAGE;
+    }
     if (!good && error.column > 0) {
         say("mprof-tui", "%s, column %d: %s", arguments->graph, error.column, error.message);
         return EXIT_BAD_INPUT;

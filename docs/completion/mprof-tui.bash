@@ -16,11 +16,13 @@ _mprof_tui()
     --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --import-graph) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --delete-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --rename-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --run-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --add-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
     --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --fresh --live --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --list-settings --add-setting= --delete-setting= --print-config --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --fresh --live --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --rename-graph= --run-graph= --allow-write --list-settings --add-setting= --delete-setting= --print-config --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -15,6 +15,9 @@ _arguments -s -S \
     '--export-graph=[print a stored graph, and end]:NAME: ' \
     '--import-graph=[store the graph of the file NAME.graph under NAME in SESSION, or in your folder if none is named or it cannot be written, and end]:FILE:_files' \
     '--delete-graph=[delete a graph from SESSION, or from your folder if it is not stored there, and end]:NAME: ' \
+    '--rename-graph=[rename a graph of SESSION, or of your folder if it is not stored there, and end]:OLD=NEW: ' \
+    '--run-graph=[run a text of the filter language, whose steps '\''write "FILE"'\'' make files, print its number or how many rows it has, and end]:TEXT: ' \
+    '--allow-write[with --run-graph: let the stored graphs that TEXT uses write files, too]' \
     '--list-settings[list the settings of SESSION and of your folder, and end]' \
     '--add-setting=[store a setting in SESSION, or in your folder for all sessions, and end: '\''hide WORD'\'' (a namespace, class, module or function is not your own code), '\''show WORD'\'' (it is, although it is hidden by default), '\''wrapper FUNCTION'\'' (it only wraps an allocator, so the call site is its caller) or '\''source FROM=TO'\'' (source files whose path begins with FROM lie under TO here)]:SETTING:(hide show wrapper source)' \
     '--delete-setting=[delete a setting from SESSION, or from your folder, and end]:SETTING:(hide show wrapper source)' \

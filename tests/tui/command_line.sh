@@ -102,6 +102,29 @@ expect 0 '▸ big & leaked' --filter 'big & leaked' --script "$work/good.script"
 expect 2 'column 1: .*did you mean "big"' --filter 'bigg' --script "$work/good.script" "$work/session.db"
 quiet --delete-graph big "$work/session.db"
 expect 0 '^big +your folder +Blocks' --list-graphs "$work/session.db"
+quiet --rename-graph big=large
+expect 0 '^large +your folder +Blocks' --list-graphs
+expect 1 'no graph is stored under the name "big"' --rename-graph big=large
+expect 1 'expected OLD=NEW' --rename-graph large
+quiet --rename-graph large=big
+# The step write makes files only here.
+sizes=$(sqlite3 "$work/session.db" "SELECT count(DISTINCT size) FROM allocation WHERE arena_id = 0 AND size >= 1024")
+(cd "$work" && expect 0 "^groups: $sizes\$" --run-graph 'big | join size | write "sizes.csv"' session.db &&
+    exit "$failed") || failed=1
+[ "$(wc -l <"$work/sizes.csv")" = $((sizes + 1)) ] || { echo 'sizes.csv has other rows'; failed=1; }
+expect 1 'sizes.csv": write never replaces' --run-graph "all | write \"$work/sizes.csv\"" "$work/session.db"
+expect 0 "^sum size: [0-9]+ bytes$" --run-graph 'leaked | sum size' "$work/session.db"
+expect 2 '^mprof-tui: --run-graph, column 7: .*did you mean "where"' --run-graph 'all | wheer' "$work/session.db"
+expect 2 'may not write files' --filter "all | write \"$work/no.csv\"" --script "$work/good.script" "$work/session.db"
+expect 2 'no session named' --run-graph all
+expect 2 'only works with --run-graph' --allow-write "$work/session.db"
+printf 'big | write "%s"' "$work/stored.json" >"$work/stores.graph"
+quiet --import-graph "$work/stores.graph"
+expect 1 'a stored graph may not write' --run-graph stores "$work/session.db"
+[ ! -e "$work/stored.json" ] || { echo 'a stored graph wrote a file'; failed=1; }
+expect 0 '^allocations: ' --allow-write --run-graph stores "$work/session.db"
+[ -s "$work/stored.json" ] || { echo 'a stored graph that may write wrote no file'; failed=1; }
+quiet --delete-graph stores
 quiet --delete-graph big
 expect 1 'no graph is stored under the name "big"' --delete-graph big
 expect 1 'ships with the program' --delete-graph leaks_by_type

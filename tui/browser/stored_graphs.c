@@ -75,6 +75,23 @@ static bool delete_one(struct session *session, const char *name, struct session
     return session_graph_delete(session, place, name, error);
 }
 
+static bool rename_one(struct session *session, const char *names, struct session_error *error)
+{
+    char from[SESSION_GRAPH_NAME_MAX + 1];
+    struct session_graph graph;
+    const char *to = strchr(names, '=');
+    if (!to || to == names || (size_t)(to - names) > SESSION_GRAPH_NAME_MAX) {
+        *error = (struct session_error){.message = "expected OLD=NEW, the names of a graph"};
+        return false;
+    }
+    snprintf(from, sizeof(from), "%.*s", (int)(to - names), names);
+    if (!session_graph_find(session, from, &graph, error))
+        return false;
+    const enum session_place place = graph.place;
+    session_graph_clear(&graph);
+    return session_graph_rename(session, place, from, to + 1, error);
+}
+
 bool stored_graphs_run(struct session *session, enum stored_graphs_task task, const char *name,
                        FILE *out, char note[1024], struct session_error *error)
 {
@@ -88,6 +105,12 @@ bool stored_graphs_run(struct session *session, enum stored_graphs_task task, co
         return import(session, name, note, error);
     case STORED_GRAPHS_DELETE:
         return delete_one(session, name, error);
+    case STORED_GRAPHS_RENAME:
+        return rename_one(session, name, error);
+    case STORED_GRAPHS_RUN:
+    case STORED_GRAPHS_RUN_ALL:
+        return stored_graphs_run_text(session, name, task == STORED_GRAPHS_RUN_ALL, out, note,
+                                      error);
     case STORED_SETTINGS_LIST:
         return stored_settings_list(session, out, error);
     case STORED_SETTINGS_ADD:
