@@ -31,6 +31,36 @@ extern "C" {
  */
 typedef unsigned int mprof_arena;
 
+/*
+ * A runtime whose functions the recorder cannot see in the machine's code: an interpreter or a
+ * virtual machine. 0: none, and nothing is recorded for it.
+ */
+typedef unsigned int mprof_runtime;
+/* The type of a runtime's blocks. 0: not known. */
+typedef unsigned int mprof_kind;
+
+/* A function of a runtime that is running. */
+struct mprof_frame {
+    const void *key;     /* what runs: a code object, for example */
+    unsigned long check; /* changes if the memory of the key has become another function */
+    const void *address; /* lies in the native frame that evaluates it; NULL: not known */
+    unsigned int line;   /* in the file that name() gives; 0: not known */
+    unsigned int unused;
+};
+
+/* The name of such a function. Each text ends with a zero byte. */
+struct mprof_frame_name {
+    char function[256]; /* "": not known */
+    char file[1024];    /* "": not known */
+    unsigned int line;  /* where the function begins; 0: not known */
+};
+
+/* The calls by which the recorder asks a runtime. See mprof_runtime_create(). */
+struct mprof_runtime_calls {
+    unsigned int (*frames)(void *data, struct mprof_frame *out, unsigned int max);
+    void (*name)(void *data, const void *key, struct mprof_frame_name *out);
+};
+
 /* The calls of the recorder. New members are only added at the end; `size` is the size that this
  * recorder has. */
 struct mprof_api {
@@ -51,6 +81,13 @@ struct mprof_api {
     void (*stop)(void);
     void (*restart)(const char *file);
     void (*on_snapshot)(void (*callback)(void *data), void *data);
+    mprof_runtime (*runtime_create)(const char *name, const struct mprof_runtime_calls *calls,
+                                    void *data);
+    mprof_kind (*kind_create)(mprof_runtime runtime, const char *name);
+    void (*arena_alloc_kind)(mprof_arena arena, void *address, size_t size, size_t count,
+                             mprof_kind kind);
+    void (*collected)(mprof_arena arena, void *address);
+    void (*collection)(mprof_runtime runtime, int begin);
 };
 
 #if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
@@ -71,6 +108,13 @@ void set_mprof_autosave(unsigned long count);
 void mprof_stop(void);
 void mprof_restart(const char *file);
 void mprof_on_snapshot(void (*callback)(void *data), void *data);
+mprof_runtime mprof_runtime_create(const char *name, const struct mprof_runtime_calls *calls,
+                                   void *data);
+mprof_kind mprof_kind_create(mprof_runtime runtime, const char *name);
+void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_t count,
+                            mprof_kind kind);
+void mprof_collected(mprof_arena arena, void *address);
+void mprof_collection(mprof_runtime runtime, int begin);
 
 #else
 
@@ -249,6 +293,71 @@ MPROF_INLINE void mprof_type(mprof_arena arena, void *address, const void *symbo
 {
     if (MPROF_HAS(type))
         mprof_api_pointer->type(arena, address, symbol, count, object_size);
+}
+
+/*
+ * Registers a runtime. From here on each stack also has the runtime's functions, between the native
+ * frames that evaluate them. Copies `calls` and at most 63 bytes of the name. There can be 15
+ * runtimes, and a runtime stays until the process ends: the code of `calls` must not be unloaded.
+ * Returns 0 if nothing is recorded or there are 15 already.
+ *
+ * calls->frames(data, out, max) writes the functions that the calling thread runs, innermost first,
+ * at most `max`, and returns their number; 0 if the thread runs none. The recorder calls it inside
+ * malloc and the other functions that it records, in any thread, also one that never ran the
+ * runtime, and in signal handlers. So it may only read: it must not allocate, lock, wait or change
+ * errno. It must cope with every state in which the runtime allocates. It is not called again
+ * before it has returned, by signal handlers of the same thread either. Frames that share a native
+ * frame have the same address, or addresses in the same frame. A frame without an address lies in
+ * the native frame of the next frame inward that has one. If there is none, it lies inside all
+ * native frames.
+ *
+ * calls->name(data, key, out) writes the name of a function. It is called right after frames(), in
+ * the same thread, once for each (key, check); more often only if several threads meet the same
+ * function at once, or there are more than half a million pairs. The same rules hold. What it
+ * allocates all the same is not recorded but counted as dropped. Line numbers above 4,194,303 are
+ * shown as not known.
+ */
+MPROF_INLINE mprof_runtime mprof_runtime_create(const char *name,
+                                                const struct mprof_runtime_calls *calls, void *data)
+{
+    return MPROF_HAS(runtime_create) ? mprof_api_pointer->runtime_create(name, calls, data) : 0;
+}
+
+/* Names a type of the runtime's blocks. Copies at most 127 bytes of the name. Returns 0 if nothing
+ * is recorded, or there are 65,535 kinds already. */
+MPROF_INLINE mprof_kind mprof_kind_create(mprof_runtime runtime, const char *name)
+{
+    return MPROF_HAS(kind_create) ? mprof_api_pointer->kind_create(runtime, name) : 0;
+}
+
+/* Does what mprof_arena_alloc() does, for a block whose type is known. Its `count` objects are of
+ * that kind. */
+MPROF_INLINE void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size,
+                                         size_t count, mprof_kind kind)
+{
+    if (MPROF_HAS(arena_alloc_kind)) {
+        mprof_api_pointer->arena_alloc_kind(arena, address, size, count, kind);
+        __asm__ volatile("");
+    }
+}
+
+/* Records that a garbage collector has taken the block back. Call it before the address is given
+ * out again. It differs from mprof_arena_free() in that no function of the program freed it. */
+MPROF_INLINE void mprof_collected(mprof_arena arena, void *address)
+{
+    if (MPROF_HAS(collected))
+        mprof_api_pointer->collected(arena, address);
+}
+
+/*
+ * Marks that a collection begins (`begin` is not 0) or has ended (0). Each call of
+ * mprof_collected() for its blocks comes between the two. What is live after the last collection
+ * has ended, and was allocated before it began, is what the runtime keeps.
+ */
+MPROF_INLINE void mprof_collection(mprof_runtime runtime, int begin)
+{
+    if (MPROF_HAS(collection))
+        mprof_api_pointer->collection(runtime, begin);
 }
 
 #endif

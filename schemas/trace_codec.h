@@ -145,8 +145,13 @@ static inline uint8_t *trace_put_extended(uint8_t *p, enum trace_extended type,
 }
 
 /* Bits 3-4 of the first byte of an EXTENDED record, then bits of its attribute byte. */
-enum { TRACE_FORM_EXTENDED = 0, TRACE_FORM_ARENA_ALLOC = 1, TRACE_FORM_ARENA_FREE = 2 };
-enum { TRACE_ARENA_OTHER = 4, TRACE_ARENA_COUNT = 8 };
+enum {
+    TRACE_FORM_EXTENDED = 0,
+    TRACE_FORM_ARENA_ALLOC = 1,
+    TRACE_FORM_ARENA_FREE = 2,
+    TRACE_FORM_ARENA_COLLECTED = 3,
+};
+enum { TRACE_ARENA_OTHER = 4, TRACE_ARENA_COUNT = 8, TRACE_ARENA_KIND = 16 };
 
 static inline uint8_t *trace_put_arena(uint8_t *p, struct trace_coding *coding, uint32_t arena,
                                        unsigned *other)
@@ -156,10 +161,12 @@ static inline uint8_t *trace_put_arena(uint8_t *p, struct trace_coding *coding, 
     return *other ? trace_put_varint(p, arena) : p;
 }
 
-/* Writes the allocation of a block that holds `count` objects in an arena (> 0). */
+/* Writes the allocation of a block that holds `count` objects in an arena (> 0). `kind` is its
+ * type's id in KIND; 0: not known. */
 static inline uint8_t *trace_put_arena_alloc(uint8_t *p, struct trace_coding *coding,
                                              uint64_t ticks, uint32_t arena, uint64_t address,
-                                             uint64_t size, uint64_t count, uint32_t stack)
+                                             uint64_t size, uint64_t count, uint32_t stack,
+                                             uint32_t kind)
 {
     uint8_t *head = p++, *attribute = p++;
     unsigned address_mode, stack_mode, other, same_size;
@@ -170,22 +177,27 @@ static inline uint8_t *trace_put_arena_alloc(uint8_t *p, struct trace_coding *co
     p = trace_put_stack(p, coding, stack, &stack_mode);
     if (count != 1)
         p = trace_put_varint(p, count);
-    *attribute = (uint8_t)(stack_mode | (other ? TRACE_ARENA_OTHER : 0u) |
-                           (count != 1 ? TRACE_ARENA_COUNT : 0u));
+    if (kind != 0)
+        p = trace_put_varint(p, kind);
+    *attribute =
+        (uint8_t)(stack_mode | (other ? TRACE_ARENA_OTHER : 0u) |
+                  (count != 1 ? TRACE_ARENA_COUNT : 0u) | (kind != 0 ? TRACE_ARENA_KIND : 0u));
     *head = (uint8_t)(TRACE_EXTENDED | TRACE_FORM_ARENA_ALLOC << 3 | same_size << 5 |
                       address_mode << 6);
     return p;
 }
 
+/* Writes the end of a block of an arena. `collected`: a garbage collector took it back. */
 static inline uint8_t *trace_put_arena_free(uint8_t *p, struct trace_coding *coding, uint64_t ticks,
-                                            uint32_t arena, uint64_t address)
+                                            uint32_t arena, uint64_t address, bool collected)
 {
+    const unsigned form = collected ? TRACE_FORM_ARENA_COLLECTED : TRACE_FORM_ARENA_FREE;
     uint8_t *head = p++;
     unsigned address_mode, other;
     p = trace_put_arena(p, coding, arena, &other);
     p = trace_put_ticks(p, coding, ticks);
     p = trace_put_address(p, coding, address, &address_mode);
-    *head = (uint8_t)(TRACE_EXTENDED | TRACE_FORM_ARENA_FREE << 3 | other << 5 | address_mode << 6);
+    *head = (uint8_t)(TRACE_EXTENDED | form << 3 | other << 5 | address_mode << 6);
     return p;
 }
 
@@ -216,6 +228,8 @@ struct trace_record {
     struct {
         uint32_t arena;
         uint64_t count;
+        uint64_t kind;
+        bool collected;
     } block;
 };
 
@@ -237,6 +251,8 @@ static inline void trace_record_clear(struct trace_record *record, enum trace_ki
     record->extended.payload = record->extended.end = NULL;
     record->block.arena = 0;
     record->block.count = 0;
+    record->block.kind = 0;
+    record->block.collected = false;
 }
 
 enum trace_get { TRACE_GET_RECORD, TRACE_GET_END, TRACE_GET_DAMAGED };
@@ -357,13 +373,14 @@ static inline bool trace_get_arena_alloc(const uint8_t **p, const uint8_t *end,
     const unsigned attribute = *(*p)++;
     record->extended.type = TRACE_EXT_ARENA_ALLOC;
     record->block.count = 1;
-    return attribute >> 4 == 0 &&
+    return attribute >> 5 == 0 &&
            trace_get_arena(p, end, coding, attribute & TRACE_ARENA_OTHER, record) &&
            trace_get_ticks(p, end, coding, &record->ticks) &&
            trace_get_address(p, end, coding, head >> 6, &record->address) &&
            trace_get_size(p, end, coding, head >> 5 & 1, &record->size) &&
            trace_get_stack(p, end, coding, attribute & 3, &record->stack) &&
-           (!(attribute & TRACE_ARENA_COUNT) || trace_get_varint(p, end, &record->block.count));
+           (!(attribute & TRACE_ARENA_COUNT) || trace_get_varint(p, end, &record->block.count)) &&
+           (!(attribute & TRACE_ARENA_KIND) || trace_get_varint(p, end, &record->block.kind));
 }
 
 static inline bool trace_get_arena_free(const uint8_t **p, const uint8_t *end,
@@ -371,6 +388,7 @@ static inline bool trace_get_arena_free(const uint8_t **p, const uint8_t *end,
                                         struct trace_record *record)
 {
     record->extended.type = TRACE_EXT_ARENA_FREE;
+    record->block.collected = (head >> 3 & 3) == TRACE_FORM_ARENA_COLLECTED;
     return trace_get_arena(p, end, coding, head >> 5 & 1, record) &&
            trace_get_ticks(p, end, coding, &record->ticks) &&
            trace_get_address(p, end, coding, head >> 6, &record->address);
@@ -426,7 +444,7 @@ static inline enum trace_get trace_get(const uint8_t **p, const uint8_t *end,
     case TRACE_EXTENDED:
         if ((head >> 3 & 3) == TRACE_FORM_ARENA_ALLOC)
             good = trace_get_arena_alloc(&at, end, coding, head, record);
-        else if ((head >> 3 & 3) == TRACE_FORM_ARENA_FREE)
+        else if ((head >> 3 & 3) != TRACE_FORM_EXTENDED)
             good = trace_get_arena_free(&at, end, coding, head, record);
         else
             good = trace_get_extended_body(&at, end, head, record);

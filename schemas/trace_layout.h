@@ -214,9 +214,19 @@ enum trace_extended {
     TRACE_EXT_CONTINUED = 29,
     TRACE_EXT_LIVE = 30,
     TRACE_EXT_BEFORE = 31,
-    TRACE_EXT_LAST = TRACE_EXT_BEFORE, /* higher numbers are unknown */
+    TRACE_EXT_RUNTIME = 32,
+    TRACE_EXT_RUNTIME_NAME = 33,
+    TRACE_EXT_KIND = 34,
+    TRACE_EXT_COLLECTION = 35,
+    TRACE_EXT_LAST = TRACE_EXT_COLLECTION, /* higher numbers are unknown */
     TRACE_EXT_PACKED = 64,             /* in containers only: anywhere else it is unknown */
 };
+
+/* A frame of a runtime: the value of its node is a number of RUNTIME_NAME and a line. */
+#define TRACE_RUNTIME_LINE_BITS 22u
+#define TRACE_RUNTIME_LINE_MAX ((1u << TRACE_RUNTIME_LINE_BITS) - 1)
+/* The most names of runtimes that a trace has. */
+#define TRACE_RUNTIME_NAMES (1u << 20)
 
 enum trace_drop_reason {
     TRACE_DROP_REENTRANT = 1, /* an allocation inside the recorder's own critical section */

@@ -79,6 +79,11 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .stop = mprof_stop,
     .restart = mprof_restart,
     .on_snapshot = mprof_on_snapshot,
+    .runtime_create = mprof_runtime_create,
+    .kind_create = mprof_kind_create,
+    .arena_alloc_kind = mprof_arena_alloc_kind,
+    .collected = mprof_collected,
+    .collection = mprof_collection,
 };
 
 /* Binds the notes between `at` and `end`. Each has a head of three words, then name and descriptor,

@@ -14,6 +14,7 @@
 #include "capture/mprof.h"
 
 #include "capture/entry/arena_sample.h"
+#include "capture/entry/kinds.h"
 #include "capture/entry/names.h"
 #include "capture/os/os.h"
 #include "capture/record/event_filter.h"
@@ -142,10 +143,13 @@ static void introduce(struct thread *thread, mprof_arena arena)
         put_name(thread, arena, slot->parent, slot->name);
 }
 
-/* Names the arena and those around it, in a trace that begins with their blocks. */
-static void introduce_all(struct thread *thread, uint32_t arena)
+/* Names the arena of the block, those around it and its kind, in a trace that begins with it. */
+static void introduce_all(struct thread *thread, struct live_block *block)
 {
     struct arena_slot *slot;
+    uint32_t arena = block->arena;
+    if (block->type && !kinds_introduce(thread, block->type))
+        block->type = 0;
     for (unsigned depth = 0; arena && depth < ARENA_DEPTH; depth++, arena = slot->parent) {
         slot = find_slot(arena);
         if (!slot)
@@ -232,12 +236,15 @@ ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
     }
 }
 
-/* Records a block of the arena. `old` is the block that was resized into it; NULL: none. */
+/* Records a block of the arena. `old` is the block that was resized into it; NULL: none. `kind` is
+ * its type; 0: not known. */
 static void put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
-                      void *address, size_t size, size_t count)
+                      void *address, size_t size, size_t count, mprof_kind kind)
 {
     if (!is_named(arena))
         introduce(thread, arena);
+    if (kind && !kinds_introduce(thread, kind))
+        kind = 0;
     uint64_t ticks = old && !sample_mean ? 0 : events_now(thread);
     uint32_t stack = events_stack(thread, frame);
     if (sample_mean)
@@ -248,12 +255,14 @@ static void put_block(struct thread *thread, const void *frame, mprof_arena aren
                                                    .count = count,
                                                    .stack = stack,
                                                    .thread = thread->number,
-                                                   .arena = arena});
+                                                   .arena = arena,
+                                                   .type = (uint16_t)kind});
     if (!old) {
         struct chunk *chunk = &thread->chunk;
         if (events_room(thread, 1))
-            chunk_commit(chunk, trace_put_arena_alloc(chunk->cursor, &chunk->coding, ticks, arena,
-                                                      (uintptr_t)address, size, count, stack));
+            chunk_commit(chunk,
+                         trace_put_arena_alloc(chunk->cursor, &chunk->coding, ticks, arena,
+                                               (uintptr_t)address, size, count, stack, kind));
         return;
     }
     uint8_t *p = thread_extended_begin(thread, 72);
@@ -269,13 +278,13 @@ static void put_block(struct thread *thread, const void *frame, mprof_arena aren
     thread_extended_end(thread, TRACE_EXT_ARENA_REALLOC, p);
 }
 
-static void put_free(struct thread *thread, mprof_arena arena, void *address)
+static void put_free(struct thread *thread, mprof_arena arena, void *address, bool collected)
 {
     struct chunk *chunk = &thread->chunk;
     uint64_t ticks = events_now(thread);
     if (events_room(thread, 1))
         chunk_commit(chunk, trace_put_arena_free(chunk->cursor, &chunk->coding, ticks, arena,
-                                                 (uintptr_t)address));
+                                                 (uintptr_t)address, collected));
 }
 
 ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count)
@@ -285,18 +294,40 @@ ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size
     if (!thread)
         return;
     if (should_record(thread, arena, address, size))
-        put_block(thread, FRAME, arena, NULL, address, size, count);
+        put_block(thread, FRAME, arena, NULL, address, size, count, 0);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_t count,
+                                        mprof_kind kind)
+{
+    struct thread *thread =
+        arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
+    if (!thread)
+        return;
+    if (should_record(thread, arena, address, size))
+        put_block(thread, FRAME, arena, NULL, address, size, count, kind);
+    recorder_leave();
+}
+
+static void end_block(const void *frame, mprof_arena arena, void *address, bool collected)
+{
+    struct thread *thread = arena && address ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
+    if (!thread)
+        return;
+    if (was_recorded(arena, address))
+        put_free(thread, arena, address, collected);
     recorder_leave();
 }
 
 ENTRY_POINT void mprof_arena_free(mprof_arena arena, void *address)
 {
-    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
-    if (!thread)
-        return;
-    if (was_recorded(arena, address))
-        put_free(thread, arena, address);
-    recorder_leave();
+    end_block(FRAME, arena, address, false);
+}
+
+ENTRY_POINT void mprof_collected(mprof_arena arena, void *address)
+{
+    end_block(FRAME, arena, address, true);
 }
 
 /* Records a resize. While recording is paused, it writes only the end of the old block. */
@@ -311,9 +342,9 @@ ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address
     if (old && !was_recorded(arena, old))
         old = NULL;
     if (!paused && should_record(thread, arena, address, size))
-        put_block(thread, FRAME, arena, old, address, size, count);
+        put_block(thread, FRAME, arena, old, address, size, count, 0);
     else if (old)
-        put_free(thread, arena, old);
+        put_free(thread, arena, old, false);
     recorder_leave();
 }
 

@@ -18,6 +18,7 @@ struct live_block {
     uint32_t stack, thread, arena;
     uint8_t kind; /* enum trace_alloc_kind */
     uint8_t log2_alignment;
+    uint16_t type; /* of mprof_kind_create(); 0: not known */
 };
 
 /* Makes the pool for at most `most` blocks. False if there is no memory. */

@@ -23,7 +23,7 @@
  * record. */
 #define MARKS 4096u
 
-void (*_Atomic rotate_introduce)(struct thread *thread, uint32_t arena);
+void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block);
 
 static bool rotate_possible;
 static bool rotate_marks[MARKS];
@@ -61,6 +61,7 @@ static void put_live(struct thread *thread, const struct live_block *block)
     p = trace_put_varint(p, now > block->ticks ? now - block->ticks : 0);
     p = trace_put_varint(p, block->arena);
     p = trace_put_varint(p, block->count);
+    p = trace_put_varint(p, block->type);
     thread_extended_end(thread, TRACE_EXT_LIVE, p);
 }
 
@@ -93,10 +94,10 @@ static void put_blocks(struct thread *thread)
     }
     put_threads(thread);
     put_continued(thread, count);
-    void (*introduce)(struct thread *, uint32_t) = atomic_load(&rotate_introduce);
+    void (*introduce)(struct thread *, struct live_block *) = atomic_load(&rotate_introduce);
     for (uint32_t at = 0; (block = live_blocks_next(&at));) {
         if (block->arena && introduce)
-            introduce(thread, block->arena);
+            introduce(thread, block);
         put_live(thread, block);
     }
 }

@@ -11,8 +11,11 @@
 
 struct thread;
 
-/* Names an arena in the trace if it has no name there yet. NULL: there are no arenas. */
-extern void (*_Atomic rotate_introduce)(struct thread *thread, uint32_t arena)
+struct live_block;
+
+/* Names the arena and the kind of a block in the trace if they have no name there yet. NULL: there
+ * are no arenas. */
+extern void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block)
     __attribute__((visibility("hidden")));
 
 /* Prepares for rotations, before the first event. `possible`: what is recorded allows them. */

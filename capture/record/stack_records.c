@@ -10,6 +10,7 @@
 
 #define PATH_SHARE 1200u
 #define BUILD_ID_SHARE 64u
+#define NAME_SHARE 256u
 
 /* Writes that no rule covers the node's code. */
 static bool put_no_rule(struct thread *thread, const struct stack_node *node)
@@ -71,8 +72,39 @@ static void put_module_end(void *context, uint32_t module)
     thread_put_number(thread, TRACE_EXT_MODULE_END, module);
 }
 
+static bool put_runtime(void *context, const struct stack_runtime *runtime)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, NAME_SHARE + 32);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, runtime->module);
+    p = trace_put_string(p, runtime->name, strnlen(runtime->name, NAME_SHARE));
+    thread_extended_end(thread, TRACE_EXT_RUNTIME, p);
+    return true;
+}
+
+static bool put_runtime_name(void *context, const struct stack_runtime_name *name)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, name->module);
+    p = trace_put_varint(p, name->number);
+    p = trace_put_string(p, name->function, strnlen(name->function, NAME_SHARE));
+    p = trace_put_string(p, name->file, strnlen(name->file, PATH_SHARE));
+    p = trace_put_varint(p, name->line);
+    thread_extended_end(thread, TRACE_EXT_RUNTIME_NAME, p);
+    return true;
+}
+
 const struct stack_sink stack_records = {
     .module = put_module,
     .node = put_node,
     .module_end = put_module_end,
+    .runtime = put_runtime,
+    .runtime_name = put_runtime_name,
 };

@@ -6,6 +6,7 @@
 #include "capture/os/lockfree_table.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/node_log.h"
+#include "capture/stack/runtimes.h"
 
 /*
  * An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
@@ -81,7 +82,9 @@ static uint32_t node_define(uint32_t parent, uint64_t pc, enum trace_node_frame 
             return 0;
         node.module = module.id;
         node.value = pc - module.load_bias;
-    }
+    } else if (frame == CONTEXT_TREE_RUNTIME && pc != 0 &&
+               !runtimes_define(pc, &node, tree.sink, context))
+        return 0;
     if (atomic_load_explicit(&tree.last_id, memory_order_relaxed) >= NODES_MAX)
         return 0;
     node.id = atomic_fetch_add_explicit(&tree.last_id, 1, memory_order_relaxed) + 1;

@@ -15,6 +15,10 @@
 
 #include "capture/stack/sink.h"
 
+/* The frame of a runtime, whose pc is a pseudo pc (runtimes.h). The marker with this number has no
+ * pc. */
+#define CONTEXT_TREE_RUNTIME TRACE_FRAME_DEPTH_LIMIT
+
 void context_tree_init(const struct stack_sink *sink);
 
 /*

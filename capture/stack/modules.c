@@ -431,6 +431,11 @@ void modules_announce_again(void)
     atomic_store(&modules.announced, 0);
 }
 
+uint32_t modules_take_id(void)
+{
+    return atomic_fetch_add(&modules.last_id, 1) + 1;
+}
+
 uint64_t modules_announced(void)
 {
     return atomic_load_explicit(&modules.announced, memory_order_relaxed);

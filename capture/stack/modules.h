@@ -47,6 +47,9 @@ void modules_reset(void);
 /* Does the same at the start of a new trace, in a process that goes on. */
 void modules_announce_again(void);
 
+/* Returns a new id, for a module without a file. */
+uint32_t modules_take_id(void);
+
 /* Returns how many modules were announced so far. */
 uint64_t modules_announced(void);
 

@@ -31,6 +31,18 @@ struct stack_node {
     uint64_t value;
 };
 
+/* A runtime, or a function of one, that stands in a stack for the first time in this trace. */
+struct stack_runtime {
+    uint32_t module;
+    const char *name;
+};
+
+struct stack_runtime_name {
+    uint32_t module, number;
+    const char *function, *file; /* not NULL; "" where unknown */
+    uint32_t line;
+};
+
 /*
  * Takes what is new. It is called on the thread that found it, inside stack_current(), and writes
  * and commits the record. It returns false if the record could not be written, because recording
@@ -40,6 +52,8 @@ struct stack_sink {
     bool (*module)(void *context, const struct stack_module *module);
     bool (*node)(void *context, const struct stack_node *node);
     void (*module_end)(void *context, uint32_t module);
+    bool (*runtime)(void *context, const struct stack_runtime *runtime);
+    bool (*runtime_name)(void *context, const struct stack_runtime_name *name);
 };
 
 #endif

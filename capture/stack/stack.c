@@ -19,6 +19,8 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/node_log.h"
 #include "capture/stack/pairs.h"
+#include "capture/stack/runtime_stack.h"
+#include "capture/stack/runtimes.h"
 #include "capture/stack/shadow_stack.h"
 #include "capture/stack/thread_state.h"
 #include "capture/stack/unwind_cache.h"
@@ -28,6 +30,7 @@ static struct {
     const struct stack_sink *sink;
     enum stack_unwind mode;
     uint32_t limit;
+    _Atomic uint32_t special;    /* the mode does not unwind, or there is a runtime */
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
 } stacks;
 
@@ -37,6 +40,7 @@ void stack_init(const struct stack_options *options, const struct stack_sink *si
     stacks.sink = sink;
     stacks.mode = options->unwind;
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
+    atomic_store(&stacks.special, stacks.mode >= STACK_UNWIND_INSTRUMENT);
     modules_init(false);
     unwind_cache_init(options->unwind);
     shadow_stack_on = options->unwind == STACK_UNWIND_INSTRUMENT;
@@ -51,12 +55,14 @@ void stack_after_fork(void)
     shadow_stack_after_fork();
     context_tree_reset();
     node_log_reset();
+    runtimes_after_fork();
     atomic_fetch_add(&stacks.generation, 1);
 }
 
 void stack_new_trace(void)
 {
     modules_announce_again();
+    runtimes_announce_again();
     context_tree_restart();
     atomic_fetch_add(&stacks.generation, 1);
 }
@@ -71,6 +77,7 @@ bool stack_turn(void)
     if (!node_log_turn())
         return false;
     modules_announce_again();
+    runtimes_announce_again();
     context_tree_reset();
     atomic_fetch_add(&stacks.generation, 1);
     return true;
@@ -95,10 +102,10 @@ void stack_contexts_renew(void)
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
-    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
-                  sizeof(struct stack_pair) +
-                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
-                  STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches);
+    size_t size =
+        sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
+        stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + STACK_BRANCHES_ALIGNMENT +
+        sizeof(struct stack_branches) + runtime_stack_size(stacks.limit);
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -113,6 +120,7 @@ void stack_thread_init(struct stack_thread *thread)
     uintptr_t behind = (uintptr_t)(thread->pairs + 3 * (size_t)thread->limit + 1);
     thread->branches = (struct stack_branches *)((behind + STACK_BRANCHES_ALIGNMENT - 1) &
                                                  ~(uintptr_t)(STACK_BRANCHES_ALIGNMENT - 1));
+    runtime_stack_init(thread, thread->branches + 1);
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -136,20 +144,27 @@ branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_
     return 0;
 }
 
-/* Handles the modes that do not unwind. Sets *node to 0 if unwinding is off, or to the node of the
- * shadow stack. Returns false if that is not known: then the stack must be unwound. */
-static __attribute__((noinline)) bool stack_is_known(const struct stack_thread *thread, uint64_t pc,
-                                                     uint64_t sp, void *context, uint32_t *node)
+/*
+ * Handles the modes that do not unwind, and stacks with the frames of runtimes. Sets *node to 0 if
+ * unwinding is off, or to the node of the shadow stack or of the merged stack. Returns false if the
+ * stack must be unwound. Functions that report themselves have no frames of runtimes between them.
+ */
+static __attribute__((noinline)) bool
+stack_is_known(struct stack_thread *thread, const uint64_t *entry, void *context, uint32_t *node)
 {
     *node = 0;
     if (stacks.mode == STACK_UNWIND_OFF)
         return true;
-    const struct shadow_request request = {.pc = pc,
-                                           .sp = sp,
-                                           .generation = thread->generation,
-                                           .limit = thread->limit,
-                                           .context = context};
-    return shadow_stack_node(&request, node);
+    if (stacks.mode == STACK_UNWIND_INSTRUMENT) {
+        const struct shadow_request request = {.pc = entry[1],
+                                               .sp = (uint64_t)(entry + 2),
+                                               .generation = thread->generation,
+                                               .limit = thread->limit,
+                                               .context = context};
+        return shadow_stack_node(&request, node);
+    }
+    *node = runtime_stack_current(thread, entry, stacks.mode != STACK_UNWIND_EH, context);
+    return true;
 }
 
 /* Does the part of stack_current() that walks. */
@@ -171,9 +186,10 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         thread->generation = generation;
         thread->count = 0;
         stack_branch_clear(thread);
+        runtime_stack_clear(thread);
     }
-    if (__builtin_expect(stacks.mode >= STACK_UNWIND_INSTRUMENT, 0) &&
-        stack_is_known(thread, pc, sp, context, &node))
+    if (__builtin_expect(atomic_load_explicit(&stacks.special, memory_order_relaxed) != 0, 0) &&
+        stack_is_known(thread, entry, context, &node))
         return node;
     if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
@@ -184,6 +200,19 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
             return node;
     }
     return walk_stack(thread, entry, context);
+}
+
+uint32_t stack_add_runtime(const char *name, const struct mprof_runtime_calls *calls, void *data)
+{
+    const uint32_t runtime = runtimes_add(name, calls, data);
+    if (runtime)
+        atomic_store(&stacks.special, 1);
+    return runtime;
+}
+
+uint32_t stack_runtime_module(uint32_t runtime, void *context)
+{
+    return runtimes_module(runtime, stacks.sink, context);
 }
 
 bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context)

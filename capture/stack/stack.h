@@ -68,6 +68,16 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
  */
 bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context);
 
+/*
+ * Registers a runtime, whose frames lie in stacks from here on. Returns its number from 1, or 0 if
+ * there is no room for another one.
+ */
+struct mprof_runtime_calls;
+uint32_t stack_add_runtime(const char *name, const struct mprof_runtime_calls *calls, void *data);
+/* Returns the module that a runtime has in the trace, which is announced. 0: there is none, or it
+ * could not be written. */
+uint32_t stack_runtime_module(uint32_t runtime, void *context);
+
 /* Drops the rules, nodes and stacks of modules that are no longer mapped, after dlclose(). */
 void stack_modules_changed(void *context);
 

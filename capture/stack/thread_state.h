@@ -59,6 +59,7 @@ struct stack_thread {
     struct stack_frame *changed;     /* room for limit + 1 frames, innermost first */
     struct stack_pair *pairs;        /* three for each frame, and one for the end */
     struct stack_branches *branches; /* see branch.h */
+    struct runtime_stack *runtime;   /* see runtime_stack.h */
 };
 
 #endif

@@ -245,21 +245,52 @@ static uint32_t commit(struct walk *walk, void *context)
     return node;
 }
 
+/* Walks outward until the walk meets a kept frame or the stack ends. */
+static inline __attribute__((always_inline)) void
+walk_begin(struct walk *walk, struct stack_thread *thread, bool guess)
+{
+    walk->thread = thread;
+    walk->unwind.registers.valid = false;
+    walk->unwind.guess = guess;
+    walk->candidates = thread->count;
+    walk->matched = false;
+    walk_outward(walk);
+    /* If a cut stack has shrunk, more of it can be shown. One full walk, up to the limit, does. */
+    if (walk->matched && thread->end == STACK_END_CUT &&
+        walk->candidates + walk->changed < thread->limit / 2) {
+        walk->candidates = 0;
+        walk->matched = false;
+        walk_outward(walk);
+    }
+}
+
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context)
 {
     struct walk walk;
-    walk.thread = thread;
-    walk.unwind.registers.valid = false;
-    walk.unwind.guess = guess;
-    walk.candidates = thread->count;
-    walk.matched = false;
-    walk_outward(&walk);
-    /* If a cut stack has shrunk, more of it can be shown. One full walk, up to the limit, does. */
-    if (walk.matched && thread->end == STACK_END_CUT &&
-        walk.candidates + walk.changed < thread->limit / 2) {
-        walk.candidates = 0;
-        walk.matched = false;
-        walk_outward(&walk);
-    }
+    walk_begin(&walk, thread, guess);
     return commit(&walk, context);
+}
+
+void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_walked *walked)
+{
+    struct walk walk;
+    uint32_t pairs = 0;
+    bool keeping = true;
+    walk_begin(&walk, thread, guess);
+    *walked = (struct stack_walked){.outer = thread->kept,
+                                    .outer_count = walk.matched ? walk.candidates : 0,
+                                    .inner = thread->changed,
+                                    .inner_count = walk.changed,
+                                    .end = walk.matched ? thread->end : walk.end};
+    if (walk.matched)
+        keep_met(&walk, &pairs);
+    else
+        keeping = stack_memory_is_own(&thread->memory, thread->changed[walk.changed - 1].sp);
+    if (!keeping)
+        return;
+    if (!walk.matched) {
+        thread->count = 0;
+        thread->end = walk.end;
+    }
+    keep_frames(&walk, pairs);
 }

@@ -15,4 +15,16 @@
  */
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context);
 
+/* A walked stack: first the outer frames that were kept before, then the walked ones. */
+struct stack_walked {
+    const struct stack_kept *outer;  /* outermost first */
+    const struct stack_frame *inner; /* innermost first */
+    uint32_t outer_count, inner_count;
+    enum stack_end end;
+};
+
+/* Does what stack_walk() does, but looks up no nodes: those of the kept frames are not valid. The
+ * result is valid until the next walk. */
+void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_walked *walked);
+
 #endif

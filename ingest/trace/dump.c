@@ -111,6 +111,8 @@ static void put_arena(FILE *out, const struct trace_extension *extension)
                 " count %" PRIu64 " stack %" PRIu64,
                 extension->arena, extension->address, extension->size, extension->count,
                 extension->stack);
+        if (extension->block_kind != 0)
+            fprintf(out, " kind %" PRIu64, extension->block_kind);
         break;
     case TRACE_EXT_ARENA_REALLOC:
         fprintf(out,
@@ -122,6 +124,8 @@ static void put_arena(FILE *out, const struct trace_extension *extension)
     case TRACE_EXT_ARENA_FREE:
         fprintf(out, "arena-free arena %" PRIu64 " address 0x%" PRIx64, extension->arena,
                 extension->address);
+        if (extension->reason != 0)
+            fputs(" collected", out);
         break;
     case TRACE_EXT_ARENA_RESET:
         fprintf(out, "arena-reset arena %" PRIu64, extension->arena);
@@ -132,6 +136,34 @@ static void put_arena(FILE *out, const struct trace_extension *extension)
                 " count %" PRIu64 " of %" PRIu64 " bytes",
                 extension->arena, extension->address, extension->module, extension->symbol,
                 extension->count, extension->size);
+        break;
+    }
+    fprintf(out, " when %" PRIu64, extension->when);
+}
+
+/* Writes the fields of types that concern a runtime. */
+static void put_runtime(FILE *out, const struct trace_extension *extension)
+{
+    switch (extension->type) {
+    case TRACE_EXT_RUNTIME:
+        fprintf(out, "runtime module %" PRIu64, extension->module);
+        put_text(out, "name", extension->name);
+        break;
+    case TRACE_EXT_RUNTIME_NAME:
+        fprintf(out, "runtime-name module %" PRIu64 " number %" PRIu64, extension->module,
+                extension->number);
+        put_text(out, "function", extension->name);
+        put_text(out, "file", extension->file);
+        fprintf(out, " line %" PRIu64, extension->line);
+        break;
+    case TRACE_EXT_KIND:
+        fprintf(out, "kind id %" PRIu64 " module %" PRIu64, extension->block_kind,
+                extension->module);
+        put_text(out, "name", extension->name);
+        break;
+    default:
+        fprintf(out, "collection %s module %" PRIu64, extension->begins ? "begins" : "ended",
+                extension->module);
         break;
     }
     fprintf(out, " when %" PRIu64, extension->when);
@@ -210,6 +242,8 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
                 extension->address, extension->size, extension->stack, extension->thread,
                 extension->kind, extension->alignment, extension->age, extension->arena,
                 extension->count);
+        if (extension->block_kind != 0)
+            fprintf(out, " type %" PRIu64, extension->block_kind);
         break;
     case TRACE_EXT_SUPPRESSIONS:
         fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,
@@ -262,6 +296,12 @@ static void put_extended(FILE *out, uint64_t ticks, const struct trace_record *r
     case TRACE_EXT_ARENA_RESET:
     case TRACE_EXT_TYPE:
         put_arena(out, &extension);
+        break;
+    case TRACE_EXT_RUNTIME:
+    case TRACE_EXT_RUNTIME_NAME:
+    case TRACE_EXT_KIND:
+    case TRACE_EXT_COLLECTION:
+        put_runtime(out, &extension);
         break;
     default:
         if (extension.type >= TRACE_EXT_THREAD && extension.type <= TRACE_EXT_LAST)

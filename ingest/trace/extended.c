@@ -15,6 +15,12 @@ static uint64_t number(struct payload *payload)
     return value;
 }
 
+/* Reads a number that older records do not have: then it is 0. */
+static uint64_t more(struct payload *payload)
+{
+    return payload->good && payload->at < payload->end ? number(payload) : 0;
+}
+
 static struct trace_text text(struct payload *payload)
 {
     struct trace_text value = {"", 0};
@@ -94,10 +100,12 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->size = number(payload);
         extension->count = number(payload);
         extension->stack = number(payload);
+        extension->block_kind = more(payload);
         break;
     case TRACE_EXT_ARENA_FREE:
         extension->arena = number(payload);
         extension->address = number(payload);
+        extension->reason = more(payload);
         break;
     case TRACE_EXT_ARENA_REALLOC:
         extension->arena = number(payload);
@@ -188,6 +196,27 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
         extension->age = number(payload);
         extension->arena = number(payload);
         extension->count = number(payload);
+        extension->block_kind = more(payload);
+        break;
+    case TRACE_EXT_RUNTIME:
+        extension->module = number(payload);
+        extension->name = text(payload);
+        break;
+    case TRACE_EXT_RUNTIME_NAME:
+        extension->module = number(payload);
+        extension->number = number(payload);
+        extension->name = text(payload);
+        extension->file = text(payload);
+        extension->line = number(payload);
+        break;
+    case TRACE_EXT_KIND:
+        extension->block_kind = number(payload);
+        extension->module = number(payload);
+        extension->name = text(payload);
+        break;
+    case TRACE_EXT_COLLECTION:
+        extension->module = number(payload);
+        extension->begins = number(payload);
         break;
     case TRACE_EXT_SUPPRESSIONS:
         extension->reason = number(payload);
@@ -222,6 +251,8 @@ static void get_short(const struct trace_record *record, struct trace_extension 
     extension->size = record->size;
     extension->count = record->block.count;
     extension->stack = record->stack;
+    extension->block_kind = record->block.kind;
+    extension->reason = record->block.collected;
 }
 
 bool trace_extension_get(const struct trace_record *record, uint64_t ticks,

@@ -26,12 +26,14 @@ struct trace_extension {
     uint64_t module, load_bias, start, end, segment_count;
     uint64_t arena, parent, address, old_address, size, count, stack, symbol;
     uint64_t protection, offset, alignment;
-    uint64_t kind, age, trace; /* age: ticks; trace: id of the trace before */
+    uint64_t block_kind, number, line, begins; /* of runtimes */
+    uint64_t kind, age, trace;                 /* age: ticks; trace: id of the trace before */
     uint64_t resident, reason, resumed, monotonic_ns;
     uint64_t pid, parent_pid, parent_trace, flags, argument_count;
     uint64_t fork_before, fork_after; /* ticks, 0: not known */
     struct trace_text name; /* of a thread, arena, mark, snapshot; path of a module or mapped file;
-                               a piece of text */
+                               a piece of text; name of a runtime, function or kind */
+    struct trace_text file;
     struct trace_text build_id, exe, directory, host, kernel, boot_id;
     const uint8_t *rest, *rest_end; /* the strings of argv, or a module's segments */
 };

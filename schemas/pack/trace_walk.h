@@ -121,7 +121,8 @@ static inline bool move_arena_alloc(struct trace_walk *walk, unsigned head)
            move_arena(walk, attribute & TRACE_ARENA_OTHER) &&
            move_stamp(walk, TRACE_COLUMN_ALLOC_STAMP) &&
            move_address(walk, TRACE_COLUMN_ALLOC_ADDRESS, head >> 6) && move_size(walk, head) &&
-           move_stack(walk, attribute & 3) && move_arena(walk, attribute & TRACE_ARENA_COUNT);
+           move_stack(walk, attribute & 3) && move_arena(walk, attribute & TRACE_ARENA_COUNT) &&
+           move_arena(walk, attribute & TRACE_ARENA_KIND);
 }
 
 static inline bool move_arena_free(struct trace_walk *walk, unsigned head)
@@ -135,7 +136,7 @@ static inline bool move_extended(struct trace_walk *walk, unsigned head)
     uint64_t type, length;
     if ((head >> 3 & 3) == TRACE_FORM_ARENA_ALLOC)
         return move_arena_alloc(walk, head);
-    if ((head >> 3 & 3) == TRACE_FORM_ARENA_FREE)
+    if ((head >> 3 & 3) != TRACE_FORM_EXTENDED)
         return move_arena_free(walk, head);
     return move_number(walk, TRACE_COLUMN_EXTENDED, &type) &&
            move_number(walk, TRACE_COLUMN_EXTENDED, &length) &&

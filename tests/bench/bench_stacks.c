@@ -40,7 +40,8 @@ static void end_module(void *context, uint32_t module)
     (void)module;
 }
 
-static const struct stack_sink sink = {take_module, take_node, end_module};
+static const struct stack_sink sink = {
+    .module = take_module, .node = take_node, .module_end = end_module};
 
 NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void entry(void)
 {

@@ -183,13 +183,13 @@ void lane_arena_alloc(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_
 {
     uint8_t *p = room(lane, TRACE_RECORD_MAX);
     commit(lane,
-           trace_put_arena_alloc(p, &lane->coding, ticks, arena, address, size, count, stack));
+           trace_put_arena_alloc(p, &lane->coding, ticks, arena, address, size, count, stack, 0));
 }
 
 void lane_arena_free(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address)
 {
     uint8_t *p = room(lane, TRACE_RECORD_MAX);
-    commit(lane, trace_put_arena_free(p, &lane->coding, ticks, arena, address));
+    commit(lane, trace_put_arena_free(p, &lane->coding, ticks, arena, address, false));
 }
 
 void lane_free_stack(struct lane *lane, uint64_t ticks, uint64_t address, uint32_t stack)

@@ -39,8 +39,8 @@ static void worked_bytes(void **state)
     p = trace_put_free_stack(p, &writer, 1700, 0x405300, 2);
     uint8_t *e = trace_put_string(trace_put_varint(payload, 0), "load", 4);
     p = trace_put_extended(p, TRACE_EXT_MARK, payload, (size_t)(e - payload));
-    p = trace_put_arena_alloc(p, &writer, 1710, 1, 0x4053a0, 48, 3, 2);
-    p = trace_put_arena_free(p, &writer, 1720, 1, 0x4053a0);
+    p = trace_put_arena_alloc(p, &writer, 1710, 1, 0x4053a0, 48, 3, 2, 0);
+    p = trace_put_arena_free(p, &writer, 1720, 1, 0x4053a0, false);
     assert_int_equal(p - bytes, sizeof(expected));
     assert_memory_equal(bytes, expected, sizeof(expected));
 }
@@ -84,9 +84,9 @@ static void random_records_come_back(void **state)
             p = trace_put_alloc(p, &writer, ticks, r->address, r->size, r->stack, 0, 0);
         else if (r->kind == TRACE_EXTENDED && r->extra)
             p = trace_put_arena_alloc(p, &writer, ticks, r->stack % 3 + 1, r->address, r->size,
-                                      r->extra == 2 ? r->old_address : 1, r->stack);
+                                      r->extra == 2 ? r->old_address : 1, r->stack, r->stack % 5);
         else if (r->kind == TRACE_EXTENDED)
-            p = trace_put_arena_free(p, &writer, ticks, r->stack % 3 + 1, r->address);
+            p = trace_put_arena_free(p, &writer, ticks, r->stack % 3 + 1, r->address, r->stack % 2);
         else if (r->kind == TRACE_ALLOC_ATTR)
             p = trace_put_alloc(p, &writer, ticks, r->address, r->size, r->stack,
                                 r->extra ? TRACE_KIND_MEMALIGN : TRACE_KIND_CALLOC, 12);
@@ -124,6 +124,8 @@ static void random_records_come_back(void **state)
             assert_true(record.block.count == (r->extra == 2   ? r->old_address
                                                : r->extra == 1 ? 1
                                                                : 0));
+            assert_true(record.block.kind == (r->extra ? r->stack % 5 : 0));
+            assert_int_equal(record.block.collected, r->extra ? 0 : r->stack % 2);
             if (!r->extra)
                 continue;
         }

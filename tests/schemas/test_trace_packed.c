@@ -227,9 +227,11 @@ static uint8_t *program_step(struct program *program, uint8_t *p, struct trace_c
                               program->node % 3, 0x1000 + program->node * 8);
     case 19:
         return trace_put_arena_alloc(p, coding, program->ticks, 1 + stack % 2,
-                                     0x900000 + program->ticks * 16, size, 1 + stack % 3, stack);
+                                     0x900000 + program->ticks * 16, size, 1 + stack % 3, stack,
+                                     stack % 5);
     case 20:
-        return trace_put_arena_free(p, coding, program->ticks, 1, 0x900000 + program->ticks * 16);
+        return trace_put_arena_free(p, coding, program->ticks, 1, 0x900000 + program->ticks * 16,
+                                    stack % 4 == 1);
     case 21:
         if (random_number() % 16)
             return trace_put_free(p, coding, program->ticks, 0x7f0000000000 + 8 * (stack % 64));

@@ -71,7 +71,8 @@ static void end_module(void *context, uint32_t module)
     oracle.ended++;
 }
 
-static const struct stack_sink sink = {take_module, take_node, end_module};
+static const struct stack_sink sink = {
+    .module = take_module, .node = take_node, .module_end = end_module};
 
 static void *reserve(size_t size)
 {

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records what a runtime tells about itself: mprof_runtime_create(), mprof_kind_create() and
+ * mprof_collection(). The blocks of its kinds are those of an arena (arena.c).
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#define MPROF_IMPLEMENTATION
+#include "capture/mprof.h"
+
+#include "capture/entry/kinds.h"
+#include "capture/entry/names.h"
+#include "capture/os/os.h"
+#include "capture/record/event_steps.h"
+#include "capture/record/gate.h"
+#include "capture/record/thread.h"
+#include "capture/stack/stack.h"
+#include "capture/trace/file.h"
+
+#define FRAME __builtin_frame_address(0)
+#define KINDS 65536u
+#define KIND_NAME 128u
+
+/* A kind. `runtime` is set last. */
+struct kind {
+    _Atomic uint32_t runtime;  /* 0: there is no such kind */
+    _Atomic uint64_t named_in; /* the trace's number */
+    char name[KIND_NAME];
+};
+
+static struct {
+    _Atomic(struct kind *) all; /* by id */
+    _Atomic uint32_t last;
+} kinds;
+
+/* Returns the table, which the first use makes. NULL if there is no memory. */
+static struct kind *open_table(void)
+{
+    struct kind *table = atomic_load(&kinds.all), *none = NULL;
+    if (table)
+        return table;
+    table = os_map(KINDS * sizeof(*table));
+    if (!table || atomic_compare_exchange_strong(&kinds.all, &none, table))
+        return table;
+    os_unmap(table, KINDS * sizeof(*table));
+    return none;
+}
+
+/* Writes the name before it notes that it did: the record of a block must not name what is not
+ * there yet. Two threads may both write it, which the trace format allows. */
+bool kinds_introduce(struct thread *thread, uint32_t id)
+{
+    struct kind *table = atomic_load_explicit(&kinds.all, memory_order_acquire);
+    struct kind *kind = table && id < KINDS ? &table[id] : NULL;
+    const uint64_t trace = trace_file_id();
+    if (!kind)
+        return false;
+    if (atomic_load_explicit(&kind->named_in, memory_order_acquire) == trace)
+        return true;
+    const uint32_t runtime = atomic_load_explicit(&kind->runtime, memory_order_acquire);
+    const uint32_t module = runtime ? stack_runtime_module(runtime, thread) : 0;
+    uint8_t *p = module ? thread_extended_begin(thread, KIND_NAME + 48) : NULL;
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, id);
+    p = trace_put_varint(p, module);
+    p = trace_put_string(p, kind->name, strnlen(kind->name, KIND_NAME - 1));
+    thread_extended_end(thread, TRACE_EXT_KIND, p);
+    atomic_store_explicit(&kind->named_in, trace, memory_order_release);
+    return true;
+}
+
+ENTRY_POINT mprof_runtime mprof_runtime_create(const char *name,
+                                               const struct mprof_runtime_calls *calls, void *data)
+{
+    struct thread *thread = calls ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    if (!thread)
+        return 0;
+    const mprof_runtime runtime = stack_add_runtime(name, calls, data);
+    if (runtime)
+        stack_runtime_module(runtime, thread);
+    recorder_leave();
+    return runtime;
+}
+
+ENTRY_POINT mprof_kind mprof_kind_create(mprof_runtime runtime, const char *name)
+{
+    struct thread *thread = runtime ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    if (!thread)
+        return 0;
+    struct kind *table = open_table();
+    uint32_t id =
+        table && atomic_load(&kinds.last) < KINDS - 1 ? atomic_fetch_add(&kinds.last, 1) + 1 : 0;
+    if (id >= KINDS) {
+        atomic_fetch_sub(&kinds.last, 1);
+        id = 0;
+    }
+    if (id) {
+        if (name)
+            memcpy(table[id].name, name, strnlen(name, KIND_NAME - 1));
+        atomic_store_explicit(&table[id].runtime, runtime, memory_order_release);
+        kinds_introduce(thread, id);
+    }
+    recorder_leave();
+    return id;
+}
+
+ENTRY_POINT void mprof_collection(mprof_runtime runtime, int begin)
+{
+    struct thread *thread = runtime ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    if (!thread)
+        return;
+    const uint32_t module = stack_runtime_module(runtime, thread);
+    uint8_t *p = module ? thread_extended_begin(thread, 32) : NULL;
+    if (p) {
+        p = thread_put_when(thread, p);
+        p = trace_put_varint(p, module);
+        p = trace_put_varint(p, begin != 0);
+        thread_extended_end(thread, TRACE_EXT_COLLECTION, p);
+    }
+    recorder_leave();
+}

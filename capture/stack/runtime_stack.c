@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A native frame occupies the stack from its own stack pointer up to that of its caller. A frame of
+ * a runtime belongs to the native frame in which its address lies, that is, to the innermost one
+ * whose stack pointer is not above the address. Both lists are ordered by these addresses. So one
+ * pass from the outermost frame inward merges them.
+ */
+#include "capture/stack/runtime_stack.h"
+
+#include "capture/stack/context_tree.h"
+#include "capture/stack/pairs.h"
+#include "capture/stack/runtimes.h"
+#include "capture/stack/walk.h"
+
+/* A frame of a runtime in the last stack. */
+struct evaluated {
+    struct mprof_frame frame; /* as the runtime gave it */
+    uint64_t pc;              /* its pseudo pc */
+    uint64_t place;           /* where on the native stack; 0: inside all native frames */
+};
+
+/* A frame of the merged stack. */
+struct merged {
+    uint64_t pc, path;
+    uint32_t node;
+    enum trace_node_frame frame;
+};
+
+/* The last stack of a thread, outermost first. */
+struct runtime_stack {
+    uint32_t limit;
+    uint32_t merged_count;
+    struct mprof_frame_name name;
+    struct mprof_frame *asked; /* room for `limit` frames, as runtimes write them */
+    struct evaluated *last;    /* room for `limit` frames of all runtimes together */
+    struct merged *merged;     /* room for 2 × limit frames and an end */
+};
+
+/* One merge. */
+struct merge {
+    struct runtime_stack *stack;
+    void *context;
+    uint32_t at;   /* frames merged so far */
+    uint32_t same; /* so many frames are those of the last stack, as far as is known */
+    uint32_t node; /* of the last frame merged */
+    uint64_t path;
+    uint32_t next[RUNTIMES_MAX]; /* the next one to merge of each runtime, in `last` */
+    uint32_t end[RUNTIMES_MAX];
+    uint32_t runtimes;
+    uint32_t total;
+    bool cut; /* a runtime had more frames than there is room for */
+};
+
+size_t runtime_stack_size(uint32_t limit)
+{
+    return sizeof(struct runtime_stack) + 16 +
+           limit * (sizeof(struct mprof_frame) + sizeof(struct evaluated)) +
+           (2 * (size_t)limit + 1) * sizeof(struct merged);
+}
+
+void runtime_stack_init(struct stack_thread *thread, void *room)
+{
+    thread->runtime = (struct runtime_stack *)(((uintptr_t)room + 15) & ~(uintptr_t)15);
+}
+
+/* The pointers are set by the first use, so that a thread without a runtime touches no page here.
+ */
+static void prepare(struct stack_thread *thread)
+{
+    struct runtime_stack *stack = thread->runtime;
+    stack->limit = thread->limit;
+    stack->merged = (struct merged *)(stack + 1);
+    stack->last = (struct evaluated *)(stack->merged + 2 * (size_t)stack->limit + 1);
+    stack->asked = (struct mprof_frame *)(stack->last + stack->limit);
+}
+
+void runtime_stack_clear(struct stack_thread *thread)
+{
+    struct runtime_stack *stack = thread->runtime;
+    stack->merged_count = 0;
+}
+
+static bool frame_same(const struct mprof_frame *a, const struct mprof_frame *b)
+{
+    return a->key == b->key && a->check == b->check && a->line == b->line;
+}
+
+/*
+ * Reads the frames of one runtime into `last`, outermost first, from `total` on. Where the last
+ * stack had the same frame in the same place, its pc is used again.
+ */
+static void read_runtime(struct merge *merge, uint32_t index)
+{
+    struct runtime_stack *stack = merge->stack;
+    const uint32_t room = stack->limit - merge->total, first = merge->total;
+    const uint32_t count = runtimes_frames(index + 1, stack->asked, room);
+    uint64_t place = 0;
+    merge->cut = merge->cut || (count == room && count != 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mprof_frame *frame = &stack->asked[i];
+        struct evaluated *to = &stack->last[first + count - 1 - i];
+        if ((uint64_t)frame->address > place)
+            place = (uint64_t)frame->address;
+        if (!to->pc || to->pc >> RUNTIME_PC_RUNTIME_SHIFT != index + 1 ||
+            !frame_same(&to->frame, frame)) {
+            to->pc = 0;
+            to->frame = *frame;
+            to->pc = runtimes_pc(index + 1, frame, &stack->name);
+        }
+        to->place = place;
+    }
+    merge->next[index] = first;
+    merge->total = merge->end[index] = first + count;
+}
+
+/* Merges one frame. Returns false if its node could not be written. */
+static bool put(struct merge *merge, uint64_t pc, enum trace_node_frame frame, bool no_rule)
+{
+    struct merged *to = &merge->stack->merged[merge->at];
+    if (merge->at < merge->same && to->pc == pc && to->frame == frame) {
+        merge->node = to->node;
+        merge->path = to->path;
+        merge->at++;
+        return true;
+    }
+    merge->same = 0;
+    merge->stack->merged_count = merge->at; /* what lies further inward is overwritten */
+    merge->path = context_tree_path(merge->path, pc, frame);
+    merge->node =
+        no_rule ? context_tree_no_rule_node(merge->node, merge->path, pc, frame, merge->context)
+                : context_tree_node(merge->node, merge->path, pc, frame, merge->context);
+    if (!merge->node)
+        return false;
+    *to = (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
+    merge->stack->merged_count = ++merge->at;
+    return true;
+}
+
+/* Merges the frames of all runtimes whose place is not below `sp`. */
+static bool put_evaluated(struct merge *merge, uint64_t sp)
+{
+    for (uint32_t index = 0; index < merge->runtimes; index++) {
+        const struct evaluated *last = merge->stack->last;
+        uint32_t next = merge->next[index];
+        while (next < merge->end[index] && last[next].place >= sp)
+            if (!put(merge, last[next++].pc, CONTEXT_TREE_RUNTIME, false))
+                return false;
+        merge->next[index] = next;
+    }
+    return true;
+}
+
+static bool put_native(struct merge *merge, uint64_t pc, uint64_t sp, bool exact, bool no_rule)
+{
+    return put(merge, pc, exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN, no_rule) &&
+           (!merge->total || put_evaluated(merge, sp));
+}
+
+/* Merges the native frames and those of the runtimes. */
+static bool put_all(struct merge *merge, const struct stack_walked *walked)
+{
+    enum stack_end end = merge->cut && walked->end == STACK_END_WHOLE ? STACK_END_CUT : walked->end;
+    if (end != STACK_END_WHOLE &&
+        !put(merge, 0, end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END,
+             false))
+        return false;
+    for (uint32_t i = 0; i < walked->outer_count; i++) {
+        const struct stack_kept *kept = &walked->outer[i];
+        if (!put_native(merge, kept->pc, kept->sp, kept->exact, false))
+            return false;
+    }
+    for (uint32_t left = walked->inner_count; left--;) {
+        const struct stack_frame *frame = &walked->inner[left];
+        if (!put_native(merge, frame->pc, frame->sp, frame->exact, frame->no_rule))
+            return false;
+    }
+    return put_evaluated(merge, 0);
+}
+
+/* Finds the native frames: the last ones if they are unchanged, otherwise by a walk. */
+static void find_native(struct stack_thread *thread, const uint64_t *entry, bool guess,
+                        struct stack_walked *walked)
+{
+    const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
+    if (thread->count != 0) {
+        const struct stack_kept *top = &thread->kept[thread->count - 1];
+        if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end)) {
+            *walked = (struct stack_walked){
+                .outer = thread->kept, .outer_count = thread->count, .end = thread->end};
+            return;
+        }
+    }
+    thread->changed[0] = (struct stack_frame){.rbp = rbp, .pc = pc, .sp = sp};
+    stack_memory_begin(&thread->memory, (uint64_t)entry);
+    stack_walk_frames(thread, guess, walked);
+}
+
+uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entry, bool guess,
+                               void *context)
+{
+    struct stack_walked walked;
+    struct merge merge = {.stack = thread->runtime, .context = context};
+    if (!merge.stack->merged)
+        prepare(thread);
+    merge.same = merge.stack->merged_count;
+    merge.runtimes = runtimes_count();
+    for (uint32_t index = 0; index < merge.runtimes; index++)
+        read_runtime(&merge, index);
+    find_native(thread, entry, guess, &walked);
+    if (!put_all(&merge, &walked))
+        return 0;
+    merge.stack->merged_count = merge.at;
+    return merge.node;
+}
