@@ -304,8 +304,8 @@ MPROF_INLINE void mprof_type(mprof_arena arena, void *address, const void *symbo
  * calls->frames(data, out, max) writes the functions that the calling thread runs, innermost first,
  * at most `max`, and returns their number; 0 if the thread runs none. The recorder calls it inside
  * malloc and the other functions that it records, in any thread, also one that never ran the
- * runtime, and in signal handlers. So it may only read: it must not allocate, lock, wait or change
- * errno. It must cope with every state in which the runtime allocates. It is not called again
+ * runtime, and in signal handlers. So it may only read: it must not allocate, lock or wait. It must
+ * cope with every state in which the runtime allocates. It is not called again
  * before it has returned, by signal handlers of the same thread either. Frames that share a native
  * frame have the same address, or addresses in the same frame. A frame without an address lies in
  * the native frame of the next frame inward that has one. If there is none, it lies inside all

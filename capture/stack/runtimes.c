@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/stack/runtimes.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -108,7 +109,9 @@ uint32_t runtimes_frames(uint32_t number, struct mprof_frame *frames, uint32_t m
     const struct runtime *runtime = find_runtime(number);
     if (!runtime || !runtime->calls.frames)
         return 0;
-    uint32_t count = runtime->calls.frames(runtime->data, frames, max);
+    const int error = errno;
+    const uint32_t count = runtime->calls.frames(runtime->data, frames, max);
+    errno = error;
     return count < max ? count : max;
 }
 
@@ -167,8 +170,10 @@ static uint32_t ask_name(uint32_t number, const struct mprof_frame *frame,
     const struct runtime *runtime = find_runtime(number);
     name->function[0] = name->file[0] = 0;
     name->line = 0;
+    const int error = errno;
     if (runtime && runtime->calls.name)
         runtime->calls.name(runtime->data, frame->key, name);
+    errno = error;
     name->function[sizeof(name->function) - 1] = name->file[sizeof(name->file) - 1] = 0;
     const size_t function_size = strlen(name->function) + 1, file_size = strlen(name->file) + 1;
     const uint64_t first =

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -207,6 +208,42 @@ static void snapshot_taken(void *data)
     errno = MARK; /* what a callback does to errno is its own affair */
 }
 
+static unsigned int running(void *data, struct mprof_frame *out, unsigned int max)
+{
+    errno = 0; /* the recorder puts it right */
+    if (max > 0)
+        out[0] = (struct mprof_frame){.key = data, .line = 3};
+    return max > 0;
+}
+
+static void name_running(void *data, const void *key, struct mprof_frame_name *out)
+{
+    (void)data;
+    (void)key;
+    strcpy(out->function, "running");
+    errno = 0; /* the recorder puts it right */
+}
+
+static void runtime_calls(void)
+{
+    static const struct mprof_runtime_calls calls = {running, name_running};
+    static mprof_runtime runtime;
+    static mprof_arena arena;
+    static mprof_kind kind;
+    char pool[16];
+    if (!arena)
+        arena = mprof_arena_create("runtime", 0);
+    if (!runtime)
+        KEEPS(runtime = mprof_runtime_create("runtime", &calls, pool));
+    if (!kind)
+        KEEPS(kind = mprof_kind_create(runtime, "kind"));
+    KEEPS(mprof_arena_alloc_kind(arena, pool, sizeof(pool), 1, kind));
+    KEEPS(free(malloc(10)));
+    KEEPS(mprof_collection(runtime, 1));
+    KEEPS(mprof_collected(arena, pool));
+    KEEPS(mprof_collection(runtime, 0));
+}
+
 static void control_calls(void)
 {
     static int taken;
@@ -226,6 +263,7 @@ int main(int argc, char **argv)
         process_calls(argc > 1 ? argv[1] : "");
         arena_calls();
         control_calls();
+        runtime_calls();
         map_calls();
         hook_calls();
         sized_delete_calls();
