@@ -219,7 +219,7 @@ enum trace_extended {
     TRACE_EXT_KIND = 34,
     TRACE_EXT_COLLECTION = 35,
     TRACE_EXT_LAST = TRACE_EXT_COLLECTION, /* higher numbers are unknown */
-    TRACE_EXT_PACKED = 64,             /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_PACKED = 64,                 /* in containers only: anywhere else it is unknown */
 };
 
 /* A frame of a runtime: the value of its node is a number of RUNTIME_NAME and a line. */

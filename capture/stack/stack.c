@@ -30,7 +30,10 @@ static struct {
     const struct stack_sink *sink;
     enum stack_unwind mode;
     uint32_t limit;
-    _Atomic uint32_t special;    /* the mode does not unwind, or there is a runtime */
+    /* Not 0 if the mode does not unwind, or there is a runtime. It is set once, and a thread may
+     * see that late. So it is no atomic: the compiler then compares it in memory, which saves the
+     * hot path an instruction. */
+    uint32_t special;
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
 } stacks;
 
@@ -40,7 +43,7 @@ void stack_init(const struct stack_options *options, const struct stack_sink *si
     stacks.sink = sink;
     stacks.mode = options->unwind;
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
-    atomic_store(&stacks.special, stacks.mode >= STACK_UNWIND_INSTRUMENT);
+    stacks.special = stacks.mode >= STACK_UNWIND_INSTRUMENT;
     modules_init(false);
     unwind_cache_init(options->unwind);
     shadow_stack_on = options->unwind == STACK_UNWIND_INSTRUMENT;
@@ -188,8 +191,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         stack_branch_clear(thread);
         runtime_stack_clear(thread);
     }
-    if (__builtin_expect(atomic_load_explicit(&stacks.special, memory_order_relaxed) != 0, 0) &&
-        stack_is_known(thread, entry, context, &node))
+    if (__builtin_expect(stacks.special != 0, 0) && stack_is_known(thread, entry, context, &node))
         return node;
     if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
@@ -206,7 +208,7 @@ uint32_t stack_add_runtime(const char *name, const struct mprof_runtime_calls *c
 {
     const uint32_t runtime = runtimes_add(name, calls, data);
     if (runtime)
-        atomic_store(&stacks.special, 1);
+        __atomic_store_n(&stacks.special, 1, __ATOMIC_RELEASE);
     return runtime;
 }
 
