@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads a time as the filter language writes it: for options and keys that ask for one. */
+/* Reads a time or a duration as the filter language writes it: for options, keys and limits. */
 #ifndef MPROF_SESSION_MOMENT_H
 #define MPROF_SESSION_MOMENT_H
 
@@ -15,5 +15,12 @@
  */
 bool session_moment(const struct session *session, const char *text, uint64_t *ns,
                     struct session_error *error);
+/*
+ * Stores the length of time that `text` means in this session, in ns: "2.5s", "10%" of the run,
+ * "end - peak", or sums of these. Returns false with `error` set and its column, from 1: not a
+ * duration, no such mark, or one below 0.
+ */
+bool session_duration(const struct session *session, const char *text, uint64_t *ns,
+                      struct session_error *error);
 
 #endif

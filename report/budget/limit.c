@@ -72,8 +72,6 @@ static bool take_value(const char *text, const struct session *session, enum ses
 {
     static const struct suffix sizes[] = {
         {"", 1}, {"K", 1024}, {"M", UINT64_C(1) << 20}, {"G", UINT64_C(1) << 30}, {NULL, 0}};
-    static const struct suffix times[] = {
-        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", UINT64_C(1000000000)}, {NULL, 0}};
     uint64_t ns;
     switch (unit) {
     case UNIT_BYTES:
@@ -81,12 +79,8 @@ static bool take_value(const char *text, const struct session *session, enum ses
                report_fail(error, "expected a size (number, or number with K, M or G) or a "
                                   "percentage with a sign (+5%%)");
     case UNIT_DURATION:
-        *value = 0;
-        return strcmp(text, "0") == 0 || take_with_unit(text, times, value) ||
-               report_fail(error, "expected a duration (number with ns, us, ms or s) or a "
-                                  "percentage with a sign (+5%%)");
     case UNIT_MOMENT:
-        if (!session_moment(session, text, &ns, error))
+        if (!(unit == UNIT_MOMENT ? session_moment : session_duration)(session, text, &ns, error))
             return false;
         *value = ns;
         return true;

@@ -91,16 +91,29 @@ struct filter_program filter_live_program(const struct filter_live *live)
         .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = live->time.ns};
 }
 
-bool session_moment(const struct session *session, const char *text, uint64_t *ns,
-                    struct session_error *error)
+/* Computes a time or a duration that is not below 0; `below` is the message if it is. */
+static bool text_ns(const struct session *session, const char *text, enum filter_type type,
+                    const char *below, uint64_t *ns, struct session_error *error)
 {
     struct filter_value value;
     struct filter_ns time = {.ns = 0};
-    struct filter_graph *graph = filter_parse_time(text, &value, error);
+    struct filter_graph *graph = filter_parse_time(text, type, &value, error);
     bool good = graph && filter_moment_ns(session, &value, &time, error);
     if (good && time.before)
-        good = session_fail(error, 1, "this time lies before the start");
+        good = session_fail(error, 1, "%s", below);
     filter_graph_free(graph);
     *ns = time.ns;
     return good;
+}
+
+bool session_moment(const struct session *session, const char *text, uint64_t *ns,
+                    struct session_error *error)
+{
+    return text_ns(session, text, TYPE_MOMENT, "this time lies before the start", ns, error);
+}
+
+bool session_duration(const struct session *session, const char *text, uint64_t *ns,
+                      struct session_error *error)
+{
+    return text_ns(session, text, TYPE_DURATION, "this duration is below 0", ns, error);
 }

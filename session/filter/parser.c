@@ -440,8 +440,8 @@ struct filter_graph *filter_parse(const char *text, struct session_error *error)
     return filter_parse_named(text, NULL, error);
 }
 
-struct filter_graph *filter_parse_time(const char *text, struct filter_value *value,
-                                       struct session_error *error)
+struct filter_graph *filter_parse_time(const char *text, enum filter_type type,
+                                       struct filter_value *value, struct session_error *error)
 {
     struct session_error kept = {.column = 0};
     struct filter_scope scope = {.definitions = NULL};
@@ -454,8 +454,9 @@ struct filter_graph *filter_parse_time(const char *text, struct filter_value *va
     *value = (struct filter_value){.column = 0};
     lexer_start(&scope.lexer, text);
     filter_advance(&parser);
-    if (filter_parse_moment(&parser, value) &&
-        (parser.token.kind == TOKEN_END || filter_expected(&parser, "the end of the time")))
+    const char *end = type == TYPE_DURATION ? "the end of the duration" : "the end of the time";
+    if (filter_parse_value(&parser, type, value) &&
+        (parser.token.kind == TOKEN_END || filter_expected(&parser, end)))
         return graph;
     filter_graph_free(graph);
     return NULL;

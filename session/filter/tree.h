@@ -283,10 +283,10 @@ struct filter_graph *filter_parse(const char *text, struct session_error *error)
 /* Does the same with stored graphs; `names` may be NULL. */
 struct filter_graph *filter_parse_named(const char *text, const struct filter_names *names,
                                         struct session_error *error);
-/* Parses a text that is a time. The value lives as long as the graph that it returns, which has no
- * pipeline. Returns NULL with `error` and its column set. */
-struct filter_graph *filter_parse_time(const char *text, struct filter_value *value,
-                                       struct session_error *error);
+/* Parses a text that is a time or, by the type, a duration. The value lives as long as the graph
+ * that it returns, which has no pipeline. Returns NULL with `error` and its column set. */
+struct filter_graph *filter_parse_time(const char *text, enum filter_type type,
+                                       struct filter_value *value, struct session_error *error);
 /* Tells whether `text` can be stored under `name`. Returns false with `error` and its column set.
  */
 bool filter_check_stored(const char *name, const char *text, const struct filter_names *names,

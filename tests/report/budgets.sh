@@ -66,6 +66,9 @@ sampled=$MPROF_BUILD/tests/readers/sessions/sampled.db
 echo 'all: all | sum size >= 0' >sum.budgets
 mprof-report --check sum.budgets --format json "$sampled" >sum.json 2>/dev/null || fail "the sum of a sample"
 read -r value error < <(jq -r '.tables.budgets.rows[0] | "\(.value) \(.value_error | floor)"' sum.json)
+echo 'none: all | count == 0' >none.budgets
+mprof-report --check none.budgets --format json "$sampled" >none.json 2>/dev/null
+[ "$(jq '[.tables.holders.rows[].value_error] | length > 0 and all(. > 0)' none.json)" = true ] || fail "who holds most has no error: $(cat none.json)"
 [ "$error" -gt 0 ] || fail "the sum of a sample has no error"
 cat >doubt.budgets <<END
 near: all | sum size <= $((value + error))
@@ -106,6 +109,19 @@ NODE_PATH=$MPROF_BUILD-npm/node_modules node "$MPROF_SOURCE/tests/report/junit.j
 jq -e '.testsuites[0].testCases[] | select(.name == "leaks") | .result == "failed" and (.message | contains("make_widget"))' \
     junit.json >/dev/null || fail "the failure by npm: $(cat junit.json)"
 
+# Durations as the filter language writes them.
+cat >times.budgets <<'END'
+half: all | max lifetime != 50%
+whole: all | max lifetime != end - start
+twice: all | max lifetime != 1s + 2ms
+behind: all | max lifetime != end - peak + 100%
+END
+check 0 times.budgets
+run=$(meta "$session" duration_ns) peak_at=$(meta "$session" peak_ns)
+for limit in "half $((run / 2))" "whole $run" "twice 1002000000" "behind $((2 * run - peak_at))"; do
+    is "$(verdict "${limit% *}" | cut -d' ' -f3)" -eq "${limit#* }" "a limit of time: $limit"
+done
+
 # A base: its own sentence, 5 % more, and 0.
 printf 'up: all | sum size <= +5%%\ndown: all | sum size <= -0.5%%\n' >percent.budgets
 check 3 percent.budgets --base "$session"
@@ -127,6 +143,8 @@ wrong '1:22: expected a size' 'a: all | sum size <= 5%'
 wrong '1:19: expected a whole number' 'a: all | count <= 5.5'
 wrong '1:10: expected a measure' 'a: all | where size > 3'
 wrong '1:15: expected == != <' 'a: all | count'
+wrong '1:24: expected a duration' 'a: all | max lifetime < end'
+wrong '1:24: this duration is below 0' 'a: all | max lifetime < start - end'
 wrong '1:18: expected a limit' 'a: all | count <='
 wrong '1:1: expected NAME' 'all | count'
 wrong '1:1: expected ; at the end' 'x = all'

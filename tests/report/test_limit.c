@@ -39,6 +39,11 @@ static void texts(void **state)
     assert_int_equal(value_of("2.5ms", UNIT_DURATION), 2500000);
     assert_int_equal(value_of("0", UNIT_DURATION), 0);
     assert_int_equal(value_of("5", UNIT_DURATION), -1);
+    assert_int_equal(value_of("1s + 2ms - 500us", UNIT_DURATION), 1001500000);
+    assert_int_equal(value_of("(1s + 2ms) - 1s", UNIT_DURATION), 2000000);
+    assert_int_equal(value_of("1ms - 1s", UNIT_DURATION), -1); /* below 0 */
+    assert_int_equal(value_of("end", UNIT_DURATION), -1);
+    assert_int_equal(value_of("1ms 2ms", UNIT_DURATION), -1);
     assert_int_equal(value_of("0x2710", UNIT_NUMBER), 10000);
     assert_int_equal(value_of("007", UNIT_NUMBER), 7);
     assert_int_equal(value_of("1.5", UNIT_NUMBER), -1);

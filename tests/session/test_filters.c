@@ -551,6 +551,16 @@ static void test_moments(void **state)
         assert_string_not_equal(error.message, "");
         assert_false(session_moment(session, wrong[i].text, &ns, NULL));
     }
+    /* Durations: half of the run, and what lies between two times. */
+    uint64_t end;
+    assert_true(session_moment(session, "end", &end, &error));
+    assert_true(session_duration(session, "50% + 3ns", &ns, &error));
+    assert_int_equal(ns, end / 2 + 3);
+    assert_true(session_duration(session, "end - start", &ns, &error));
+    assert_int_equal(ns, end);
+    assert_false(session_duration(session, "end", &ns, &error));
+    assert_false(session_duration(session, "start - end", &ns, &error));
+    assert_int_equal(error.column, 1);
     close_fixture();
 }
 
