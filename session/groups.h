@@ -208,8 +208,8 @@ bool session_group_value(struct session_group_set *set, size_t row,
                          struct session_error *error);
 /*
  * Stores the standard error of an estimate: the square root of the variance of the group's
- * allocations, objects, bytes, live_count or live_bytes. 0 if the session is not sampled, below 0
- * for a measure whose error is not known. Returns false with `error` set.
+ * allocations, objects, bytes, live_count, live_bytes or at_peak_bytes. 0 if the session is not
+ * sampled, below 0 for a measure whose error is not known. Returns false with `error` set.
  */
 bool session_group_error(struct session_group_set *set, size_t row,
                          enum session_group_measure measure, double *standard_error,

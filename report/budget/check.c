@@ -51,7 +51,8 @@ static void take_holders(struct budget_result *result, struct session_group_set 
         return;
     for (size_t row = 0; row < session_groups_count(set) && row < HOLDERS_MOST; row++) {
         struct budget_holder *holder = &result->holders[row];
-        if (!session_group_value(set, row, measure, &holder->value, &ignored))
+        if (!session_group_value(set, row, measure, &holder->value, &ignored) ||
+            !session_group_error(set, row, measure, &holder->standard_error, &ignored))
             return;
         holder->function = copy(session_group_key(set, row, 0));
         holder->module = copy(session_group_key(set, row, 1));

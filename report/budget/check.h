@@ -16,6 +16,7 @@ struct budget_holder {
     char *function, *module; /* NULL: not known */
     uint64_t value, whole;   /* bytes, or allocations if the measure counts */
     bool counts;
+    double standard_error; /* 0 if the session is not sampled */
 };
 
 struct budget_result {

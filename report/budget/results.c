@@ -71,7 +71,7 @@ static void add_holders(const struct budget *budget, const struct budget_result 
                        (struct document_value){.kind = holder->counts ? VALUE_NUMBER : VALUE_BYTES,
                                                .number = holder->value,
                                                .estimated = document->estimated,
-                                               .standard_error = -1});
+                                               .standard_error = holder->standard_error});
         document_share(document, holder->value, holder->whole);
         document_text(document, holder->counts ? "allocations" : "bytes");
         document_text(document, budget->name);

@@ -18,7 +18,7 @@ static const enum session_group_measure measures[SUMS] = {MEASURE_BYTES, MEASURE
 struct diff_row {
     char *keys[KEYS_MOST]; /* NULL: not known */
     uint64_t sums[SIDES][SUMS];
-    double variances[SUMS]; /* of the changes; NAN: not known */
+    double variances[SIDES][SUMS]; /* 0 if the session is not sampled */
 };
 
 struct diff {
@@ -111,11 +111,11 @@ static bool add_row(struct diff *diff, struct session *session, struct session_g
         if (!copy_key(session, set, row, i, stack, &added->keys[i]))
             return report_fail_memory(error, "the names");
     for (size_t i = 0; i < SUMS; i++) {
-        double standard_error = -1;
+        double standard_error = 0;
         if (!session_group_value(set, row, measures[i], &added->sums[side][i], error) ||
             !session_group_error(set, row, measures[i], &standard_error, error))
             return false;
-        added->variances[i] = standard_error < 0 ? NAN : standard_error * standard_error;
+        added->variances[side][i] = standard_error * standard_error;
     }
     return true;
 }
@@ -163,7 +163,8 @@ static void join_rows(struct diff *diff)
         for (size_t j = 0; j < SUMS; j++) {
             last->sums[0][j] += row->sums[0][j];
             last->sums[1][j] += row->sums[1][j];
-            last->variances[j] += row->variances[j];
+            last->variances[0][j] += row->variances[0][j];
+            last->variances[1][j] += row->variances[1][j];
         }
         clear_row(row);
     }
@@ -192,11 +193,14 @@ static void add_facts(const struct diff *diff, struct document *document)
     for (int side = 0; side < SIDES; side++)
         for (size_t i = 0; i < SUMS; i++) {
             uint64_t sum = 0;
-            for (size_t row = 0; row < diff->count; row++)
+            double variance = 0;
+            for (size_t row = 0; row < diff->count; row++) {
                 sum += diff->rows[row].sums[side][i];
+                variance += diff->rows[row].variances[side][i];
+            }
             document_fact_sum(document, names[side][i], NULL,
                               measures[i] == MEASURE_ALLOCATIONS ? VALUE_NUMBER : VALUE_BYTES, sum,
-                              -1);
+                              sqrt(variance));
         }
 }
 
@@ -220,9 +224,9 @@ static void add_rows(const struct report_request *request, const struct diff *di
         const struct diff_row *row = &diff->rows[i];
         for (size_t j = 0; j < SUMS; j++) {
             document_sum_change(document, row->sums[0][j], row->sums[1][j],
-                                sqrt(row->variances[j]));
-            document_sum(document, row->sums[1][j], -1);
-            document_sum(document, row->sums[0][j], -1);
+                                sqrt(row->variances[0][j] + row->variances[1][j]));
+            document_sum(document, row->sums[1][j], sqrt(row->variances[1][j]));
+            document_sum(document, row->sums[0][j], sqrt(row->variances[0][j]));
         }
         for (size_t j = 0; j < keys; j++)
             document_text(document, row->keys[j]);

@@ -1,8 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report of functions: what each allocated itself, and with those that it called. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/tables/reports.h"
+#include "report/tables/variances.h"
+#include "session/code_facts.h"
+
+enum { SUMS = 8 };
+
+/* The variances of a function's sums, in the order of the columns. */
+struct function_variances {
+    double of[SUMS];
+};
+
+/* ---- standard errors ---- */
+
+/* Adds a stack's row to the function of its call site. */
+static void add_self(struct function_variances *function, const struct variance_row *row,
+                     bool short_lived)
+{
+    if (short_lived) {
+        function->of[7] += row->of[VARIANCE_ALLOCATIONS];
+        return;
+    }
+    function->of[0] += row->of[VARIANCE_BYTES];
+    function->of[1] += row->of[VARIANCE_ALLOCATIONS];
+    function->of[4] += row->of[VARIANCE_LIVE_BYTES];
+    function->of[5] += row->of[VARIANCE_LIVE_COUNT];
+    function->of[6] += row->of[VARIANCE_AT_PEAK_BYTES];
+}
+
+static void add_total(struct function_variances *function, const struct variance_row *row)
+{
+    function->of[2] += row->of[VARIANCE_BYTES];
+    function->of[3] += row->of[VARIANCE_ALLOCATIONS];
+}
+
+/* Adds the rows to their functions. `seen` has, by function, the last row + 1 that counted: a
+ * function counts once in a stack. */
+static bool add_rows(struct session *session, const struct variances *variances, bool short_lived,
+                     size_t *seen, struct function_variances *functions,
+                     struct session_error *error)
+{
+    for (size_t i = 0; i < variances->count; i++) {
+        const struct variance_row *row = &variances->rows[i];
+        const size_t site = session_stack_call_site(session, row->stack);
+        const uint32_t *frames = NULL;
+        size_t count = 0;
+        uint32_t own = 0;
+        if (row->stack != 0 && !session_stack_frames(session, row->stack, &frames, &count, error))
+            return false;
+        for (size_t frame = 0; frame < count; frame++) {
+            struct session_code_frame code;
+            if (!session_code_frame(session, frames[frame], &code, error))
+                return false;
+            if (frame == site)
+                own = code.function;
+            if (short_lived || seen[code.function] == i + 1)
+                continue;
+            seen[code.function] = i + 1;
+            add_total(&functions[code.function], row);
+        }
+        if (!short_lived && seen[own] != i + 1) {
+            seen[own] = i + 1;
+            add_total(&functions[own], row);
+        }
+        add_self(&functions[own], row, short_lived);
+    }
+    return true;
+}
+
+/* Stores the variances by function, which the caller frees; NULL if the session is not sampled. */
+static bool find_variances(const struct report_request *request,
+                           struct function_variances **functions, struct session_error *error)
+{
+    const size_t count = (size_t)session_function_count(request->session) + 1;
+    struct variances all = {.rows = NULL}, passing = {.rows = NULL};
+    *functions = NULL;
+    if (!session_sampled(request->session))
+        return true;
+    struct function_variances *made = calloc(count, sizeof(*made));
+    size_t *seen = calloc(count, sizeof(*seen));
+    bool good = (made && seen) || report_fail_memory(error, "the standard errors");
+    good = good && variances_read(request, NULL, NULL, &all, error) &&
+           variances_read(request, NULL, "| where freed == true and lifetime < 1ms", &passing,
+                          error) &&
+           session_load_stacks(request->session, error) &&
+           add_rows(request->session, &all, false, seen, made, error) &&
+           add_rows(request->session, &passing, true, seen, made, error);
+    free(all.rows);
+    free(passing.rows);
+    free(seen);
+    if (good)
+        *functions = made;
+    else
+        free(made);
+    return good;
+}
+
+/* ---- the table ---- */
 
 static int by_total(const void *left, const void *right)
 {
@@ -15,13 +112,13 @@ static int by_total(const void *left, const void *right)
 }
 
 static void add_row(struct session *session, const struct session_function_row *row,
-                    struct document *document)
+                    const struct function_variances *variances, struct document *document)
 {
-    const uint64_t sums[] = {row->self_bytes,    row->self_count, row->total_bytes,
-                             row->total_count,   row->live_bytes, row->live_count,
-                             row->at_peak_bytes, row->short_lived};
-    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
-        document_sum(document, sums[i], -1);
+    const uint64_t sums[SUMS] = {row->self_bytes,    row->self_count, row->total_bytes,
+                                 row->total_count,   row->live_bytes, row->live_count,
+                                 row->at_peak_bytes, row->short_lived};
+    for (size_t i = 0; i < SUMS; i++)
+        document_sum(document, sums[i], variances ? sqrt(variances[row->function].of[i]) : -1);
     document_text(document, row->function ? session_function_name(session, row->function) : NULL);
     document_text(document, row->function ? session_function_module(session, row->function) : NULL);
     const char *place = session_function_place(session, row->function);
@@ -39,10 +136,13 @@ bool report_functions(const struct report_request *request, struct document *doc
         {"function", NULL, VALUE_TEXT, NULL},       {"module", NULL, VALUE_TEXT, NULL},
         {"place", NULL, VALUE_TEXT, NULL}};
     struct session_function_row *rows = NULL;
+    struct function_variances *variances = NULL;
     size_t count = 0;
     struct graph_result *result = request_run(request, request->session, NULL, NULL, error);
     struct selection *selection = result ? graph_result_selection(result) : NULL;
-    if (!selection || !selection_functions(selection, &rows, &count, error)) {
+    if (!selection || !find_variances(request, &variances, error) ||
+        !selection_functions(selection, &rows, &count, error)) {
+        free(variances);
         graph_result_free(result);
         return false;
     }
@@ -50,9 +150,10 @@ bool report_functions(const struct report_request *request, struct document *doc
         qsort(rows, count, sizeof(*rows), by_total);
     document_table(document, "functions", "Functions", columns, sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++)
-        add_row(request->session, &rows[i], document);
+        add_row(request->session, &rows[i], variances, document);
     document_rows(document, count);
     free(rows);
+    free(variances);
     graph_result_free(result);
     return true;
 }

@@ -34,10 +34,14 @@ bool report_peak(const struct report_request *request, struct document *document
         set,         NULL,
         live,        3,
         request->by, true};
+    const struct report_request program = {.session = request->session};
+    const uint64_t peak_ns = session_peak_ns(request->session);
+    double standard_error;
+    if (!request_error_at(&program, peak_ns, &standard_error, error))
+        return false;
     document_fact_sum(document, "peak_bytes", "peak of the program", VALUE_BYTES,
-                      session_peak_bytes(request->session), -1);
-    document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT,
-                         session_peak_ns(request->session));
+                      session_peak_bytes(request->session), standard_error);
+    document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT, peak_ns);
     return add_sum(request, "bytes", "bytes here", VALUE_BYTES, set, "| sum size", document,
                    error) &&
            add_sum(request, "allocations", "blocks here", VALUE_NUMBER, set, "| count", document,

@@ -10,6 +10,7 @@
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
 #include "report/tables/suppress.h"
+#include "report/tables/variances.h"
 #include "session/leaks.h"
 
 /* ---- facts ------------------------------------------------------------------------------ */
@@ -22,15 +23,48 @@ static const char *title_of(const struct report_request *request)
     return session_stopped(request->session) ? "Live when the recording stopped" : "Never freed";
 }
 
+/* The variances of a group's bytes and blocks; 0 if the session is not sampled. */
+struct leak_variance {
+    double bytes, blocks;
+};
+
 static bool is_suppressed(const struct session_leak *leak)
 {
     return leak->kind == SESSION_LEAK_SUPPRESSED || leak->kind == SESSION_LEAK_RUNTIME;
 }
 
+/* Two texts that may be unknown. */
+static bool same_text(const char *left, const char *right)
+{
+    return left && right ? strcmp(left, right) == 0 : left == right;
+}
+
+/* Stores the variances of each group, by its place in `leaks`. */
+static void find_variances(struct session *session, const struct session_leaks *leaks,
+                           const struct variances *variances, struct leak_variance *of)
+{
+    for (size_t i = 0; i < leaks->count; i++) {
+        const struct session_leak *leak = &leaks->leaks[i];
+        const char *type = leak->type ? session_type_name(session, leak->type) : NULL;
+        for (size_t j = 0; j < leak->stack_count; j++) {
+            size_t count;
+            const struct variance_row *rows =
+                variances_of_stack(variances, leaks->stacks[leak->first_stack + j].stack, &count);
+            for (size_t k = 0; k < count; k++) {
+                const bool same = same_text(rows[k].type, type);
+                of[i].bytes += same ? rows[k].of[VARIANCE_BYTES] : 0;
+                of[i].blocks += same ? rows[k].of[VARIANCE_ALLOCATIONS] : 0;
+            }
+        }
+    }
+}
+
 static bool add_facts(const struct report_request *request, const struct session_leaks *leaks,
-                      struct document *document, struct session_error *error)
+                      const struct leak_variance *variances, struct document *document,
+                      struct session_error *error)
 {
     uint64_t bytes = 0, blocks = 0, suppressed = 0;
+    struct leak_variance sum = {.bytes = 0}, left_out = {.bytes = 0};
     struct session_measure kept;
     if (!request_measure(request, request->session, "live - leaked", "| sum size", &kept, error))
         return false;
@@ -39,13 +73,18 @@ static bool add_facts(const struct report_request *request, const struct session
         bytes += is_suppressed(leak) ? 0 : leak->bytes;
         blocks += is_suppressed(leak) ? 0 : leak->blocks;
         suppressed += is_suppressed(leak) ? leak->bytes : 0;
+        struct leak_variance *of = is_suppressed(leak) ? &left_out : &sum;
+        of->bytes += variances[i].bytes;
+        of->blocks += variances[i].blocks;
     }
     const bool stopped = session_stopped(request->session);
-    document_fact_sum(document, "bytes", stopped ? live_at_stop : "leaked", VALUE_BYTES, bytes, -1);
+    document_fact_sum(document, "bytes", stopped ? live_at_stop : "leaked", VALUE_BYTES, bytes,
+                      sqrt(sum.bytes));
     document_fact_sum(document, "allocations",
                       stopped ? "blocks live when the recording stopped" : "blocks leaked",
-                      VALUE_NUMBER, blocks, -1);
-    document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed, -1);
+                      VALUE_NUMBER, blocks, sqrt(sum.blocks));
+    document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed,
+                      sqrt(left_out.bytes));
     document_fact_sum(document, "kept_bytes", "kept by the runtime, or suppressed by ingest",
                       VALUE_BYTES, kept.value, kept.estimated ? kept.standard_error : -1);
     return true;
@@ -53,8 +92,8 @@ static bool add_facts(const struct report_request *request, const struct session
 
 /* Lists the patterns of --suppress that name blocks, as LeakSanitizer does. Groups of one kind are
  * together. */
-static void add_patterns(const struct session_leaks *leaks, const struct suppressions *suppressions,
-                         struct document *document)
+static void add_patterns(const struct session_leaks *leaks, const struct leak_variance *variances,
+                         const struct suppressions *suppressions, struct document *document)
 {
     static const struct document_column columns[] = {{"bytes", NULL, VALUE_BYTES, NULL},
                                                      {"allocations", NULL, VALUE_NUMBER, NULL},
@@ -63,15 +102,18 @@ static void add_patterns(const struct session_leaks *leaks, const struct suppres
     for (size_t i = 0; i < suppressions_count(suppressions); i++) {
         const char *pattern = suppressions_pattern(suppressions, i);
         uint64_t bytes = 0, blocks = 0;
+        struct leak_variance sum = {.bytes = 0};
         for (size_t j = 0; j < leaks->count; j++)
             if (is_suppressed(&leaks->leaks[j]) && strcmp(leaks->leaks[j].why, pattern) == 0) {
                 bytes += leaks->leaks[j].bytes;
                 blocks += leaks->leaks[j].blocks;
+                sum.bytes += variances[j].bytes;
+                sum.blocks += variances[j].blocks;
             }
         if (blocks == 0)
             continue;
-        document_sum(document, bytes, -1);
-        document_sum(document, blocks, -1);
+        document_sum(document, bytes, sqrt(sum.bytes));
+        document_sum(document, blocks, sqrt(sum.blocks));
         document_text(document, pattern);
     }
 }
@@ -92,8 +134,8 @@ static int by_bytes(const void *left, const void *right)
     return a->type < b->type ? -1 : a->type > b->type;
 }
 
-static void add_paths(const struct report_request *request, struct session_leaks *leaks,
-                      struct document *document)
+static void add_paths(const struct report_request *request, const struct session_leaks *leaks,
+                      const struct leak_variance *variances, struct document *document)
 {
     static const struct document_column columns[] = {
         {"bytes", NULL, VALUE_BYTES, NULL},           {"share", NULL, VALUE_SHARE, NULL},
@@ -104,8 +146,6 @@ static void add_paths(const struct report_request *request, struct session_leaks
         {"frames", NULL, VALUE_FRAMES, NULL}};
     uint64_t whole = 0;
     size_t count = 0;
-    if (leaks->count > 0)
-        qsort(leaks->leaks, leaks->count, sizeof(*leaks->leaks), by_bytes);
     for (size_t i = 0; i < leaks->count && !is_suppressed(&leaks->leaks[i]); i++) {
         whole += leaks->leaks[i].bytes;
         count++;
@@ -114,9 +154,9 @@ static void add_paths(const struct report_request *request, struct session_leaks
                    sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++) {
         const struct session_leak *leak = &leaks->leaks[i];
-        document_sum(document, leak->bytes, -1);
+        document_sum(document, leak->bytes, sqrt(variances[i].bytes));
         document_share(document, leak->bytes, whole);
-        document_sum(document, leak->blocks, -1);
+        document_sum(document, leak->blocks, sqrt(variances[i].blocks));
         document_number(document, leak->stack_count);
         document_number(document, leak->first_ns);
         document_number(document, leak->last_ns);
@@ -134,7 +174,7 @@ static void add_paths(const struct report_request *request, struct session_leaks
 struct key_sum {
     size_t row;
     uint64_t bytes, blocks;
-    double variance; /* of the bytes; NAN: not known */
+    struct leak_variance variance;
 };
 
 struct keyed {
@@ -178,15 +218,17 @@ static bool read_rows(const struct keyed *keyed, const bool *suppressed, struct 
     for (size_t row = 0; row < session_groups_count(keyed->set); row++) {
         const struct session_group_key stack = session_group_key(keyed->set, row, 0);
         struct key_sum *sum = &sums[*count];
-        double error_of_bytes = -1;
+        double error_of_bytes = 0, error_of_blocks = 0;
         if (!stack.is_null && suppressed[stack.id])
             continue;
         sum->row = row;
         if (!session_group_value(keyed->set, row, MEASURE_BYTES, &sum->bytes, error) ||
             !session_group_value(keyed->set, row, MEASURE_ALLOCATIONS, &sum->blocks, error) ||
-            !session_group_error(keyed->set, row, MEASURE_BYTES, &error_of_bytes, error))
+            !session_group_error(keyed->set, row, MEASURE_BYTES, &error_of_bytes, error) ||
+            !session_group_error(keyed->set, row, MEASURE_ALLOCATIONS, &error_of_blocks, error))
             return false;
-        sum->variance = error_of_bytes < 0 ? NAN : error_of_bytes * error_of_bytes;
+        sum->variance.bytes = error_of_bytes * error_of_bytes;
+        sum->variance.blocks = error_of_blocks * error_of_blocks;
         ++*count;
     }
     return true;
@@ -200,7 +242,8 @@ static size_t join_rows(struct keyed *keyed, struct key_sum *sums, size_t count)
         if (joined > 0 && compare_keys(keyed, sums[joined - 1].row, sums[i].row) == 0) {
             sums[joined - 1].bytes += sums[i].bytes;
             sums[joined - 1].blocks += sums[i].blocks;
-            sums[joined - 1].variance += sums[i].variance;
+            sums[joined - 1].variance.bytes += sums[i].variance.bytes;
+            sums[joined - 1].variance.blocks += sums[i].variance.blocks;
         } else
             sums[joined++] = sums[i];
     qsort(sums, joined, sizeof(*sums), by_sum);
@@ -220,9 +263,9 @@ static void put_rows(const struct report_request *request, const struct keyed *k
     for (size_t i = 0; i < count; i++)
         whole += sums[i].bytes;
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++) {
-        document_sum(document, sums[i].bytes, sqrt(sums[i].variance));
+        document_sum(document, sums[i].bytes, sqrt(sums[i].variance.bytes));
         document_share(document, sums[i].bytes, whole);
-        document_sum(document, sums[i].blocks, -1);
+        document_sum(document, sums[i].blocks, sqrt(sums[i].variance.blocks));
         group_key_values(document, request->session, request->by, keyed->set, sums[i].row, 1);
     }
     document_rows(document, count);
@@ -272,21 +315,40 @@ static bool add_keys(const struct report_request *request, const struct session_
     return good;
 }
 
+/* Adds all of the report. The groups that are not suppressed come first. */
+static bool add_leaks(const struct report_request *request, struct session_leaks *leaks,
+                      struct document *document, struct session_error *error)
+{
+    struct variances rows;
+    struct leak_variance *variances = calloc(leaks->count + 1, sizeof(*variances));
+    if (!variances)
+        return report_fail_memory(error, "the leaks");
+    if (leaks->count > 0)
+        qsort(leaks->leaks, leaks->count, sizeof(*leaks->leaks), by_bytes);
+    bool good = variances_read(request, "leaked", NULL, &rows, error);
+    if (good) {
+        find_variances(request->session, leaks, &rows, variances);
+        free(rows.rows);
+    }
+    good = good && add_facts(request, leaks, variances, document, error);
+    if (good && request->by == BY_STACK)
+        add_paths(request, leaks, variances, document);
+    else
+        good = good && add_keys(request, leaks, document, error);
+    if (good && request->suppressions)
+        add_patterns(leaks, variances, request->suppressions, document);
+    free(variances);
+    return good;
+}
+
 bool report_leaks(const struct report_request *request, struct document *document,
                   struct session_error *error)
 {
     struct session_leaks leaks = {.count = 0};
     struct graph_result *result = request_run(request, request->session, "leaked", NULL, error);
     struct selection *selection = result ? graph_result_selection(result) : NULL;
-    bool good = selection && selection_leaks(selection, request->suppressions, &leaks, error);
-    const bool read = good;
-    good = good && add_facts(request, &leaks, document, error);
-    if (good && request->by == BY_STACK)
-        add_paths(request, &leaks, document);
-    else
-        good = good && add_keys(request, &leaks, document, error);
-    if (good && request->suppressions)
-        add_patterns(&leaks, request->suppressions, document);
+    const bool read = selection && selection_leaks(selection, request->suppressions, &leaks, error);
+    const bool good = read && add_leaks(request, &leaks, document, error);
     if (read)
         session_leaks_free(&leaks);
     graph_result_free(result);

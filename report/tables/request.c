@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/tables/request.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,21 @@ bool request_measure(const struct report_request *request, struct session *sessi
         report_fail(error, "the sentence gives no measure");
     graph_result_free(result);
     return found != NULL;
+}
+
+bool request_error_at(const struct report_request *request, uint64_t ns, double *standard_error,
+                      struct session_error *error)
+{
+    char set[64];
+    struct session_measure live;
+    *standard_error = 0;
+    snprintf(set, sizeof(set), "(live at %" PRIu64 "ns)", ns);
+    if (!session_sampled(request->session))
+        return true;
+    if (!request_measure(request, request->session, set, "| sum size", &live, error))
+        return false;
+    *standard_error = live.standard_error;
+    return true;
 }
 
 static void say_warnings(const struct graph_result *result)

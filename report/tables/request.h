@@ -57,4 +57,9 @@ bool request_measure(const struct report_request *request, struct session *sessi
                      const char *steps, struct session_measure *measure,
                      struct session_error *error);
 
+/* Stores the standard error of the bytes that are live at a time, 0 if the session is not sampled:
+ * that of a peak, at its moment. */
+bool request_error_at(const struct report_request *request, uint64_t ns, double *standard_error,
+                      struct session_error *error);
+
 #endif

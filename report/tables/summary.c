@@ -56,17 +56,21 @@ static bool add_sum(const struct report_request *request, const struct summary_s
                     struct document *document, struct session_error *error)
 {
     struct session_measure measure;
+    const struct session_measure_part *peak = NULL;
     const bool stopped = session_stopped(request->session);
     if (stopped && sum->set && strcmp(sum->set, "leaked") == 0)
         return true;
     if (!request_measure(request, request->session, sum->set, sum->steps, &measure, error))
         return false;
-    document_fact_sum(document, sum->name, stopped && sum->stopped ? sum->stopped : sum->title,
-                      sum->kind, measure.value, measure.estimated ? measure.standard_error : -1);
     for (size_t i = 0; i < measure.part_count; i++)
         if (measure.part[i].unit == UNIT_MOMENT)
-            document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT,
-                                 measure.part[i].value);
+            peak = &measure.part[i];
+    if (peak && !request_error_at(request, peak->value, &measure.standard_error, error))
+        return false;
+    document_fact_sum(document, sum->name, stopped && sum->stopped ? sum->stopped : sum->title,
+                      sum->kind, measure.value, measure.estimated ? measure.standard_error : -1);
+    if (peak)
+        document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT, peak->value);
     return true;
 }
 

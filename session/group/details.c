@@ -72,7 +72,7 @@ static void add_lifetime(struct group_detail *detail, uint64_t lifetime, uint64_
 }
 
 static void add_variance(struct group_variance *variance, double weight, double size,
-                         double objects, bool live)
+                         double objects, bool live, bool at_peak)
 {
     const double each = weight * (weight - 1);
     variance->allocations += each;
@@ -80,6 +80,7 @@ static void add_variance(struct group_variance *variance, double weight, double 
     variance->objects += each * objects * objects;
     variance->live_count += live ? each : 0;
     variance->live_bytes += live ? each * size * size : 0;
+    variance->at_peak_bytes += at_peak ? each * size * size : 0;
 }
 
 static bool is_at_peak(const struct detailing *detailing, const struct detail_values *values,
@@ -98,7 +99,7 @@ static void add_row(struct detailing *detailing, const struct detail_values *val
     struct group_detail *detail = &detailing->details[values->groups[i]];
     const uint64_t size = values->size[i];
     const uint64_t count = values->counts[i];
-    const bool live = values->life[i] == 0;
+    const bool live = values->life[i] == 0, at_peak = is_at_peak(detailing, values, i);
     const uint64_t lifetime = !live ? values->life[i] - 1
                               : detailing->end_ns > values->began[i]
                                   ? detailing->end_ns - values->began[i]
@@ -106,7 +107,7 @@ static void add_row(struct detailing *detailing, const struct detail_values *val
     detail->objects += values->objects[i] * count;
     detail->live_bytes += live ? values->bytes[i] : 0;
     detail->live_count += live ? count : 0;
-    detail->at_peak_bytes += is_at_peak(detailing, values, i) ? values->bytes[i] : 0;
+    detail->at_peak_bytes += at_peak ? values->bytes[i] : 0;
     detail->min_size = size < detail->min_size ? size : detail->min_size;
     detail->max_size = size > detail->max_size ? size : detail->max_size;
     detail->min_lifetime = lifetime < detail->min_lifetime ? lifetime : detail->min_lifetime;
@@ -115,7 +116,7 @@ static void add_row(struct detailing *detailing, const struct detail_values *val
     if (detailing->variances)
         add_variance(&detailing->variances[values->groups[i]],
                      estimate_weight(detailing->set->session->estimate, size), (double)size,
-                     (double)values->objects[i], live);
+                     (double)values->objects[i], live, at_peak);
 }
 
 static void add_block(struct detailing *detailing, const struct detail_views *views,
@@ -284,6 +285,7 @@ static void add_details(struct detailing *sum, const struct detailing *part)
             sum->variances[i].objects += part->variances[i].objects;
             sum->variances[i].live_count += part->variances[i].live_count;
             sum->variances[i].live_bytes += part->variances[i].live_bytes;
+            sum->variances[i].at_peak_bytes += part->variances[i].at_peak_bytes;
         }
     }
 }

@@ -22,7 +22,7 @@ struct group_detail {
 
 /* The variances of a group's estimates. */
 struct group_variance {
-    double allocations, bytes, live_count, live_bytes, objects;
+    double allocations, bytes, live_count, live_bytes, objects, at_peak_bytes;
 };
 
 /* A node of the call tree of a fold: the last function of a path. */

@@ -252,6 +252,8 @@ double group_variance_of(const struct session_group_set *set, uint32_t group,
         return variance->live_count;
     case MEASURE_LIVE_BYTES:
         return variance->live_bytes;
+    case MEASURE_AT_PEAK_BYTES:
+        return variance->at_peak_bytes;
     default:
         return -1;
     }

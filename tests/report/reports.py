@@ -7,6 +7,7 @@ jsonschema, and its numbers against SQL; CSV and JSON have the same rows.
 import csv
 import io
 import json
+import math
 import os
 import re
 import sqlite3
@@ -161,6 +162,69 @@ def suppressed(path, db, leaked):
         check(f'{path}: the pattern', [row['bytes'] for row in table(made, 'suppressed')], [leaked - left])
 
 
+def near(what, got, variance):
+    check(f'{what}: {got}, not {math.sqrt(variance)}', got is not None and abs(got - math.sqrt(variance)) <= 1e-6 * math.sqrt(variance),
+          True)
+
+
+def without_error(made):
+    """The names of sums that have no standard error."""
+    if isinstance(made, list):
+        return set().union(*(without_error(one) for one in made))
+    if not isinstance(made, dict):
+        return set()
+    return {key for key, value in made.items() if key.endswith('_error') and value is None}.union(
+        *(without_error(value) for value in made.values()))
+
+
+def errors(path, db, number):
+    """Standard errors of a sample: each recorded block adds weight (weight - 1) size^2 to the variance of all sums with it."""
+    # The peak of the estimates is not that of the recorded blocks.
+    interval, peak = number['sample_interval'], report('peak', path)['facts']['peak_ns']
+    frames = {}
+    for stack, function in db.execute('SELECT stack_id, function_id FROM stack_frame JOIN frame f ON f.id = frame_id'):
+        frames.setdefault(stack, set()).add(function)
+    names = {id_: clean(name) for id_, name in db.execute('SELECT id, name FROM function')}
+    sites = dict(db.execute('SELECT id, function_id FROM stack'))
+    wanted, total, functions = {}, {}, {}
+    for stack, size, began, freed in db.execute('SELECT stack_id, size, alloc_ns, free_ns FROM allocation WHERE arena_id = 0'):
+        weight = -1 / math.expm1(-(size or 1) / interval)
+        each = weight * (weight - 1)
+        live, at_peak = freed is None, began <= peak and (freed is None or freed > peak)
+        sums = {'self_bytes': each * size ** 2, 'self_count': each, 'live_bytes': live * each * size ** 2, 'live_count': live * each,
+                'at_peak_bytes': at_peak * each * size ** 2, 'short_lived': each * (not live and freed - began < 1000000)}
+        for name, value in sums.items():
+            total[name] = total.get(name, 0) + value
+            functions.setdefault(sites[stack], {}).setdefault(name, 0)
+            functions[sites[stack]][name] += value
+        for function in frames[stack]:
+            for name, value in (('total_bytes', each * size ** 2), ('total_count', each)):
+                functions.setdefault(function, {}).setdefault(name, 0)
+                functions[function][name] += value
+    by_name = {}
+    for function, sums in functions.items():
+        by_name.setdefault(names[function], []).append(sums)
+    for row in table(report('functions', path), 'functions'):
+        if len(by_name[row['function']]) == 1:
+            for name in ('self_bytes', 'self_count', 'total_bytes', 'total_count', 'live_bytes', 'live_count', 'at_peak_bytes',
+                         'short_lived'):
+                near(f"{path}: error of {name} of {row['function']}", row[name + '_error'], by_name[row['function']][0].get(name, 0))
+    check('a sample has errors of each kind', {name for name, value in total.items() if not value}, set())
+    made = report('leaks', path)
+    near('leaked bytes', made['facts']['bytes_error'], total['live_bytes'])
+    near('leaked blocks', made['facts']['allocations_error'], total['live_count'])
+    near('groups of leaks', math.sqrt(sum(row['bytes_error'] ** 2 for row in table(made))), total['live_bytes'])
+    made = report('leaks', '--by', 'function', path)
+    near('leaks by function', math.sqrt(sum(row['allocations_error'] ** 2 for row in table(made))), total['live_count'])
+    for side in ('', 'base_'):
+        made = report('diff', '--base', path, path)
+        near(f'diff {side}', made['facts'][side + 'bytes_error'], total['self_bytes'])
+        near(f'groups of diff {side}', math.sqrt(sum(row[side + 'live_bytes_error'] ** 2 for row in table(made))), total['live_bytes'])
+    near('the peak', report('peak', path)['facts']['peak_bytes_error'], total['at_peak_bytes'])
+    near('types at the peak', math.sqrt(sum(row['at_peak_bytes_error'] ** 2 for row in table(report('types', path), 'types'))),
+         total['at_peak_bytes'])
+
+
 def against_sql(path):
     db = sqlite3.connect(f'file:{path}?mode=ro', uri=True)
     db.text_factory = bytes
@@ -187,9 +251,14 @@ def against_sql(path):
         check(f'{path}: short-lived', facts['short_lived'], db.execute(short).fetchone()[0])
     if sampled:
         for name in ('peak', 'leaks', 'functions', 'types', 'lines', 'sizes', 'short-lived', 'fragmentation'):
-            report(name, path)
-        report('leaks', '--by', 'type', path)
-        report('diff', '--base', path, path)
+            made = report(name, path)
+            # Averages, and the largest bytes of a group at any time, are no sums.
+            left = {'avg_size_error', 'avg_lifetime_error'} | ({'peak_bytes_error'} if name in ('types', 'lines') else set())
+            check(f'{name}: sums without an error', without_error(made) - left, set())
+        for options in (('leaks', '--by', 'type'), ('diff', '--base', path)):
+            check(f'{options}: sums without an error', without_error(report(*options, path)), set())
+        check('summary: sums without an error', without_error(facts), set())
+        errors(path, db, number)
         return
 
     peak_ns = number['peak_ns']
