@@ -2,6 +2,10 @@
 /*
  * A key is 128 bits: two different hashes of the names and the size. Names are hashed once for each
  * type and stack. One pass counts the keys of the right rows, another takes from the counts.
+ *
+ * Memory is bounded: if the right rows have more keys than the table holds, the passes are about a
+ * part of the keys, those up to a limit, and the next passes are about the next part. All rows of a
+ * key belong to one part, so the result is the same.
  */
 #include "session/run/match.h"
 
@@ -12,7 +16,7 @@
 #include "session/data/session_state.h"
 #include "session/scan/scan.h"
 
-enum { CANCEL_STEP = 4096 };
+enum { CANCEL_STEP = 4096, SLOTS_FIRST = 4096 };
 
 struct key {
     uint64_t high, low;
@@ -23,16 +27,14 @@ struct name_keys {
     struct key *stack, *type, *function, *module;
 };
 
-/* The number of right rows that have a key and no partner yet, by part. */
-struct slot {
-    struct key key;
-    bool used;
-    uint64_t count[MATCH_SESSIONS_MAX];
-};
+size_t match_slots_most = 1 << 20;
 
+/* The right rows that have a key from `from` to `to` (by its high half) and no partner yet. */
 struct table {
-    struct slot *slots;
-    size_t count, capacity; /* capacity: a power of two */
+    struct key *keys;              /* by slot; low 0: free */
+    uint64_t *counts;              /* by slot, then by right part */
+    size_t count, capacity, parts; /* capacity: a power of two */
+    uint64_t from, to;
 };
 
 /* ---- keys ---- */
@@ -121,40 +123,72 @@ static struct key key_of_row(const struct name_keys *keys, const struct chunk_ro
     const uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
     const struct key stack = keys->stack[column_view_at(&rows->views[COLUMN_STACK], row)];
     const struct key type = keys->type[column_view_at(&rows->views[COLUMN_TYPE], row)];
-    return key_with(key_with(stack, type), (struct key){size, mix(size)});
+    struct key key = key_with(key_with(stack, type), (struct key){size, mix(size)});
+    key.low |= 1; /* a free slot has 0 */
+    return key;
 }
 
 /* ---- the table ---- */
 
 /* Returns the slot of a key, or the free one where it belongs. */
-static struct slot *find_slot(const struct table *table, struct key key)
+static size_t find_slot(const struct table *table, struct key key)
 {
-    size_t i = (size_t)key.low & (table->capacity - 1);
-    while (table->slots[i].used &&
-           (table->slots[i].key.high != key.high || table->slots[i].key.low != key.low))
+    size_t i = (size_t)(key.low >> 1) & (table->capacity - 1);
+    while (table->keys[i].low != 0 &&
+           (table->keys[i].high != key.high || table->keys[i].low != key.low))
         i = (i + 1) & (table->capacity - 1);
-    return &table->slots[i];
+    return i;
 }
 
-/* Doubles the table. Returns false if memory is exhausted or the session's question cancelled. */
-static bool table_grow(struct table *table, const struct session *session)
+static bool is_of_part(const struct table *table, struct key key)
 {
-    struct table larger = {.count = table->count,
-                           .capacity = table->capacity == 0 ? 4096 : 2 * table->capacity};
-    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < table->capacity; i++) {
-        if (table->slots[i].used)
-            *find_slot(&larger, table->slots[i].key) = table->slots[i];
-        if (i % CANCEL_STEP == 0 && scan_cancelled(session)) {
-            free(larger.slots);
-            return false;
-        }
+    return key.high >= table->from && key.high <= table->to;
+}
+
+static void table_free(struct table *table)
+{
+    free(table->keys);
+    free(table->counts);
+    table->keys = NULL;
+    table->counts = NULL;
+}
+
+/* Moves the keys up to table->to into a table of another capacity. Returns false if memory is
+ * exhausted or the session's question cancelled. */
+static bool table_resize(struct table *table, size_t capacity, const struct session *session)
+{
+    struct table made = *table;
+    made.count = 0;
+    made.capacity = capacity;
+    made.keys = calloc(capacity, sizeof(*made.keys));
+    made.counts = calloc(capacity * table->parts, sizeof(*made.counts));
+    bool good = made.keys && made.counts;
+    for (size_t i = 0; good && table->keys && i < table->capacity; i++) {
+        good = i % CANCEL_STEP != 0 || !scan_cancelled(session);
+        if (!good || table->keys[i].low == 0 || !is_of_part(&made, table->keys[i]))
+            continue;
+        const size_t slot = find_slot(&made, table->keys[i]);
+        made.keys[slot] = table->keys[i];
+        memcpy(&made.counts[slot * made.parts], &table->counts[i * made.parts],
+               made.parts * sizeof(*made.counts));
+        made.count++;
     }
-    free(table->slots);
-    *table = larger;
+    if (!good) {
+        table_free(&made);
+        return false;
+    }
+    table_free(table);
+    *table = made;
     return true;
+}
+
+/* Makes room for a key: doubles the table, or halves the part of the keys. */
+static bool table_make_room(struct table *table, const struct session *session)
+{
+    if (table->capacity < match_slots_most)
+        return table_resize(table, 2 * table->capacity, session);
+    table->to = table->from + (table->to - table->from) / 2;
+    return table_resize(table, table->capacity, session);
 }
 
 /* ---- passes ---- */
@@ -163,9 +197,8 @@ struct matching {
     const struct session *session; /* whose rows they are */
     struct table *table;
     const struct name_keys *keys;
-    size_t part;         /* of the right rows that are counted */
-    const bool *partner; /* by right part: it may have partners of this left part */
-    size_t right_count;
+    size_t part;             /* of the right rows that are counted */
+    const bool *partner;     /* by right part: it may have partners of this left part */
     struct row_set *matched; /* of the left rows */
     bool failed;
 };
@@ -176,30 +209,35 @@ static void count_rows(void *context, const struct chunk_rows *rows)
     struct table *table = matching->table;
     ROW_SET_EACH(rows->words, row)
     {
-        if (2 * table->count >= table->capacity && !matching->failed)
-            matching->failed = !table_grow(table, matching->session);
+        const struct key key = key_of_row(matching->keys, rows, row);
+        while (4 * table->count >= 3 * table->capacity && !matching->failed)
+            matching->failed = !table_make_room(table, matching->session);
         if (matching->failed)
             return;
-        const struct key key = key_of_row(matching->keys, rows, row);
-        struct slot *slot = find_slot(table, key);
-        table->count += !slot->used;
-        slot->used = true;
-        slot->key = key;
-        slot->count[matching->part]++;
+        if (!is_of_part(table, key))
+            continue;
+        const size_t slot = find_slot(table, key);
+        table->count += table->keys[slot].low == 0;
+        table->keys[slot] = key;
+        table->counts[slot * table->parts + matching->part]++;
     }
 }
 
 static void take_rows(void *context, const struct chunk_rows *rows)
 {
     struct matching *matching = context;
+    const struct table *table = matching->table;
     uint64_t *words = row_set_chunk(matching->matched, rows->chunk);
     ROW_SET_EACH(rows->words, row)
     {
-        struct slot *slot = find_slot(matching->table, key_of_row(matching->keys, rows, row));
-        for (size_t part = 0; slot->used && part < matching->right_count; part++) {
-            if (!matching->partner[part] || slot->count[part] == 0)
+        const struct key key = key_of_row(matching->keys, rows, row);
+        if (!is_of_part(table, key))
+            continue;
+        uint64_t *counts = &table->counts[find_slot(table, key) * table->parts];
+        for (size_t part = 0; part < table->parts; part++) {
+            if (!matching->partner[part] || counts[part] == 0)
                 continue;
-            slot->count[part]--;
+            counts[part]--;
             words[row / 64] |= UINT64_C(1) << (row % 64);
             break;
         }
@@ -225,26 +263,50 @@ static bool pass(const struct match_part *part, scan_visitor *visit, struct matc
     return good;
 }
 
+/* Makes the passes about one part of the keys. */
+static bool match_part_of_keys(struct matching *matching, struct match_part *left,
+                               size_t left_count, const struct match_part *right,
+                               struct session_error *error)
+{
+    struct table *table = matching->table;
+    bool partner[MATCH_SESSIONS_MAX];
+    bool good = true;
+    for (size_t i = 0; good && i < table->parts; i++) {
+        matching->part = i;
+        good = pass(&right[i], count_rows, matching, error);
+    }
+    matching->partner = partner;
+    for (size_t i = 0; good && i < left_count; i++) {
+        for (size_t k = 0; k < table->parts; k++)
+            partner[k] = right[k].session != left[i].session;
+        matching->matched = &left[i].matched;
+        good = pass(&left[i], take_rows, matching, error);
+    }
+    return good;
+}
+
 bool match_rows(struct match_part *left, size_t left_count, const struct match_part *right,
                 size_t right_count, struct session_error *error)
 {
-    struct table table = {.count = 0};
-    struct matching matching = {.table = &table, .right_count = right_count};
-    bool partner[MATCH_SESSIONS_MAX];
-    bool good = left_count > 0 && table_grow(&table, left[0].session);
-    good = good || session_fail_memory(error, "a comparison of sessions");
-    for (size_t i = 0; good && i < right_count; i++) {
-        matching.part = i;
-        good = pass(&right[i], count_rows, &matching, error);
+    struct table table = {.parts = right_count, .to = UINT64_MAX};
+    struct matching matching = {.table = &table};
+    const size_t first = match_slots_most < SLOTS_FIRST ? match_slots_most : SLOTS_FIRST;
+    bool good = left_count > 0 && right_count > 0;
+    for (size_t i = 0; i < left_count; i++)
+        good = row_set_start(&left[i].matched, left[i].session->columns, false, error) && good;
+    while (good) {
+        table.count = 0;
+        table_free(&table);
+        good = table_resize(&table, first, left[0].session) ||
+               (scan_go_on(left[0].session, error) &&
+                session_fail_memory(error, "a comparison of sessions"));
+        good = good && match_part_of_keys(&matching, left, left_count, right, error);
+        if (table.to == UINT64_MAX)
+            break;
+        /* The rest of the keys, which count_rows() makes narrower if they are too many. */
+        table.from = table.to + 1;
+        table.to = UINT64_MAX;
     }
-    matching.partner = partner;
-    for (size_t i = 0; good && i < left_count; i++) {
-        for (size_t k = 0; k < right_count; k++)
-            partner[k] = right[k].session != left[i].session;
-        matching.matched = &left[i].matched;
-        good = row_set_start(&left[i].matched, left[i].session->columns, false, error) &&
-               pass(&left[i], take_rows, &matching, error);
-    }
-    free(table.slots);
+    table_free(&table);
     return good;
 }

@@ -16,6 +16,10 @@
 /* The most sessions of one filter. */
 #define MATCH_SESSIONS_MAX 8
 
+/* The most slots of the table of keys: a power of two, each slot of 16 bytes and 8 for each right
+ * part. What has more keys takes more passes. A test lowers it. */
+extern size_t match_slots_most;
+
 /* The rows of one session. */
 struct match_part {
     struct session *session;
