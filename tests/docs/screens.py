@@ -30,6 +30,7 @@ VARIES = [
     # Of blocks that came and went in one slot, which slow machines make longer.
     (r'█ gone within.*', ''),
     (r'\b[0-9a-f]{12}\b|\b[0-9a-f]{6,11}…', 'ADDRESS'),
+    (r'[▁▂▃▄▅▆▇█·]{5,}', ''),  # of tenths of a run, some of them empty
     (r'[▁▂▃▄▅▆▇█─═▲┬]', ''),
     (r'events of the slot|[0-9.]+ (ns|µs|ms|s) [+−]\S+ +\w+$', ''),
     (r'[0-9.]+ (ns|µs|ms|s)\b|[0-9.]+ ?…', 'TIME'),
