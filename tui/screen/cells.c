@@ -379,14 +379,32 @@ static const char *behind_scope(const char *name)
     return NULL;
 }
 
+/* Writes a name without the template arguments of its scopes: "Pool<Node>::make" becomes
+ * "Pool::make". Returns `out`. */
+static const char *bare_scopes(char *out, size_t size, const char *name)
+{
+    size_t length = 0, open = 0;
+    int depth = 0;
+    for (const char *at = name; *at != 0 && length + 1 < size; at++) {
+        if (*at == '<' && depth++ == 0)
+            open = length;
+        out[length++] = *at;
+        if (*at == '>' && depth > 0 && --depth == 0 && at[1] == ':')
+            length = open;
+    }
+    out[length] = 0;
+    return out;
+}
+
 int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
                   const char *name)
 {
-    char text[SHORT_NAME_SIZE];
+    char text[SHORT_NAME_SIZE], bare[SHORT_NAME_SIZE];
     const char *shorter;
     name = short_name(text, sizeof(text), name);
-    while (text_width(name) > width && (shorter = behind_scope(name)))
-        name = shorter;
+    while (text_width(name) > width && (shorter = behind_scope(name))) {
+        name = text_width(bare_scopes(bare, sizeof(bare), name)) <= width ? bare : shorter;
+    }
     if (text_width(name) < width)
         width = text_width(name);
     area_name(area, x, y, width, style, name);

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "tui/screen/format.h"
+#include "tui/screen/short_name.h"
 #include "tui/screen/theme.h"
 #include "tui/view/timeline/timeline.h"
+#include "tui/widget/alike.h"
 
 /* ---- legend and details ----------------------------------------------------------------- */
 
@@ -40,7 +42,7 @@ static void render_events(const struct timeline *timeline, const struct explorat
     }
 }
 
-/* Writes what the chart shows of a colour: bytes live at the moment, or the allocations or the
+/* Writes what the chart shows of a colour: bytes live at the moment, allocations a second, or the
  * growth of the slot. */
 static void color_text(const struct timeline *timeline, const struct session_slot *slot,
                        size_t color, char *out)
@@ -51,12 +53,19 @@ static void color_text(const struct timeline *timeline, const struct session_slo
     if (timeline->mode == TIMELINE_LIVE)
         format_size_short(out, slot->color_bytes[color]);
     else if (colors && timeline->mode == TIMELINE_RATE)
-        format_count_short(out, colors->up[color]);
+        format_count_short(out, timeline_rate(timeline, timeline->cursor, colors->up[color]));
     else if (colors && colors->up[color] + colors->down[color] == 0)
         snprintf(out, FORMAT_SIZE, "0");
     else if (colors)
         growth_text(out, colors->down[color] > 0 ? -(int64_t)colors->down[color]
                                                  : (int64_t)colors->up[color]);
+}
+
+static const char *label_of(void *context, size_t row)
+{
+    static char text[SHORT_NAME_SIZE]; /* only one thread draws */
+    return short_name(text, sizeof(text),
+                      ((const struct session_legend *)context)->entry[row].label);
 }
 
 void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
@@ -74,14 +83,16 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     char moment[FORMAT_SIZE];
     const uint64_t begin = timeline_edge(timeline, timeline->cursor);
     const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
-    static const char *const words[] = {"", "allocated", "net growth"};
     if (timeline->mode == TIMELINE_LIVE)
         area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s at %s",
                    color_by_name(exploration->color_by),
                    format_moment(moment, exploration->moment_ns, end - begin));
     else
-        area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s, %s",
-                   color_by_name(exploration->color_by), words[timeline->mode]);
+        area_print(&legend, 0, y++, theme_style(THEME_HEADING),
+                   timeline->mode == TIMELINE_RATE ? "%s, allocations/s" : "by %s, net of slot",
+                   color_by_name(exploration->color_by));
+    struct alike_field labels[SESSION_COLORS];
+    size_t label_count = 0;
     for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
         struct cell_style style = exploration_category(exploration, legend.grid, i);
@@ -90,11 +101,14 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
                  grid_colors(legend.grid) ? 0x2588 : exploration_pattern(exploration, i), style);
         area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
                       exploration->legend.entry[i].label);
+        labels[label_count++] = (struct alike_field){.y = y, .width = label, .row = i};
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN), size);
         if (percents && timeline->mode == TIMELINE_LIVE)
             area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
                              format_percent(percent, slot->color_bytes[i], slot->live_bytes));
     }
+    alike_rewrite(&legend, 2, labels, label_count, label_of,
+                  (void *)(uintptr_t)&exploration->legend);
     const uint64_t rss =
         timeline->mode == TIMELINE_LIVE ? rss_at(exploration, exploration->moment_ns + 1) : 0;
     if (y < legend.height && rss > 0) {
@@ -193,12 +207,13 @@ static void render_shares(const struct timeline *timeline, const struct explorat
         char percent[FORMAT_SIZE];
         const char *name =
             session_function_name(exploration->session, timeline->shares[i].function);
-        int width = text_width(name) < 40 ? text_width(name) : 40;
+        char text[SHORT_NAME_SIZE];
+        const char *shown = short_name(text, sizeof(text), name);
+        const int width = text_width(shown) < 40 ? text_width(shown) : 40;
         format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
         if (x + width + 1 + text_width(percent) >= area->width)
             break;
-        area_name(area, x, y, width, theme_style(THEME_PLAIN), name);
-        x += width + 1;
+        x += 1 + area_category(area, x, y, width, theme_style(THEME_PLAIN), name);
         x += 2 + area_text(area, x, y, theme_style(THEME_FAINT), percent);
     }
 }

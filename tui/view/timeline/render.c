@@ -14,10 +14,7 @@
 /* Returns the allocations a second of a slot. */
 static uint64_t rate_of(const struct timeline *timeline, int slot)
 {
-    const uint64_t length = timeline_edge(timeline, slot + 1) - timeline_edge(timeline, slot);
-    const double rate =
-        (double)timeline->slots[slot].allocated_count * 1e9 / (double)(length > 0 ? length : 1);
-    return rate < 1e18 ? (uint64_t)rate : (uint64_t)1e18;
+    return timeline_rate(timeline, slot, timeline->slots[slot].allocated_count);
 }
 
 /* Returns the bytes by which a slot grew or, with `down`, became less. */
@@ -244,6 +241,13 @@ static uint64_t axis_step(enum timeline_mode mode, uint64_t most, int height)
                                  : bars_nice_size((most + parts - 1) / parts);
 }
 
+/* Draws a number of the vertical axis. */
+static void render_tick(const struct area *area, int x, int y, const char *text)
+{
+    area_field_right(area, 0, y, x, theme_style(THEME_FAINT), text);
+    area_put(area, x, y, 0x2524, theme_style(THEME_FAINT));
+}
+
 static void render_size_axis(const struct area *area, const struct timeline_layout *layout,
                              enum timeline_mode mode, uint64_t scale, uint64_t step)
 {
@@ -254,12 +258,17 @@ static void render_size_axis(const struct area *area, const struct timeline_layo
     for (uint64_t value = step; value <= scale; value += step) {
         int y = height - (int)((double)value / (double)scale * height + 0.5);
         char text[FORMAT_SIZE];
-        if (mode == TIMELINE_RATE)
-            format_count_short(text, value);
-        else
-            format_size_short(text, value);
-        area_field_right(area, 0, y, x, theme_style(THEME_FAINT), text);
-        area_put(area, x, y, 0x2524, theme_style(THEME_FAINT));
+        render_tick(area, x, y,
+                    mode == TIMELINE_RATE ? strcat(format_count_short(text, value), "/s")
+                                          : format_size_short(text, value));
+        if (mode == TIMELINE_NET) {
+            const int below = layout->chart_height - height;
+            y = height + (int)((double)value / (double)scale * below + 0.5);
+            text[0] = 0;
+            growth_text(text, -(int64_t)value);
+            if (y > height && y < layout->chart_height)
+                render_tick(area, x, y, text);
+        }
         if (value > UINT64_MAX - step)
             break;
     }

@@ -59,6 +59,13 @@ uint64_t timeline_edge(const struct timeline *timeline, int slot)
     return run->from + span / count * at + span % count * at / count;
 }
 
+uint64_t timeline_rate(const struct timeline *timeline, int slot, uint64_t count)
+{
+    const uint64_t length = timeline_edge(timeline, slot + 1) - timeline_edge(timeline, slot);
+    const double rate = (double)count * 1e9 / (double)(length > 0 ? length : 1);
+    return rate < 1e18 ? (uint64_t)rate : (uint64_t)1e18;
+}
+
 int timeline_slot_of(const struct timeline *timeline, uint64_t ns)
 {
     int low = 0, high = timeline->slot_count - 1;
@@ -361,8 +368,8 @@ static const struct key_binding keys[] = {
      .description = "range: sort the other way round"},
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
-     .footer = "memory",
-     .description = "memory as it was at the cursor"},
+     .footer = "follow",
+     .description = "memory as it was at the cursor; range: what the selected row counts"},
     {.keys = {'+', '='},
      .action = ACTION_ZOOM_IN,
      .footer_keys = "+ -",

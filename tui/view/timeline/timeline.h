@@ -91,6 +91,8 @@ struct timeline_layout timeline_lay_out(int width, int height, bool range);
 
 /* Returns the time at which slot `slot` begins; slot_count gives the window's end. */
 uint64_t timeline_edge(const struct timeline *timeline, int slot);
+/* Returns how many a second so many in a slot are. */
+uint64_t timeline_rate(const struct timeline *timeline, int slot, uint64_t count);
 /* Returns the slot that holds a time, the first or last one for a time outside of the window. */
 int timeline_slot_of(const struct timeline *timeline, uint64_t ns);
 
