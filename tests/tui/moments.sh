@@ -63,6 +63,16 @@ has "p goes back to the peak" ' 0 holes of 1.00 KiB or more, 0 B at '
 is "$(tail -n +2 worst.csv | wc -l)" -eq "$(echo "$named" | cut -d' ' -f1 | tr -d ,)" "lines about holes at that moment"
 screen pinned_heap.db 'key 3 p h' dump
 has "the peak stays if it was asked for" ' 0 holes of 1.00 KiB or more, 0 B at '
+# The use over time tells the numbers of the moment itself, and the list of a hole's blocks leads
+# back to the same moment.
+screen pinned_heap.db 'key 3 h t' dump 'key t h l' dump 'key Esc' dump
+has "the use at that moment" "at ${named##* at } .* in use [0-9.]+ KiB"
+has "its holes" "holes $(echo "$named" | sed -E 's/.*, (.*) at .*/\1/')( |\$)"
+has "back from the list" "^.* ${named//./\\.}:"
+screen pinned_heap.db 'key 2 b' dump 'key b' dump
+has "the axis of a rate" '^ *[0-9.]+[kM]?/s┤'
+has "its legend" ' function, allocations/s$'
+has "what has become less" '^ *−[0-9.]+[KM]?┤'
 mark=$(ask pinned_heap.db "SELECT ns FROM mark WHERE name = 'idle'")
 is "$(tail -n +2 worst.csv | cut -d, -f3 | sort -n | tail -1)" -le "$mark" "the last hole is as old as the mark"
 

@@ -215,7 +215,7 @@ void kept_state_apply(const struct kept_state *state, struct browser *browser)
         exploration->range_to_ns = state->to_ns;
     }
     if (state->allocation <= session_allocation_count(exploration->session))
-        exploration->allocation = state->allocation;
+        exploration->allocation = exploration->to_memory = state->allocation;
     if (state->color_by != SESSION_COLOR_NONE && state->color_by != exploration->color_by)
         exploration_color_by(exploration, state->color_by);
 }

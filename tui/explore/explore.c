@@ -153,7 +153,7 @@ static void take_newer(struct exploration *exploration)
                session_function_name(newer, exploration->function)) != 0)
         exploration->has_function = false;
     exploration->has_stack = false;
-    exploration->allocation = 0;
+    exploration->allocation = exploration->to_memory = 0;
     /* A moment at the end stays at the end. */
     if (exploration->moment_ns + 1 >= session_duration_ns(before))
         exploration->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tui/screen/format.h"
+
 struct offering {
     struct view_offer *out;
     size_t count, capacity;
@@ -57,9 +59,13 @@ size_t offer_block(const struct session *session, const struct session_allocatio
 
 void block_to_memory(struct exploration *exploration, const struct session_allocation *block)
 {
-    exploration->allocation = block->id;
-    if (exploration->moment_ns < block->alloc_ns || exploration->moment_ns >= block->free_ns)
+    char time[FORMAT_SIZE];
+    exploration->allocation = exploration->to_memory = block->id;
+    if (exploration->moment_ns < block->alloc_ns || exploration->moment_ns >= block->free_ns) {
         exploration->moment_ns = block->alloc_ns;
+        exploration_say(exploration, "memory at %s, when the block was allocated",
+                        format_instant(time, block->alloc_ns));
+    }
     exploration_show(exploration, VIEW_MEMORY);
 }
 

@@ -30,14 +30,14 @@ void memory_jump(struct memory_grid *grid, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct block_data *)0)->request),
                                           sizeof(struct block_data), run_block, NULL};
-    if (exploration->allocation == 0 || exploration->allocation == grid->jumped)
+    if (exploration->to_memory == 0)
         return;
-    const struct block_data wanted = {.request = {exploration->renewals, exploration->allocation}};
+    const struct block_data wanted = {.request = {exploration->renewals, exploration->to_memory}};
     const struct block_data *block =
         exploration_get(exploration, &grid->block_load, &kind, &wanted.request);
     if (!block)
         return;
-    grid->jumped = exploration->allocation;
+    exploration->to_memory = 0;
     if (!block->found)
         return;
     const struct session_allocation *allocation = &block->allocation;

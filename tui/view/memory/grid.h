@@ -89,7 +89,7 @@ void memory_members_render(const struct memory_details *details,
 struct memory_grid {
     struct memory_map map;
     struct load regions_load, cells_load, use_load, details_load, gaps_load, holes_load,
-        moment_load, block_load;
+        moment_load, now_load, block_load;
     bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
@@ -118,9 +118,8 @@ struct memory_grid {
 
     struct session_use moments[MEMORY_MOMENTS]; /* of the whole memory, at equal steps of time */
     bool moment_known[MEMORY_MOMENTS];
+    const struct session_use *now; /* at the moment itself; NULL: not known yet */
     uint64_t moments_generation, moments_from, moments_to;
-
-    uint64_t jumped; /* the shared allocation that the cursor has gone to */
 
     bool playing;
     int64_t next_ms; /* of the clock: the next step of a play */

@@ -213,5 +213,6 @@ void memory_loads_clear(struct memory_grid *grid, struct exploration *exploratio
     load_clear(&exploration->loader, &grid->gaps_load);
     load_clear(&exploration->loader, &grid->holes_load);
     load_clear(&exploration->loader, &grid->moment_load);
+    load_clear(&exploration->loader, &grid->now_load);
     load_clear(&exploration->loader, &grid->block_load);
 }

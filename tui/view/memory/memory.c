@@ -401,7 +401,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
         load(grid, exploration);
     /* The block under the cursor is what other views select now. */
     if (used && input->action != ACTION_REFRESH && grid->details->found)
-        grid->jumped = exploration->allocation = grid->details->allocation.id;
+        exploration->allocation = grid->details->allocation.id;
     return used;
 }
 

@@ -11,9 +11,8 @@
 enum part { PART_SELECTED, PART_FILTERED, PART_OVERHEAD, PART_SMALL, PART_HOLES, PARTS };
 
 static const char *const part_names[PARTS] = {
-    [PART_SELECTED] = "in use",        [PART_FILTERED] = "filtered out",
-    [PART_OVERHEAD] = "gaps to 32 B",  [PART_SMALL] = "small gaps",
-    [PART_HOLES] = "holes from 1 KiB",
+    [PART_SELECTED] = "in use",  [PART_FILTERED] = "filtered out", [PART_OVERHEAD] = "gaps to 32 B",
+    [PART_SMALL] = "small gaps", [PART_HOLES] = "holes",
 };
 static const uint32_t part_patterns[PARTS] = {'#', '-', '+', ':', '.'};
 
@@ -68,8 +67,30 @@ uint64_t memory_moment_of(const struct memory_grid *grid, size_t column)
     return grid->moments_from + span / STEPS * column + span % STEPS * column / STEPS;
 }
 
+static bool run_now(struct session *session, struct selection *selection, void *data,
+                    struct session_error *error)
+{
+    struct moment_data *moment = data;
+    (void)session;
+    return selection_use(selection, moment->request.ns, 0, UINT64_MAX, HOLE_LEAST, &moment->use,
+                         error);
+}
+
+/* Loads the use at the moment itself, which may lie between two columns. */
+static void load_now(struct memory_grid *grid, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct moment_data *)0)->request),
+                                          sizeof(struct moment_data), run_now, NULL};
+    const struct moment_data wanted = {
+        .request = {exploration->selections, exploration->moment_ns}};
+    const struct moment_data *now =
+        exploration_get(exploration, &grid->now_load, &kind, &wanted.request);
+    grid->now = now ? &now->use : NULL;
+}
+
 void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration)
 {
+    load_now(grid, exploration);
     static const struct load_kind kind = {sizeof(((struct moment_data *)0)->request),
                                           sizeof(struct moment_data), run_moment, NULL};
     const uint64_t from = session_start_ns(exploration->session);
@@ -121,22 +142,37 @@ static size_t known_column(const struct memory_grid *grid, size_t column)
     return MEMORY_MOMENTS;
 }
 
-static void render_legend(const struct area *area, const struct session_use *use)
+/* Draws the parts of memory at the moment itself, in as many rows as they need. Returns these. */
+static int render_legend(const struct memory_grid *grid, const struct exploration *exploration,
+                         const struct area *area)
 {
-    int x = 1;
-    for (int part = 0; part < PARTS; part++) {
-        char size[FORMAT_SIZE];
-        const uint64_t bytes = part_of(use, (enum part)part);
-        if (part == PART_FILTERED && bytes == 0)
+    const struct session_use *use = grid->now;
+    char size[FORMAT_SIZE], text[PENDING_SIZE];
+    int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at "), y = 0;
+    x += area_text(area, x, 0, theme_style(THEME_STRONG),
+                   format_instant(size, exploration->moment_ns));
+    if (!use) {
+        area_text(area, x + 2, 0, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        return 1;
+    }
+    x += 2;
+    for (int part = 0; part <= PARTS; part++) {
+        const uint64_t bytes = part < PARTS ? part_of(use, (enum part)part) : use->unknown_bytes;
+        const char *name = part < PARTS ? part_names[part] : "not known beside mapped blocks";
+        if ((part == PART_FILTERED || part == PARTS) && bytes == 0)
             continue;
         format_size(size, bytes);
-        if (x + 3 + text_width(part_names[part]) + text_width(size) > area->width)
-            break;
-        area_put(area, x, 0, grid_colors(area->grid) ? 0x2588 : part_patterns[part],
-                 part_style(area, (enum part)part));
-        x += 2 + area_text(area, x + 2, 0, theme_style(THEME_FAINT), part_names[part]);
-        x += 3 + area_text(area, x + 1, 0, theme_style(THEME_PLAIN), size);
+        if (x + 3 + text_width(name) + text_width(size) > area->width && x > 1) {
+            x = 1;
+            y++;
+        }
+        if (part < PARTS)
+            area_put(area, x, y, grid_colors(area->grid) ? 0x2588 : part_patterns[part],
+                     part_style(area, (enum part)part));
+        x += 2 + area_text(area, x + 2, y, theme_style(THEME_FAINT), name);
+        x += 3 + area_text(area, x + 1, y, theme_style(THEME_PLAIN), size);
     }
+    return y + 1;
 }
 
 void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
@@ -147,10 +183,10 @@ void memory_over_time_render(const struct memory_grid *grid, const struct explor
     for (size_t i = 0; i < MEMORY_MOMENTS; i++)
         if (grid->moment_known[i] && sum_of(&grid->moments[i]) > scale)
             scale = sum_of(&grid->moments[i]);
-    const int height = area->height - 3, columns = area->width - 2;
-    struct area chart = area_part(area, 1, 1, columns, height);
+    const int top = render_legend(grid, exploration, area);
+    const int height = area->height - top - 2, columns = area->width - 2;
+    struct area chart = area_part(area, 1, top, columns, height);
     int cursor = 0;
-    size_t at_cursor = MEMORY_MOMENTS;
     for (int x = 0; x < columns && height > 0; x++) {
         const size_t wanted = (size_t)x * MEMORY_MOMENTS / (size_t)columns;
         const size_t column = known_column(grid, wanted);
@@ -162,13 +198,11 @@ void memory_over_time_render(const struct memory_grid *grid, const struct explor
                 (struct bar_layer){part_of(&grid->moments[column], (enum part)part),
                                    part_style(area, (enum part)part), part_patterns[part]};
         bars_column(&chart, x, layers, PARTS, scale, CELL_DEFAULT);
-        if (memory_moment_of(grid, wanted) <= exploration->moment_ns) {
+        if (memory_moment_of(grid, wanted) <= exploration->moment_ns)
             cursor = x;
-            at_cursor = column;
-        }
     }
-    if (at_cursor < MEMORY_MOMENTS)
-        render_legend(area, &grid->moments[at_cursor]);
+    if (height <= 0)
+        return;
     area_put(area, 1 + cursor, area->height - 2, 0x25b2, theme_style(THEME_STRONG));
     area_print(area, 1, area->height - 1, theme_style(THEME_FAINT), "%s",
                format_duration(text, grid->moments_from));

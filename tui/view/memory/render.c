@@ -357,7 +357,7 @@ static void render_stack(const struct memory_grid *grid, const struct exploratio
                    state);
     if (count > area->height || grid->stack_focus) {
         char text[64];
-        snprintf(text, sizeof(text), "%s%d–%d of %d%s", grid->stack_focus ? "↑↓ " : "", first + 1,
+        snprintf(text, sizeof(text), " %s%d–%d of %d%s", grid->stack_focus ? "↑↓ " : "", first + 1,
                  first + area->height < count ? first + area->height : count, count,
                  whole ? "" : ", cut");
         area_text(area, area->width - text_width(text) - 1, area->height - 1,
