@@ -10,6 +10,7 @@ import sqlite3
 import tempfile
 
 import common
+import fleet
 from common import check, finish, run
 
 # The tables have a column `session` there; here views add it.
@@ -124,12 +125,12 @@ class PostgreSQL:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def tables(name, form):
+def tables(name, form, session=None):
     """Exports all tables of a session and returns the folder."""
     folder = f'out/tables.{form}/{name}'
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(f'out/tables.{form}', exist_ok=True)
-    run(f'{common.BUILD}/bin/mprof-export', '--format', form, '--tables', folder, f'sessions/{name}.db')
+    run(f'{common.BUILD}/bin/mprof-export', '--format', form, '--tables', folder, session or f'sessions/{name}.db')
     for script, end in (('postgresql', True), ('duckdb', True), ('clickhouse', False)):
         text = open(f'{folder}/load.{script}.sql', encoding='utf-8').read()
         # ClickHouse has no such statement, and its script says so.
@@ -150,6 +151,26 @@ with PostgreSQL() as server:
                        for query, text in QUERIES.items()}
             checked += compare(f'PostgreSQL {form} {name}', results, wanted[form][name])
         server.psql('-c', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public')
+    # Sessions of many machines, and the queries of the page about them.
+    paths = fleet.make()
+    view, questions = fleet.blocks()
+    machines = fleet.answers(paths)
+    folders = [tables(os.path.basename(path)[:-3], 'csv', path) for path in paths]
+    for folder in folders:
+        server.psql('-f', 'load.postgresql.sql', cwd=folder, env=QUIET)
+    server.psql('-c', view)
+    for name, query in questions.items():
+        check(f'{name} has an answer', bool(machines[name]), True)
+        check(f'PostgreSQL {name}', server.ask(query.rstrip().rstrip(';'), len((machines[name] or [[0]])[0])), machines[name])
+        checked += 1
+
+asked = [['fleet', 'view', view], *(['fleet', name, query] for name, query in questions.items())]
+results = json.loads(run('node', f'{common.SOURCE}/tests/readers/duckdb.js',
+                         json.dumps([os.path.abspath(folder) for folder in folders]), json.dumps(asked),
+                         env=common.node_environment()).stdout)
+for name in questions:
+    check(f'DuckDB {name}', results[f'fleet {name}'], machines[name])
+    checked += 1
 
 EMBEDDED = {'DuckDB': 'duckdb.js'}
 if os.environ.get('MPROF_SOAK') == '1':
