@@ -93,8 +93,10 @@ static bool name_type(struct replay *replay, const struct trace_event *event)
     if (!block)
         return false;
     uint64_t count = extension->count, size = extension->size;
+    const uint32_t counted = block->type_by_rules ? 1 : block->count;
+    block->type_by_rules = block->unknown_listed = false;
     if (count == 0)
-        count = size == 0 || size > block->size ? block->count : block->size / size;
+        count = size == 0 || size > block->size ? counted : block->size / size;
     else if (size == 0)
         size = block->size / count;
     block->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;

@@ -22,15 +22,17 @@ struct live_block {
     uint64_t alloc_ns;   /* of a freed block: the time of the free */
     uint64_t realloc_of; /* row id; 0: none */
     uint64_t order;      /* number of the allocation, from 1 */
-    uint32_t count;      /* objects */
+    uint32_t count;      /* objects; type_by_rules: of the rules' answer */
     uint32_t stack;      /* stack_id of the session */
     uint32_t thread;
     uint32_t arena;
     uint32_t type; /* 0: unknown */
     uint8_t kind;
-    uint8_t alignment; /* log2 + 1; 0: the allocator's own */
-    uint8_t state;     /* enum block_state */
-    bool named;        /* the program named the type */
+    uint8_t alignment;       /* log2 + 1; 0: the allocator's own */
+    uint8_t state;           /* enum block_state */
+    bool named : 1;          /* the program named the type */
+    bool type_by_rules : 1;  /* type and count are the rules' whole answer */
+    bool unknown_listed : 1; /* type_table_unknown() has nothing to add for it */
 };
 
 struct live_table {

@@ -112,13 +112,14 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
     thread->bytes += size;
     replay->totals->reallocs += event->of_realloc;
     const uint8_t kind = kind_of(replay, record, stack);
+    const struct type_answer type = type_table_find(replay->types, stack, size, kind);
     const struct totals_block counted = {
         .address = record->address,
         .size = size,
         .alloc_ns = replay->now_ns,
         .stack = stack,
         .function = stacks_function(replay->stacks, stack),
-        .type = type_table_find(replay->types, stack, size, kind).type,
+        .type = type.type,
     };
     if (!totals_allocate(replay->totals, &counted))
         return false;
@@ -128,12 +129,14 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
     block->alloc_ns = replay->now_ns;
     block->realloc_of = event->of_realloc ? *event->carry : 0;
     block->order = replay->totals->allocations;
-    block->count = 1;
+    block->type_by_rules = type.count <= UINT32_MAX;
+    block->count = block->type_by_rules ? (uint32_t)type.count : 1;
     block->stack = stack;
     block->thread = event->thread;
     block->arena = 0;
-    block->type = counted.type;
+    block->type = type.type;
     block->named = false;
+    block->unknown_listed = type.type != 0 || type_table_unknown_full(replay->types, stack);
     block->kind = kind;
     block->alignment = log2_plus_1(record->alignment);
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
@@ -162,8 +165,9 @@ void replay_prefetch_block(void *context, const struct trace_record *record)
     live_table_prefetch(&replay->heap, record->address);
     if (record->kind == TRACE_REALLOC && record->old_address != record->address)
         live_table_prefetch(&replay->heap, record->old_address);
-    stack_usages_prefetch(&replay->totals->stacks,
-                          stacks_prefetch_node(replay->stacks, record->stack));
+    const uint32_t stack = stacks_prefetch_node(replay->stacks, record->stack);
+    stack_usages_prefetch(&replay->totals->stacks, stack);
+    type_table_prefetch(replay->types, stack);
 }
 
 void replay_prefetch_stack(void *context, const struct trace_record *record)
@@ -176,7 +180,6 @@ void replay_prefetch_stack(void *context, const struct trace_record *record)
     uint32_t stack = live_table_stack(&replay->heap, address);
     stacks_prefetch(replay->stacks, stack);
     stack_usages_prefetch(&replay->totals->stacks, stack);
-    type_table_prefetch(replay->types, stack);
 }
 
 /*

@@ -12,12 +12,14 @@ static struct type_answer type_of(const struct replay *replay, const struct live
 {
     if (block->named || block->arena != 0)
         return (struct type_answer){block->type, block->count};
-    struct type_answer answer =
-        type_table_find(replay->types, block->stack, block->size, block->kind);
-    /* A type that the program has declared since may change the rules' answers. */
-    if (answer.type != block->type)
-        answer = (struct type_answer){block->type, 1};
-    if (answer.type == 0)
+    struct type_answer answer = {block->type, block->count};
+    if (!block->type_by_rules) {
+        answer = type_table_find(replay->types, block->stack, block->size, block->kind);
+        /* A type that the program has declared since may change the rules' answers. */
+        if (answer.type != block->type)
+            answer = (struct type_answer){block->type, 1};
+    }
+    if (answer.type == 0 && !block->unknown_listed)
         type_table_unknown(replay->types, block->stack, block->size);
     return answer;
 }

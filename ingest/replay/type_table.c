@@ -11,6 +11,8 @@
 enum { FRAMES_SHOWN = 24 };
 /* The number of recent answers that are certainly kept. */
 enum { MEMOS = 65536 };
+/* Sizes without a type are marked in so many bits, by their hash. */
+enum { UNKNOWN_MARKS = 20 };
 
 struct type_memo {
     uint64_t size;
@@ -43,12 +45,15 @@ struct type_of_stack {
     uint64_t count; /* if any_size: bytes of an element, 0 if unknown; otherwise the number of
                        elements */
     uint32_t type;
-    uint32_t unknown; /* index into the table's `unknown` + 1; 0: none */
-    uint32_t chain;   /* 0: none */
-    uint8_t kind;
-    uint8_t operator_new, unknown_sizes;
+    uint32_t unknown;                       /* index into the table's `unknown` + 1; 0: none */
+    uint32_t chain;                         /* 0: none */
+    unsigned unknown_marks : UNKNOWN_MARKS; /* one for each of the sizes in `unknown` */
+    unsigned unknown_sizes : 4;
+    unsigned operator_new : 4;
+    bool posix_memalign : 1; /* the kind of the last question */
     bool known : 1, any_size : 1, operator_known : 1;
 };
+_Static_assert(sizeof(struct type_of_stack) == 32, "two stacks share a cache line");
 
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
                      struct types *types)
@@ -132,14 +137,21 @@ static size_t machine_frames(const struct stacks *stacks, uint32_t stack,
     return count;
 }
 
+bool type_table_unknown_full(const struct type_table *table, uint32_t stack)
+{
+    return stack == 0 || stack >= table->by_stack_capacity ||
+           table->by_stack[stack].unknown_sizes == TYPE_TABLE_UNKNOWN_SIZES;
+}
+
 void type_table_unknown(struct type_table *table, uint32_t stack, uint64_t size)
 {
-    if (stack == 0 || stack >= table->by_stack_capacity)
+    if (type_table_unknown_full(table, stack))
         return;
     struct type_of_stack *of_stack = &table->by_stack[stack];
-    if (of_stack->unknown_sizes == TYPE_TABLE_UNKNOWN_SIZES)
-        return;
-    for (uint32_t at = of_stack->unknown; at != 0; at = table->unknown[at - 1].next)
+    /* Only a marked size can be in the list. */
+    const unsigned mark = 1U << (hash_number(size) % UNKNOWN_MARKS);
+    uint32_t at = of_stack->unknown_marks & mark ? of_stack->unknown : 0;
+    for (; at != 0; at = table->unknown[at - 1].next)
         if (table->unknown[at - 1].size == size)
             return;
     if (!array_reserve(&table->unknown, &table->unknown_capacity, table->unknown_count + 1,
@@ -147,6 +159,7 @@ void type_table_unknown(struct type_table *table, uint32_t stack, uint64_t size)
         return;
     table->unknown[table->unknown_count++] = (struct unknown_block){size, stack, of_stack->unknown};
     of_stack->unknown = (uint32_t)table->unknown_count;
+    of_stack->unknown_marks = (of_stack->unknown_marks | mark) & ((1U << UNKNOWN_MARKS) - 1);
     of_stack->unknown_sizes++;
 }
 
@@ -166,7 +179,7 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
     of_stack->size = size;
     of_stack->count = answer.count;
     of_stack->type = answer.type;
-    of_stack->kind = kind;
+    of_stack->posix_memalign = kind == TRACE_KIND_POSIX_MEMALIGN;
     of_stack->known = true;
     of_stack->any_size = found.any_size;
     if (found.any_size)
@@ -222,7 +235,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
     if (kind != TRACE_KIND_POSIX_MEMALIGN)
         kind = TRACE_KIND_MALLOC; /* the rules treat all other kinds alike */
     struct type_of_stack *of_stack = &table->by_stack[stack];
-    if (of_stack->known && of_stack->kind == kind) {
+    if (of_stack->known && of_stack->posix_memalign == (kind == TRACE_KIND_POSIX_MEMALIGN)) {
         if (of_stack->any_size)
             return (struct type_answer){of_stack->type, types_count(size, of_stack->count)};
         if (of_stack->size == size)
@@ -267,7 +280,7 @@ unsigned type_table_operator(struct type_table *table, uint32_t stack)
     struct type_of_stack *of_stack = &table->by_stack[stack];
     if (!of_stack->operator_known) {
         unsigned called = operator_called(table, stack);
-        of_stack->operator_new = (uint8_t)(called != OPERATOR_OTHER ? called : by_frame);
+        of_stack->operator_new = (called != OPERATOR_OTHER ? called : by_frame) & 15;
         of_stack->operator_known = true;
     }
     return of_stack->operator_new;

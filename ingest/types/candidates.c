@@ -6,7 +6,6 @@
 #include "ingest/types/candidates.h"
 
 #include <dwarf.h>
-#include <search.h>
 #include <stdlib.h>
 
 #include "ingest/types/flow/calls.h"
@@ -19,37 +18,45 @@ static bool is_known(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-static int compare_lists(const void *left, const void *right)
+static bool is_for(const struct types_candidate_list *list, const struct types_frame *frame,
+                   uint64_t size)
 {
-    const struct types_candidate_list *a = left, *b = right;
-    if (a->frame.pc != b->frame.pc)
-        return a->frame.pc < b->frame.pc ? -1 : 1;
-    if (a->frame.module != b->frame.module)
-        return a->frame.module < b->frame.module ? -1 : 1;
-    return a->size < b->size ? -1 : a->size > b->size;
+    return list->size == size && list->frame.pc == frame->pc && list->frame.module == frame->module;
 }
 
-struct types_candidate_list *types_candidate_list_at(void **lists, const struct types_frame *frame,
-                                                     uint64_t size, bool *known)
+struct types_candidate_list *types_candidate_list_at(struct types_candidate_lists *lists,
+                                                     const struct types_frame *frame, uint64_t size,
+                                                     bool *known)
 {
-    const struct types_candidate_list key = {.frame = *frame, .size = size};
-    struct types_candidate_list *const *found = tfind(&key, lists, compare_lists);
-    *known = found != NULL;
-    if (found)
-        return *found;
-    struct types_candidate_list *list = malloc(sizeof(*list));
-    if (!list)
+    const uint64_t hash =
+        hash_combine(hash_combine(hash_seed(), frame->pc), (uint64_t)frame->module << 48 ^ size);
+    size_t probe = index_map_begin(&lists->by_question, hash);
+    uint32_t index;
+    *known = true;
+    while ((index = index_map_next(&lists->by_question, hash, &probe)) != INDEX_NONE)
+        if (is_for(lists->rows[index], frame, size))
+            return lists->rows[index];
+    *known = false;
+    if (lists->count >= INDEX_NONE - 1 ||
+        !array_reserve(&lists->rows, &lists->capacity, lists->count + 1, sizeof(*lists->rows)))
         return NULL;
-    *list = key;
-    if (tsearch(list, lists, compare_lists))
-        return list;
-    free(list);
-    return NULL;
+    struct types_candidate_list *list = calloc(1, sizeof(*list));
+    if (!list || !index_map_insert(&lists->by_question, hash, (uint32_t)lists->count)) {
+        free(list);
+        return NULL;
+    }
+    list->frame = *frame;
+    list->size = size;
+    return lists->rows[lists->count++] = list;
 }
 
-void types_candidate_lists_free(void *lists)
+void types_candidate_lists_free(struct types_candidate_lists *lists)
 {
-    tdestroy(lists, free);
+    for (size_t i = 0; i < lists->count; i++)
+        free(lists->rows[i]);
+    free(lists->rows);
+    index_map_free(&lists->by_question);
+    *lists = (struct types_candidate_lists){.count = 0};
 }
 
 size_t types_candidates_join(const struct types_candidate_list *list, const char **names,

@@ -5,6 +5,7 @@
 #ifndef MPROF_INGEST_TYPES_CANDIDATES_H
 #define MPROF_INGEST_TYPES_CANDIDATES_H
 
+#include "ingest/base/array.h"
 #include "ingest/types/dwarf/site.h"
 #include "ingest/types/types.h"
 
@@ -18,13 +19,21 @@ struct types_candidate_list {
     const char *names[TYPES_CANDIDATES_MAX]; /* owned by the symbolizer */
 };
 
+/* The lists asked for so far. All bytes 0: none yet. */
+struct types_candidate_lists {
+    struct types_candidate_list **rows;
+    size_t count, capacity;
+    struct index_map by_question;
+};
+
 /*
- * Returns the list for a frame and size among `*lists` (NULL: none yet). `*known` is false if the
- * list is new and empty. NULL if memory is exhausted.
+ * Returns the list for a frame and size, which stays where it is. `*known` is false if the list is
+ * new and empty. NULL if memory is exhausted.
  */
-struct types_candidate_list *types_candidate_list_at(void **lists, const struct types_frame *frame,
-                                                     uint64_t size, bool *known);
-void types_candidate_lists_free(void *lists);
+struct types_candidate_list *types_candidate_list_at(struct types_candidate_lists *lists,
+                                                     const struct types_frame *frame, uint64_t size,
+                                                     bool *known);
+void types_candidate_lists_free(struct types_candidate_lists *lists);
 
 /*
  * Fills an empty list with the names of the records of its size, and of typedefs of such records,

@@ -32,7 +32,7 @@ struct types {
     struct types_modules modules;
     struct types_answer_cache *cache;
     struct types_records *records; /* named by answers */
-    void *candidates;              /* struct types_candidate_list */
+    struct types_candidate_lists candidates;
     struct types_sources *sources;
     struct types_sites *sites;
     struct types_sites *outer; /* for frames around the current site, which stays open */
@@ -74,7 +74,7 @@ void types_free(struct types *types)
     types_modules_free(&types->modules);
     types_answer_cache_free(types->cache);
     types_records_free(types->records);
-    types_candidate_lists_free(types->candidates);
+    types_candidate_lists_free(&types->candidates);
     types_sources_free(types->sources);
     types_sites_free(types->sites);
     types_sites_free(types->outer);
@@ -502,6 +502,9 @@ size_t types_find_candidates(struct types *types, const struct types_frame *fram
 {
     size_t found = 0;
     for (size_t i = 0; i < count && i < TYPES_CANDIDATE_FRAMES; i++) {
+        /* A function that calls itself adds no other names. */
+        if (i > 0 && frames[i].pc == frames[i - 1].pc && frames[i].module == frames[i - 1].module)
+            continue;
         const struct types_candidate_list *list = candidates_of(types, &frames[i], size);
         if (list)
             found = types_candidates_join(list, names, found, capacity);
