@@ -77,7 +77,7 @@ static bool push(struct adding *adding, uint32_t item)
 /* Goes from a node inwards through the frames of a context, down to row `last`. */
 static bool go_inwards(struct adding *adding, uint32_t context, uint32_t last, uint32_t *node)
 {
-    const struct frame_range range = adding->stacks->node_frames[context];
+    const struct frame_range range = adding->stacks->contexts[context].frames;
     const struct frame_row *rows = adding->stacks->frames.rows;
     bool good = true;
     for (uint32_t row = range.first + range.count; good && row > last; row--)
@@ -98,7 +98,7 @@ static bool find_context(struct adding *adding, uint32_t context, uint32_t *node
     *node = context < CONTEXT_LOST ? adding->known[context] : CALL_TREE_ROOT;
     while (adding->length > 0) {
         context = adding->path[--adding->length];
-        if (!go_inwards(adding, context, adding->stacks->node_frames[context].first, node))
+        if (!go_inwards(adding, context, adding->stacks->contexts[context].frames.first, node))
             return false;
         adding->known[context] = *node;
     }
@@ -134,11 +134,11 @@ static bool find_stack(struct adding *adding, const struct stack_row *row, uint3
     uint32_t context = row->node;
     /* Of a frame that recurs, the innermost one counts. */
     for (;; context = stacks->scan->tree.nodes[context].parent) {
-        const struct frame_range range = stacks->node_frames[context];
+        const struct frame_range range = stacks->contexts[context].frames;
         if (site >= range.first && site < range.first + range.count)
             break;
     }
-    if (site == stacks->node_frames[context].first)
+    if (site == stacks->contexts[context].frames.first)
         return find_context(adding, context, node);
     return find_context(adding, stacks->scan->tree.nodes[context].parent, node) &&
            go_inwards(adding, context, site, node);

@@ -12,13 +12,30 @@ static uint64_t hash_id(uint32_t id)
 
 static uint32_t find_place(const struct context_tree *tree, uint32_t id)
 {
+    if (id < tree->near_capacity && tree->near[id] != 0)
+        return tree->near[id] - 1;
+    if (tree->far.count == 0)
+        return CONTEXT_LOST;
     uint64_t hash = hash_id(id);
-    size_t probe = index_map_begin(&tree->by_id, hash);
+    size_t probe = index_map_begin(&tree->far, hash);
     uint32_t place;
-    while ((place = index_map_next(&tree->by_id, hash, &probe)) != INDEX_NONE)
+    while ((place = index_map_next(&tree->far, hash, &probe)) != INDEX_NONE)
         if (tree->nodes[place].id == id)
             return place;
     return CONTEXT_LOST;
+}
+
+/* Notes the place of a new node. Recorders number nodes from 1 without gaps, so in a real trace
+ * nearly all ids are near, and an array takes less time and memory than a hash. */
+static bool note_place(struct context_tree *tree, uint32_t id, uint32_t place)
+{
+    enum { NEAR_LEAST = 1024 };
+    if (id >= NEAR_LEAST && id / 2 > tree->count)
+        return index_map_insert(&tree->far, hash_id(id), place);
+    if (!array_reserve(&tree->near, &tree->near_capacity, (size_t)id + 1, sizeof(*tree->near)))
+        return false;
+    tree->near[id] = place + 1;
+    return true;
 }
 
 bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, unsigned frame,
@@ -33,7 +50,7 @@ bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, u
     }
     if (tree->count >= CONTEXT_LOST ||
         !array_reserve(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) ||
-        !index_map_insert(&tree->by_id, hash_id(id), (uint32_t)tree->count))
+        !note_place(tree, id, (uint32_t)tree->count))
         return false;
     tree->nodes[tree->count++] = (struct context_node){
         .value = value, .id = id, .parent = parent, .module = module, .frame = (uint8_t)frame};
@@ -144,6 +161,7 @@ void context_tree_free(struct context_tree *tree)
 {
     free(tree->nodes);
     free(tree->same_as);
-    index_map_free(&tree->by_id);
+    free(tree->near);
+    index_map_free(&tree->far);
     *tree = (struct context_tree){0};
 }

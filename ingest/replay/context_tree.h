@@ -30,9 +30,11 @@ struct context_node {
 struct context_tree {
     struct context_node *nodes;
     size_t count, capacity, resolved; /* resolved: this many nodes, the first ones, are linked */
-    struct index_map by_id;
-    uint32_t *same_as;  /* place of the first node that is the same context */
-    uint64_t redefined; /* ids that were defined again with another meaning */
+    uint32_t *near; /* place + 1 by id, 0: none. Of ids that are not far above the count */
+    size_t near_capacity;
+    struct index_map far; /* of the other ids */
+    uint32_t *same_as;    /* place of the first node that is the same context */
+    uint64_t redefined;   /* ids that were defined again with another meaning */
 };
 
 /* Adds a node. Counts and ignores a second definition of an id. False if memory is exhausted. */

@@ -65,12 +65,12 @@ void live_table_prefetch(const struct live_table *table, uint64_t address)
         __builtin_prefetch(&table->blocks[home(table, address)], 1);
 }
 
-uint32_t live_table_stack(const struct live_table *table, uint64_t address)
+const struct live_block *live_table_peek(const struct live_table *table, uint64_t address)
 {
     if (table->capacity == 0)
-        return 0;
+        return NULL;
     const struct live_block *block = &table->blocks[home(table, address)];
-    return block->address == address && block->state == BLOCK_LIVE ? block->stack : 0;
+    return block->address == address && block->state == BLOCK_LIVE ? block : NULL;
 }
 
 struct live_block *live_table_find(struct live_table *table, uint64_t address)

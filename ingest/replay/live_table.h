@@ -50,8 +50,8 @@ struct live_block *live_table_find(struct live_table *table, uint64_t address);
 /* Prefetches the block at `address`, for a live_table_find() soon. */
 void live_table_prefetch(const struct live_table *table, uint64_t address);
 
-/* Returns the stack of the live block at `address` if the first probe finds it, otherwise 0. */
-uint32_t live_table_stack(const struct live_table *table, uint64_t address);
+/* Returns the live block at `address` if the first probe finds it, otherwise NULL. */
+const struct live_block *live_table_peek(const struct live_table *table, uint64_t address);
 
 /* Makes `block`, from live_table_find() of the same address just before, live. */
 void live_table_claim(struct live_table *table, struct live_block *block);

@@ -177,9 +177,13 @@ void replay_prefetch_stack(void *context, const struct trace_record *record)
         record->kind != TRACE_REALLOC)
         return;
     uint64_t address = record->kind == TRACE_REALLOC ? record->old_address : record->address;
-    uint32_t stack = live_table_stack(&replay->heap, address);
-    stacks_prefetch(replay->stacks, stack);
-    stack_usages_prefetch(&replay->totals->stacks, stack);
+    const struct live_block *block = live_table_peek(&replay->heap, address);
+    if (!block)
+        return;
+    stacks_prefetch(replay->stacks, block->stack);
+    stack_usages_prefetch(&replay->totals->stacks, block->stack);
+    if (!block->unknown_listed)
+        type_table_prefetch(replay->types, block->stack);
 }
 
 /*

@@ -83,12 +83,10 @@ bool stacks_extend(struct stacks *stacks)
     size_t room = scan->tree.count + 1;
     /* Recorders number nodes from 1 without gaps. Ids far above the count are found by hash. */
     size_t ids = scan->tree.count * 2 + 1024;
-    if (room > stacks->node_room) {
-        if (!grow_zeroed(&stacks->by_node, stacks->node_room, room, sizeof(*stacks->by_node)) ||
-            !grow_zeroed(&stacks->node_frames, stacks->node_room, room,
-                         sizeof(*stacks->node_frames)))
+    if (room > stacks->context_room) {
+        if (!grow_zeroed(&stacks->contexts, stacks->context_room, room, sizeof(*stacks->contexts)))
             return false;
-        stacks->node_room = room;
+        stacks->context_room = room;
     }
     if (ids > stacks->by_id_count) {
         if (!grow_zeroed(&stacks->by_id, stacks->by_id_count, ids, sizeof(*stacks->by_id)))
@@ -119,9 +117,8 @@ void stacks_free(struct stacks *stacks)
     frames_free(&stacks->frames);
     user_frames_free(&stacks->user);
     free(stacks->rows);
-    free(stacks->by_node);
+    free(stacks->contexts);
     free(stacks->by_id);
-    free(stacks->node_frames);
     free(stacks->function_modules);
     *stacks = (struct stacks){0};
 }
@@ -131,14 +128,15 @@ static bool is_marker(const struct context_node *node)
     return node->frame == TRACE_FRAME_DEPTH_LIMIT || node->frame == TRACE_FRAME_UNWIND_END;
 }
 
-/* Symbolizes a node once. */
+/* Notes a node's parent and symbolizes it. */
 static bool name_node(struct stacks *stacks, uint32_t place)
 {
     const struct context_node *node = &stacks->scan->tree.nodes[place];
     const struct module_row *module;
     uint32_t module_id = node->module, function_module = 0;
     uint64_t pc = node->value;
-    if (stacks->node_frames[place].count != 0 || is_marker(node))
+    stacks->contexts[place].parent = node->parent;
+    if (is_marker(node))
         return true;
     if (node->frame == TRACE_FRAME_RETURN && pc > 0)
         pc--; /* in the call, not after it */
@@ -148,7 +146,7 @@ static bool name_node(struct stacks *stacks, uint32_t place)
     else
         function_module = stacks->function_modules[module - stacks->scan->modules];
     const struct frame_range range = frames_at(&stacks->frames, module_id, function_module, pc);
-    stacks->node_frames[place] = range;
+    stacks->contexts[place].frames = range;
     if (range.count != 0 && trace_scan_is_bare(stacks->scan, node->module, pc))
         stacks->frames.rows[range.first + range.count - 1].bare = true;
     return range.count != 0;
@@ -161,17 +159,18 @@ static bool measure(struct stacks *stacks, struct stack_row *row)
     uint32_t limit = stacks->kept_frames > frames_limit ? DEPTH_LIMIT_BEYOND : DEPTH_LIMIT;
     uint32_t place = row->node;
     while (place < CONTEXT_LOST && row->nodes < limit) {
-        const struct context_node *node = &tree->nodes[place];
-        if (is_marker(node)) {
-            row->state =
-                node->frame == TRACE_FRAME_DEPTH_LIMIT ? STACK_DEPTH_LIMIT : STACK_UNWIND_END;
-        } else {
+        const struct stacks_context *context = &stacks->contexts[place];
+        if (context->frames.count == 0) {
+            const struct context_node *node = &tree->nodes[place];
             if (!name_node(stacks, place))
                 return false;
-            row->depth += stacks->node_frames[place].count;
+            if (is_marker(node))
+                row->state =
+                    node->frame == TRACE_FRAME_DEPTH_LIMIT ? STACK_DEPTH_LIMIT : STACK_UNWIND_END;
         }
+        row->depth += context->frames.count;
         row->nodes++;
-        place = node->parent;
+        place = context->parent;
     }
     if (place == CONTEXT_LOST)
         row->state = STACK_LOST;
@@ -243,7 +242,7 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
     if (node_id == 0 || (direct && stacks->by_id[node_id] != 0))
         return node_id == 0 ? 0 : stacks->by_id[node_id];
     uint32_t place = context_tree_find(&stacks->scan->tree, node_id);
-    uint32_t *known = place == CONTEXT_LOST ? &stacks->lost : &stacks->by_node[place];
+    uint32_t *known = place == CONTEXT_LOST ? &stacks->lost : &stacks->contexts[place].stack;
     if (*known == 0) {
         uint32_t stack = add_stack(stacks, place);
         if (stack == INDEX_NONE)
@@ -277,10 +276,10 @@ uint32_t stacks_walk_next(const struct stacks *stacks, struct stack_walk *walk)
     while (walk->next == walk->end) {
         if (walk->nodes_left == 0)
             return FRAMES_NONE;
-        struct frame_range range = stacks->node_frames[walk->node];
-        walk->next = range.first;
-        walk->end = range.first + range.count;
-        walk->node = stacks->scan->tree.nodes[walk->node].parent;
+        const struct stacks_context *context = &stacks->contexts[walk->node];
+        walk->next = context->frames.first;
+        walk->end = context->frames.first + context->frames.count;
+        walk->node = context->parent;
         walk->nodes_left--;
     }
     return walk->next++;

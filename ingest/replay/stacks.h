@@ -33,21 +33,27 @@ struct stack_row {
     unsigned operator_new; /* enum operator_new, by the frame of the operator */
 };
 
+/* What stacks know of a context, by its place in the tree: a step of a walk reads nothing else. */
+struct stacks_context {
+    struct frame_range frames; /* count 0: not symbolized yet, or a marker */
+    uint32_t parent;           /* as in the tree, from the first stack on that has the context */
+    uint32_t stack;            /* id of the stack that ends here, 0: none yet */
+};
+
 struct stacks {
     const struct trace_scan *scan;
     struct frames frames;
     struct user_frames user;
     struct stack_row *rows;
     size_t count, capacity;
-    uint32_t *by_node; /* stack id of a node's place, 0: none yet */
-    size_t node_room;  /* capacity of by_node and node_frames */
-    uint32_t *by_id;   /* the same by the node's id, for ids below by_id_count, without a hash */
+    struct stacks_context *contexts;
+    size_t context_room;
+    uint32_t *by_id; /* stack id by the node's id, for ids below by_id_count, without a hash */
     size_t by_id_count;
-    struct frame_range *node_frames; /* of a node's place, count 0: not symbolized yet */
-    uint32_t *function_modules;      /* by module row: id of the first module of the same file */
-    size_t modules_named;            /* module rows that the symbolizer knows */
-    uint32_t lost;                   /* stack id of "lost", 0: none yet */
-    uint64_t kept_frames;            /* of all stacks; limited because a trace may be forged */
+    uint32_t *function_modules; /* by module row: id of the first module of the same file */
+    size_t modules_named;       /* module rows that the symbolizer knows */
+    uint32_t lost;              /* stack id of "lost", 0: none yet */
+    uint64_t kept_frames;       /* of all stacks; limited because a trace may be forged */
 };
 
 /* Begins the stacks. `symbols` and `scan` must outlive them. False if memory is exhausted; call

@@ -33,6 +33,22 @@ static bool fail(struct build *build, int error)
     return false;
 }
 
+/* Rows that are fetched into the cache before they are needed: first what is known of the stack,
+ * later its pair. */
+enum { STACKS_AHEAD = 24, PAIRS_AHEAD = 12 };
+
+/* Prefetches for row `i` of `rows`, whose stacks are these. */
+static inline void prefetch(const struct stack_index *index, const uint64_t *stacks, size_t i,
+                            size_t rows)
+{
+    if (i + STACKS_AHEAD < rows && stacks[i + STACKS_AHEAD] < index->by_stack_capacity)
+        __builtin_prefetch(&index->by_stack[stacks[i + STACKS_AHEAD]]);
+    if (i + PAIRS_AHEAD < rows && stacks[i + PAIRS_AHEAD] < index->by_stack_capacity) {
+        const uint32_t pair = index->by_stack[stacks[i + PAIRS_AHEAD]];
+        __builtin_prefetch(&index->pairs[pair == 0 ? 0 : pair - 1], 1);
+    }
+}
+
 /* Returns the pair, or INDEX_NONE if there is none yet. */
 static uint32_t find_pair(struct stack_index *index, uint32_t stack, uint32_t type)
 {
@@ -71,6 +87,7 @@ bool writer_index_count(struct stack_index *index, const struct row_batch *batch
     for (size_t i = 0; i < batch->rows; i++) {
         uint32_t stack = (uint32_t)batch->column[COLUMN_STACK][i];
         uint32_t type = (uint32_t)batch->column[COLUMN_TYPE][i];
+        prefetch(index, batch->column[COLUMN_STACK], i, batch->rows);
         uint32_t pair = find_pair(index, stack, type);
         if (pair == INDEX_NONE)
             pair = add_pair(index, stack, type);
@@ -146,6 +163,7 @@ static bool place_rows(struct build *build, uint64_t first_row, size_t rows, boo
     struct stack_index *index = build->index;
     bool good = true;
     for (size_t i = 0; good && i < rows; i++) {
+        prefetch(index, build->stacks, i, rows);
         if (build->stacks[i] < build->low || build->stacks[i] > build->high)
             continue;
         uint32_t found = find_pair(index, (uint32_t)build->stacks[i], (uint32_t)build->types[i]);

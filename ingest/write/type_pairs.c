@@ -92,7 +92,11 @@ static bool add_size(struct type_pairs *pairs, uint64_t size, uint32_t type, boo
 
 void type_pairs_add(struct type_pairs *pairs, const struct row_batch *batch)
 {
+    enum { AHEAD = 16 }; /* rows whose stacks are fetched into the cache */
+    const uint64_t *stacks = batch->column[COLUMN_STACK];
     for (size_t i = 0; i < batch->rows && !pairs->failed; i++) {
+        if (i + AHEAD < batch->rows && stacks[i + AHEAD] < pairs->stack_count)
+            __builtin_prefetch(&pairs->first[stacks[i + AHEAD]]);
         const uint32_t type = (uint32_t)batch->column[COLUMN_TYPE][i];
         const uint64_t size = batch->column[COLUMN_SIZE][i];
         const bool live = batch->column[COLUMN_LIFE_NS][i] == 0;
