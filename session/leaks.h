@@ -68,6 +68,11 @@ bool selection_leaks(struct selection *selection, const struct suppressions *sup
                      struct session_leaks *leaks, struct session_error *error);
 void session_leaks_free(struct session_leaks *leaks);
 
+/* Writes the pattern of a suppression that names a function, or else the file of its module. False
+ * if it has no name. */
+bool session_leak_frame_pattern(const struct session *session, uint32_t function, char *pattern,
+                                size_t size);
+
 /*
  * Writes the pattern of a suppression that names the group and as little else as possible: the
  * function of the user's frame, or else that of the call site, or else the file of a module. False

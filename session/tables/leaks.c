@@ -418,6 +418,20 @@ static void whole_name(char *pattern, size_t size, const char *name)
     pattern[length] = '\0';
 }
 
+bool session_leak_frame_pattern(const struct session *session, uint32_t function, char *pattern,
+                                size_t size)
+{
+    const char *name = session_function_name(session, function);
+    if (function == 0 || strcmp(name, "?") == 0 || size <= 3)
+        return false;
+    /* A name without a symbol is the module's and an offset: LeakSanitizer knows the module. */
+    if (strstr(name, "+0x"))
+        snprintf(pattern, size, "%s", session_function_module(session, function));
+    else
+        whole_name(pattern, size, name);
+    return true;
+}
+
 bool session_leak_pattern(struct session *session, const struct session_leak *leak, char *pattern,
                           size_t size)
 {
@@ -426,18 +440,8 @@ bool session_leak_pattern(struct session *session, const struct session_leak *le
     const size_t user = session_stack_user(session, leak->stack);
     const size_t site = session_stack_call_site(session, leak->stack);
     count = count < sizeof(frames) / sizeof(*frames) ? count : sizeof(frames) / sizeof(*frames);
-    for (size_t i = user < count ? user : site; size > 3 && i < count; i++) {
-        const char *name = session_function_name(session, frames[i].function);
-        /* A name without a symbol is the module's and an offset: LeakSanitizer knows the module. */
-        if (frames[i].function == 0 || strcmp(name, "?") == 0)
-            continue;
-        const char *offset = strstr(name, "+0x");
-        if (offset) {
-            snprintf(pattern, size, "%s", session_function_module(session, frames[i].function));
+    for (size_t i = user < count ? user : site; i < count; i++)
+        if (session_leak_frame_pattern(session, frames[i].function, pattern, size))
             return true;
-        }
-        whole_name(pattern, size, name);
-        return true;
-    }
     return false;
 }

@@ -41,7 +41,7 @@ screen 120x40 'key 7' 'key Enter' dump
 has "the filter of the group" '1,000 of 1,817 allocations'
 
 screen 200x60 'key 7' 'key X' dump
-has "the line that was added" 'leak:\^handle_request\(\)\$ is added to leaks.supp'
+has "the line that was added" 'suppressed this group alone: leak:\^handle_request\(\)\$ is added to leaks.supp'
 has "nothing leaks now" '^ nothing leaked .* suppressed 117 KiB'
 has "the pattern beside the group" 'by: \^handle_request\(\)\$'
 [ "$(cat leaks.supp)" = '# 117 KiB in 1,000 blocks
@@ -50,9 +50,19 @@ mprof-ingest --quiet --suppressions=leaks.supp -o other.db leaks.bin
 [ "$(sqlite3 other.db "SELECT pattern, live_count, live_bytes FROM v_suppression")" = '^handle_request()$|1000|120000' ] ||
     fail "mprof-ingest does not take the file"
 screen 120x40 'key 7' 'key End' 'key X' dump
-has "the same key takes it out" 'leak:\^handle_request\(\)\$ is taken out of leaks.supp'
+has "the same key takes it out" 'no longer suppressed: leak:\^handle_request\(\)\$ is taken out of leaks.supp'
 has "the leak is back" '^ leaked 117 KiB'
 [ -s leaks.supp ] && fail "the file still has $(cat leaks.supp)"
+
+# Of the frames of a group, the one that takes the fewest bytes of others is chosen, and what it takes is told.
+mv leaks.db one.db
+"$MPROF_BUILD/tests/make_session" leaks.db 20000 400 150 4 1 >make.txt
+screen 200x400 'key 7' 'key X' dump
+more=$(sed -n 's/.*suppressed this group and \([0-9]*\) others, .*/\1/p' screen.txt)
+taken=$(grep -c ' suppressed  ' screen.txt)
+if [ "$taken" -gt 1 ] && [ "$taken" = "$((${more:-0} + 1))" ]; then echo "ok: what else it takes"; else
+    fail "the suppression takes $taken groups, not ${more:-0} and this one"; fi
+rm leaks.supp && mv one.db leaks.db
 
 # While the program is recorded, nothing is called a leak.
 cp leaks.db finished.db

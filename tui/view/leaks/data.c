@@ -14,6 +14,7 @@ static bool name_groups(struct session *session, struct leaks_data *data,
 {
     const struct session_leaks *leaks = &data->leaks;
     struct session_frame frames[LEAK_FRAMES];
+    size_t kept = 0, room = 0;
     data->names = calloc(leaks->count + 1, sizeof(*data->names));
     if (!data->names) {
         snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
@@ -25,8 +26,27 @@ static bool name_groups(struct session *session, struct leaks_data *data,
         const size_t known = count < LEAK_FRAMES ? count : LEAK_FRAMES;
         const size_t user = session_stack_user(session, stack);
         const size_t site = session_stack_call_site(session, stack);
-        data->names[i].user = user < known ? frames[user].function : 0;
-        data->names[i].site = site < known ? frames[site].function : 0;
+        if (kept + known > room) {
+            room = 2 * (kept + known);
+            uint32_t *more = realloc(data->frames, room * sizeof(*more));
+            if (!more) {
+                snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
+                return false;
+            }
+            data->frames = more;
+        }
+        for (size_t frame = 0; frame < known; frame++)
+            data->frames[kept + frame] = frames[frame].function;
+        data->names[i] = (struct leak_names){
+            .user = user < known ? frames[user].function : 0,
+            .site = site < known ? frames[site].function : 0,
+            .first_frame = kept,
+            .frame_count = known,
+            .user_frame = user < known   ? user
+                          : site < known ? site
+                                         : 0,
+        };
+        kept += known;
         data->bytes += leaks->leaks[i].bytes;
     }
     return true;
@@ -49,26 +69,23 @@ static void clear_leaks(void *context)
     suppressions_free(data->suppressions);
     session_leaks_free(&data->leaks);
     free(data->names);
+    free(data->frames);
 }
 
 /* ---- the stack -------------------------------------------------------------------------- */
 
-/* The request of a stack says which; the pattern needs the group's stack of most bytes. */
+/* The request of a stack says which, in the upper half of request.nth. */
 static bool run_stack(struct session *session, struct selection *selection, void *context,
                       struct session_error *error)
 {
     struct leak_stack_data *data = context;
     (void)selection;
     (void)error;
-    /* request.nth has the stack in its upper half, and that of the pattern in `group`. */
     data->stack = (uint32_t)(data->request.nth >> 32);
-    const struct session_leak leak = {.stack = (uint32_t)(data->request.group >> 32)};
     data->count = session_stack(session, data->stack, data->frames, LEAK_FRAMES);
     data->user = session_stack_user(session, data->stack);
     data->site = session_stack_call_site(session, data->stack);
     data->state = session_stack_state(session, data->stack);
-    if (!session_leak_pattern(session, &leak, data->pattern, sizeof(data->pattern)))
-        data->pattern[0] = 0;
     return true;
 }
 
@@ -115,6 +132,13 @@ static void load_stack(struct leaks *leaks, struct exploration *exploration)
         leaks->frames = (struct table){.selected = user < leaks->stack->count ? user : site,
                                        .first = site > 0 ? site - 1 : 0,
                                        .blurred = leaks->frames.blurred};
+    }
+    if (leaks->pattern_key != key || leaks->pattern_selections != exploration->selections ||
+        leaks->pattern_writes != leaks->writes || !leaks->pattern.text[0]) {
+        leaks_pattern(leaks, leaks_selected_group(leaks), &leaks->pattern);
+        leaks->pattern_key = key;
+        leaks->pattern_selections = exploration->selections;
+        leaks->pattern_writes = leaks->writes;
     }
     exploration->stack = shown->stack;
     exploration->has_stack = true;

@@ -178,7 +178,8 @@ static void unsuppress(struct leaks *leaks, struct exploration *exploration,
     } else if (!supp_file_remove(path, leak->why, error)) {
         exploration_complain(exploration, "%s", error);
     } else {
-        exploration_say(exploration, "leak:%.100s is taken out of %.150s", leak->why, path);
+        exploration_say(exploration, "no longer suppressed: leak:%.100s is taken out of %.150s",
+                        leak->why, path);
         leaks->writes++;
     }
 }
@@ -188,26 +189,41 @@ static void suppress(struct leaks *leaks, struct exploration *exploration)
     const struct session_leak *leak = leaks_selected(leaks);
     char path[SUPP_PATH_SIZE], error[SUPP_ERROR_SIZE], about[200];
     char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
+    struct leak_pattern pattern;
     if (!leak)
         return;
     if (session_recording(leaks->session)) {
         exploration_complain(exploration, "nothing is known of leaks while the program runs");
     } else if (leak->kind == SESSION_LEAK_SUPPRESSED) {
         unsuppress(leaks, exploration, leak);
-    } else if (!leaks->stack) {
-        exploration_complain(exploration, "the stack is still being read: press the key again");
-    } else if (!leaks->stack->pattern[0]) {
+    } else if (!leaks_pattern(leaks, leaks_selected_group(leaks), &pattern)) {
         exploration_complain(exploration, "no frame of the stack has a name to suppress");
     } else {
         supp_file_path(path, sizeof(path), session_path(leaks->session));
         snprintf(about, sizeof(about), "%s in %s blocks", format_size(bytes, leak->bytes),
                  format_count(blocks, leak->blocks));
-        if (!supp_file_add(path, leaks->stack->pattern, about, error)) {
+        if (!supp_file_add(path, pattern.text, about, error)) {
             exploration_complain(exploration, "%s", error);
             return;
         }
         leaks->writes++;
-        exploration_say(exploration, "leak:%.120s is added to %.120s", leaks->stack->pattern, path);
+        if (strcmp(pattern.text, "^main$") == 0)
+            exploration_complain(
+                exploration,
+                "suppressed this group and all that main() leaks: leak:%s is added "
+                "to %.120s",
+                pattern.text, path);
+        else if (pattern.groups == 0)
+            exploration_say(exploration,
+                            "suppressed this group alone: leak:%.120s is added to %.120s",
+                            pattern.text, path);
+        else
+            exploration_complain(
+                exploration,
+                "suppressed this group and %s other%s, %s: leak:%.120s is added to "
+                "%.120s",
+                format_count(blocks, pattern.groups), pattern.groups == 1 ? "" : "s",
+                format_size(bytes, pattern.bytes), pattern.text, path);
     }
 }
 

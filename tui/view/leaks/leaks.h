@@ -2,7 +2,7 @@
 /*
  * The state of the view of leaks: groups of never freed blocks in a table, and the whole stack of
  * the selected one in a pane. leaks.c changes it, data.c asks the engine, rows.c gives the tables
- * their cells and orders them, render.c draws.
+ * their cells and orders them, pattern.c chooses what suppresses a group, render.c draws.
  */
 #ifndef MPROF_TUI_VIEW_LEAKS_LEAKS_H
 #define MPROF_TUI_VIEW_LEAKS_LEAKS_H
@@ -22,10 +22,13 @@ struct leaks_data {
     char note[SUPP_ERROR_SIZE];        /* about that file; "": none */
     bool noted;                        /* the user has seen it */
     struct session_leaks leaks;
-    struct leak_names {      /* by group */
-        uint32_t user, site; /* functions; user 0: none */
+    struct leak_names {                  /* by group */
+        uint32_t user, site;             /* functions; user 0: none */
+        size_t first_frame, frame_count; /* in `frames`: its largest stack, innermost first */
+        size_t user_frame;               /* the user's of these, or else the call site, or else 0 */
     } * names;
-    uint64_t bytes; /* of all kinds */
+    uint32_t *frames; /* functions */
+    uint64_t bytes;   /* of all kinds */
 };
 
 #define LEAK_FRAMES 512
@@ -39,7 +42,12 @@ struct leak_stack_data {
     size_t user, site;
     uint32_t stack;
     const char *state;
-    char pattern[600]; /* that would suppress the group; "": none can */
+};
+
+/* A pattern that suppresses a group, and what else it takes. */
+struct leak_pattern {
+    char text[600];
+    uint64_t groups, bytes; /* of the others */
 };
 
 struct leaks {
@@ -50,9 +58,11 @@ struct leaks {
     const struct leaks_data *ordered;
     uint64_t ordered_selections, ordered_writes;
     const struct session *session;
-    uint64_t writes;    /* of the file of suppressions: changes with each */
-    size_t nth;         /* stack of the group that the pane shows */
-    uint64_t nth_key;   /* of that group */
+    uint64_t writes;             /* of the file of suppressions: changes with each */
+    size_t nth;                  /* stack of the group that the pane shows */
+    uint64_t nth_key;            /* of that group */
+    struct leak_pattern pattern; /* of the selected group; no text: none can */
+    uint64_t pattern_key, pattern_selections, pattern_writes; /* the group that it is of */
     uint64_t frames_of; /* the stack, and its place, at which the table of frames stands */
     bool in_stack;      /* the pane has the keys */
     bool estimated;
@@ -87,6 +97,12 @@ char *leaks_when_text(char *out, const struct session_leak *leak);
 /* Writes the name of the type, and how sure it is. */
 char *leaks_type_text(char *out, size_t size, const struct leaks *leaks,
                       const struct session_leak *leak);
+
+/* ---- pattern.c ---- */
+
+/* Chooses among the frames of a group, from the user's own outwards, the function that names the
+ * group and the fewest bytes of other groups. Returns false if no frame has a name. */
+bool leaks_pattern(const struct leaks *leaks, size_t group, struct leak_pattern *best);
 
 /* ---- render.c ---- */
 
