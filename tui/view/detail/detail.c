@@ -188,6 +188,9 @@ static void render(const void *view, const struct exploration *exploration, cons
     if (detail->shown == 0)
         area_text(area, 2, 2, theme_style(THEME_FAINT),
                   "no allocation is selected: choose one in the list (8) and press Enter");
+    else if (detail->facts && !detail->facts->found)
+        area_text(area, 2, 2, theme_style(THEME_FAINT),
+                  "this allocation is not known here: choose one in the list (8) and press Enter");
     else if (detail->count == 0)
         list_render_empty(exploration, area, 2, false);
 }

@@ -129,7 +129,9 @@ static void write_free(struct writing *writing, const struct detail_facts *facts
     char time[FORMAT_SIZE], life[FORMAT_SIZE];
     if (block->free_ns == SESSION_LIVE) {
         const uint64_t end = session_duration_ns(writing->session);
-        add_text(writing, "freed", "never: %s old at the end",
+        add_text(writing, "freed",
+                 session_recording(writing->session) ? "not yet: %s old now"
+                                                     : "never: %s old at the end",
                  format_duration(life, end > block->alloc_ns ? end - block->alloc_ns : 0));
         return;
     }
@@ -280,8 +282,9 @@ static void write_around(struct writing *writing, const struct detail_facts *fac
                          const struct detail_around *around)
 {
     const struct session_allocation *block = &facts->block;
-    const char *end =
-        block->free_ns == SESSION_LIVE ? "beside it at the end" : "beside it at its free";
+    const char *end = block->free_ns != SESSION_LIVE        ? "beside it at its free"
+                      : session_recording(writing->session) ? "beside it now"
+                                                            : "beside it at the end";
     struct detail_line *line = add_heading(writing, PART_BIRTH, "beside it at its birth");
     if (!around) {
         char text[PENDING_SIZE];

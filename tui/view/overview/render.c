@@ -174,7 +174,9 @@ static void render_totals(const struct exploration *exploration, const struct ar
     else
         x += area_text(area, x, y + 1, theme_style(THEME_FAINT), "counting …");
     area_print(area, x, y + 1, theme_style(THEME_PLAIN), " · live %s %s%s in %s%s",
-               session_stopped(exploration->session) ? "when the recording stopped" : "at the end",
+               session_recording(exploration->session) ? "now"
+               : session_stopped(exploration->session) ? "when the recording stopped"
+                                                       : "at the end",
                about, format_size(c, selection_live_bytes(selection)), about,
                format_count(d, live));
     if (rows < 3)
