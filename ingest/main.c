@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/ingest_options.h"
+#include "cli/privileges.h"
 #include "cli/say.h"
 #include "ingest/disk_space.h"
 #include "ingest/follow.h"
@@ -477,6 +478,7 @@ int main(int argc, char **argv)
     struct ingest_status status = {INGEST_OK, ""};
     int exit_status = parse(argc, argv, &options);
     if (exit_status < 0) {
+        privileges_give_up();
         bool good = options.dump != DUMP_NONE ? dump(&options, &status)
                     : options.compress        ? compress(&options, &status)
                     : options.rebuild         ? rebuild(&options, &status)

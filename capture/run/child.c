@@ -22,6 +22,7 @@
 #include "capture/run/sandbox.h"
 #include "capture/run/sibling_traces.h"
 #include "capture/run/trace_place.h"
+#include "cli/privileges.h"
 #include "cli/say.h"
 
 /* The child's report, which it fills before it becomes the program. */
@@ -202,6 +203,8 @@ int run_child(struct run_child *child, const char **what)
         munmap(report, sizeof(*report));
         return error;
     }
+    if (child->unattended)
+        privileges_give_up();
     child_process = process;
     watch_takes_signal = run_watch_takes_signal(&child->watch);
     sigaction(SIGINT, &ignore, &interrupt);

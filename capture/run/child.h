@@ -23,6 +23,7 @@ struct run_child {
     const char *log;        /* takes its output, and its input is empty; NULL: it has ours */
     struct run_watch watch; /* when to record */
     struct run_rotate_options rotate;
+    bool unattended; /* mprof-run executes nothing after the program has begun */
 
     char recorded[PATH_MAX]; /* out: the trace's absolute path */
     int status;              /* out: as waitpid gives it */

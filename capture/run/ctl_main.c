@@ -11,6 +11,7 @@
 
 #include "capture/run/client.h"
 #include "cli/ctl_options.h"
+#include "cli/privileges.h"
 #include "cli/say.h"
 #include "schemas/printable.h"
 
@@ -277,6 +278,7 @@ int main(int argc, char **argv)
     const struct command *command = find_command(&arguments);
     if (!command)
         return 2;
+    privileges_give_up();
     if (!find_trace(arguments.target, path))
         return 1;
     enum client_status status = client_open(&client, path);

@@ -20,6 +20,7 @@
 #include "capture/run/report.h"
 #include "capture/run/session.h"
 #include "capture/run/trace_place.h"
+#include "cli/privileges.h"
 #include "cli/say.h"
 #include "schemas/printable.h"
 
@@ -202,6 +203,8 @@ int run_attach(const struct run_arguments *arguments)
     struct run_child as_child = {.trace = names.trace, .path = names.program};
     if (arguments->live)
         status = run_session_begin_live(arguments, &as_child, &live_names, &live);
+    if (!arguments->open)
+        privileges_give_up();
     if (status != 0 || wait_for_end(arguments, names.trace))
         end(&attach, names.trace);
     if (arguments->live && live.ingest > 0)

@@ -74,6 +74,7 @@ int main(int argc, char **argv)
         .path = places.program,
         .watch = arguments.watch,
         .rotate = arguments.rotate,
+        .unattended = !arguments.open,
     };
     const time_t started = time(NULL);
     status = record(&arguments, &child, &live_status);

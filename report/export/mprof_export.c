@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/export_options.h"
+#include "cli/privileges.h"
 #include "cli/say.h"
 #include "report/export/export.h"
 #include "report/filter_text.h"
@@ -356,6 +357,7 @@ int main(int argc, char **argv)
         free_labels(&arguments.export);
         return status;
     }
+    privileges_give_up();
     output_protect(arguments.session);
     output_protect(arguments.base);
     status = open_side(&arguments, arguments.session, &arguments.export.own);

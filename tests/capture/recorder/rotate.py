@@ -181,9 +181,39 @@ while asked.poll() is None:
     run.stdin.flush()
     time.sleep(0.002)
 check(asked.returncode == 1 and "--sample" in asked.stderr.read(), "mprof-ctl names the reason")
+
+# mprof-run gives up what it does not need. The program keeps all: it might execute a program with more rights.
+def rights(process):
+    text = open(f"/proc/{process}/status").read()
+    return dict(re.findall(r"^(NoNewPrivs|CapAmb):\s*(\w+)$", text, re.M))
+
+
+def recorded():
+    """Returns the pid in the header of the trace."""
+    with open(path, "rb") as file:
+        return int.from_bytes(file.read(76)[72:], "little")
+
+
+own, child = rights("self"), recorded()
+while rights(run.pid)["NoNewPrivs"] != "1":  # the program may be faster
+    time.sleep(0.002)
+check(rights(child) == own, f"the program has {rights(child)} instead of {own}")
 run.stdin.close()
 run.stdin = None
 check(run.wait() == 0 and traces(path) == [path], f"{traces(path)}")
+ambient = ["setpriv", "--inh-caps=+kill", "--ambient-caps=+kill"]
+if subprocess.run([*ambient, "true"], stderr=subprocess.DEVNULL).returncode == 0:
+    run = subprocess.Popen([*ambient, BUILD + "/bin/mprof-run", "-q", "-f", "-o", path, program("rotates")],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    run.stdin.write("\n")
+    run.stdin.flush()
+    run.stdout.readline()
+    child = recorded()
+    while int(rights(run.pid)["CapAmb"], 16) != 0:
+        time.sleep(0.002)
+    check(int(rights(child)["CapAmb"], 16) == 1 << 5, f"the program keeps its ambient capabilities: {rights(child)}")
+    run.communicate()
+    check(run.returncode == 0, "the program with an ambient capability")
 for options, what in ((["--rotate=1s"], "--sample"), (["--sample=1M", "--rotate=0s"], "at least 1s"), (["--keep=3"], "--rotate"),
                       (["--sample=1M", "--rotate=9s", "--mmap"], "cannot be used together")):
     run = subprocess.run([BUILD + "/bin/mprof-run", *options, "true"], capture_output=True, text=True)
