@@ -38,29 +38,32 @@ exec 5>keys
 printf '%s\n' 'key Down Down' 'dump' >&5
 step 2
 until_seen 2000
-printf '%s\n' 'tick' 'dump' 'type 2' 'dump' >&5
+printf '%s\n' 'key P' 'tick' 'dump' 'key P' 'tick' 'dump' 'type 2' 'dump' >&5
 exec 3>&-
 wait $watcher || fail 'mprof-ingest'
 printf '%s\n' 'tick' 'dump' 'type 5' 'dump' 'tick' 'dump' >&5
 exec 5>&-
 wait $browser || fail 'the browser'
 csplit -s -z -f screen. screens.txt '/^== /' '{*}'
-[ "$(echo screen.*)" = 'screen.00 screen.01 screen.02 screen.03 screen.04 screen.05' ] || fail "dumps: $(echo screen.*)"
-for n in 00 01 02; do
+[ "$(echo screen.*)" = 'screen.00 screen.01 screen.02 screen.03 screen.04 screen.05 screen.06' ] || fail "dumps: $(echo screen.*)"
+for n in 00 02 03; do
     screen=$(cat screen.$n)
     [[ $screen = *'● recording'* ]] || fail "no mark on screen $n"
 done
-for n in 03 04 05; do
+for n in 04 05 06; do
     screen=$(cat screen.$n)
     [[ $screen != *'● recording'* ]] || fail "still a mark on screen $n"
 done
 count() { sed -n 's/.* of \([0-9,]*\) allocations.*/\1/p' "screen.$1" | tr -d ,; }
-[ "$(count 00)" -ge 1000 ] && [ "$(count 01)" -ge $(($(count 00) + 1000)) ] || fail "counts: $(count 00), $(count 01)"
-[ "$(count 05)" -eq "$(sqlite3 steps.db "SELECT value FROM meta WHERE key = 'rows'")" ] || fail "in the end $(count 05)"
+screen=$(cat screen.01)
+[[ $screen = *'● paused'* ]] || fail 'no pause is shown'
+[ "$(count 01)" -eq "$(count 00)" ] || fail "counts: $(count 00), while paused $(count 01)"
+[ "$(count 00)" -ge 1000 ] && [ "$(count 02)" -ge $(($(count 00) + 1000)) ] || fail "counts: $(count 00), $(count 02)"
+[ "$(count 06)" -eq "$(sqlite3 steps.db "SELECT value FROM meta WHERE key = 'rows'")" ] || fail "in the end $(count 06)"
 # The row selected on the first screen is selected on all screens.
 selected() { sed -n 's/.*callers of \([^ ]*\) .*/\1/p' "screen.$1"; }
 [ -n "$(selected 00)" ] || fail 'no function is selected'
-for n in 01 04 05; do
+for n in 01 02 05 06; do
     [ "$(selected $n)" = "$(selected 00)" ] || fail "selected: $(selected 00), on screen $n $(selected $n)"
 done
 echo 'ok: a script sees the recording and its end'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/browser/browser.h"
+#include "tui/screen/format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,8 @@ int browser_patience(const struct browser *browser)
     const struct exploration *exploration = &browser->exploration;
     if (exploration_waits(exploration))
         return ANSWER_MS;
-    int64_t next = session_recording(exploration->session) ? browser->renewal_ms : INT64_MAX;
+    int64_t next = session_recording(exploration->session) && !browser->paused ? browser->renewal_ms
+                                                                               : INT64_MAX;
     if (exploration->wake_ms > 0 && exploration->wake_ms < next)
         next = exploration->wake_ms;
     if (next == INT64_MAX)
@@ -169,13 +171,29 @@ static void renew(struct browser *browser)
     struct exploration *exploration = &browser->exploration;
     struct session_error error = {.message = ""};
     const int64_t now = loader_now_ms();
-    if (!session_recording(exploration->session) ||
+    if (!session_recording(exploration->session) || browser->paused ||
         (browser->wait_ms >= 0 && now < browser->renewal_ms))
         return;
     browser->renewal_began_ms = now;
     browser->renewal_ms = now + RENEWAL_LEAST;
     if (!exploration_renew(exploration, &error))
         exploration_complain(exploration, "the newer state is not shown: %s", error.message);
+}
+
+/* Holds the state of a recording that is shown, or follows the recording again. */
+static void pause_or_follow(struct browser *browser)
+{
+    struct exploration *exploration = &browser->exploration;
+    char time[FORMAT_SIZE];
+    if (!session_recording(exploration->session)) {
+        exploration_say(exploration, "nothing is being recorded");
+        return;
+    }
+    browser->paused = !browser->paused;
+    browser->renewal_ms = 0;
+    if (browser->paused)
+        exploration_say(exploration, "paused at %s, the recording goes on; P follows it again",
+                        format_instant(time, session_duration_ns(exploration->session)));
 }
 
 /* ---- events ----------------------------------------------------------------------------- */
@@ -278,6 +296,9 @@ bool browser_do(struct browser *browser, enum action action)
         break;
     case ACTION_COPY:
         copy(browser);
+        break;
+    case ACTION_PAUSE:
+        pause_or_follow(browser);
         break;
     default:
         if (action < ACTION_VIEW_1 || action > ACTION_VIEW_9)

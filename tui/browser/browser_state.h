@@ -50,8 +50,9 @@ struct browser {
     size_t help_found;               /* the line that the search has found */
     enum browser_mode prompt_behind; /* that a prompt was opened in: the view or the help */
     bool finished, redraw;
-    bool more;                            /* of the present event */
-    int wait_ms;                          /* for answers, see browser.h */
+    bool more;   /* of the present event */
+    int wait_ms; /* for answers, see browser.h */
+    bool paused; /* the user looks at one state of a recording, and takes no newer one */
     int64_t renewal_ms, renewal_began_ms; /* the next and the last look for a newer session */
 
     struct line_editor *editors[MODES]; /* of the modes with typing; MODE_GOTO: of the view */

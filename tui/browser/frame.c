@@ -110,14 +110,15 @@ static const char *program_name(const struct session *session)
 }
 
 /* Draws "● recording, 12 s behind". The program may have ended before all of it is loaded. */
-static void render_standing(const struct session *session, const struct area *left, int *x)
+static void render_standing(const struct session *session, bool paused, const struct area *left,
+                            int *x)
 {
     enum { WORTH_SAYING_NS = 2000000000 };
     char text[96], time[FORMAT_SIZE];
     const bool ended = session_program_ended(session);
     const uint64_t behind = session_lag_ns(session);
-    const char *what = ended ? "● ended, loading" : "● recording";
-    if (behind >= WORTH_SAYING_NS)
+    const char *what = paused ? "● paused" : ended ? "● ended, loading" : "● recording";
+    if (!paused && behind >= WORTH_SAYING_NS)
         snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),
                  ended ? "to go" : "behind");
     else
@@ -177,7 +178,7 @@ static void render_title(const struct browser *browser, const struct area *scree
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
     x += render_processes(session, &left, x);
     if (session_recording(session))
-        render_standing(session, &left, &x);
+        render_standing(session, browser->paused, &left, &x);
     for (int i = !sampled; i < 5; i++) {
         if (x + 3 + text_width(parts[i]) >= left.width)
             continue;

@@ -84,6 +84,7 @@ enum action {
     ACTION_COPY,
     ACTION_UNDO, /* the last change of the filter */
     ACTION_REDO,
+    ACTION_PAUSE, /* of following a recording */
     ACTION_FILTER,
     ACTION_COMMAND,
     ACTION_HELP,

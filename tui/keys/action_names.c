@@ -68,6 +68,7 @@ static const char *const names[] = {
     [ACTION_COPY] = "copy",
     [ACTION_UNDO] = "undo",
     [ACTION_REDO] = "redo",
+    [ACTION_PAUSE] = "pause",
     [ACTION_FILTER] = "filter",
     [ACTION_COMMAND] = "command",
     [ACTION_HELP] = "help",
