@@ -20,13 +20,18 @@ static int look(void *context)
     return steps >= guard->steps_max || (guard->stop && guard->stop(guard->context));
 }
 
-bool guard_is_virtual(const struct guard *guard, const char *table)
+static bool is_among(const char *names, const char *table)
 {
     char name[80];
-    if (guard->virtual_names[0] == '*')
+    if (names[0] == '*')
         return true;
     snprintf(name, sizeof(name), "/%s/", table);
-    return strstr(guard->virtual_names, name) != NULL;
+    return strstr(names, name) != NULL;
+}
+
+bool guard_is_virtual(const struct guard *guard, const char *table)
+{
+    return is_among(guard->virtual_names, table);
 }
 
 /* Asked for each column that a statement reads. `view` names the view that reads it. */
@@ -38,38 +43,49 @@ static int authorize(void *context, int action, const char *table, const char *c
     if (action != SQLITE_READ || !table)
         return SQLITE_OK;
     const char *refused = view && strncmp(view, "v_", 2) != 0 ? view
-                          : guard_is_virtual(guard, table)    ? table
-                                                              : NULL;
+                          : guard_is_virtual(guard, table) || is_among(guard->view_names, table)
+                              ? table
+                              : NULL;
     if (!refused)
         return SQLITE_OK;
     snprintf(guard->refused, sizeof(guard->refused), "%s", refused);
     return SQLITE_DENY;
 }
 
-/* Collects the names of virtual tables and of those with computed columns. A session of
- * mprof-ingest has none, its user may add some. */
-static int find_virtual(struct guard *guard, sqlite3 *database)
+/* Collects the names that a statement gives. A session of mprof-ingest has none of them, its user
+ * may add some. */
+static int find_names(sqlite3 *database, const char *sql, char *names, size_t size)
 {
     sqlite3_stmt *query = NULL;
     size_t used = 1;
-    int result = sqlite3_prepare_v2(
-        database,
-        "SELECT name FROM sqlite_schema AS s WHERE type = 'table' AND (rootpage = 0 OR "
-        "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
-        -1, &query, NULL);
-    guard->virtual_names[0] = '/';
+    int result = sqlite3_prepare_v2(database, sql, -1, &query, NULL);
+    names[0] = '/';
     while (result == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(query, 0);
-        const int length = snprintf(guard->virtual_names + used,
-                                    sizeof(guard->virtual_names) - used, "%s/", name ? name : "");
-        used += (size_t)length;
-        if (used >= sizeof(guard->virtual_names)) {
-            strcpy(guard->virtual_names, "*");
+        used += (size_t)snprintf(names + used, size - used, "%s/", name ? name : "");
+        if (used >= size) {
+            strcpy(names, "*");
             break;
         }
     }
     const int finalized = sqlite3_finalize(query);
     return result == SQLITE_OK ? finalized : result;
+}
+
+/* Finds virtual tables and those with computed columns; and views, of which one that reads no table
+ * can have rows without end and shows itself by nothing but its name. */
+static int find_all_names(struct guard *guard, sqlite3 *database)
+{
+    const int result =
+        find_names(database,
+                   "SELECT name FROM sqlite_schema AS s WHERE type = 'table' AND (rootpage = 0 OR "
+                   "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
+                   guard->virtual_names, sizeof(guard->virtual_names));
+    return result != SQLITE_OK ? result
+                               : find_names(database,
+                                            "SELECT name FROM sqlite_schema WHERE type = 'view' "
+                                            "AND name NOT GLOB 'v_*'",
+                                            guard->view_names, sizeof(guard->view_names));
 }
 
 int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size)
@@ -84,7 +100,7 @@ int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size)
     sqlite3_progress_handler(database, GUARD_STEP, look, guard);
     int result = sqlite3_exec(database, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
     if (result == SQLITE_OK)
-        result = find_virtual(guard, database);
+        result = find_all_names(guard, database);
     return result == SQLITE_OK ? sqlite3_set_authorizer(database, authorize, guard) : result;
 }
 

@@ -151,6 +151,15 @@ static void test_endless_views(void **state)
         "0 AS live_count, 0 AS live_bytes, 0 AS peak_bytes, 0 AS peak_ns, 1 AS place,"
         "0 AS executed_from, 0 AS parent_id FROM n WHERE i < 0",
         "more work than the file's rows explain");
+    /* One in the place of a table reads no table either, and is refused before it runs. */
+    refused("DROP TABLE rss; CREATE VIEW rss AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+            "SELECT i + 1 FROM n) SELECT i AS ns, i AS bytes, 1 AS process_id FROM n",
+            "rss is not a table");
+    refused("DROP TABLE mark; CREATE VIEW mark AS SELECT 1 AS id, 1 AS ns, 'mark' AS kind, "
+            "'m' AS name, 1 AS process_id",
+            "mark is not a table");
+    /* A user's own view does not harm. */
+    assert_true(try_sql("CREATE VIEW mine AS SELECT * FROM rss", ""));
     refused(
         "DROP VIEW v_process; CREATE VIEW v_process AS SELECT load_extension('x') AS process_id,"
         "0 AS pid, '' AS program, '' AS argv, '' AS executable, 0 AS start_ns, 0 AS end_ns,"
