@@ -30,10 +30,10 @@ static struct {
     const struct stack_sink *sink;
     enum stack_unwind mode;
     uint32_t limit;
-    /* Not 0 if the mode does not unwind, or there is a runtime. It is set once, and a thread may
-     * see that late. So it is no atomic: the compiler then compares it in memory, which saves the
-     * hot path an instruction. */
-    uint32_t special;
+    /* The mode as the hot path sees it: one of those that do not unwind also if there is a runtime.
+     * A thread may see a change late. So it is no atomic: the compiler then compares it in memory,
+     * which saves the hot path an instruction. */
+    enum stack_unwind hot_mode;
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */
 } stacks;
 
@@ -43,7 +43,7 @@ void stack_init(const struct stack_options *options, const struct stack_sink *si
     stacks.sink = sink;
     stacks.mode = options->unwind;
     stacks.limit = limit < STACK_DEPTH_LIMIT_MAX ? limit : STACK_DEPTH_LIMIT_MAX;
-    stacks.special = stacks.mode >= STACK_UNWIND_INSTRUMENT;
+    stacks.hot_mode = options->unwind;
     modules_init(false);
     unwind_cache_init(options->unwind);
     shadow_stack_on = options->unwind == STACK_UNWIND_INSTRUMENT;
@@ -191,7 +191,8 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         stack_branch_clear(thread);
         runtime_stack_clear(thread);
     }
-    if (__builtin_expect(stacks.special != 0, 0) && stack_is_known(thread, entry, context, &node))
+    if (__builtin_expect(stacks.hot_mode >= STACK_UNWIND_INSTRUMENT, 0) &&
+        stack_is_known(thread, entry, context, &node))
         return node;
     if (__builtin_expect(thread->count != 0, 1)) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
@@ -207,8 +208,8 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
 uint32_t stack_add_runtime(const char *name, const struct mprof_runtime_calls *calls, void *data)
 {
     const uint32_t runtime = runtimes_add(name, calls, data);
-    if (runtime)
-        __atomic_store_n(&stacks.special, 1, __ATOMIC_RELEASE);
+    if (runtime && stacks.mode < STACK_UNWIND_INSTRUMENT)
+        stacks.hot_mode = STACK_UNWIND_INSTRUMENT;
     return runtime;
 }
 
