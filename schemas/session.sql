@@ -18,7 +18,8 @@ CREATE TABLE module(
   end_address INTEGER NOT NULL,
   loaded_ns INTEGER NOT NULL,
   unloaded_ns INTEGER,
-  symbols TEXT NOT NULL           -- 'dwarf', 'symtab', 'dynsym', 'none', or why there are none
+  symbols TEXT NOT NULL           -- 'dwarf', 'symtab', 'dynsym', 'none', or why there are none;
+                                  -- 'runtime': an interpreter of the program, not a file
 );
 CREATE TABLE source_file(id INTEGER PRIMARY KEY, path TEXT NOT NULL);
 CREATE TABLE function(
@@ -28,7 +29,8 @@ CREATE TABLE function(
   module_id INTEGER NOT NULL,     -- 0: no module
   source_file_id INTEGER REFERENCES source_file(id),
   line INTEGER,
-  role TEXT,                      -- NULL; 'allocator' or 'wrapper': its frames are not call sites
+  role TEXT,                      -- NULL; 'allocator' or 'wrapper': its frames are not call sites;
+                                  -- 'runtime': a function of a runtime; 'evaluator': runs such
   start_pc INTEGER                -- where its code begins, as frame.pc; NULL: not known
 );
 CREATE TABLE frame(

@@ -47,6 +47,8 @@ enum session_role {
     SESSION_ROLE_NONE,
     SESSION_ROLE_ALLOCATOR, /* its frames are not call sites */
     SESSION_ROLE_WRAPPER,   /* nor are these, as ingest found */
+    SESSION_ROLE_RUNTIME,   /* a function of an interpreter, as that handed it over */
+    SESSION_ROLE_EVALUATOR, /* evaluates such functions */
 };
 
 struct session_function {

@@ -201,13 +201,18 @@ enum function_role call_site_role(const char *name)
 
 const char *call_site_role_name(enum function_role role)
 {
-    return role == ROLE_ALLOCATOR ? "allocator" : role == ROLE_WRAPPER ? "wrapper" : NULL;
+    static const char *const names[] = {[ROLE_ALLOCATOR] = "allocator",
+                                        [ROLE_WRAPPER] = "wrapper",
+                                        [ROLE_RUNTIME] = "runtime",
+                                        [ROLE_EVALUATOR] = "evaluator"};
+    return names[role];
 }
 
 bool call_site_is_report(const char *name)
 {
     const struct function_name bare = function_name_bare(name);
     return function_name_matches("mprof_arena_alloc", bare) ||
+           function_name_matches("mprof_arena_alloc_kind", bare) ||
            function_name_matches("mprof_arena_realloc", bare);
 }
 

@@ -14,12 +14,15 @@ enum function_role {
     ROLE_NONE = 0,
     ROLE_ALLOCATOR, /* hands out memory: operator new, std::allocator and its internals */
     ROLE_WRAPPER,   /* a program's or library's own name for malloc: xmalloc, g_malloc, strdup */
+    ROLE_RUNTIME,   /* a function of a runtime, whose frames the program handed over */
+    ROLE_EVALUATOR, /* evaluates such functions */
 };
 
 /* Returns the role of the function with the demangled `name`. */
 enum function_role call_site_role(const char *name);
 
-/* Returns 'allocator', 'wrapper' or NULL. */
+/* Returns 'allocator', 'wrapper', 'runtime', 'evaluator' or NULL. */
+
 const char *call_site_role_name(enum function_role role);
 
 /*
@@ -27,6 +30,12 @@ const char *call_site_role_name(enum function_role role);
  * a call is not a frame of the program, and the function around it is that allocator.
  */
 bool call_site_is_report(const char *name);
+
+/* Tells whether a function with this role can be a call site. */
+static inline bool call_site_is_possible(enum function_role role)
+{
+    return role != ROLE_ALLOCATOR && role != ROLE_WRAPPER;
+}
 
 /* One of NEW and NEW_ARRAY, with any of ALIGNED and NOTHROW. */
 enum operator_new {

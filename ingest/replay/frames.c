@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/replay/runtimes.h"
+#include "schemas/trace_layout.h"
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -82,11 +85,32 @@ static void make_wrapper(struct function_row *function)
         function->role = ROLE_WRAPPER;
 }
 
+/* Fills the symbol of a function of a runtime. */
+static void name_of_runtime(struct frames *frames, const struct runtime_name *name, uint64_t pc,
+                            struct symbols_frame *symbol)
+{
+    const bool known = name && name->function[0];
+    const uint32_t line = (uint32_t)(pc & TRACE_RUNTIME_LINE_MAX);
+    const char *file = name && name->file ? symbols_keep(frames->symbols, name->file) : NULL;
+    *symbol = (struct symbols_frame){
+        .function = symbols_keep(frames->symbols, known ? name->function : "(unnamed)"),
+        .file = file,
+        .line = line,
+        .decl_file = file,
+        .decl_line = name ? name->line : 0,
+    };
+}
+
 static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
-                      uint32_t function_module, uint64_t pc)
+                      uint32_t function_module, uint64_t pc, const struct runtime_name *name,
+                      bool runtime)
 {
     struct symbols_frame symbols[SYMBOLS_FRAMES_MAX];
-    size_t count = symbols_lookup(frames->symbols, module, pc, symbols);
+    size_t count = 1;
+    if (runtime)
+        name_of_runtime(frames, name, pc, symbols);
+    else
+        count = symbols_lookup(frames->symbols, module, pc, symbols);
     /* Calls of mprof.h are inlined. They are not frames, as malloc's own are not, and their caller
      * is an allocator. */
     size_t entry = count > 1 && symbols[0].inlined && call_site_is_report(symbols[0].function);
@@ -110,14 +134,17 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
         if (!good)
             break;
         note_start(&frames->functions[row->function], &symbols[i]);
+        if (runtime)
+            frames->functions[row->function].role = ROLE_RUNTIME;
         if (entry == 1 && i == 1)
             make_wrapper(&frames->functions[row->function]);
     }
     return good;
 }
 
-struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
-                             uint64_t pc)
+static struct frame_range find_range(struct frames *frames, uint32_t module,
+                                     uint32_t function_module, uint64_t pc,
+                                     const struct runtime_name *name, bool runtime)
 {
     uint64_t hash = hash_combine(hash_combine(hash_seed(), pc), module);
     size_t probe = index_map_begin(&frames->by_pc, hash);
@@ -127,9 +154,22 @@ struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t fu
         if (row->pc == pc && row->module == module)
             return frames->ranges[index];
     }
-    if (!add_range(frames, hash, module, function_module, pc))
+    if (!add_range(frames, hash, module, function_module, pc, name, runtime))
         return (struct frame_range){0, 0};
     return frames->ranges[frames->range_count - 1];
+}
+
+struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
+                             uint64_t pc)
+{
+    return find_range(frames, module, function_module, pc, NULL, false);
+}
+
+struct frame_range frames_of_runtime(struct frames *frames, uint32_t module,
+                                     uint32_t function_module, uint64_t pc,
+                                     const struct runtime_name *name)
+{
+    return find_range(frames, module, function_module, pc, name, true);
 }
 
 void frames_free(struct frames *frames)

@@ -58,6 +58,14 @@ struct frames {
  */
 struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
                              uint64_t pc);
+/*
+ * Does the same for a function of a runtime. `pc` is the value of its node, `name` its name or
+ * NULL.
+ */
+struct runtime_name;
+struct frame_range frames_of_runtime(struct frames *frames, uint32_t module,
+                                     uint32_t function_module, uint64_t pc,
+                                     const struct runtime_name *name);
 void frames_free(struct frames *frames);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "schemas/session_ids.h"
 
+#define MODULE_NAME 300
+
 /* Returns a terminated copy, which ends at the first NUL byte. */
 static char *copy_text(struct trace_text text)
 {
@@ -96,6 +98,27 @@ static bool add_module(struct trace_scan *scan, const struct trace_extension *ex
     if (!module->path || !module->build_id)
         return false;
     memcpy(module->build_id, extension->build_id.bytes, module->build_id_length);
+    return true;
+}
+
+/* Adds a runtime as a module. It may be told more than once. */
+static bool add_runtime(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    struct trace_extension module = {
+        .module = extension->module, .when = extension->when, .build_id = {"", 0}};
+    char path[MODULE_NAME];
+    const uint32_t known = find_module(scan, extension->module);
+    if (known != INDEX_NONE && scan->modules[known].runtime)
+        return true;
+    const size_t length =
+        extension->name.length < sizeof(path) - 3 ? extension->name.length : sizeof(path) - 3;
+    const int written = snprintf(path, sizeof(path), "[%.*s]", (int)length, extension->name.bytes);
+    const size_t count = scan->module_count;
+    module.name = (struct trace_text){path, (size_t)written};
+    if (!add_module(scan, &module))
+        return false;
+    if (scan->module_count > count)
+        scan->modules[count].runtime = true;
     return true;
 }
 
@@ -252,6 +275,12 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         return note_segment(scan, cursor);
     case TRACE_EXT_MODULE:
         return add_module(scan, &extension);
+    case TRACE_EXT_RUNTIME:
+        return add_runtime(scan, &extension);
+    case TRACE_EXT_RUNTIME_NAME:
+        return runtimes_add_name(&scan->runtimes, &extension);
+    case TRACE_EXT_KIND:
+        return runtimes_add_kind(&scan->runtimes, &extension);
     case TRACE_EXT_MODULE_END: {
         uint32_t index = find_module(scan, extension.module);
         if (index != INDEX_NONE)
@@ -478,6 +507,7 @@ void trace_scan_free(struct trace_scan *scan)
     free(scan->process.boot_id);
     free(scan->process.arguments);
     context_tree_free(&scan->tree);
+    runtimes_free(&scan->runtimes);
     threads_free(&scan->threads);
     unrecorded_modules_free(&scan->unrecorded);
     program_suppressions_free(&scan->program_suppressions);

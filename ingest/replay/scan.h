@@ -12,6 +12,7 @@
 #include "ingest/base/problems.h"
 #include "ingest/replay/context_tree.h"
 #include "ingest/replay/program_suppressions.h"
+#include "ingest/replay/runtimes.h"
 #include "ingest/replay/threads.h"
 #include "ingest/replay/unrecorded_modules.h"
 #include "ingest/trace/file.h"
@@ -24,6 +25,7 @@ struct module_row {
     size_t build_id_length;
     uint64_t load_bias, start, end;
     uint64_t loaded_ticks, unloaded_ticks; /* THREAD_TIME_NONE: still loaded */
+    bool runtime;                          /* it has no file: its path is "[NAME]" */
 };
 
 struct trace_process {
@@ -52,6 +54,7 @@ struct trace_scan {
     size_t bare_count, bare_capacity;
     struct index_map bare_by_pc;
     struct threads threads;
+    struct runtimes runtimes;
     struct trace_process process;
     struct problems problems;
     struct unrecorded_modules unrecorded;

@@ -100,8 +100,9 @@ bool stacks_extend(struct stacks *stacks)
         return false;
     for (; stacks->modules_named < scan->module_count; stacks->modules_named++) {
         const struct module_row *module = &scan->modules[stacks->modules_named];
-        symbols_module(stacks->frames.symbols, module->id, module->path, module->build_id,
-                       module->build_id_length);
+        if (!module->runtime)
+            symbols_module(stacks->frames.symbols, module->id, module->path, module->build_id,
+                           module->build_id_length);
     }
     return true;
 }
@@ -145,11 +146,40 @@ static bool name_node(struct stacks *stacks, uint32_t place)
         module_id = 0; /* defined in a lost part of the trace */
     else
         function_module = stacks->function_modules[module - stacks->scan->modules];
-    const struct frame_range range = frames_at(&stacks->frames, module_id, function_module, pc);
+    const struct runtime_name *of_runtime =
+        module && module->runtime ? runtimes_name(&stacks->scan->runtimes, module_id, pc) : NULL;
+    const struct frame_range range =
+        module && module->runtime
+            ? frames_of_runtime(&stacks->frames, module_id, function_module, pc, of_runtime)
+            : frames_at(&stacks->frames, module_id, function_module, pc);
     stacks->contexts[place].frames = range;
     if (range.count != 0 && trace_scan_is_bare(stacks->scan, node->module, pc))
         stacks->frames.rows[range.first + range.count - 1].bare = true;
     return range.count != 0;
+}
+
+/* Notes which functions evaluate those of runtimes: the native one directly outward of a group that
+ * has native frames inward of it. */
+static void find_evaluators(struct stacks *stacks, const struct stack_row *row)
+{
+    const struct context_tree *tree = &stacks->scan->tree;
+    bool native = false, runtime = false;
+    uint32_t place = row->node;
+    for (uint32_t i = 0; i < row->nodes; i++, place = tree->nodes[place].parent) {
+        const struct frame_range range = stacks->contexts[place].frames;
+        if (range.count == 0)
+            continue;
+        const struct frame_row *frame = &stacks->frames.rows[range.first + range.count - 1];
+        struct function_row *function = &stacks->frames.functions[frame->function];
+        if (function->role == ROLE_RUNTIME) {
+            runtime = true;
+            continue;
+        }
+        if (runtime && native && function->role == ROLE_NONE)
+            function->role = ROLE_EVALUATOR;
+        native = true;
+        runtime = false;
+    }
 }
 
 /* Symbolizes the stack's nodes. Sets how many are kept, the depth and the state. */
@@ -177,6 +207,7 @@ static bool measure(struct stacks *stacks, struct stack_row *row)
     else if (place < CONTEXT_LOST)
         row->state = STACK_CUT;
     stacks->kept_frames += row->depth;
+    find_evaluators(stacks, row);
     return true;
 }
 
@@ -198,7 +229,7 @@ static void find_call_site(struct stacks *stacks, struct stack_row *row)
             row->operator_new = about->operator_new;
         else
             operators = false;
-        if (about->role == ROLE_NONE)
+        if (call_site_is_possible(about->role))
             break;
     }
 }

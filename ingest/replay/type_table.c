@@ -328,3 +328,10 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
     }
     return add_named(table, &key, hash);
 }
+
+uint32_t type_table_kind(struct type_table *table, const char *name)
+{
+    const struct types_answer answer = {.name = symbols_keep(table->stacks->frames.symbols, name),
+                                        .confidence = TYPES_EXACT};
+    return answer.name ? find_row(table, &answer) : 0;
+}

@@ -26,7 +26,7 @@ enum user_code_class user_frames_class(struct user_frames *user, const struct fr
                                        const struct trace_scan *scan, uint32_t function)
 {
     const struct function_row *row = &frames->functions[function];
-    if (row->role != ROLE_NONE)
+    if (row->role != ROLE_NONE && row->role != ROLE_RUNTIME)
         return USER_CODE_HIDDEN;
     if (user->classes[function] == 0) {
         static const struct user_code built_in;

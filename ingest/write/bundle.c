@@ -250,7 +250,8 @@ bool bundle_put(const struct table_sink *sink, const struct session_facts *facts
                             .good = true};
     char map[64];
     for (size_t i = 0; bundle.good && i < scan->module_count; i++)
-        put_module(&bundle, frames->symbols, &scan->modules[i]);
+        if (!scan->modules[i].runtime)
+            put_module(&bundle, frames->symbols, &scan->modules[i]);
     for (size_t i = 0; bundle.good && i < frames->source_file_count; i++)
         if (frames->source_files[i][0] == '/')
             put_below_root(&bundle, "source", frames->source_files[i]);

@@ -54,7 +54,9 @@ static bool put_modules(const struct table_sink *sink, const struct session_fact
                    value_number(module->load_bias), value_number(module->start),
                    value_number(module->end), value_time(facts, module->loaded_ticks),
                    value_time(facts, module->unloaded_ticks),
-                   value_text(symbols_status(facts->stacks->frames.symbols, module->id)));
+                   value_text(module->runtime
+                                  ? "runtime"
+                                  : symbols_status(facts->stacks->frames.symbols, module->id)));
         free(build_id);
     }
     return good;

@@ -137,6 +137,8 @@ static enum session_role role_of(const char *name)
     return !name                            ? SESSION_ROLE_NONE
            : strcmp(name, "allocator") == 0 ? SESSION_ROLE_ALLOCATOR
            : strcmp(name, "wrapper") == 0   ? SESSION_ROLE_WRAPPER
+           : strcmp(name, "runtime") == 0   ? SESSION_ROLE_RUNTIME
+           : strcmp(name, "evaluator") == 0 ? SESSION_ROLE_EVALUATOR
                                             : SESSION_ROLE_NONE;
 }
 

@@ -86,9 +86,12 @@ static bool read_class(void *context, const struct database_row *row, struct ses
         loading->module = user_code_module(loading->code, database_text(row, 5));
     loading->module_id = module;
     uint8_t class = HIDDEN;
-    if (!database_is_null(row, 3) || user_code_is_wrapper(loading->code, name ? name : ""))
+    const char *role = database_is_null(row, 3) ? "" : database_text(row, 3);
+    const bool of_runtime = strcmp(role, "runtime") == 0;
+    if ((role[0] && !of_runtime && strcmp(role, "evaluator") != 0) ||
+        user_code_is_wrapper(loading->code, name ? name : ""))
         class = WRAPPER;
-    else
+    else if (!role[0] || of_runtime)
         class = (uint8_t)user_code_function(loading->code, &loading->module, name ? name : "",
                                             database_text(row, 2));
     loading->classes[function] = class;
