@@ -228,6 +228,10 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
         set->kind = SET_LEAKED;
         return true;
     }
+    if (filter_accept(parser, "outlived")) {
+        set->kind = SET_OUTLIVED;
+        return true;
+    }
     if (filter_accept(parser, "live")) {
         set->kind = SET_LIVE_AT;
         return !filter_accept(parser, "at") || filter_parse_live_moment(parser, &set->moment);
@@ -263,6 +267,7 @@ static struct filter_pipeline set_rows(const struct filter_set *set)
     case SET_BOTH:
         return set_rows(set->left);
     case SET_ALL:
+    case SET_OUTLIVED:
     case SET_PLUS:
         break;
     }
@@ -286,7 +291,8 @@ static bool has_allocations(struct filter_parser *parser, const struct filter_se
 static bool parse_session_graph(struct filter_parser *parser, struct filter_set *set)
 {
     bool words = token_is(&parser->token, "all") || token_is(&parser->token, "live") ||
-                 token_is(&parser->token, "leaked") || token_is(&parser->token, "(");
+                 token_is(&parser->token, "leaked") || token_is(&parser->token, "outlived") ||
+                 token_is(&parser->token, "(");
     if (token_is(&parser->token, "session"))
         return filter_expected(parser, "a set of that session");
     if (!words && filter_at_name(parser)) {

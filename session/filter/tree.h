@@ -230,6 +230,7 @@ enum filter_set_kind {
     SET_ALL,
     SET_LIVE_AT, /* also `live`, with MOMENT_END */
     SET_LEAKED,
+    SET_OUTLIVED,
     SET_PIPELINE,
     SET_PLUS,
     SET_MINUS,

@@ -65,6 +65,9 @@ bool run_write(struct run *run, const struct filter_step *step, struct run_rows 
 /* Keeps the rows of `set` for which the program holds. */
 bool run_keep_where(struct run *run, const struct filter_program *program, struct row_set *set);
 
+/* Keeps the rows that outlived a clear. */
+bool run_keep_outlived(struct run *run, struct row_set *set);
+
 /* Tells whether the pipeline tests or joins a field of allocations. */
 bool run_speaks_of(const struct filter_pipeline *pipeline, enum filter_field field);
 

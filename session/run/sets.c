@@ -78,6 +78,8 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
         return run_live_at(run, &source->moment, &rows->set);
     case SET_LEAKED:
         return run_live_at(run, &source->moment, &rows->set) && leave_out_runtime(run, &rows->set);
+    case SET_OUTLIVED:
+        return start_set(run, &rows->set) && run_keep_outlived(run, &rows->set);
     case SET_PIPELINE:
         return run_use(run, source, rows);
     case SET_SESSION:

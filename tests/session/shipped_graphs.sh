@@ -8,7 +8,9 @@ failed=0
 complain() { echo "FAILED: $*"; failed=1; }
 
 record() { # NAME PROGRAM ARGUMENT
-    "$MPROF_BUILD/bin/mprof-run" --quiet --force -o "$1.bin" -- "$MPROF_BUILD/tests/graphs/$2" "$3" &&
+    local options=()
+    [ "$2" != half_cleared ] || options=(--free-stacks)
+    "$MPROF_BUILD/bin/mprof-run" --quiet --force "${options[@]}" -o "$1.bin" -- "$MPROF_BUILD/tests/graphs/$2" "$3" &&
         "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o "$1.db" "$1.bin" || complain "$1: not recorded"
 }
 
@@ -48,6 +50,17 @@ rows small_steps.faulty.db ladders | grep -q '|43|4637716|' || complain "ladders
 [ "$(rows small_steps.faulty.db ladders | wc -l)" = 2 ] || complain "ladders finds too much: $(cat rows.txt)"
 finds padding padded_cells '^PaddedCell\|5000\|200000\|'
 finds reserves small_lists '^SmallList<int, 4u>::SmallList\(\)\|16\|2000\|'
+finds outlived_clear half_cleared '^History::add\(\)\|Copy\|60\|60000\|'
+
+# The same set by SQL, as schemas/filter-language.md says it.
+outlived=$(sqlite3 half_cleared.faulty.db "WITH
+    clearing AS (SELECT DISTINCT stack_id AS id FROM v_stack WHERE function LIKE '%clearAll%'),
+    p AS (SELECT value / 1024 + 1 AS ns, value AS ended FROM meta WHERE key = 'duration_ns'),
+    cleared AS (SELECT DISTINCT stack_id, free_ns / p.ns AS k FROM allocation, p WHERE free_stack_id IN (SELECT id FROM clearing))
+    SELECT count(*) || '|' || sum(size) FROM allocation a, p WHERE coalesce(free_stack_id, 0) NOT IN (SELECT id FROM clearing)
+        AND stack_id NOT IN (SELECT id FROM clearing) AND EXISTS (SELECT 1 FROM cleared c WHERE c.stack_id = a.stack_id
+        AND a.alloc_ns / p.ns < k AND k + 10 <= coalesce(free_ns, ended) / p.ns)")
+[ "$outlived" = '60|60000' ] || complain "SQL finds $outlived in outlived"
 
 # All that ship were tried, and are in the document as they ship.
 ship=$("$MPROF_BUILD/bin/mprof-tui" --list-graphs | awk '$2 == "shipped" { print $1 }' | sort | tr '\n' ' ')

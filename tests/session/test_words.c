@@ -51,6 +51,7 @@ static void sets_begin_a_filter(void **state)
     struct found found = after("");
     assert_true(has(&found, "all"));
     assert_true(has(&found, "leaked"));
+    assert_true(has(&found, "outlived"));
     assert_true(has(&found, "big-vectors") || has(&found, "leaks") || found.count > 5); /* graphs */
     found = after("all - ");
     assert_true(has(&found, "live"));

@@ -14,7 +14,7 @@
 
 #include "session/session.h"
 
-#define RANKED_KINDS 6
+#define RANKED_KINDS 7
 #define RANKED_LEAKS 0 /* the kind of what was never freed: found only if the program has ended */
 #define RANKED_HOLES                                                                               \
     RANKED_KINDS         /* the kind of a finding that no graph makes: see ranked_holes() */

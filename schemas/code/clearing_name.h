@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells by its name if a function clears: schemas/filter-language.md, "Outlived". */
+#ifndef MPROF_SCHEMAS_CODE_CLEARING_NAME_H
+#define MPROF_SCHEMAS_CODE_CLEARING_NAME_H
+
+#include <stdbool.h>
+
+/*
+ * Tells whether a function's own name has one of the words clear, empty and reset: the name without
+ * parameters, classes and template arguments. A word is a part as in clear_all, ClearAll, doClear
+ * or CLEAR, and neither of "cleared" nor of "unclear".
+ */
+bool function_name_clears(const char *name);
+
+#endif
