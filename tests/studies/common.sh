@@ -16,3 +16,5 @@ unpack() {
 build_once() {
     [ -e "$source/.built" ] || (cd "$source" && "$@" >build.log 2>&1 && touch .built) || fail "not built: $(tail -n 5 "$source/build.log")"
 }
+# row CELL…: a row of a table of the page.
+row() { local cell; printf '|'; for cell in "$@"; do printf ' %s |' "$cell"; done; printf '\n'; }
