@@ -141,15 +141,25 @@ void json_signed(struct json *json, int64_t number)
     put_digits(json, digits);
 }
 
-void json_real(struct json *json, double number)
+static void put_real(struct json *json, int digits_kept, double number)
 {
     char digits[40];
     if (!isfinite(number)) {
         json_null(json);
         return;
     }
-    snprintf(digits, sizeof(digits), "%.10g", number);
+    snprintf(digits, sizeof(digits), "%.*g", digits_kept, number);
     put_digits(json, digits);
+}
+
+void json_real(struct json *json, double number)
+{
+    put_real(json, 10, number);
+}
+
+void json_precise(struct json *json, double number)
+{
+    put_real(json, 15, number);
 }
 
 void json_truth(struct json *json, bool truth)

@@ -33,6 +33,8 @@ void json_number(struct json *json, uint64_t number);
 void json_signed(struct json *json, int64_t number);
 /* A number that JSON does not have becomes null. */
 void json_real(struct json *json, double number);
+/* The same with 15 digits: a time of days to the nanosecond. */
+void json_precise(struct json *json, double number);
 void json_truth(struct json *json, bool truth);
 void json_null(struct json *json);
 

@@ -40,7 +40,7 @@ static void begin_event(const struct writing *writing, const char *phase, const 
     json_key(json, "tid");
     json_signed(json, thread);
     json_key(json, "ts");
-    json_real(json, microseconds(ns));
+    json_precise(json, microseconds(ns));
 }
 
 static int64_t thread_number(const struct writing *writing, uint32_t id)

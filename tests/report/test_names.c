@@ -85,6 +85,7 @@ static void json(void **state)
     json_number(json, UINT64_MAX);
     json_signed(json, INT64_MIN);
     json_real(json, 0.5);
+    json_precise(json, 86400000000.123);
     json_real(json, 1.0 / 0.0);
     json_truth(json, true);
     json_text(json, NULL);
@@ -97,10 +98,10 @@ static void json(void **state)
     json_array_end(json);
     assert_true(json_end(json));
     assert_int_equal(fclose(out), 0);
-    assert_string_equal(got,
-                        "[18446744073709551615,-9223372036854775808,0.5,null,true,null,"
-                        "\"\\\"\xef\xbf\xbd\\n\",\"\\u001B\\u007f\\u009b\\u202e\\ufeff\xc3\xbc\",{"
-                        "\"k\xef\xbf\xbd\":null}]\n");
+    assert_string_equal(
+        got, "[18446744073709551615,-9223372036854775808,0.5,86400000000.123,null,true,null,"
+             "\"\\\"\xef\xbf\xbd\\n\",\"\\u001B\\u007f\\u009b\\u202e\\ufeff\xc3\xbc\",{"
+             "\"k\xef\xbf\xbd\":null}]\n");
     free(got);
 
     /* A text that is longer than the room, and a document that is not whole. */
