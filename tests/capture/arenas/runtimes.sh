@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A runtime by mprof.h: its frames lie in the native frames that evaluate them, in threads that run
+# at once, and in a forked child; threads without it have none; kinds are exact types.
+command -v sqlite3 >/dev/null || exit 77
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+rm -rf trace.bin* session.db child.db
+cc -g -O1 -fno-builtin -pthread -I"$MPROF_SOURCE/capture" -o runtime_calls \
+    "$MPROF_SOURCE/tests/capture/arenas/runtime_calls.c" || exit 1
+mprof-run --quiet -o trace.bin -- ./runtime_calls || { echo "status $?"; failed=1; }
+child=$(echo trace.bin.d/*)
+mprof-ingest --quiet -o child.db "$child" || failed=1
+mv trace.bin.d children.d
+mprof-ingest --quiet -o session.db trace.bin || failed=1
+rm -rf children.d
+
+check() { # WHAT SESSION QUERY WANTED
+    local got
+    got=$(sqlite3 "$2" "$3")
+    [ "$got" = "$4" ] || { printf '%s:\n%s\nwanted:\n%s\n' "$1" "$got" "$4"; failed=1; }
+}
+# The stacks with those sizes, innermost frame first, as NAME:LINE.
+stacks="SELECT a.size, count(*), (SELECT group_concat(name, ' ') FROM (SELECT
+    f.name || CASE WHEN f.role = 'runtime' THEN ':' || fr.line ELSE '' END AS name
+    FROM stack_frame sf JOIN frame fr ON fr.id = sf.frame_id JOIN function f ON f.id = fr.function_id
+    WHERE sf.stack_id = a.stack_id AND f.name IN ('primitive', 'evaluate', 'toy-outer', 'toy-inner', 'run')
+    ORDER BY sf.depth)) FROM allocation a WHERE a.size >= 1000 AND a.size <= 3000 AND a.size % 1000 = 0
+    GROUP BY 1, 3 ORDER BY 1, 3"
+check "stacks" session.db "$stacks" '1000|4000|primitive toy-inner:20 toy-outer:10 evaluate toy-inner:20 toy-outer:10 evaluate run
+2000|4000|primitive toy-outer:11 evaluate run
+2000|4000|primitive toy-outer:11 evaluate toy-inner:20 toy-outer:10 evaluate run
+3000|2000|primitive run'
+check "stacks of the child" child.db "$stacks" '1000|1|primitive toy-inner:20 toy-outer:10 evaluate
+2000|1|primitive toy-outer:11 evaluate'
+check "the threads overlapped" session.db "SELECT count(*) > 1 FROM (SELECT thread_id, min(alloc_ns) AS b, max(alloc_ns) AS e
+    FROM allocation WHERE size = 1000 GROUP BY 1) x WHERE EXISTS (SELECT 1 FROM allocation y
+    WHERE y.size = 3000 AND y.alloc_ns BETWEEN x.b AND x.e)" 1
+check "roles" session.db "SELECT name, role, line FROM function WHERE role IN ('runtime', 'evaluator') ORDER BY 1" \
+    'evaluate|evaluator|'"$(grep -n 'static void evaluate' "$MPROF_SOURCE/tests/capture/arenas/runtime_calls.c" | cut -d: -f1)"'
+toy-inner|runtime|3
+toy-outer|runtime|3'
+cells="SELECT t.name, t.confidence, a.size, a.free_ns IS NULL, count(*) FROM allocation a
+    JOIN type t ON t.id = a.type_id WHERE a.arena_id > 0 GROUP BY 4 ORDER BY 4"
+check "cells" session.db "$cells" 'cons|exact|16|0|99
+cons|exact|16|1|1'
+check "cell of the child" child.db "$cells" 'cons|exact|16|1|1'
+check "problems" session.db "SELECT kind FROM problem WHERE kind != 'dropped'" ''
+exit "$failed"
