@@ -210,8 +210,8 @@ COLUMN_INLINE uint32_t column_lane(const uint8_t *words, size_t lane)
 }
 
 /*
- * column_get32_sums() and column_get64_sums() replace each value by `sum` plus all up to it, for
- * the rows up to the next multiple of four. Four values wait for those before only once.
+ * column_get32_sums() and column_get64_sums() replace each value by `sum` plus all up to it. They
+ * may change values up to the next multiple of four. Four values wait for those before only once.
  */
 COLUMN_INLINE void column_get64_sums(uint64_t *values, size_t rows, uint64_t sum)
 {
@@ -245,13 +245,9 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
         memcpy(values + i, &x, sizeof(x));
     }
 #else
-    for (uint32_t *at = values; at < values + rows; at += 4) {
-        const uint32_t two = at[0] + at[1], last = at[2] + at[3];
-        at[0] += sum;
-        at[1] = sum + two;
-        at[2] += sum + two;
-        at[3] = sum += two + last;
-    }
+    /* For gcc before version 12. */
+    for (size_t i = 0; i < rows; i++)
+        values[i] = sum += values[i];
 #endif
 }
 
