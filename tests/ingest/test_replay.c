@@ -317,6 +317,39 @@ static void equal_contexts_are_one_stack(void **state)
     replayed_free(replayed);
 }
 
+/* Ids far above the count of nodes are found another way than the others. */
+static void ids_may_lie_far_apart(void **state)
+{
+    (void)state;
+    enum { NODES = 4000, FAR = 5000 };
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    const uint32_t outer = UINT32_MAX - 1, inner = UINT32_C(1) << 30;
+    struct lane lane;
+    lane_begin(&lane, builder, 1, START);
+    lane_node(&lane, outer, 0, TRACE_FRAME_RETURN, 0, 0x100);
+    lane_node(&lane, inner, outer, TRACE_FRAME_RETURN, 0, 0x200);
+    lane_node(&lane, FAR, inner, TRACE_FRAME_RETURN, 0, 0x300);
+    for (uint32_t id = 1; id <= NODES; id++)
+        lane_node(&lane, id, id == 1 ? FAR : id - 1, TRACE_FRAME_RETURN, 0, 0x1000 + id);
+    lane_node(&lane, FAR, inner, TRACE_FRAME_RETURN, 0, 0x300); /* near by now, and known */
+    lane_node(&lane, FAR + 1, inner, TRACE_FRAME_RETURN, 0, 0x400);
+    lane_alloc(&lane, START + 1, 0x10000, 16, NODES);
+    struct replayed *replayed = replay_built(builder);
+    assert_true(replayed->good);
+    const uint32_t ids[] = {outer, inner, FAR, FAR + 1, 1, NODES};
+    const uint32_t depths[] = {1, 2, 3, 3, 4, NODES + 3};
+    for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+        const uint32_t stack = stacks_find(&replayed->stacks, ids[i]);
+        assert_int_equal(replayed->stacks.rows[stack].state, STACK_COMPLETE);
+        assert_int_equal(replayed->stacks.rows[stack].depth, depths[i]);
+    }
+    assert_int_equal(replayed->scan.tree.count, NODES + 4);
+    assert_int_equal(replayed->scan.tree.redefined, 0);
+    const uint32_t unknown = stacks_find(&replayed->stacks, inner + 1);
+    assert_int_equal(replayed->stacks.rows[unknown].state, STACK_LOST);
+    replayed_free(replayed);
+}
+
 static void ticks_become_nanoseconds_exactly(void **state)
 {
     (void)state;
@@ -358,6 +391,7 @@ int main(void)
         cmocka_unit_test(oddities_are_counted_not_guessed),
         cmocka_unit_test(peaks_are_those_of_brute_force),
         cmocka_unit_test(equal_contexts_are_one_stack),
+        cmocka_unit_test(ids_may_lie_far_apart),
         cmocka_unit_test(ticks_become_nanoseconds_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
