@@ -399,7 +399,7 @@ static const char *bare_scopes(char *out, size_t size, const char *name)
 int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
                   const char *name)
 {
-    char text[SHORT_NAME_SIZE], bare[SHORT_NAME_SIZE];
+    char text[SHORT_NAME_SIZE] = "", bare[SHORT_NAME_SIZE] = "";
     const char *shorter;
     name = short_name(text, sizeof(text), name);
     while (text_width(name) > width && (shorter = behind_scope(name))) {
