@@ -63,7 +63,7 @@ def dhat(browser, path):
     check(f'{path} end', found.get('At t-end'), (live, live_count))
     if not session.sampled:
         check(f'{path} peak', found.get('At t-gmax', (0, 0))[0], session.peak_bytes())
-        peaks = {tuple(r) for r in session.rows('SELECT bytes, allocations, peak_bytes FROM stack WHERE bytes > 0')}
+        peaks = {tuple(r) for r in session.rows('SELECT bytes, allocations, peak_bytes FROM stack WHERE allocations > 0')}
         points = json.load(open(file, encoding='utf-8'))['pps']
         check(f'{path} places', len({tuple(p['fs']) for p in points}), len(points))
         check(f'{path} own peaks', {(p['tb'], p['tbk'], p['mb']) for p in points}, peaks)
