@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The processed format of the Firefox Profiler, version 49, which newer readers upgrade. All events
- * are in one thread's nativeAllocations, with the thread of each. The format is made of columns, so
- * the events are kept until the end: at most --max-events of them.
+ * are in one thread's nativeAllocations, with the thread of each. The format is made of columns:
+ * the first pass over the events counts them and finds their stacks, then each column takes a pass.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,11 +19,8 @@ enum { SLOTS = 400 };
 /* JavaScript's numbers are exact up to here. */
 #define ADDRESS_MASK ((UINT64_C(1) << 53) - 1)
 
-struct allocation_event {
-    uint64_t ns, address;
-    int64_t weight;
-    uint32_t stack, thread;
-};
+/* Takes one event of a pass. Returns false, and sets the export's error, if the pass must end. */
+typedef bool event_visitor(void *context, const struct session_event *event);
 
 struct writing {
     const struct export *export;
@@ -32,8 +29,10 @@ struct writing {
     struct pair_ids *stacks;   /* the session's, seen so far; `stack_of` has their numbers */
     uint32_t *stack_of;
     size_t stack_capacity;
-    struct allocation_event *events;
-    size_t count, capacity;
+    uint64_t count; /* events of the first pass, or of the column so far */
+    uint32_t first_stack, last_stack;
+    uint32_t thread; /* whose number `tid` is */
+    int64_t tid;
     int64_t live, slots[SLOTS]; /* live bytes at the end of each slot of time */
     size_t slot;
     struct export_frames frames;
@@ -66,24 +65,19 @@ static bool find_stack(struct writing *writing, uint32_t stack, uint32_t *number
     return true;
 }
 
-static bool make_room(struct writing *writing)
+static bool may_have_more(const struct writing *writing)
 {
-    if (writing->count < writing->capacity)
-        return true;
-    if (writing->count >= writing->export->max_events)
-        return report_fail(writing->export->error,
-                           "there are more than %" PRIu64 " events, which the Firefox Profiler "
-                           "would show slowly: choose some by --filter, or raise --max-events",
-                           writing->export->max_events);
-    size_t capacity = writing->capacity * 2 + 4096;
-    if (capacity > writing->export->max_events)
-        capacity = (size_t)writing->export->max_events;
-    struct allocation_event *grown = realloc(writing->events, capacity * sizeof(*grown));
-    if (!grown)
-        return no_memory(writing);
-    writing->events = grown;
-    writing->capacity = capacity;
-    return true;
+    return writing->count < writing->export->max_events ||
+           report_fail(writing->export->error,
+                       "there are more than %" PRIu64 " events, which the Firefox Profiler "
+                       "would show slowly: choose some by --filter, or raise --max-events",
+                       writing->export->max_events);
+}
+
+static int64_t weight_of(const struct session_event *event)
+{
+    const int64_t size = (int64_t)event->allocation->size;
+    return event->kind == SESSION_EVENT_ALLOC ? size : -size;
 }
 
 /* Returns the end of a slot. */
@@ -96,19 +90,15 @@ static uint64_t slot_end(const struct writing *writing, size_t slot)
 static bool take_event(void *context, const struct session_event *event)
 {
     struct writing *writing = context;
-    const struct session_allocation *block = event->allocation;
-    const bool allocates = event->kind == SESSION_EVENT_ALLOC;
-    uint32_t stack = 0;
-    if (!make_room(writing) || !find_stack(writing, block->stack, &stack))
+    if (!may_have_more(writing) ||
+        !find_stack(writing, event->allocation->stack, &writing->last_stack))
         return false;
+    if (writing->count++ == 0)
+        writing->first_stack = writing->last_stack;
     for (; writing->slot < SLOTS - 1 && event->ns > slot_end(writing, writing->slot);
          writing->slot++)
         writing->slots[writing->slot] = writing->live;
-    const int64_t weight = allocates ? (int64_t)block->size : -(int64_t)block->size;
-    writing->live += weight;
-    writing->events[writing->count++] = (struct allocation_event){
-        event->ns, block->address & ADDRESS_MASK, weight, stack,
-        allocates || block->free_thread == 0 ? block->thread : block->free_thread};
+    writing->live += weight_of(event);
     return true;
 }
 
@@ -130,54 +120,91 @@ static int64_t thread_number(const struct session *session, uint32_t id)
     return id;
 }
 
-static void put_allocations(const struct writing *writing)
+/* ---- columns: each visitor writes the value of one event ---- */
+
+static bool put_time(void *context, const struct session_event *event)
 {
-    const struct session *session = writing->export->own.session;
+    struct writing *writing = context;
+    json_real(writing->json, milliseconds(event->ns));
+    writing->count++;
+    return true;
+}
+
+static bool put_weight(void *context, const struct session_event *event)
+{
+    struct writing *writing = context;
+    json_signed(writing->json, weight_of(event));
+    writing->count++;
+    return true;
+}
+
+static bool put_stack(void *context, const struct session_event *event)
+{
+    struct writing *writing = context;
+    uint32_t stack;
+    if (!find_stack(writing, event->allocation->stack, &stack))
+        return false;
+    json_number(writing->json, stack);
+    writing->count++;
+    return true;
+}
+
+static bool put_address(void *context, const struct session_event *event)
+{
+    struct writing *writing = context;
+    json_number(writing->json, event->allocation->address & ADDRESS_MASK);
+    writing->count++;
+    return true;
+}
+
+static bool put_thread_id(void *context, const struct session_event *event)
+{
+    struct writing *writing = context;
+    const struct session_allocation *block = event->allocation;
+    const bool own = event->kind == SESSION_EVENT_ALLOC || block->free_thread == 0;
+    const uint32_t thread = own ? block->thread : block->free_thread;
+    if (writing->count++ == 0 || thread != writing->thread) {
+        writing->thread = thread;
+        writing->tid = thread_number(writing->export->own.session, thread);
+    }
+    json_signed(writing->json, writing->tid);
+    return true;
+}
+
+static bool put_column(struct writing *writing, const char *name, event_visitor *put)
+{
+    const uint64_t count = writing->count;
+    json_key(writing->json, name);
+    json_array(writing->json);
+    writing->count = 0;
+    if (!selection_events(writing->export->own.selection, put, writing, writing->export->error))
+        return false;
+    json_array_end(writing->json);
+    return writing->count == count ||
+           report_fail(writing->export->error, "the session changed while it was read: "
+                                               "export it when its recording has ended");
+}
+
+static bool put_allocations(struct writing *writing)
+{
     struct json *json = writing->json;
-    uint32_t thread = 0;
-    int64_t number = 0;
     json_key(json, "nativeAllocations");
     json_object(json);
     json_member_number(json, "length", writing->count);
     json_member_text(json, "weightType", "bytes");
-    json_key(json, "time");
-    json_array(json);
-    for (size_t i = 0; i < writing->count; i++)
-        json_real(json, milliseconds(writing->events[i].ns));
-    json_array_end(json);
-    json_key(json, "weight");
-    json_array(json);
-    for (size_t i = 0; i < writing->count; i++)
-        json_signed(json, writing->events[i].weight);
-    json_array_end(json);
-    json_key(json, "stack");
-    json_array(json);
-    for (size_t i = 0; i < writing->count; i++)
-        json_number(json, writing->events[i].stack);
-    json_array_end(json);
-    json_key(json, "memoryAddress");
-    json_array(json);
-    for (size_t i = 0; i < writing->count; i++)
-        json_number(json, writing->events[i].address);
-    json_array_end(json);
-    json_key(json, "threadId");
-    json_array(json);
-    for (size_t i = 0; i < writing->count; i++) {
-        if (i == 0 || writing->events[i].thread != thread) {
-            thread = writing->events[i].thread;
-            number = thread_number(session, thread);
-        }
-        json_signed(json, number);
-    }
-    json_array_end(json);
+    if (!put_column(writing, "time", put_time) || !put_column(writing, "weight", put_weight) ||
+        !put_column(writing, "stack", put_stack) ||
+        !put_column(writing, "memoryAddress", put_address) ||
+        !put_column(writing, "threadId", put_thread_id))
+        return false;
     json_object_end(json);
+    return true;
 }
 
 /* A thread without samples is not shown, so there are two, without meaning. */
 static void put_samples(const struct writing *writing)
 {
     struct json *json = writing->json;
-    const size_t last = writing->count > 0 ? writing->count - 1 : 0;
     json_key(json, "samples");
     json_object(json);
     json_member_number(json, "length", 2);
@@ -186,7 +213,7 @@ static void put_samples(const struct writing *writing)
     json_array(json);
     for (int i = 0; i < 2; i++) {
         if (writing->count > 0)
-            json_number(json, writing->events[i == 0 ? 0 : last].stack);
+            json_number(json, i == 0 ? writing->first_stack : writing->last_stack);
         else
             json_null(json);
     }
@@ -248,7 +275,7 @@ static void put_counter(const struct writing *writing, const char *pid)
     json_array_end(json);
 }
 
-static bool put_thread(const struct writing *writing, const char *program, const char *pid)
+static bool put_thread(struct writing *writing, const char *program, const char *pid)
 {
     const struct session *session = writing->export->own.session;
     const double end = milliseconds(session_duration_ns(session));
@@ -276,7 +303,8 @@ static bool put_thread(const struct writing *writing, const char *program, const
     json_key(json, "showMarkersInTimeline");
     json_truth(json, true);
     put_samples(writing);
-    put_allocations(writing);
+    if (!put_allocations(writing))
+        return false;
     put_marks(writing);
     const bool good = firefox_put_code(writing->file, json);
     json_object_end(json);
@@ -323,6 +351,5 @@ bool export_firefox(struct export *export)
     pair_ids_free(writing.stacks);
     export_frames_free(&writing.frames);
     free(writing.stack_of);
-    free(writing.events);
     return good;
 }

@@ -10,6 +10,7 @@ from common import run
 LIMIT_KIB = 256 << 10
 FORMATS = ('pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg chrome csv '
            'ndjson').split()
+MANY_EVENTS = ['--max-events', '1000000000']  # firefox refuses two millions and more else
 DIFFERENCES = ('csv', 'ndjson', 'pprof', 'collapsed')
 soak = os.environ.get('MPROF_SOAK') == '1'
 os.makedirs('out', exist_ok=True)
@@ -20,6 +21,7 @@ run(f'{common.BUILD}/tests/make_session', 'out/memory.base.db', '10000000' if so
     '230000' if soak else '20000', '2000', '4', '7')
 failed = 0
 cases = [[form] for form in (FORMATS if soak else ('pprof', 'heaptrack', 'dhat'))]
+cases += [['firefox', *MANY_EVENTS]]
 cases += [[form, '--base', 'out/memory.base.db'] for form in (DIFFERENCES if soak else ('csv',))]
 for form, *options in cases:
     # Waiting gives the largest of all children so far: each format runs in a child of its own.
