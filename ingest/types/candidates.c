@@ -38,7 +38,7 @@ struct types_candidate_list *types_candidate_list_at(struct types_candidate_list
             return lists->rows[index];
     *known = false;
     if (lists->count >= INDEX_NONE - 1 ||
-        !array_reserve(&lists->rows, &lists->capacity, lists->count + 1, sizeof(*lists->rows)))
+        !array_reserve(&lists->rows, &lists->capacity, lists->count + 1, sizeof(void *)))
         return NULL;
     struct types_candidate_list *list = calloc(1, sizeof(*list));
     if (!list || !index_map_insert(&lists->by_question, hash, (uint32_t)lists->count)) {

@@ -64,7 +64,7 @@ static int find_names(sqlite3 *database, const char *sql, char *names, size_t si
         const char *name = (const char *)sqlite3_column_text(query, 0);
         used += (size_t)snprintf(names + used, size - used, "%s/", name ? name : "");
         if (used >= size) {
-            strcpy(names, "*");
+            memcpy(names, "*", 2);
             break;
         }
     }

@@ -133,8 +133,10 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
     }
     free(tree.slots);
     group_part_close(&names);
-    if (cancelled)
-        return scan_go_on(session, error);
+    if (cancelled) {
+        scan_go_on(session, error);
+        return false;
+    }
     return good || session_fail_memory(error, "the call tree");
 }
 

@@ -178,7 +178,10 @@ static bool table_resize(struct table *table, size_t capacity, const struct sess
         return false;
     }
     table_free(table);
-    *table = made;
+    table->keys = made.keys;
+    table->counts = made.counts;
+    table->capacity = made.capacity;
+    table->count = made.count;
     return true;
 }
 
@@ -282,6 +285,7 @@ static bool match_part_of_keys(struct matching *matching, struct match_part *lef
         matching->matched = &left[i].matched;
         good = pass(&left[i], take_rows, matching, error);
     }
+    matching->partner = NULL;
     return good;
 }
 

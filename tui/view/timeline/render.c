@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws the timeline: chart, axes, legend, details of the slot under the cursor. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tui/screen/bars.h"
@@ -257,10 +258,10 @@ static void render_size_axis(const struct area *area, const struct timeline_layo
         area_put(area, x, y, 0x2502, theme_style(THEME_FAINT));
     for (uint64_t value = step; value <= scale; value += step) {
         int y = height - (int)((double)value / (double)scale * height + 0.5);
-        char text[FORMAT_SIZE];
-        render_tick(area, x, y,
-                    mode == TIMELINE_RATE ? strcat(format_count_short(text, value), "/s")
-                                          : format_size_short(text, value));
+        char text[FORMAT_SIZE], rate[FORMAT_SIZE + sizeof("/s")];
+        if (mode == TIMELINE_RATE)
+            snprintf(rate, sizeof(rate), "%s/s", format_count_short(text, value));
+        render_tick(area, x, y, mode == TIMELINE_RATE ? rate : format_size_short(text, value));
         if (mode == TIMELINE_NET) {
             const int below = layout->chart_height - height;
             y = height + (int)((double)value / (double)scale * below + 0.5);
