@@ -190,7 +190,7 @@ static void write_test(const char *field, const char *name, char *out, size_t si
 
 bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out, size_t size)
 {
-    char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[4 * RANKED_NAME + 160];
+    char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[6 * RANKED_NAME + 160];
     char made_by[2 * RANKED_NAME + 20] = "";
     /* A name that was cut would select nothing. */
     if (finding->kind == RANKED_HOLES || strlen(finding->user) + 1 == RANKED_NAME ||
