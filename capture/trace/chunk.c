@@ -64,8 +64,12 @@ void chunk_seal(struct chunk *chunk)
     struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
     if (!header || chunk->sealed)
         return;
-    header->sum = trace_sum(chunk->base + TRACE_CHUNK_HEADER_SIZE,
-                            (size_t)(chunk->cursor - chunk->base) - TRACE_CHUNK_HEADER_SIZE);
+    /* Not up to the cursor: a signal handler that left by longjmp may have come between the two.
+     * After chunk_detach() nothing is committed. */
+    const uint32_t committed = header->commit;
+    if (committed >= TRACE_CHUNK_HEADER_SIZE)
+        header->sum =
+            trace_sum(chunk->base + TRACE_CHUNK_HEADER_SIZE, committed - TRACE_CHUNK_HEADER_SIZE);
     atomic_store_explicit((_Atomic uint32_t *)&header->flags, TRACE_CHUNK_SEALED,
                           memory_order_release);
     chunk->sealed = true;

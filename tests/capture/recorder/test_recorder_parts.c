@@ -20,6 +20,7 @@
 #include "capture/os/os.h"
 #include "capture/os/symbol_name.h"
 #include "capture/record/bootstrap.h"
+#include "capture/trace/chunk.h"
 
 static void options_default(void **state)
 {
@@ -313,6 +314,24 @@ static void bootstrap(void **state)
     assert_in_range(total, 50000, 65536);
 }
 
+/* A jump may leave a record between its two last steps: the cursor is further than what is valid.
+ */
+static void the_sum_is_of_the_committed_bytes(void **state)
+{
+    static _Alignas(64) uint8_t bytes[TRACE_CHUNK_SIZE_DEFAULT];
+    struct trace_chunk_header *header = (struct trace_chunk_header *)bytes;
+    struct chunk chunk = {.base = bytes, .cursor = bytes + TRACE_CHUNK_HEADER_SIZE};
+    (void)state;
+    memset(chunk.cursor, 7, 100);
+    chunk_commit(&chunk, chunk.cursor + 90);
+    chunk.cursor += 10;
+    chunk_seal(&chunk);
+    assert_int_equal(header->flags, TRACE_CHUNK_SEALED);
+    assert_int_equal(header->commit, TRACE_CHUNK_HEADER_SIZE + 90);
+    assert_true(header->sum == trace_sum(bytes + TRACE_CHUNK_HEADER_SIZE, 90));
+    assert_false(header->sum == trace_sum(bytes + TRACE_CHUNK_HEADER_SIZE, 100));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(options_without),
         cmocka_unit_test(descriptors),
         cmocka_unit_test(bootstrap),
+        cmocka_unit_test(the_sum_is_of_the_committed_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
