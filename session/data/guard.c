@@ -42,7 +42,7 @@ static int authorize(void *context, int action, const char *table, const char *c
     (void)column, (void)schema;
     if (action != SQLITE_READ || !table)
         return SQLITE_OK;
-    const char *refused = view && strncmp(view, "v_", 2) != 0 ? view
+    const char *refused = view ? view
                           : guard_is_virtual(guard, table) || is_among(guard->view_names, table)
                               ? table
                               : NULL;
@@ -81,11 +81,10 @@ static int find_all_names(struct guard *guard, sqlite3 *database)
                    "SELECT name FROM sqlite_schema AS s WHERE type = 'table' AND (rootpage = 0 OR "
                    "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
                    guard->virtual_names, sizeof(guard->virtual_names));
-    return result != SQLITE_OK ? result
-                               : find_names(database,
-                                            "SELECT name FROM sqlite_schema WHERE type = 'view' "
-                                            "AND name NOT GLOB 'v_*'",
-                                            guard->view_names, sizeof(guard->view_names));
+    return result != SQLITE_OK
+               ? result
+               : find_names(database, "SELECT name FROM sqlite_schema WHERE type = 'view'",
+                            guard->view_names, sizeof(guard->view_names));
 }
 
 int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size)

@@ -20,7 +20,7 @@ struct guard {
     uint64_t steps_max;
     char refused[64];        /* the table that is none, "": none was met */
     char virtual_names[256]; /* each between two slashes; too many: "*" */
-    char view_names[4096];   /* the same, of views that are not the schema's */
+    char view_names[4096];   /* the same, of views */
     bool (*stop)(const void *context);
     const void *context;
 };

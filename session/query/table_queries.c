@@ -75,7 +75,9 @@ bool session_worst_mismatch(const struct session *session, struct session_mismat
     if (session_meta_number(session, "mismatched_frees") <= 0)
         return true;
     return database_each(session->database,
-                         "SELECT kind, freed_by, function, sum(allocations) FROM v_mismatch "
+                         "SELECT k.name, x.function, f.name, sum(x.allocations) FROM mismatch x "
+                         "LEFT JOIN kind k ON k.id = x.kind LEFT JOIN stack st ON st.id = "
+                         "x.stack_id LEFT JOIN function f ON f.id = st.function_id "
                          "GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 1",
                          read_worst, worst, error);
 }

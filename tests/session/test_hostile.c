@@ -140,17 +140,21 @@ static void test_virtual_tables(void **state)
     assert_true(try_sql("CREATE VIRTUAL TABLE notes USING fts5(text)", ""));
 }
 
-/* The views of the schema with any text. */
+/* The views of the schema with any text are not read, so they do not harm. */
 static void test_endless_views(void **state)
 {
     (void)state;
-    refused(
+    assert_true(try_sql(
         "DROP VIEW v_process; CREATE VIEW v_process AS WITH RECURSIVE n(i) AS (SELECT 1 UNION "
         "ALL SELECT i + 1 FROM n) SELECT i AS process_id, i AS pid, '' AS program, '' AS argv,"
         "'' AS executable, 0 AS start_ns, 0 AS end_ns, 0 AS allocations, 0 AS frees, 0 AS bytes,"
         "0 AS live_count, 0 AS live_bytes, 0 AS peak_bytes, 0 AS peak_ns, 1 AS place,"
         "0 AS executed_from, 0 AS parent_id FROM n WHERE i < 0",
-        "more work than the file's rows explain");
+        ""));
+    /* A view cannot take the place of the table that the schema's view was about. */
+    refused("DROP TABLE process; CREATE VIEW process AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+            "SELECT i + 1 FROM n) SELECT i AS id, i AS pid, 1 AS machine FROM n",
+            "process is not a table");
     /* One in the place of a table reads no table either, and is refused before it runs. */
     refused("DROP TABLE rss; CREATE VIEW rss AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
             "SELECT i + 1 FROM n) SELECT i AS ns, i AS bytes, 1 AS process_id FROM n",
@@ -160,12 +164,12 @@ static void test_endless_views(void **state)
             "mark is not a table");
     /* A user's own view does not harm. */
     assert_true(try_sql("CREATE VIEW mine AS SELECT * FROM rss", ""));
-    refused(
+    assert_true(try_sql(
         "DROP VIEW v_process; CREATE VIEW v_process AS SELECT load_extension('x') AS process_id,"
         "0 AS pid, '' AS program, '' AS argv, '' AS executable, 0 AS start_ns, 0 AS end_ns,"
         "0 AS allocations, 0 AS frees, 0 AS bytes, 0 AS live_count, 0 AS live_bytes,"
         "0 AS peak_bytes, 0 AS peak_ns, 1 AS place, 0 AS executed_from, 0 AS parent_id",
-        "cannot be read as a session");
+        ""));
 }
 
 /* A table may compute its values, too. */
