@@ -89,7 +89,11 @@ const char *session_meta(const struct session *session, const char *key);
 /* Returns the value as a number, 0 if there is none. */
 int64_t session_meta_number(const struct session *session, const char *key);
 
+/* Returns the number of blocks of the selected process, or of all together. */
 uint64_t session_allocation_count(const struct session *session);
+/* Returns the id of the first of them: the others follow without a gap. 1 if there is none. */
+uint64_t session_first_allocation(const struct session *session);
+bool session_has_allocation(const struct session *session, uint64_t id);
 uint64_t session_duration_ns(const struct session *session);
 uint64_t session_peak_ns(const struct session *session);
 uint64_t session_peak_bytes(const struct session *session);

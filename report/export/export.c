@@ -92,7 +92,8 @@ bool export_each_sum(const struct export *export, const struct export_side *side
                                    size_t count),
                      void *context)
 {
-    const uint64_t total = session_allocation_count(side->session);
+    const uint64_t begin = session_first_allocation(side->session);
+    const uint64_t end = begin + session_allocation_count(side->session);
     uint64_t length = PART;
     bool good = true;
     if (selection_count(side->selection) <= PART) {
@@ -103,9 +104,9 @@ bool export_each_sum(const struct export *export, const struct export_side *side
         free(rows);
         return good;
     }
-    for (uint64_t first = 1, last; good && first <= total; first = last + 1) {
+    for (uint64_t first = begin, last; good && first < end; first = last + 1) {
         size_t count = 0;
-        last = total - first < length ? total : first + length - 1;
+        last = end - first < length ? end - 1 : first + length - 1;
         good = visit_part(export, side, split, first, last, &count, visit, context);
         /* Where blocks are alike, a longer part has hardly more rows. */
         if (count < PART / 8)

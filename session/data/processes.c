@@ -154,6 +154,13 @@ uint64_t processes_rows(const struct session *session)
     return first == 0 ? 0 : processes->last[processes->selected - 1] - first + 1;
 }
 
+uint64_t processes_first_row(const struct session *session)
+{
+    const struct processes *processes = &session->processes;
+    const uint64_t first = processes->selected == 0 ? 0 : processes->first[processes->selected - 1];
+    return first == 0 ? 0 : first - 1;
+}
+
 void processes_set_text(struct processes *processes, const char *key, const char *value)
 {
     struct process_meta *meta = &processes->meta[processes->meta_count];

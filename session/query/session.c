@@ -212,6 +212,16 @@ uint64_t session_allocation_count(const struct session *session)
     return processes_rows(session);
 }
 
+uint64_t session_first_allocation(const struct session *session)
+{
+    return processes_first_row(session) + 1;
+}
+
+bool session_has_allocation(const struct session *session, uint64_t id)
+{
+    return id - session_first_allocation(session) < session_allocation_count(session);
+}
+
 uint64_t session_duration_ns(const struct session *session)
 {
     return session->duration_ns;

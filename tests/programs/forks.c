@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Children of every kind. usage: forks many COUNT | clone | vfork | spawn | exec | failed-exec |
- * grandchild Each process allocates blocks of sizes that tell who it was.
+ * Children of every kind. usage: forks many COUNT [BLOCKS] | clone | vfork | spawn | exec |
+ * failed-exec | grandchild
+ *
+ * Each process allocates blocks of sizes that tell who it was. Each of many children allocates so
+ * many BLOCKS, 5 unless told.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,13 +31,13 @@ static bool wait_for(pid_t child)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static bool fork_many(int count)
+static bool fork_many(int count, int blocks)
 {
     for (int i = 0; i < count; i++) {
         allocate(1000, 3);
         pid_t child = fork();
         if (child == 0) {
-            allocate(2000 + (size_t)i, 5);
+            allocate(2000 + (size_t)i, blocks);
             _exit(0);
         }
         if (!wait_for(child))
@@ -121,7 +124,7 @@ int main(int argc, char **argv, char **environment)
         allocate(4000, 5);
         good = true;
     } else if (strcmp(what, "many") == 0)
-        good = fork_many(atoi(argv[2]));
+        good = fork_many(atoi(argv[2]), argc > 3 ? atoi(argv[3]) : 5);
     else if (strcmp(what, "clone") == 0)
         good = clone_raw();
     else if (strcmp(what, "grandchild") == 0)

@@ -98,6 +98,16 @@ for pid, allocations, size, live in forks.rows('SELECT pid, allocations, bytes, 
     check(f'process {pid}', raw(file)[:3], (allocations, size, live))
     checked += 1
 
+# A process that has more blocks than are summed up at once, and whose ids do not begin at 1.
+run('rm', '-rf', 'out/crowd.bin', 'out/crowd.bin.d')
+run(f'{common.BUILD}/bin/mprof-run', '-q', '-o', 'out/crowd.bin', '--', f'{common.BUILD}/tests/forks',
+    'many', '2', '600000')
+run(f'{common.BUILD}/bin/mprof-ingest', '--force', '-o', 'out/crowd.db', 'out/crowd.bin')
+pid, *wanted = Session('out/crowd.db').one('SELECT pid, allocations, bytes, live_count FROM process '
+                                           'ORDER BY id DESC LIMIT 1')
+crowd = export('out/crowd.db', 'pprof', '--process', str(pid))
+check('a large process', raw(crowd)[:3], tuple(wanted))
+
 # Windows: what was allocated in each, and what was live at its end.
 file = export(session.path, 'pprof', '--window', '25%', suffix='.gz')
 length = int(session.meta['duration_ns']) * 25 // 100
@@ -133,4 +143,4 @@ check('npm program', read['mappings'][0][0], clean(session.one(
     "SELECT value FROM meta WHERE key = 'executable'")[0]))
 linkage = {clean(n): clean(m or n) for n, m in session.rows('SELECT name, linkage_name FROM function')}
 check('npm mangled names', {n: linkage[n] for n in read['system']}, read['system'])
-finish(checked + 15)
+finish(checked + 16)

@@ -214,7 +214,7 @@ void kept_state_apply(const struct kept_state *state, struct browser *browser)
         exploration->range_from_ns = state->from_ns;
         exploration->range_to_ns = state->to_ns;
     }
-    if (state->allocation <= session_allocation_count(exploration->session))
+    if (session_has_allocation(exploration->session, state->allocation))
         exploration->allocation = exploration->to_memory = state->allocation;
     if (state->color_by != SESSION_COLOR_NONE && state->color_by != exploration->color_by)
         exploration_color_by(exploration, state->color_by);

@@ -160,7 +160,7 @@ static void follow(const struct sql *sql, struct exploration *exploration)
         if (!field || value.kind != VALUE_INTEGER)
             continue;
         if (strcmp(field, "id") == 0 && value.integer > 0 &&
-            (uint64_t)value.integer <= session_allocation_count(exploration->session)) {
+            session_has_allocation(exploration->session, (uint64_t)value.integer)) {
             exploration->allocation = (uint64_t)value.integer;
             exploration_show(exploration, VIEW_DETAIL);
         } else {
