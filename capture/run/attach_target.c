@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/os/elf_symbols.h"
+#include "schemas/array.h"
 
 #define HEADERS_MAX 64u
 
@@ -152,13 +153,8 @@ static void read_module(const struct attach_target *target, struct attach_module
 /* Returns a new module at the end. NULL: there is no memory. */
 static struct attach_module *add_module(struct attach_target *target, size_t *capacity)
 {
-    if (target->count == *capacity) {
-        *capacity = *capacity * 2 + 64;
-        void *more = realloc(target->modules, *capacity * sizeof(*target->modules));
-        if (!more)
-            return NULL;
-        target->modules = more;
-    }
+    if (!array_grow(&target->modules, capacity, target->count + 1, sizeof(*target->modules)))
+        return NULL;
     struct attach_module *module = &target->modules[target->count++];
     memset(module, 0, sizeof(*module));
     return module;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "capture/run/steer.h"
+#include "schemas/array.h"
 
 #define BREAKPOINTS_MAX 4u /* that the processor has */
 #define RED_ZONE 128u
@@ -47,14 +48,8 @@ static bool crowd_has(const struct crowd *crowd, pid_t thread)
 
 static bool crowd_add(struct crowd *crowd, pid_t thread)
 {
-    if (crowd->count == crowd->capacity) {
-        const size_t capacity = crowd->capacity * 2 + 64;
-        pid_t *more = realloc(crowd->threads, capacity * sizeof(*more));
-        if (!more)
-            return false;
-        crowd->threads = more;
-        crowd->capacity = capacity;
-    }
+    if (!array_grow(&crowd->threads, &crowd->capacity, crowd->count + 1, sizeof(*crowd->threads)))
+        return false;
     crowd->threads[crowd->count++] = thread;
     return true;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/run/client_chunk.h"
+#include "schemas/array.h"
 #include "schemas/pack/trace_packed.h"
 
 /* Chunks that are packed together. Packed, they must fit into one slot. */
@@ -57,14 +58,9 @@ static bool find_new(struct run_pack *pack)
 {
     uint32_t count = atomic_load((_Atomic uint32_t *)&pack->client->header->chunk_count);
     for (; pack->known < count; pack->known++) {
-        if (pack->waiting_count == pack->waiting_capacity) {
-            size_t capacity = pack->waiting_capacity ? 2 * pack->waiting_capacity : 64;
-            uint32_t *waiting = realloc(pack->waiting, capacity * sizeof(*waiting));
-            if (!waiting)
-                return false;
-            pack->waiting = waiting;
-            pack->waiting_capacity = capacity;
-        }
+        if (!array_grow(&pack->waiting, &pack->waiting_capacity, pack->waiting_count + 1,
+                        sizeof(*pack->waiting)))
+            return false;
         pack->waiting[pack->waiting_count++] = pack->known;
     }
     return true;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/say.h"
+#include "schemas/array.h"
 
 /* Seconds that a request stays before others may ask, until it is repeated, and between looks. */
 #define ASKED_TIME 0.3
@@ -20,14 +21,8 @@
 
 static bool add_trace(struct run_kept *kept, const char *path, const struct stat *status)
 {
-    if (kept->count == kept->capacity) {
-        const size_t more = kept->capacity * 2 + 16;
-        struct run_kept_trace *traces = realloc(kept->traces, more * sizeof(*traces));
-        if (!traces)
-            return false;
-        kept->traces = traces;
-        kept->capacity = more;
-    }
+    if (!array_grow(&kept->traces, &kept->capacity, kept->count + 1, sizeof(*kept->traces)))
+        return false;
     char *copy = strdup(path);
     if (copy)
         kept->traces[kept->count++] = (struct run_kept_trace){copy, status->st_dev, status->st_ino};

@@ -5,21 +5,18 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "schemas/array.h"
+
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size)
 {
-    void *old, *grown;
-    size_t wanted = *capacity ? *capacity : 16;
-    if (needed <= *capacity)
+    const size_t before = *capacity;
+    char *first;
+    if (needed <= before)
         return true;
-    while (wanted < needed)
-        wanted *= 2;
-    memcpy(&old, items, sizeof(old)); /* `items` is the address of a pointer of any type */
-    grown = realloc(old, wanted * item_size);
-    if (!grown)
+    if (!array_grow(items, capacity, needed, item_size))
         return false;
-    memset((char *)grown + *capacity * item_size, 0, (wanted - *capacity) * item_size);
-    memcpy(items, &grown, sizeof(grown));
-    *capacity = wanted;
+    memcpy(&first, items, sizeof(first)); /* `items` is the address of a pointer of any type */
+    memset(first + before * item_size, 0, (*capacity - before) * item_size);
     return true;
 }
 

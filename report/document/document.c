@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/document/formats.h"
+#include "schemas/array.h"
 
 bool document_format(const char *name, enum document_format *format)
 {
@@ -65,15 +66,8 @@ static void *grown(struct document *document, void *items, size_t count, size_t 
 {
     if (document->failed)
         return NULL;
-    if (count < *capacity)
-        return items;
-    const size_t wanted = *capacity ? 2 * *capacity : 16;
-    void *more = realloc(items, wanted * size);
-    if (!more)
-        document->failed = true;
-    else
-        *capacity = wanted;
-    return more;
+    document->failed = !array_grow(&items, capacity, count + 1, size);
+    return document->failed ? NULL : items;
 }
 
 static char *copied(struct document *document, const char *text)

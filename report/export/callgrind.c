@@ -13,6 +13,7 @@
 #include "report/export/export.h"
 #include "report/export/ids.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 enum { COSTS = 4 };
 
@@ -46,16 +47,9 @@ static bool add_cost(struct writing *writing, struct costs *costs, const struct 
     uint32_t id;
     bool is_new;
     if (!pair_ids_find(costs->ids, (uint64_t)cost->function << 32 | cost->line, cost->callee, &id,
-                       &is_new))
+                       &is_new) ||
+        !array_grow(&costs->list, &costs->capacity, (size_t)id + 1, sizeof(*costs->list)))
         return report_fail_memory(writing->export->error, "the calls");
-    if (id >= costs->capacity) {
-        const size_t capacity = costs->capacity * 2 + 256;
-        struct cost *grown = realloc(costs->list, capacity * sizeof(*grown));
-        if (!grown)
-            return report_fail_memory(writing->export->error, "the calls");
-        costs->list = grown;
-        costs->capacity = capacity;
-    }
     if (is_new) {
         costs->list[id] = *cost;
         return true;

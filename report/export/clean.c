@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/export/ids.h"
+#include "schemas/array.h"
 #include "schemas/printable.h"
 
 struct clean {
@@ -67,14 +68,8 @@ static char *copy_clean(const char *text)
 /* Notes the copy of a text that is new. */
 static bool keep(struct clean *clean, const char *text)
 {
-    if (clean->count == clean->capacity) {
-        const size_t capacity = clean->capacity * 2 + 64;
-        char **copies = realloc(clean->copies, capacity * sizeof(*copies));
-        if (!copies)
-            return false;
-        clean->copies = copies;
-        clean->capacity = capacity;
-    }
+    if (!array_grow(&clean->copies, &clean->capacity, clean->count + 1, sizeof(*clean->copies)))
+        return false;
     clean->copies[clean->count] = copy_clean(text);
     return clean->copies[clean->count] && ++clean->count;
 }

@@ -7,6 +7,7 @@
 #include "report/export/ids.h"
 #include "report/json.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 struct writing {
     const struct export *export;
@@ -25,16 +26,9 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
 {
     uint32_t id;
     bool is_new;
-    if (!pair_ids_find(writing->known, frame->id, 0, &id, &is_new))
+    if (!pair_ids_find(writing->known, frame->id, 0, &id, &is_new) ||
+        !array_grow(&writing->list, &writing->capacity, (size_t)id + 1, sizeof(*writing->list)))
         return report_fail_memory(writing->export->error, "the frames");
-    if (id >= writing->capacity) {
-        const size_t capacity = writing->capacity * 2 + 256;
-        struct session_code_frame *grown = realloc(writing->list, capacity * sizeof(*grown));
-        if (!grown)
-            return report_fail_memory(writing->export->error, "the frames");
-        writing->list = grown;
-        writing->capacity = capacity;
-    }
     if (is_new)
         writing->list[id] = *frame;
     *position = id + 1;

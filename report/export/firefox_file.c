@@ -8,8 +8,14 @@
 #include "report/export/ids.h"
 #include "report/json.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 enum { VERSION = 49, GECKO_VERSION = 24, BREAKPAD_DIGITS = 32 };
+
+struct frame_entry {
+    struct session_code_frame code;
+    uint32_t inline_depth, function; /* function: its number */
+};
 
 struct stack_entry {
     uint32_t prefix, frame; /* prefix: number + 1, 0: none */
@@ -18,13 +24,12 @@ struct stack_entry {
 struct firefox_file {
     const struct export *export;
     struct text_ids *strings;
-    struct pair_ids *functions;       /* by the session's id */
-    struct pair_ids *frames;          /* by frame id */
-    struct pair_ids *stacks;          /* by prefix and frame */
-    struct pair_ids *resources;       /* by module */
-    struct session_code_frame *frame; /* by number */
-    uint32_t *inline_depth, *frame_function;
-    uint32_t *function; /* by number: the session's id */
+    struct pair_ids *functions; /* by the session's id */
+    struct pair_ids *frames;    /* by frame id */
+    struct pair_ids *stacks;    /* by prefix and frame */
+    struct pair_ids *resources; /* by module */
+    struct frame_entry *frame;  /* by number */
+    uint32_t *function;         /* by number: the session's id */
     struct stack_entry *stack;
     size_t frame_capacity, function_capacity, stack_capacity;
     const struct session_module *modules;
@@ -64,31 +69,18 @@ void firefox_file_free(struct firefox_file *file)
     pair_ids_free(file->stacks);
     pair_ids_free(file->resources);
     free(file->frame);
-    free(file->inline_depth);
-    free(file->frame_function);
     free(file->function);
     free(file->stack);
     free(file);
-}
-
-/* Makes room for entry `count` in an array. */
-static bool grow(void **array, size_t count, size_t capacity, size_t size)
-{
-    void *grown = count < capacity ? *array : realloc(*array, (count * 2 + 256) * size);
-    if (!grown)
-        return false;
-    *array = grown;
-    return true;
 }
 
 static bool add_function(struct firefox_file *file, uint32_t id, uint32_t *number)
 {
     bool is_new;
     if (!pair_ids_find(file->functions, id, 0, number, &is_new) ||
-        !grow((void **)&file->function, *number, file->function_capacity, sizeof(*file->function)))
+        !array_grow(&file->function, &file->function_capacity, (size_t)*number + 1,
+                    sizeof(*file->function)))
         return no_memory(file);
-    if (*number >= file->function_capacity)
-        file->function_capacity = (size_t)*number * 2 + 256;
     file->function[*number] = id;
     return true;
 }
@@ -101,16 +93,10 @@ static bool add_frame(struct firefox_file *file, const struct session_code_frame
         return no_memory(file);
     if (!is_new)
         return true;
-    const size_t capacity = file->frame_capacity;
-    if (!grow((void **)&file->frame, *number, capacity, sizeof(*file->frame)) ||
-        !grow((void **)&file->inline_depth, *number, capacity, sizeof(*file->inline_depth)) ||
-        !grow((void **)&file->frame_function, *number, capacity, sizeof(*file->frame_function)))
+    if (!array_grow(&file->frame, &file->frame_capacity, (size_t)*number + 1, sizeof(*file->frame)))
         return no_memory(file);
-    if (*number >= capacity)
-        file->frame_capacity = (size_t)*number * 2 + 256;
-    file->frame[*number] = *frame;
-    file->inline_depth[*number] = depth;
-    return add_function(file, frame->function, &file->frame_function[*number]);
+    file->frame[*number] = (struct frame_entry){.code = *frame, .inline_depth = depth};
+    return add_function(file, frame->function, &file->frame[*number].function);
 }
 
 bool firefox_add_stack(struct firefox_file *file, const struct export_frames *frames,
@@ -124,10 +110,9 @@ bool firefox_add_stack(struct firefox_file *file, const struct export_frames *fr
         if (!add_frame(file, &frames->frame[i], depth, &frame))
             return false;
         if (!pair_ids_find(file->stacks, prefix, frame, number, &is_new) ||
-            !grow((void **)&file->stack, *number, file->stack_capacity, sizeof(*file->stack)))
+            !array_grow(&file->stack, &file->stack_capacity, (size_t)*number + 1,
+                        sizeof(*file->stack)))
             return no_memory(file);
-        if (*number >= file->stack_capacity)
-            file->stack_capacity = (size_t)*number * 2 + 256;
         file->stack[*number] = (struct stack_entry){prefix, frame};
     }
     return true;
@@ -321,22 +306,22 @@ static void put_frames(const struct firefox_file *file, struct json *json)
     json_key(json, "address");
     json_array(json);
     for (size_t i = 0; i < count; i++)
-        json_number(json, file->frame[i].pc & ((UINT64_C(1) << 53) - 1));
+        json_number(json, file->frame[i].code.pc & ((UINT64_C(1) << 53) - 1));
     json_array_end(json);
     json_key(json, "inlineDepth");
     json_array(json);
     for (size_t i = 0; i < count; i++)
-        json_number(json, file->inline_depth[i]);
+        json_number(json, file->frame[i].inline_depth);
     json_array_end(json);
     json_key(json, "func");
     json_array(json);
     for (size_t i = 0; i < count; i++)
-        json_number(json, file->frame_function[i]);
+        json_number(json, file->frame[i].function);
     json_array_end(json);
     json_key(json, "line");
     json_array(json);
     for (size_t i = 0; i < count; i++)
-        put_line(json, file->frame[i].line);
+        put_line(json, file->frame[i].code.line);
     json_array_end(json);
     put_constant(json, "category", CONSTANT_ZERO, count);
     put_constant(json, "subcategory", CONSTANT_ZERO, count);

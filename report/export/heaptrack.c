@@ -11,6 +11,7 @@
 #include "report/export/export.h"
 #include "report/export/ids.h"
 #include "report/output.h"
+#include "schemas/array.h"
 #include "session/events.h"
 
 /* So many kinds of allocations are known at a time. Then their numbers begin again behind those
@@ -126,16 +127,10 @@ static bool find_trace(struct writing *writing, uint32_t stack, uint32_t *trace)
 {
     uint32_t id;
     bool is_new;
-    if (!pair_ids_find(writing->stacks, stack, 0, &id, &is_new))
+    if (!pair_ids_find(writing->stacks, stack, 0, &id, &is_new) ||
+        !array_grow(&writing->trace_of, &writing->capacity, (size_t)id + 1,
+                    sizeof(*writing->trace_of)))
         return no_memory(writing);
-    if (id >= writing->capacity) {
-        const size_t capacity = writing->capacity * 2 + 256;
-        uint32_t *grown = realloc(writing->trace_of, capacity * sizeof(*grown));
-        if (!grown)
-            return no_memory(writing);
-        writing->trace_of = grown;
-        writing->capacity = capacity;
-    }
     if (is_new && !make_trace(writing, stack, &writing->trace_of[id]))
         return false;
     *trace = writing->trace_of[id];

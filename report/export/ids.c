@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
+
 /* Open addressing with linear probing. A slot holds a number plus 1, 0 is free. */
 struct slots {
     uint32_t *slot;
@@ -32,20 +34,6 @@ static void slots_put(struct slots *slots, uint64_t hash, uint32_t id)
     while (slots->slot[place] != 0)
         place = (place + 1) & (slots->size - 1);
     slots->slot[place] = id + 1;
-}
-
-/* Makes room for one more thing in an array of `size` bytes each. */
-static bool grow(void **array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    const size_t more = *capacity * 2 + 256;
-    void *grown = realloc(*array, more * size);
-    if (!grown)
-        return false;
-    *array = grown;
-    *capacity = more;
-    return true;
 }
 
 /* ---- pairs ---- */
@@ -115,7 +103,7 @@ bool pair_ids_find(struct pair_ids *ids, uint64_t first, uint64_t second, uint32
             return true;
     }
     if (ids->count >= ids_most ||
-        !grow((void **)&ids->pairs, ids->count, &ids->capacity, sizeof(*ids->pairs)) ||
+        !array_grow(&ids->pairs, &ids->capacity, ids->count + 1, sizeof(*ids->pairs)) ||
         !pairs_rehash(ids))
         return false;
     *is_new = true;
@@ -203,7 +191,7 @@ bool text_ids_find(struct text_ids *ids, const char *text, uint32_t *id, bool *i
             return true;
     }
     if (ids->count >= ids_most ||
-        !grow((void **)&ids->texts, ids->count, &ids->capacity, sizeof(*ids->texts)) ||
+        !array_grow(&ids->texts, &ids->capacity, ids->count + 1, sizeof(*ids->texts)) ||
         !texts_rehash(ids))
         return false;
     *is_new = true;

@@ -10,6 +10,7 @@
 #include "report/export/export.h"
 #include "report/export/ids.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 enum { SNAPSHOTS = 40, DETAILED_EACH = 10, NS_A_MS = 1000000, THRESHOLD = 100 /* 1 % */ };
 
@@ -36,18 +37,6 @@ static bool no_memory(const struct writing *writing)
     return report_fail_memory(writing->export->error, "the tree of stacks");
 }
 
-static bool grow(struct tree *tree, size_t count)
-{
-    if (count < tree->capacity)
-        return true;
-    struct node *grown = realloc(tree->nodes, (count * 2 + 256) * sizeof(*grown));
-    if (!grown)
-        return false;
-    tree->nodes = grown;
-    tree->capacity = count * 2 + 256;
-    return true;
-}
-
 static bool find_child(struct writing *writing, uint32_t parent,
                        const struct session_code_frame *frame, uint32_t *child)
 {
@@ -55,7 +44,7 @@ static bool find_child(struct writing *writing, uint32_t parent,
     uint32_t edge;
     bool is_new;
     if (!pair_ids_find(tree->edges, parent, frame->id, &edge, &is_new) ||
-        !grow(tree, (size_t)edge + 1))
+        !array_grow(&tree->nodes, &tree->capacity, (size_t)edge + 2, sizeof(*tree->nodes)))
         return no_memory(writing);
     *child = edge + 1;
     if (is_new) {
@@ -165,7 +154,8 @@ static bool put_node(const struct writing *writing, uint32_t node,
 static bool put_tree(struct writing *writing, const struct session_stack_sums *rows, size_t count,
                      bool is_peak)
 {
-    bool good = (writing->tree.edges = pair_ids_new()) && grow(&writing->tree, 1);
+    bool good = (writing->tree.edges = pair_ids_new()) &&
+                array_grow(&writing->tree.nodes, &writing->tree.capacity, 1, sizeof(struct node));
     if (!good)
         no_memory(writing);
     else

@@ -5,18 +5,13 @@
 
 #include "report/export/ids.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 /* Adds a node for the newest edge. */
 static bool add_node(struct name_tree *tree, uint32_t parent, uint32_t label)
 {
-    if (tree->count == tree->capacity) {
-        const size_t capacity = tree->capacity * 2 + 1024;
-        struct name_node *nodes = realloc(tree->nodes, capacity * sizeof(*nodes));
-        if (!nodes)
-            return false;
-        tree->nodes = nodes;
-        tree->capacity = capacity;
-    }
+    if (!array_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)))
+        return false;
     struct name_node *node = &tree->nodes[tree->count];
     *node = (struct name_node){.parent = parent, .label = label};
     if (tree->count > 0) {

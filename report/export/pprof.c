@@ -12,6 +12,7 @@
 #include "report/export/ids.h"
 #include "report/export/pprof_file.h"
 #include "report/output.h"
+#include "schemas/array.h"
 #include "session/groups.h"
 
 enum { VALUES = 4, LABELS_MOST = 4 + EXPORT_LABELS_MOST };
@@ -80,13 +81,9 @@ static bool find_locations(struct writing *writing, uint32_t stack)
         return true;
     if (!export_frames(writing->export, writing->side, stack, &writing->frames))
         return false;
-    if (writing->frames.count > writing->capacity) {
-        uint64_t *grown = realloc(writing->locations, writing->frames.count * 2 * sizeof(*grown));
-        if (!grown)
-            return report_fail_memory(writing->export->error, "a stack");
-        writing->locations = grown;
-        writing->capacity = writing->frames.count * 2;
-    }
+    if (!array_grow(&writing->locations, &writing->capacity, writing->frames.count,
+                    sizeof(*writing->locations)))
+        return report_fail_memory(writing->export->error, "a stack");
     writing->stack = stack;
     writing->location_count = 0;
     for (size_t first = 0, end; first < writing->frames.count; first = end) {

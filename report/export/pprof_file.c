@@ -8,6 +8,7 @@
 #include "report/export/gzip.h"
 #include "report/export/ids.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 enum { LABELS_MOST = 8, TYPES_MOST = 8 };
 /* Marks the numbers of a base session. */
@@ -36,13 +37,8 @@ static bool fail(struct pprof_file *file)
 static bool put(struct pprof_file *file, const Pprof__Profile *profile)
 {
     const size_t size = pprof__profile__get_packed_size(profile);
-    if (size > file->packed_size) {
-        uint8_t *grown = realloc(file->packed, size * 2);
-        if (!grown)
-            return fail(file);
-        file->packed = grown;
-        file->packed_size = size * 2;
-    }
+    if (!array_grow(&file->packed, &file->packed_size, size, 1))
+        return fail(file);
     gzip_write(file->gzip, file->packed, pprof__profile__pack(profile, file->packed));
     return true;
 }

@@ -7,6 +7,7 @@
 #include "report/export/rows.h"
 #include "report/filter_text.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 /* ---- groups ---- */
 
@@ -48,14 +49,8 @@ static char *row_key(const struct session_group_set *set, size_t row, size_t key
 /* Adds a row, which takes over the key. Returns false if memory is exhausted. */
 static bool append_row(struct difference *all, char *key, struct session_group_set *set, size_t row)
 {
-    if (all->count == all->capacity) {
-        const size_t capacity = all->capacity * 2 + 256;
-        struct difference_row *grown = realloc(all->rows, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        all->rows = grown;
-        all->capacity = capacity;
-    }
+    if (!array_grow(&all->rows, &all->capacity, all->count + 1, sizeof(*all->rows)))
+        return false;
     all->rows[all->count++] = (struct difference_row){.key = key, .set = set, .row = row};
     return true;
 }

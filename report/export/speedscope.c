@@ -9,6 +9,7 @@
 #include "report/export/ids.h"
 #include "report/json.h"
 #include "report/output.h"
+#include "schemas/array.h"
 
 struct writing {
     const struct export *export;
@@ -27,16 +28,9 @@ static bool find_place(struct writing *writing, const struct session_code_frame 
                        uint32_t *id)
 {
     bool is_new;
-    if (!pair_ids_find(writing->places, frame->function, frame->line, id, &is_new))
+    if (!pair_ids_find(writing->places, frame->function, frame->line, id, &is_new) ||
+        !array_grow(&writing->list, &writing->capacity, (size_t)*id + 1, sizeof(*writing->list)))
         return report_fail_memory(writing->export->error, "the frames");
-    if (*id >= writing->capacity) {
-        const size_t capacity = writing->capacity * 2 + 256;
-        struct place *grown = realloc(writing->list, capacity * sizeof(*grown));
-        if (!grown)
-            return report_fail_memory(writing->export->error, "the frames");
-        writing->list = grown;
-        writing->capacity = capacity;
-    }
     if (is_new)
         writing->list[*id] = (struct place){frame->function, frame->line, frame->file};
     return true;

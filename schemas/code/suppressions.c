@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
+
 struct suppressions {
     char **patterns;
     size_t count, capacity;
@@ -49,14 +51,9 @@ bool suppression_matches(const char *pattern, const char *text)
 
 bool suppressions_add(struct suppressions *suppressions, const char *pattern)
 {
-    if (suppressions->count == suppressions->capacity) {
-        const size_t capacity = suppressions->capacity ? 2 * suppressions->capacity : 16;
-        char **more = realloc(suppressions->patterns, capacity * sizeof(*more));
-        if (!more)
-            return false;
-        suppressions->patterns = more;
-        suppressions->capacity = capacity;
-    }
+    if (!array_grow(&suppressions->patterns, &suppressions->capacity, suppressions->count + 1,
+                    sizeof(*suppressions->patterns)))
+        return false;
     char *copy = strdup(pattern);
     if (!copy)
         return false;

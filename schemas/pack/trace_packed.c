@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "schemas/array.h"
 #include "schemas/pack/trace_columns.h"
 #include "schemas/pack/trace_model.h"
 #include "schemas/pack/trace_predicted.h"
@@ -63,20 +64,6 @@ void trace_packer_free(struct trace_packer *packer)
     free(packer);
 }
 
-static bool packer_reserve_header(struct trace_packer *packer)
-{
-    if (packer->count < packer->headers_capacity)
-        return true;
-    size_t capacity = packer->headers_capacity ? 2 * packer->headers_capacity : 16;
-    struct trace_chunk_header *headers =
-        realloc(packer->headers, capacity * sizeof(*packer->headers));
-    if (!headers)
-        return false;
-    packer->headers = headers;
-    packer->headers_capacity = capacity;
-    return true;
-}
-
 bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available)
 {
     struct trace_chunk_header header;
@@ -84,7 +71,9 @@ bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t 
     if (header.commit > available)
         header.commit = (uint32_t)available;
     size_t length = header.commit - TRACE_CHUNK_HEADER_SIZE;
-    if (length > packer->raw_max - packer->raw || !packer_reserve_header(packer))
+    if (length > packer->raw_max - packer->raw ||
+        !array_grow(&packer->headers, &packer->headers_capacity, packer->count + 1,
+                    sizeof(*packer->headers)))
         return false;
     uint8_t *records = packer->records + packer->raw;
     memcpy(records, chunk + TRACE_CHUNK_HEADER_SIZE, length);

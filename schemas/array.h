@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Growing arrays, for all programs.
+ */
+#ifndef MPROF_SCHEMAS_ARRAY_H
+#define MPROF_SCHEMAS_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Makes room for `needed` items of `item_size` bytes in an array. `items` is the address of the
+ * pointer to it, which is NULL or from malloc. The capacity doubles. Nobody has written the new
+ * items yet. Returns false if memory is exhausted; then nothing has changed.
+ */
+static inline bool array_grow(void *items, size_t *capacity, size_t needed, size_t item_size)
+{
+    void *old, *grown;
+    size_t wanted = *capacity ? *capacity : 16;
+    if (needed <= *capacity)
+        return true;
+    while (wanted < needed)
+        wanted *= 2;
+    memcpy(&old, items, sizeof(old)); /* `items` is the address of a pointer of any type */
+    grown = reallocarray(old, wanted, item_size);
+    if (!grown)
+        return false;
+    memcpy(items, &grown, sizeof(grown));
+    *capacity = wanted;
+    return true;
+}
+
+#endif
