@@ -41,7 +41,7 @@ struct arena_slot {
 };
 
 static struct {
-    _Atomic(struct arena_slot *) slots;
+    _Atomic(void *) slots; /* struct arena_slot */
     _Atomic uint32_t last;
     _Atomic uint32_t used;
 } arenas;
@@ -49,14 +49,7 @@ static struct {
 /* Returns the table, which the first use makes. NULL if there is no memory. */
 static struct arena_slot *open_table(void)
 {
-    struct arena_slot *table = atomic_load(&arenas.slots), *none = NULL;
-    if (table)
-        return table;
-    table = os_map(ARENA_SLOTS * sizeof(*table));
-    if (!table || atomic_compare_exchange_strong(&arenas.slots, &none, table))
-        return table;
-    os_unmap(table, ARENA_SLOTS * sizeof(*table));
-    return none;
+    return os_map_once(&arenas.slots, ARENA_SLOTS * sizeof(struct arena_slot));
 }
 
 static struct arena_slot *find_slot(mprof_arena arena)

@@ -30,21 +30,14 @@ struct kind {
 };
 
 static struct {
-    _Atomic(struct kind *) all; /* by id */
+    _Atomic(void *) all; /* struct kind, by id */
     _Atomic uint32_t last;
 } kinds;
 
 /* Returns the table, which the first use makes. NULL if there is no memory. */
 static struct kind *open_table(void)
 {
-    struct kind *table = atomic_load(&kinds.all), *none = NULL;
-    if (table)
-        return table;
-    table = os_map(KINDS * sizeof(*table));
-    if (!table || atomic_compare_exchange_strong(&kinds.all, &none, table))
-        return table;
-    os_unmap(table, KINDS * sizeof(*table));
-    return none;
+    return os_map_once(&kinds.all, KINDS * sizeof(struct kind));
 }
 
 /* Writes the name before it notes that it did: the record of a block must not name what is not

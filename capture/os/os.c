@@ -76,6 +76,18 @@ void *os_map(size_t size)
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
+void *os_map_once(_Atomic(void *) *place, size_t size)
+{
+    void *there = atomic_load_explicit(place, memory_order_acquire);
+    if (there)
+        return there;
+    void *made = os_map(size);
+    if (!made || atomic_compare_exchange_strong(place, &there, made))
+        return made;
+    os_unmap(made, size);
+    return there;
+}
+
 void os_unmap(void *memory, size_t size)
 {
     call3(SYS_munmap, (long)memory, (long)size, 0);

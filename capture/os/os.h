@@ -36,6 +36,9 @@ void os_forked(void);
 /* Returns zeroed private memory of `size` bytes (rounded up to pages), or NULL. Only pages that are
  * touched take memory. */
 void *os_map(size_t size);
+/* Returns what lies at `place`, which the first call maps with that size, or NULL. Threads that
+ * call it at the same time get the same memory. */
+void *os_map_once(_Atomic(void *) *place, size_t size);
 /* Gives back what os_map() returned, with the same size. */
 void os_unmap(void *memory, size_t size);
 /* Keeps the mapping and drops its pages: the memory then reads as zeros. */

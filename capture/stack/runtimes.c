@@ -53,7 +53,7 @@ static struct {
     struct runtime all[RUNTIMES_MAX];
     _Atomic uint32_t count;
     _Atomic uint64_t trace;
-    _Atomic(struct names *) names;
+    _Atomic(void *) names;         /* struct names */
     struct lockfree_table by_key;  /* runtime, key and check to a number */
     struct lockfree_table by_text; /* runtime, function, file and line to a number */
 } runtimes = {.trace = 1,
@@ -62,14 +62,7 @@ static struct {
 
 static struct names *open_names(void)
 {
-    struct names *names = atomic_load_explicit(&runtimes.names, memory_order_acquire), *none = NULL;
-    if (names)
-        return names;
-    names = os_map(sizeof(*names));
-    if (!names || atomic_compare_exchange_strong(&runtimes.names, &none, names))
-        return names;
-    os_unmap(names, sizeof(*names));
-    return none;
+    return os_map_once(&runtimes.names, sizeof(struct names));
 }
 
 uint32_t runtimes_count(void)
