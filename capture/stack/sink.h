@@ -31,7 +31,7 @@ struct stack_node {
     uint64_t value;
 };
 
-/* A runtime, or a function of one, that stands in a stack for the first time in this trace. */
+/* The trace gets a runtime and each of its functions once, before the first stack with them. */
 struct stack_runtime {
     uint32_t module;
     const char *name;
