@@ -19,8 +19,9 @@ enum { SLOTS = 400 };
 /* JavaScript's numbers are exact up to here. */
 #define ADDRESS_MASK ((UINT64_C(1) << 53) - 1)
 
-/* Takes one event of a pass. Returns false, and sets the export's error, if the pass must end. */
-typedef bool event_visitor(void *context, const struct session_event *event);
+struct writing;
+/* Writes an event into its column. Returns false, and sets the export's error, if it cannot. */
+typedef bool put_value(struct writing *writing, const struct session_event *event);
 
 struct writing {
     const struct export *export;
@@ -31,6 +32,7 @@ struct writing {
     size_t stack_capacity;
     uint64_t count; /* events of the first pass, or of the column so far */
     uint32_t first_stack, last_stack;
+    put_value *put;  /* of the column */
     uint32_t thread; /* whose number `tid` is */
     int64_t tid;
     int64_t live, slots[SLOTS]; /* live bytes at the end of each slot of time */
@@ -120,50 +122,41 @@ static int64_t thread_number(const struct session *session, uint32_t id)
     return id;
 }
 
-/* ---- columns: each visitor writes the value of one event ---- */
+/* ---- columns ---- */
 
-static bool put_time(void *context, const struct session_event *event)
+static bool put_time(struct writing *writing, const struct session_event *event)
 {
-    struct writing *writing = context;
     json_real(writing->json, milliseconds(event->ns));
-    writing->count++;
     return true;
 }
 
-static bool put_weight(void *context, const struct session_event *event)
+static bool put_weight(struct writing *writing, const struct session_event *event)
 {
-    struct writing *writing = context;
     json_signed(writing->json, weight_of(event));
-    writing->count++;
     return true;
 }
 
-static bool put_stack(void *context, const struct session_event *event)
+static bool put_stack(struct writing *writing, const struct session_event *event)
 {
-    struct writing *writing = context;
     uint32_t stack;
     if (!find_stack(writing, event->allocation->stack, &stack))
         return false;
     json_number(writing->json, stack);
-    writing->count++;
     return true;
 }
 
-static bool put_address(void *context, const struct session_event *event)
+static bool put_address(struct writing *writing, const struct session_event *event)
 {
-    struct writing *writing = context;
     json_number(writing->json, event->allocation->address & ADDRESS_MASK);
-    writing->count++;
     return true;
 }
 
-static bool put_thread_id(void *context, const struct session_event *event)
+static bool put_thread_id(struct writing *writing, const struct session_event *event)
 {
-    struct writing *writing = context;
     const struct session_allocation *block = event->allocation;
     const bool own = event->kind == SESSION_EVENT_ALLOC || block->free_thread == 0;
     const uint32_t thread = own ? block->thread : block->free_thread;
-    if (writing->count++ == 0 || thread != writing->thread) {
+    if (writing->count == 1 || thread != writing->thread) {
         writing->thread = thread;
         writing->tid = thread_number(writing->export->own.session, thread);
     }
@@ -171,13 +164,22 @@ static bool put_thread_id(void *context, const struct session_event *event)
     return true;
 }
 
-static bool put_column(struct writing *writing, const char *name, event_visitor *put)
+static bool visit_event(void *context, const struct session_event *event)
+{
+    struct writing *writing = context;
+    writing->count++;
+    return writing->put(writing, event);
+}
+
+static bool put_column(struct writing *writing, const char *name, put_value *put)
 {
     const uint64_t count = writing->count;
+    writing->put = put;
     json_key(writing->json, name);
     json_array(writing->json);
     writing->count = 0;
-    if (!selection_events(writing->export->own.selection, put, writing, writing->export->error))
+    if (!selection_events(writing->export->own.selection, visit_event, writing,
+                          writing->export->error))
         return false;
     json_array_end(writing->json);
     return writing->count == count ||
