@@ -23,7 +23,7 @@ enum packed_array {
 /* The states of stacks by their number. */
 #define PACKED_STATES                                                                              \
     {                                                                                              \
-        "none", "complete", "depth limit", "unwind end", "lost"                                    \
+        "none", "complete", "depth limit", "unwind end", "lost", "collector"                       \
     }
 
 /* Parts of array 5, in order, with their bytes. */

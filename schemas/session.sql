@@ -50,7 +50,8 @@ CREATE TABLE stack(
   function_id INTEGER REFERENCES function(id),  -- of the call site
   user_frame_id INTEGER REFERENCES frame(id),   -- innermost of the user's own code; NULL: none
   owner_id INTEGER REFERENCES owner(id),        -- of its blocks; NULL: unknown
-  state TEXT NOT NULL,            -- 'complete', 'depth limit', 'unwind end', 'lost', 'none'
+  state TEXT NOT NULL,            -- 'complete', 'depth limit', 'unwind end', 'lost', 'none',
+                                  -- 'collector': no function freed, a garbage collector did
   allocations INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,
   live_count INTEGER NOT NULL DEFAULT 0,        -- at the end
@@ -165,7 +166,21 @@ CREATE TABLE arena(
   live_count INTEGER NOT NULL DEFAULT 0,    -- at the end
   live_bytes INTEGER NOT NULL DEFAULT 0,
   peak_bytes INTEGER NOT NULL DEFAULT 0,    -- its largest live bytes
-  peak_ns INTEGER NOT NULL DEFAULT 0
+  peak_ns INTEGER NOT NULL DEFAULT 0,
+  collected INTEGER NOT NULL DEFAULT 0,     -- blocks that a garbage collector took
+  runtime_id INTEGER,             -- module of the runtime whose collections took them; NULL: none
+  kept_ns INTEGER,                -- when the last of those that ended began; NULL: none
+  kept_count INTEGER NOT NULL DEFAULT 0,    -- of the live ones: not younger than kept_ns, if there is one
+  kept_bytes INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE collection(          -- garbage collections
+  id INTEGER PRIMARY KEY,
+  runtime_id INTEGER NOT NULL,    -- module of the runtime
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id),
+  begin_ns INTEGER NOT NULL,
+  end_ns INTEGER,                 -- NULL: it had not ended when the recording did
+  collected INTEGER NOT NULL,     -- blocks that it took, of arenas
+  bytes INTEGER NOT NULL
 );
 CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT,
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
@@ -426,7 +441,13 @@ CREATE VIEW v_allocation AS
          -- Bytes that are not elements: bytes after a record, a length before the elements of new T[n].
          max(0, a.size - a.count * ty.size) AS extra_bytes,
          th.process_id AS process_id, p.pid AS pid, p.program AS process,
-         o.name AS owner, uf.name AS user
+         o.name AS owner, uf.name AS user,
+         CASE WHEN a.free_ns IS NULL THEN NULL
+           WHEN a.free_stack_id IN (SELECT id FROM stack WHERE state = 'collector')
+           THEN 'collector' ELSE 'program' END AS freed_by,
+         -- Live at the end; in a collected arena, what its last collection left.
+         a.free_ns IS NULL AND a.alloc_ns <= ifnull((SELECT x.kept_ns FROM arena x
+           WHERE x.id = a.arena_id), a.alloc_ns) AS kept
   -- Tables that depend on the stack only come before the allocations: the planner can then test a
   -- condition on function, file or module once for each stack, not for each allocation.
   FROM stack st

@@ -228,6 +228,12 @@ enum trace_extended {
 /* The most names of runtimes that a trace has. */
 #define TRACE_RUNTIME_NAMES (1u << 20)
 
+/* Why a block of an arena ended. */
+enum trace_free_reason {
+    TRACE_FREED_BY_PROGRAM = 0,
+    TRACE_FREED_BY_COLLECTOR = 1,
+};
+
 enum trace_drop_reason {
     TRACE_DROP_REENTRANT = 1, /* an allocation inside the recorder's own critical section */
     TRACE_DROP_NO_THREAD = 2, /* the thread had no state: too early, or memory exhausted */

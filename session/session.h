@@ -192,7 +192,7 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
                      size_t capacity);
 /* Returns the index of the call-site frame of a stack, 0 if none is known. */
 size_t session_stack_call_site(struct session *session, uint32_t stack);
-/* Returns "complete", "depth limit", "unwind end", "lost" or "none". */
+/* Returns "complete", "depth limit", "unwind end", "lost", "none" or "collector". */
 const char *session_stack_state(const struct session *session, uint32_t stack);
 
 /* ---- allocations ------------------------------------------------------------------------ */

@@ -77,12 +77,12 @@ static bool list_arena(struct replay *replay, uint32_t index)
 }
 
 static bool end_block(struct replay *replay, struct arena_row *arena, struct live_block *block,
-                      uint32_t thread, uint64_t *row)
+                      uint32_t thread, uint32_t free_stack, uint64_t *row)
 {
     live_table_release(&arena->blocks, block);
     arena->live_count--;
     arena->live_bytes -= block->size;
-    *row = replay_put_row(replay, block, replay->now_ns - block->alloc_ns + 1, thread, 0);
+    *row = replay_put_row(replay, block, replay->now_ns - block->alloc_ns + 1, thread, free_stack);
     block->alloc_ns = replay->now_ns;
     return *row != 0;
 }
@@ -118,7 +118,7 @@ static bool allocate_block(struct replay *replay, uint32_t index, const struct t
     if (block->state == BLOCK_LIVE) {
         replay_problem(replay, event, PROBLEM_OVERLAP, extension->address,
                        "allocated while it was live in its arena");
-        if (!end_block(replay, arena, block, 0, &row))
+        if (!end_block(replay, arena, block, 0, 0, &row))
             return false;
     }
     live_table_claim(&arena->blocks, block);
@@ -141,25 +141,50 @@ static bool allocate_block(struct replay *replay, uint32_t index, const struct t
     return true;
 }
 
+static bool is_collected(const struct trace_extension *extension)
+{
+    return extension->type == TRACE_EXT_ARENA_FREE && extension->reason == TRACE_FREED_BY_COLLECTOR;
+}
+
+/* Notes that a garbage collector took a block of the arena. Returns the stack of its free, or
+ * INDEX_NONE if memory is exhausted. */
+static uint32_t note_collected(struct replay *replay, struct arena_row *arena, uint64_t size)
+{
+    const uint32_t runtime = collections_take(&replay->collections, arena->runtime, size);
+    arena->collected++;
+    if (runtime)
+        arena->runtime = runtime;
+    return stacks_collector(replay->stacks);
+}
+
 /* Frees a block. *row is the row of the block that was ended, 0 if there was none. */
 static bool release_block(struct replay *replay, uint32_t index, const struct trace_event *event,
                           uint64_t address, uint64_t *row)
 {
     struct arena_row *arena = &replay->arenas[index];
     struct live_block *block = live_table_find(&arena->blocks, address);
+    uint32_t free_stack = 0;
     *row = 0;
     if (!block)
         return false;
-    if (block->state == BLOCK_LIVE)
-        return end_block(replay, arena, block, event->thread, row);
-    if (replay_may_be_unseen(replay, block)) {
+    const bool inherited = replay->forked && block->state == BLOCK_EMPTY;
+    if (block->state != BLOCK_LIVE && replay_may_be_unseen(replay, block)) {
         replay->unseen_frees++;
         return true;
     }
-    if (replay->forked && block->state == BLOCK_EMPTY) {
-        const struct inherited_free inherited = {
-            .address = address, .ns = replay->now_ns, .arena = arena->id, .thread = event->thread};
-        *row = replay_inherit(replay, &arena->blocks, block, &inherited);
+    if ((block->state == BLOCK_LIVE || inherited) && is_collected(event->extension))
+        free_stack = note_collected(replay, arena, inherited ? 0 : block->size);
+    if (free_stack == INDEX_NONE)
+        return false;
+    if (block->state == BLOCK_LIVE)
+        return end_block(replay, arena, block, event->thread, free_stack, row);
+    if (inherited) {
+        const struct inherited_free noted = {.address = address,
+                                             .ns = replay->now_ns,
+                                             .arena = arena->id,
+                                             .thread = event->thread,
+                                             .stack = free_stack};
+        *row = replay_inherit(replay, &arena->blocks, block, &noted);
         return *row != 0;
     }
     replay_problem(replay, event,
@@ -188,7 +213,7 @@ static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_
     uint64_t row;
     for (size_t i = 0; good && i < arena->blocks.capacity; i++)
         if (arena->blocks.blocks[i].state == BLOCK_LIVE)
-            good = end_block(replay, arena, &arena->blocks.blocks[i], thread, &row);
+            good = end_block(replay, arena, &arena->blocks.blocks[i], thread, 0, &row);
     /* The next reset must not go through this table again. */
     live_table_clear(&arena->blocks);
     return good;
@@ -269,4 +294,21 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     default:
         return reset_arena(replay, index, event->thread);
     }
+}
+
+struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena)
+{
+    struct kept_blocks kept = {.count = arena->live_count, .bytes = arena->live_bytes};
+    if (arena->collected == 0 || !collections_last(&replay->collections, arena->runtime, &kept.ns))
+        return kept;
+    kept.known = true;
+    kept.count = kept.bytes = 0;
+    for (size_t i = 0; i < arena->blocks.capacity; i++) {
+        const struct live_block *block = &arena->blocks.blocks[i];
+        if (block->state != BLOCK_LIVE || block->alloc_ns > kept.ns)
+            continue;
+        kept.count++;
+        kept.bytes += block->size;
+    }
+    return kept;
 }

@@ -134,6 +134,17 @@ static bool compare_size(struct replay *replay, const struct trace_event *event)
     return wrong_sizes_add(&replay->wrong_sizes, &row);
 }
 
+static bool mark_collection(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const uint32_t id = extension->module <= UINT32_MAX ? (uint32_t)extension->module : 0;
+    const struct module_row *module = id ? trace_scan_module(replay->scan, id) : NULL;
+    if (module && module->runtime)
+        return collections_mark(&replay->collections, id, extension->begins, replay->now_ns);
+    replay_problem(replay, event, PROBLEM_RECORD, 0, "a collection of a runtime that is not known");
+    return true;
+}
+
 bool replay_autosave(struct replay *replay)
 {
     static const struct trace_text name = {"autosave", 8};
@@ -173,6 +184,8 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
             replay->paused_before = true;
         }
         return true;
+    case TRACE_EXT_COLLECTION:
+        return mark_collection(replay, event);
     case TRACE_EXT_BEFORE:
         replay->before_known = true;
         replay->before_bytes = extension->size;

@@ -15,6 +15,15 @@ bool replay_autosave(struct replay *replay);
 /* Replays ARENA and ARENA_* records. False if memory is exhausted or the sink failed. */
 bool replay_arena(struct replay *replay, const struct trace_event *event);
 
+/* What an arena keeps: of its live blocks those that its runtime's last collection left. */
+struct kept_blocks {
+    bool known;  /* there was such a collection; otherwise all live blocks are kept */
+    uint64_t ns; /* when it began */
+    uint64_t count, bytes;
+};
+
+struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena);
+
 /* Returns the blocks of an arena, or of the heap for 0. NULL if there is no such arena. */
 struct live_table *replay_blocks(struct replay *replay, uint64_t arena);
 

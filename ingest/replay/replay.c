@@ -301,6 +301,7 @@ void replay_free(struct replay *replay)
     problems_free(&replay->problems);
     free(replay->arenas);
     free(replay->marks);
+    collections_free(&replay->collections);
     regions_free(&replay->regions);
     free_calls_free(&replay->free_calls);
     wrong_sizes_free(&replay->wrong_sizes);

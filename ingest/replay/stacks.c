@@ -19,6 +19,7 @@ const char *stack_state_name(enum stack_state state)
         [STACK_COMPLETE] = "complete",     [STACK_DEPTH_LIMIT] = "depth limit",
         [STACK_UNWIND_END] = "unwind end", [STACK_LOST] = "lost",
         [STACK_NO_STACK] = "none",         [STACK_CUT] = "depth limit",
+        [STACK_COLLECTOR] = "collector",
     };
     return names[state];
 }
@@ -283,6 +284,16 @@ uint32_t stacks_find(struct stacks *stacks, uint32_t node_id)
     if (direct)
         stacks->by_id[node_id] = *known;
     return *known;
+}
+
+uint32_t stacks_collector(struct stacks *stacks)
+{
+    if (stacks->collector == 0) {
+        if (!add_row(stacks, CONTEXT_LOST, STACK_COLLECTOR))
+            return INDEX_NONE;
+        stacks->collector = (uint32_t)(stacks->count - 1);
+    }
+    return stacks->collector;
 }
 
 void stacks_prefetch(const struct stacks *stacks, uint32_t stack)

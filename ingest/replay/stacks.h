@@ -17,10 +17,12 @@ enum stack_state {
     STACK_UNWIND_END,
     STACK_LOST,
     STACK_NO_STACK,
-    STACK_CUT, /* at a depth that ingest keeps; its word is 'depth limit', too */
+    STACK_CUT,       /* at a depth that ingest keeps; its word is 'depth limit', too */
+    STACK_COLLECTOR, /* no function freed: a garbage collector did */
 };
 
-/* Returns the schema's word: 'complete', 'depth limit', 'unwind end', 'lost', 'none'. */
+/* Returns the schema's word: 'complete', 'depth limit', 'unwind end', 'lost', 'none',
+ * 'collector'. */
 const char *stack_state_name(enum stack_state state);
 
 struct stack_row {
@@ -53,6 +55,7 @@ struct stacks {
     uint32_t *function_modules; /* by module row: id of the first module of the same file */
     size_t modules_named;       /* module rows that the symbolizer knows */
     uint32_t lost;              /* stack id of "lost", 0: none yet */
+    uint32_t collector;         /* stack id of frees by a garbage collector, 0: none yet */
     uint64_t kept_frames;       /* of all stacks; limited because a trace may be forged */
 };
 
@@ -65,6 +68,9 @@ void stacks_free(struct stacks *stacks);
 
 /* Returns the stack id of an event's stack (a node id), or INDEX_NONE if memory is exhausted. */
 uint32_t stacks_find(struct stacks *stacks, uint32_t node_id);
+
+/* Returns the stack id of frees by a garbage collector, or INDEX_NONE if memory is exhausted. */
+uint32_t stacks_collector(struct stacks *stacks);
 
 /* Returns the id of the function of a stack's call site, 0: none. */
 static inline uint32_t stacks_function(const struct stacks *stacks, uint32_t stack)

@@ -3,6 +3,7 @@
 #ifndef MPROF_INGEST_REPLAY_STATE_H
 #define MPROF_INGEST_REPLAY_STATE_H
 
+#include "ingest/replay/collections.h"
 #include "ingest/replay/free_calls.h"
 #include "ingest/replay/live_table.h"
 #include "ingest/replay/regions.h"
@@ -21,6 +22,8 @@ struct arena_row {
     char *name;
     struct live_table blocks;
     uint64_t allocations, objects, bytes, live_count, live_bytes, peak_bytes, peak_ns;
+    uint64_t collected; /* blocks that a garbage collector took */
+    uint32_t runtime;   /* id of the module whose collections took them, 0: none is known */
     /* An unordered list of the rows of those arenas under it that may have live blocks. */
     uint32_t first_child, next_sibling;
     bool listed; /* in its parent's list, or it has no parent */
@@ -120,6 +123,7 @@ struct replay {
     uint64_t autosave, until_autosave; /* allocations from snapshot to snapshot, 0: none */
     struct mark_row *marks;
     size_t mark_count, mark_capacity;
+    struct collections collections;
     struct regions regions;
     struct free_calls free_calls;
     struct wrong_sizes wrong_sizes;

@@ -123,7 +123,8 @@ static int put_stacks(sqlite3 *database)
 {
     static const char sql[] =
         "SELECT id, function_id, call_site_frame_id, CASE state WHEN 'complete' THEN 1 WHEN"
-        " 'depth limit' THEN 2 WHEN 'unwind end' THEN 3 WHEN 'lost' THEN 4 ELSE 0 END FROM stack";
+        " 'depth limit' THEN 2 WHEN 'unwind end' THEN 3 WHEN 'lost' THEN 4 WHEN 'collector' THEN 5"
+        " ELSE 0 END FROM stack";
     uint64_t count;
     int result = count_ids(
         database, "SELECT count(*), ifnull(min(id), 0), ifnull(max(id), 0) FROM stack", &count);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/replay/extended.h"
 #include "ingest/replay/runtime_blocks.h"
 #include "ingest/write/function_sum.h"
 
@@ -238,11 +239,23 @@ static bool put_incidents(const struct table_sink *sink, const struct session_fa
     bool good = true;
     for (size_t i = 0; good && i < replay->arena_count; i++) {
         const struct arena_row *arena = &replay->arenas[i];
+        const struct kept_blocks kept = replay_kept(replay, arena);
         good = PUT(sink, WRITER_ARENA, value_number(arena->id), value_number(arena->parent),
                    value_text(arena->name), value_number(arena->allocations),
                    value_number(arena->objects), value_number(arena->bytes),
                    value_number(arena->live_count), value_number(arena->live_bytes),
-                   value_number(arena->peak_bytes), value_number(arena->peak_ns));
+                   value_number(arena->peak_bytes), value_number(arena->peak_ns),
+                   value_number(arena->collected),
+                   arena->runtime ? value_number(arena->runtime) : value_null(),
+                   kept.known ? value_number(kept.ns) : value_null(), value_number(kept.count),
+                   value_number(kept.bytes));
+    }
+    for (size_t i = 0; good && i < replay->collections.count; i++) {
+        const struct collection_row *row = &replay->collections.rows[i];
+        good =
+            PUT(sink, WRITER_COLLECTION, value_number(i + 1), value_number(row->runtime),
+                value_number(row->begin_ns), row->ended ? value_number(row->end_ns) : value_null(),
+                value_number(row->count), value_number(row->bytes));
     }
     for (size_t i = 0; good && i < replay->mark_count; i++)
         good = PUT(sink, WRITER_MARK, value_number(i + 1), value_number(replay->marks[i].ns),

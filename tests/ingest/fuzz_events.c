@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ingest/replay/extended.h"
 #include "tests/ingest/replay_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,10 +33,39 @@ static uint64_t take_address(struct input *input)
     return 0x10000 + 16 * (uint64_t)take(input, 24);
 }
 
+/* Writes what a runtime with a heap of its own says. Module 1 is such a runtime, 2 is not known. */
+static void put_runtime_event(struct lane *lane, struct input *input, uint64_t ticks)
+{
+    const uint32_t arena = take(input, 6);
+    const uint64_t address = take_address(input);
+    switch (take(input, 5)) {
+    case 0:
+        lane_extended(lane, TRACE_EXT_COLLECTION, "wnn", ticks, (uint64_t)take(input, 2) + 1,
+                      (uint64_t)take(input, 2));
+        break;
+    case 1:
+        lane_arena_collected(lane, ticks, arena, address);
+        break;
+    case 2:
+        lane_extended(lane, TRACE_EXT_ARENA_FREE, "wnnn", ticks, (uint64_t)arena, address,
+                      (uint64_t)take(input, 3));
+        break;
+    default:
+        lane_arena_kind(lane, ticks, arena, address, take(input, 200), take(input, 9),
+                        take(input, 3) + 1);
+        break;
+    }
+}
+
 static void put_arena_event(struct lane *lane, struct input *input, uint64_t ticks)
 {
     const uint64_t arena = take(input, 6), address = take_address(input);
-    switch (take(input, 6)) {
+    const unsigned what = take(input, 256);
+    if (what >= 192) {
+        put_runtime_event(lane, input, ticks);
+        return;
+    }
+    switch (what % 6) {
     case 0:
         lane_extended(lane, TRACE_EXT_ARENA, "wnns", ticks, arena, (uint64_t)take(input, 6), "a");
         break;
@@ -101,6 +131,13 @@ static void put_nodes(struct lane *lane)
         lane_node(lane, id, id / 2, TRACE_FRAME_RETURN, 0, 0x1000 * id);
 }
 
+static void put_runtime(struct lane *lane, uint64_t ticks)
+{
+    lane_extended(lane, TRACE_EXT_RUNTIME, "wns", ticks, (uint64_t)1, "Toy");
+    lane_extended(lane, TRACE_EXT_KIND, "wnns", ticks, (uint64_t)1, (uint64_t)1, "cons");
+    lane_extended(lane, TRACE_EXT_KIND, "wnns", ticks, (uint64_t)2, (uint64_t)1, "");
+}
+
 static struct trace_builder *build(struct input input)
 {
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
@@ -113,6 +150,7 @@ static struct trace_builder *build(struct input input)
         last[i] = now;
     }
     put_nodes(&lanes[0]);
+    put_runtime(&lanes[0], now);
     for (unsigned n = 0; n < EVENTS_MOST && input.at < input.end; n++) {
         unsigned head = take(&input, 256), lane = head % LANES;
         now += head / LANES % 4;
@@ -125,6 +163,33 @@ static struct trace_builder *build(struct input input)
         lane_seal(&lanes[i]);
     trace_builder_end(builder, TRACE_STATE_ENDED, now + 10);
     return builder;
+}
+
+/* What arenas keep is live, and what a collector took has its stack. */
+static void check_arenas(const struct replayed *replayed)
+{
+    const struct replay *replay = &replayed->replay;
+    uint64_t taken = 0, collected = 0;
+    for (size_t i = 0; i < replay->arena_count; i++) {
+        const struct kept_blocks kept = replay_kept(replay, &replay->arenas[i]);
+        if (kept.count > replay->arenas[i].live_count || kept.bytes > replay->arenas[i].live_bytes)
+            abort();
+        collected += replay->arenas[i].collected;
+    }
+    for (size_t i = 0; i < replay->collections.count; i++)
+        taken += replay->collections.rows[i].count;
+    if (taken > collected)
+        abort();
+    for (size_t i = 0; i < replayed->row_count; i++) {
+        const uint64_t *row = replayed->rows[i];
+        const bool by_collector =
+            row[COLUMN_FREE_STACK] != 0 && row[COLUMN_FREE_STACK] == replayed->stacks.collector;
+        if (by_collector && (row[COLUMN_ARENA] == 0 || row[COLUMN_LIFE_NS] == 0))
+            abort();
+        collected -= by_collector;
+    }
+    if (collected != 0)
+        abort();
 }
 
 static void check(const struct replayed *replayed)
@@ -149,6 +214,7 @@ static void check(const struct replayed *replayed)
     if (!replayed->good || rows != totals->allocations || live != totals->live_count ||
         bytes != totals->bytes || stack_bytes != totals->bytes || at_peak != totals->peak_bytes)
         abort();
+    check_arenas(replayed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

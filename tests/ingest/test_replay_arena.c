@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ingest/replay/extended.h"
 #include "tests/ingest/replay_fixture.h"
 
 #define N(number) ((uint64_t)(number))
@@ -216,11 +217,87 @@ static void types_of_what_is_not_there_are_no_matter(void **state)
     replayed_free(replayed);
 }
 
+static void collection(struct lane *lane, uint64_t ticks, uint64_t runtime, bool begins)
+{
+    lane_extended(lane, TRACE_EXT_COLLECTION, "wnn", ticks, runtime, N(begins));
+}
+
+/* Two runtimes collect, at first one in the other's time. A collection that never ended says
+ * nothing of what is kept, nor does an end without a beginning. */
+static void collections_tell_what_is_kept(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct lane lane;
+    lane_begin(&lane, builder, 1, START);
+    lane_extended(&lane, TRACE_EXT_RUNTIME, "wns", N(START), N(1), "one");
+    lane_extended(&lane, TRACE_EXT_RUNTIME, "wns", N(START), N(2), "two");
+    for (uint32_t arena = 1; arena <= 3; arena++)
+        for (uint64_t block = 0; block < 4; block++)
+            lane_arena_alloc(&lane, 1010 + block, arena, 16 * block, UINT64_C(10) * arena, 1, 0);
+    collection(&lane, 1100, 2, false);
+    collection(&lane, 1110, 1, true);
+    collection(&lane, 1120, 2, true);
+    lane_arena_collected(&lane, 1130, 1, 0); /* by whom is not known */
+    collection(&lane, 1140, 1, false);
+    lane_arena_collected(&lane, 1150, 2, 0); /* only two collects */
+    collection(&lane, 1160, 1, true);
+    lane_arena_collected(&lane, 1170, 2, 16); /* two took the arena's blocks before */
+    collection(&lane, 1180, 2, false);
+    lane_arena_collected(&lane, 1190, 1, 16); /* now only one collects */
+    collection(&lane, 1200, 1, false);
+    lane_arena_alloc(&lane, 1210, 1, 0, 7, 1, 0);
+    lane_arena_alloc(&lane, 1210, 2, 0, 7, 1, 0);
+    lane_arena_free(&lane, 1220, 2, 32);
+    collection(&lane, 1230, 1, true);
+    collection(&lane, 1240, 1, true);
+    lane_arena_collected(&lane, 1250, 3, 0x9000); /* there is no such block */
+    struct replayed *replayed = replay_built(builder);
+    const struct replay *replay = &replayed->replay;
+    const struct kept_blocks one = replay_kept(replay, &replay->arenas[0]),
+                             two = replay_kept(replay, &replay->arenas[1]),
+                             none = replay_kept(replay, &replay->arenas[2]);
+    assert_int_equal(replay->arenas[0].collected, 2);
+    assert_int_equal(replay->arenas[0].runtime, 1);
+    assert_true(one.known);
+    assert_int_equal(one.ns, 160);
+    assert_int_equal(one.count, 2);
+    assert_int_equal(one.bytes, 20);
+    assert_int_equal(replay->arenas[1].collected, 2);
+    assert_int_equal(replay->arenas[1].runtime, 2);
+    assert_int_equal(two.ns, 120);
+    assert_int_equal(two.count, 1);
+    assert_false(none.known);
+    assert_int_equal(replay->arenas[2].collected, 0);
+    assert_int_equal(none.count, 4);
+    assert_int_equal(replayed->problems.counts[PROBLEM_UNMATCHED_FREE], 1);
+    static const struct collection_row rows[] = {
+        {1, true, 110, 140, 0, 0}, {2, true, 120, 180, 2, 40}, {1, true, 160, 200, 1, 10},
+        {1, false, 230, 0, 0, 0},  {1, false, 240, 0, 0, 0},
+    };
+    assert_int_equal(replay->collections.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const struct collection_row *row = &replay->collections.rows[i];
+        assert_int_equal(row->runtime, rows[i].runtime);
+        assert_int_equal(row->ended, rows[i].ended);
+        assert_int_equal(row->begin_ns, rows[i].begin_ns);
+        assert_int_equal(row->end_ns, rows[i].end_ns);
+        assert_int_equal(row->count, rows[i].count);
+        assert_int_equal(row->bytes, rows[i].bytes);
+    }
+    size_t taken = 0;
+    for (size_t i = 0; i < replayed->row_count; i++)
+        taken += replayed->rows[i][COLUMN_FREE_STACK] == replayed->stacks.collector;
+    assert_int_equal(taken, 4);
+    replayed_free(replayed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arenas_are_as_plain_bookkeeping_says),
         cmocka_unit_test(autosave_counts_allocations_of_the_heap),
+        cmocka_unit_test(collections_tell_what_is_kept),
         cmocka_unit_test(types_of_what_is_not_there_are_no_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,10 +186,24 @@ void lane_arena_alloc(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_
            trace_put_arena_alloc(p, &lane->coding, ticks, arena, address, size, count, stack, 0));
 }
 
+void lane_arena_kind(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address,
+                     uint64_t size, uint32_t stack, uint32_t kind)
+{
+    uint8_t *p = room(lane, TRACE_RECORD_MAX);
+    commit(lane,
+           trace_put_arena_alloc(p, &lane->coding, ticks, arena, address, size, 1, stack, kind));
+}
+
 void lane_arena_free(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address)
 {
     uint8_t *p = room(lane, TRACE_RECORD_MAX);
     commit(lane, trace_put_arena_free(p, &lane->coding, ticks, arena, address, false));
+}
+
+void lane_arena_collected(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address)
+{
+    uint8_t *p = room(lane, TRACE_RECORD_MAX);
+    commit(lane, trace_put_arena_free(p, &lane->coding, ticks, arena, address, true));
 }
 
 void lane_free_stack(struct lane *lane, uint64_t ticks, uint64_t address, uint32_t stack)

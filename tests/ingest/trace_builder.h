@@ -57,7 +57,11 @@ void lane_free(struct lane *lane, uint64_t ticks, uint64_t address);
 /* These write the short forms. */
 void lane_arena_alloc(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address,
                       uint64_t size, uint64_t count, uint32_t stack);
+/* The same with a kind of a runtime, > 0. */
+void lane_arena_kind(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address,
+                     uint64_t size, uint32_t stack, uint32_t kind);
 void lane_arena_free(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address);
+void lane_arena_collected(struct lane *lane, uint64_t ticks, uint32_t arena, uint64_t address);
 void lane_free_stack(struct lane *lane, uint64_t ticks, uint64_t address, uint32_t stack);
 void lane_realloc(struct lane *lane, uint64_t before, uint64_t after, uint64_t old_address,
                   uint64_t address, uint64_t size, uint32_t stack,

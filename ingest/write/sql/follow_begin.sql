@@ -10,6 +10,7 @@ DELETE FROM process;
 DELETE FROM inherited_free;
 DELETE FROM thread;
 DELETE FROM arena;
+DELETE FROM collection;
 DELETE FROM mark;
 DELETE FROM rss;
 DELETE FROM region;

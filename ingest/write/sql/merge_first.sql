@@ -9,6 +9,7 @@ INSERT INTO first
   UNION ALL SELECT 'stack', ifnull(max(id), 0) FROM main.stack
   UNION ALL SELECT 'thread', ifnull(max(id), 0) FROM main.thread
   UNION ALL SELECT 'arena', ifnull(max(id), 0) FROM main.arena
+  UNION ALL SELECT 'collection', ifnull(max(id), 0) FROM main.collection
   UNION ALL SELECT 'mark', ifnull(max(id), 0) FROM main.mark
   UNION ALL SELECT 'region', ifnull(max(id), 0) FROM main.region
   UNION ALL SELECT 'mapping', ifnull(max(mapping), 0) FROM main.region
@@ -23,6 +24,7 @@ CREATE TEMP VIEW IF NOT EXISTS base AS SELECT
   max(id) FILTER (WHERE what = 'stack') AS stack,
   max(id) FILTER (WHERE what = 'thread') AS thread,
   max(id) FILTER (WHERE what = 'arena') AS arena,
+  max(id) FILTER (WHERE what = 'collection') AS collection,
   max(id) FILTER (WHERE what = 'mark') AS mark,
   max(id) FILTER (WHERE what = 'region') AS region,
   max(id) FILTER (WHERE what = 'mapping') AS mapping,

@@ -29,8 +29,13 @@ INSERT INTO main.type_candidate
   SELECT stack_id + base.stack, size, position, name FROM base, part.type_candidate;
 INSERT INTO main.arena
   SELECT id + base.arena, iif(parent_id = 0, 0, parent_id + base.arena), name, allocations,
-    objects, bytes, live_count, live_bytes, peak_bytes, peak_ns + base.later
+    objects, bytes, live_count, live_bytes, peak_bytes, peak_ns + base.later,
+    collected, runtime_id + base.module, kept_ns + base.later, kept_count, kept_bytes
   FROM base, part.arena;
+INSERT INTO main.collection
+  SELECT id + base.collection, runtime_id + base.module, process_id + base.process,
+    begin_ns + base.later, end_ns + base.later, collected, bytes
+  FROM base, part.collection;
 INSERT INTO main.mark
   SELECT id + base.mark, ns + base.later, kind, name, process_id + base.process
   FROM base, part.mark;

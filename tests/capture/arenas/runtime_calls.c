@@ -105,15 +105,22 @@ int main(void)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < CELLS; i++)
         mprof_arena_alloc_kind(heap, cells[i], 16, 1, cons);
+    /* The last cell but one survives, the last is freed, and ten more wait for a collection. */
     mprof_collection(toy, 1);
-    for (int i = 0; i < CELLS - 1; i++)
+    for (int i = 0; i < CELLS - 2; i++)
         mprof_collected(heap, cells[i]);
     mprof_collection(toy, 0);
+    mprof_arena_free(heap, cells[CELLS - 1]);
+    for (int i = 0; i < 10; i++)
+        mprof_arena_alloc_kind(heap, cells[i], 16, 1, cons);
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
     pid_t child = fork();
     if (child == 0) {
         evaluate(0);
+        mprof_collection(toy, 1);
+        mprof_collected(heap, cells[0]);
+        mprof_collection(toy, 0);
         mprof_arena_alloc_kind(heap, cells[0], 16, 1, cons);
         exit(signals != 1);
     }

@@ -42,7 +42,19 @@ toy-outer|runtime|3'
 cells="SELECT t.name, t.confidence, a.size, a.free_ns IS NULL, count(*) FROM allocation a
     JOIN type t ON t.id = a.type_id WHERE a.arena_id > 0 GROUP BY 4 ORDER BY 4"
 check "cells" session.db "$cells" 'cons|exact|16|0|99
-cons|exact|16|1|1'
+cons|exact|16|1|11'
+check "who freed" session.db "SELECT freed_by, kept, count(*) FROM v_allocation WHERE arena_id > 0 GROUP BY 1, 2 ORDER BY 1, 2" \
+    '|0|10
+|1|1
+collector|0|98
+program|0|1'
+check "the collection" session.db "SELECT m.name, collected, bytes, begin_ns < end_ns, c.process_id FROM collection c
+    JOIN module m ON m.id = c.runtime_id" '[toy]|98|1568|1|1'
+check "what is kept" session.db "SELECT r.collected, m.name, kept_ns = begin_ns, live_count, kept_count, kept_bytes
+    FROM arena r JOIN collection c USING (runtime_id) JOIN module m ON m.id = r.runtime_id" '98|[toy]|1|11|1|16'
+check "a cell of the parent that the child's collector took" child.db "SELECT count(*), s.state FROM inherited_free f
+    JOIN stack s ON s.id = f.free_stack_id WHERE arena_id > 0" '1|collector'
+check "kept in the child" child.db "SELECT collected, kept_count, live_count FROM arena" '1|0|1'
 check "cell of the child" child.db "$cells" 'cons|exact|16|1|1'
 check "problems" session.db "SELECT kind FROM problem WHERE kind != 'dropped'" ''
 exit "$failed"

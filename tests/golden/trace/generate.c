@@ -106,6 +106,30 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_DROPPED, "wnn", N(2096), N(2), N(TRACE_DROP_REENTRANT));
 }
 
+/* Thread 1 runs a runtime, whose collector takes two blocks of its heap. The second collection has
+ * not ended at the end. */
+static void runtime(struct lane *lane)
+{
+    lane_extended(lane, TRACE_EXT_RUNTIME, "wns", N(2097), N(2), "Toy");
+    lane_extended(lane, TRACE_EXT_RUNTIME_NAME, "wnnssn", N(2097), N(2), N(1), "make-list",
+                  "list.toy", N(7));
+    lane_node(lane, 9, 2, TRACE_FRAME_EXACT, 2, N(1) << TRACE_RUNTIME_LINE_BITS | 12);
+    lane_extended(lane, TRACE_EXT_KIND, "wnns", N(2098), N(1), N(2), "cons");
+    lane_extended(lane, TRACE_EXT_ARENA, "wnns", N(2098), N(3), N(0), "toy heap");
+    for (uint64_t cell = 0; cell < 3; cell++)
+        lane_arena_kind(lane, 2100 + cell, 3, 0x600000 + 16 * cell, 16, 9, 1);
+    lane_extended(lane, TRACE_EXT_ARENA_ALLOC, "wnnnnnn", N(2103), N(3), N(0x600030), N(16), N(1),
+                  N(9), N(1));
+    lane_extended(lane, TRACE_EXT_COLLECTION, "wnn", N(2104), N(2), N(1));
+    lane_arena_collected(lane, 2105, 3, 0x600000);
+    lane_extended(lane, TRACE_EXT_ARENA_FREE, "wnnn", N(2106), N(3), N(0x600010), N(1));
+    lane_extended(lane, TRACE_EXT_COLLECTION, "wnn", N(2107), N(2), N(0));
+    lane_arena_free(lane, 2108, 3, 0x600020);
+    lane_arena_kind(lane, 2109, 3, 0x600000, 16, 9, 1);
+    lane_extended(lane, TRACE_EXT_COLLECTION, "wnn", N(2110), N(2), N(1));
+    lane_extended(lane, TRACE_EXT_COLLECTION, "wnn", N(2110), N(1), N(1)); /* not a runtime */
+}
+
 /* Threads 2 and 3 share a chunk; 2 frees what 1 allocated. */
 static void other_threads(struct lane *lane, struct trace_builder *builder)
 {
@@ -128,6 +152,7 @@ static struct trace_builder *worked(void)
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_TSC);
     struct lane lane, other;
     first_thread(&lane, builder);
+    runtime(&lane);
     other_threads(&other, builder);
     trace_builder_unused_slot(builder);
     lane_extended(&lane, TRACE_EXT_END, "wn", N(3000), N(TRACE_END_EXIT));
