@@ -290,7 +290,7 @@ bool selection_row(struct selection *selection, uint64_t n, struct session_alloc
 struct session_legend {
     size_t count;
     struct {
-        char label[1024];
+        char label[4096]; /* names of templates are long */
         uint64_t bytes, allocations;
         int color; /* fixed colour 0-255 from a `color red` step, or -1: by position */
     } entry[SESSION_COLORS];

@@ -68,6 +68,11 @@ class Browser:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def input_seconds(self):
+        """Returns the processor time of the thread that reads keys and draws, in seconds."""
+        with open("/proc/%d/task/%d/schedstat" % (self.pid, self.pid)) as stat:
+            return int(stat.read().split()[0]) / 1e9
+
     def switches(self):
         """Returns how often the main thread has given up its core, which each wait does once."""
         with open("/proc/%d/status" % self.pid) as status:

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/screen/cells.h"
 #include "tui/screen/short_name.h"
 
 static void check(const char *name, const char *expected)
@@ -205,13 +206,77 @@ static void test_hard_names(void **state)
     }
 }
 
+static void fit(const char *name, int width, const char *expected)
+{
+    char out[SHORT_NAME_SIZE];
+    assert_string_equal(short_name_fit(out, sizeof(out), name, width), expected);
+}
+
+/* The function is what stays. */
+static void test_names_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const char add[] = "shop::Registry<shop::Order>::add(shop::Order const&)";
+    fit(add, 32, "shop::Registry<shop::Order>::add");
+    fit(add, 31, "Registry<shop::Order>::add");
+    fit(add, 26, "Registry<shop::Order>::add");
+    fit(add, 25, "Registry<shop::Ord…>::add");
+    fit(add, 20, "Registry<shop…>::add");
+    fit(add, 19, "shop::Registry::add");
+    fit(add, 18, "Registry::add");
+    fit(add, 12, "Regist…::add");
+    fit(add, 9, "Reg…::add");
+    fit(add, 8, "…add");
+    fit(add, 3, "add");
+    fit(add, 2, "a…");
+    fit(add, 1, "…");
+    fit("std::vector<int, std::allocator<int>>::operator[](unsigned long)", 18,
+        "vector::operator[]");
+    fit("std::map<A, B>::operator<(std::map<A, B> const&) const", 14, "map::operator<");
+    fit("shop::make_unique<shop::Order>(int)", 16, "make_unique<sho…");
+    fit("shop::make_unique<shop::Order>(int)", 13, "make_unique…");
+    fit("shop::make_unique<shop::Order>(int)", 11, "make_unique");
+    fit("shop::run(int)::{lambda(int)#1}::operator()(int) const", 27,
+        "run::{lambda#1}::operator()");
+    /* Words that begin alike, and end so. */
+    fit("__libc_start_call_main", 14, "__libc_s…_main");
+    fit("__libc_start_main_impl", 14, "__libc_s…_impl");
+    fit("unsigned long long", 10, "unsigned …");
+    fit(add, 0, "…");
+}
+
+/* No name takes more columns than it may, however it is made. */
+static void test_no_name_is_too_wide(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {
+        "std::", "<",        ">", "(",        ")",  "::", " ",    ",",
+        "a",     "{lambda(", "}", "operator", "#1", "日", "\xff", "name"};
+    unsigned seed = 11;
+    for (int i = 0; i < 20000; i++) {
+        char name[200] = "", out[SHORT_NAME_SIZE];
+        for (int piece = 0; piece < 12; piece++) {
+            seed = seed * 1103515245 + 12345;
+            strcat(name, pieces[(seed >> 16) % (sizeof(pieces) / sizeof(pieces[0]))]);
+        }
+        const int width = 1 + (int)(seed >> 16) % 30;
+        short_name_fit(out, sizeof(out), name, width);
+        assert_true(text_width(out) <= width);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters), cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_functions),  cmocka_unit_test(test_lambdas),
-        cmocka_unit_test(test_types),      cmocka_unit_test(test_other_languages),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_lambdas),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_other_languages),
         cmocka_unit_test(test_hard_names),
+        cmocka_unit_test(test_names_that_do_not_fit),
+        cmocka_unit_test(test_no_name_is_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,8 +363,8 @@ static void names_that_look_alike_differ(void **state)
                    " main\n"
                    " …construct<char*>(char*, …\n"
                    " …construct<char const*>(c…\n"
-                   " …_inplace<app::FirstWidge…\n"
-                   " …_inplace<app::OtherWidge…\n"
+                   " …FirstWidget>::_M_dispose\n"
+                   " …OtherWidget>::_M_dispose\n"
                    " parse_one_record_of_many\n"
                    " parse_one_record_of_many\n");
     assert_renders(62, 8,

@@ -322,7 +322,7 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
 {
     char shorter[SHORT_NAME_SIZE];
     const char *offset = strstr(name, "+0x");
-    name = offset ? name : short_name(shorter, sizeof(shorter), name);
+    name = offset ? name : short_name_fit(shorter, sizeof(shorter), name, width);
     int tail = offset ? text_width(offset) : 0;
     area_field(area, x, y, width, style, name);
     if (offset && text_width(name) > width && tail + 4 <= width) {
@@ -361,50 +361,12 @@ int area_name_width(const char *name, int most)
     return width < most ? width : most;
 }
 
-/* Returns the text after the first "scope::" outside of arguments, or NULL. */
-static const char *behind_scope(const char *name)
-{
-    static const char anonymous[] = "(anonymous namespace)";
-    int depth = 0;
-    for (const char *at = name; *at != 0; at++) {
-        if (depth == 0 && strncmp(at, anonymous, sizeof(anonymous) - 1) == 0)
-            at += sizeof(anonymous) - 1;
-        if (depth == 0 && at[0] == ':' && at[1] == ':')
-            return at + 2;
-        if (*at == '(' && depth == 0)
-            return NULL;
-        depth += *at == '<' || *at == '(';
-        depth -= *at == '>' || *at == ')';
-    }
-    return NULL;
-}
-
-/* Writes a name without the template arguments of its scopes: "Pool<Node>::make" becomes
- * "Pool::make". Returns `out`. */
-static const char *bare_scopes(char *out, size_t size, const char *name)
-{
-    size_t length = 0, open = 0;
-    int depth = 0;
-    for (const char *at = name; *at != 0 && length + 1 < size; at++) {
-        if (*at == '<' && depth++ == 0)
-            open = length;
-        out[length++] = *at;
-        if (*at == '>' && depth > 0 && --depth == 0 && at[1] == ':')
-            length = open;
-    }
-    out[length] = 0;
-    return out;
-}
-
 int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
                   const char *name)
 {
-    char text[SHORT_NAME_SIZE] = "", bare[SHORT_NAME_SIZE] = "";
-    const char *shorter;
-    name = short_name(text, sizeof(text), name);
-    while (text_width(name) > width && (shorter = behind_scope(name))) {
-        name = text_width(bare_scopes(bare, sizeof(bare), name)) <= width ? bare : shorter;
-    }
+    char text[SHORT_NAME_SIZE];
+    if (!strstr(name, "+0x"))
+        name = short_name_fit(text, sizeof(text), name, width);
     if (text_width(name) < width)
         width = text_width(name);
     area_name(area, x, y, width, style, name);

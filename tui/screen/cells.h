@@ -95,8 +95,8 @@ int area_whole_text(const struct area *area, int x, int y, struct cell_style sty
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);
 /*
- * Does the same for the name of a function, in its short form (short_name.h). It cuts a name
- * without a symbol ("module+0x4fd0") before its offset, which tells such names apart.
+ * Does the same for the name of a function, in its short form as it fits (short_name.h). It cuts a
+ * name without a symbol ("module+0x4fd0") before its offset, which tells such names apart.
  */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);
@@ -105,11 +105,8 @@ void area_path(const struct area *area, int x, int y, int width, struct cell_sty
                const char *names);
 /* Returns the columns that area_name() needs for all of a name, at most `most`. */
 int area_name_width(const char *name, int most);
-/*
- * Does the same as area_name() for a type or another category. A name that is too long loses its
- * first scopes ("leveldb::(anonymous namespace)::" of a class) before it is cut at the end. Returns
- * the columns that it takes, at most `width`.
- */
+/* Does the same as area_name() for a type or another category, but pads nothing. Returns the
+ * columns that it takes, at most `width`. */
 int area_category(const struct area *area, int x, int y, int width, struct cell_style style,
                   const char *name);
 /* Does the same as area_field(), flush right. */

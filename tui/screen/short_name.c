@@ -379,6 +379,43 @@ char *short_name_with_parameters(char *out, size_t size, const char *name)
     return shorten(&short_, name);
 }
 
+/* Stores the length of a part that ends at `end`, and the one without its last brackets. */
+static void end_part(struct name_part *part, const char *end, const char *bracket)
+{
+    part->length = (size_t)(end - part->begin);
+    part->bare = bracket ? (size_t)(bracket - part->begin) : part->length;
+}
+
+size_t short_name_split(const char *name, struct name_part *parts, size_t most)
+{
+    const struct part whole = {name, name + strlen(name)};
+    const char *bracket = NULL; /* of template arguments that end this part */
+    size_t count = 1;
+    parts[0].begin = name;
+    for (const char *at = name; at < whole.end; at++) {
+        const size_t skip = operator_length(&whole, at);
+        if (skip > 0) {
+            bracket = NULL;
+            at += skip - 1;
+        } else if (closing(*at) != 0) {
+            const char *end = match(&whole, at);
+            bracket = *at == '<' && at > parts[count - 1].begin ? at : NULL;
+            at = end ? end : whole.end - 1; /* the name was cut inside these brackets */
+        } else if (at[0] == ':' && at[1] == ':' && at[2] && at[2] != '{' && at > name) {
+            end_part(&parts[count - 1], at, bracket);
+            bracket = NULL;
+            if (count == most)
+                memmove(parts, parts + 1, (--count) * sizeof(*parts));
+            parts[count++].begin = at + 2;
+            at++;
+        } else {
+            bracket = NULL;
+        }
+    }
+    end_part(&parts[count - 1], whole.end, bracket);
+    return count;
+}
+
 char *short_name_cut(char *out, size_t size, const char *name)
 {
     static const char ellipsis[] = "\u2026";

@@ -24,7 +24,27 @@ char *short_name(char *out, size_t size, const char *name);
 /* Writes a longer form, which has the template arguments of the function and its parameters, to
  * tell functions apart that have one short name. */
 char *short_name_with_parameters(char *out, size_t size, const char *name);
+/*
+ * Writes the short form of a name in at most `width` columns. The end of the name, which is the
+ * function, stays as long as it fits. A name that is too long loses, in this order, until it fits:
+ * the namespaces, the ends of the arguments of its class, these arguments and those of the
+ * function, the end of its class, its class. A function that is still too long loses its middle.
+ * Returns `out`.
+ */
+char *short_name_fit(char *out, size_t size, const char *name, int width);
+/* Does the same for a name that is in its short form. */
+char *short_name_fit_again(char *out, size_t size, const char *name, int width);
 /* Does the same as short_name(), but ends what does not fit in an ellipsis (`size` at least 4). */
 char *short_name_cut(char *out, size_t size, const char *name);
+
+/* One of the parts of a name between "::". */
+struct name_part {
+    const char *begin;
+    size_t length; /* bytes */
+    size_t bare;   /* bytes without template arguments at its end */
+};
+/* Splits a short name, the last `most` parts. A lambda belongs to the function that has it. Returns
+ * how many there are, at least 1. */
+size_t short_name_split(const char *name, struct name_part *parts, size_t most);
 
 #endif
