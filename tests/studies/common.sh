@@ -18,3 +18,7 @@ build_once() {
 }
 # row CELL…: a row of a table of the page.
 row() { local cell; printf '|'; for cell in "$@"; do printf ' %s |' "$cell"; done; printf '\n'; }
+# on_page PAGE FILE [PERCENT]: each row of a table in FILE is on the page. A row there has the same words, and each
+# of its numbers differs by at most so many per cent, 2 unless told.
+# Otherwise $failed is 1.
+on_page() { python3 "$MPROF_SOURCE/tests/studies/on_page.py" "$MPROF_SOURCE/docs/studies/$1" "$2" "${3:-2}" || { echo "$1 says something else"; failed=1; }; }
