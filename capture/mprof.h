@@ -313,9 +313,9 @@ MPROF_INLINE void mprof_type(mprof_arena arena, void *address, const void *symbo
  *
  * calls->name(data, key, out) writes the name of a function. It is called right after frames(), in
  * the same thread, once for each (key, check); more often only if several threads meet the same
- * function at once, or there are more than half a million pairs. The same rules hold. What it
- * allocates all the same is not recorded but counted as dropped. Line numbers above 4,194,303 are
- * shown as not known.
+ * function at once, or there are more than half a million pairs. The same rules hold. If
+ * it allocates in spite of that, the blocks are not recorded but counted as dropped. Line numbers
+ * above 4,194,303 are shown as not known.
  */
 MPROF_INLINE mprof_runtime mprof_runtime_create(const char *name,
                                                 const struct mprof_runtime_calls *calls, void *data)

@@ -110,7 +110,7 @@ static inline uint64_t column_alloc_ns(uint64_t end_ns, uint64_t life_ns)
 
 /*
  * Packs `rows` values, which are not all equal, into `data`, which has room for column_data_most().
- * `life`: of the column alloc_ns, which `values` holds; otherwise NULL. Returns the length.
+ * `life`: the lifetimes if `values` is the column alloc_ns, otherwise NULL. Returns the length.
  */
 static inline size_t column_pack(uint8_t *data, const uint64_t *values, const uint64_t *life,
                                  size_t rows)
@@ -158,8 +158,8 @@ static inline bool column_find_blocks(const uint8_t *data, size_t length, size_t
 
 /*
  * Unpacks what column_pack() has packed. `values` has room for the rows up to the next multiple of
- * COLUMN_BLOCK_ROWS. `life`: of the column alloc_ns the lifetimes, otherwise NULL. Returns false if
- * the data is damaged.
+ * COLUMN_BLOCK_ROWS. `life`: the lifetimes if it is the column alloc_ns, otherwise NULL. Returns
+ * false if the data is damaged.
  */
 static inline bool column_unpack(const uint8_t *data, size_t length, const uint64_t *life,
                                  size_t rows, uint64_t *values)

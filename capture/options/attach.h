@@ -32,7 +32,7 @@ struct attach_desk {
     uint32_t request;
     uint32_t answer;
     uint64_t before_bytes; /* live bytes of the allocator at the beginning; UINT64_MAX: not known */
-    uint32_t left;         /* of modules that keep on calling another allocator */
+    uint32_t left;         /* number of modules that still call another allocator */
     void (*call)(void);
     char options[ATTACH_TEXT]; /* as MPROF_OPTIONS */
     char output[ATTACH_TEXT];  /* the trace, an absolute path */

@@ -29,7 +29,7 @@ static bool is_preload(const char *entry)
     return strncmp(entry, preload_name, PRELOAD_NAME_LENGTH) == 0;
 }
 
-/* Returns the next part of the list, and moves `*list` behind it. The loader splits the list at
+/* Returns the next part of the list, and moves `*list` past it. The loader splits the list at
  * spaces and colons. NULL: there are no more. */
 static const char *next_part(const char **list, size_t *length)
 {

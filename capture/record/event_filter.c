@@ -74,8 +74,8 @@ static void count_one(struct thread *thread, const void *address,
         thread_self.leave_flags |= THREAD_PASSED;
 }
 
-/* Looks at an allocation that may be the first in a function that call_watch.h waits for, recorded
- * or not. Begins recording if it is. The end comes after the event. */
+/* Looks at an allocation, recorded or not, that may be the first in a function that call_watch.h
+ * waits for. Begins recording if it is. Recording ends only after the event. */
 static void look_at_calls(struct thread *thread, const void *frame)
 {
     const uint32_t state = current_state();

@@ -61,8 +61,8 @@ static void find_name(void *context, const char *name, uint64_t address, uint64_
         *(uint64_t *)context = address;
 }
 
-/* Finds how far from the addresses of its file the executable lies: a static-pie executable has no
- * program header that tells. */
+/* Finds the distance between the executable's addresses and those of its file. No program header
+ * of a static-pie executable tells it. */
 static bool executable_bias(uintptr_t *bias)
 {
     ElfW(Ehdr) header;
@@ -86,8 +86,8 @@ static suppressions_function *find_function(void)
     return __lsan_default_suppressions;
 }
 
-/* Says if a new process comes into this process's own namespace. The first one of another would
- * live and die as its init: no process could be made there after its end. */
+/* Tells whether a new process gets this process's own namespace. The first process of another
+ * namespace is its init: after its end no process can be made there. */
 static bool child_shares_namespace(void)
 {
     char own[64], of_children[64];
@@ -102,7 +102,8 @@ static _Noreturn void end_process(void)
         os_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-/* Runs in the child process. The text may be no text: to read it ends this process at worst. */
+/* Runs in the child process. The pointer may be wrong: reading the text ends this process at
+ * worst. */
 static _Noreturn void answer_and_end(suppressions_function *function, struct answer *answer,
                                      int parent)
 {
@@ -124,7 +125,7 @@ static _Noreturn void answer_and_end(suppressions_function *function, struct ans
     end_process();
 }
 
-/* False: the process did not end in time, and is killed. */
+/* Returns false if the process did not end in time and was killed. */
 static bool wait_for(long process)
 {
     int64_t nap = NAP_NS;
@@ -168,7 +169,7 @@ static enum trace_suppressions ask_any(void)
     suppressions_function *function = find_function();
     if (!function)
         return TRACE_SUPPRESSIONS_NONE;
-    /* A sandbox of which nothing is known but that it punishes calls may punish a new process. */
+    /* A sandbox that punishes calls may also punish a new process. */
     return os_is_confined() || !child_shares_namespace() ? TRACE_SUPPRESSIONS_NOT_ASKED
                                                          : ask(function);
 }

@@ -5,8 +5,8 @@
  * constructors.
  *
  * The function is the program's: it may crash, allocate or never return. So a child process calls
- * it, which has a copy of the program's memory and records nothing. If
- * anything goes wrong there, the program still goes on as it would alone.
+ * it. The child has a copy of the program's memory and records nothing. If anything goes wrong
+ * there, the program still goes on as it would alone.
  *
  * Order of calls: program_suppressions_ask() once, from the library's constructor;
  * program_suppressions_put() at the beginning of each trace.
@@ -18,12 +18,12 @@
 
 struct thread;
 
-/* Sets if program_suppressions_ask() does anything. It does nothing at first. */
+/* Sets whether program_suppressions_ask() does anything. At first it does nothing. */
 void program_suppressions_want(bool wanted);
 
 /*
  * Calls the function and writes its text, or why there is none, into the trace. Waits at most two
- * seconds for it. Not for a thread that holds the guard.
+ * seconds for it. The calling thread must not hold the guard.
  */
 void program_suppressions_ask(void);
 

@@ -164,8 +164,8 @@ void thread_pool_settle(void)
     }
 }
 
-/* Tells whether the thread that has this state is inside an event. One that has ended without a
- * word is not, whatever has its memory now. */
+/* Tells whether the thread that has this state is inside an event. A thread that
+ * ended without saying so is not, even if its memory has another use now. */
 static bool is_inside(const struct thread *thread)
 {
     const void *guard = NULL;

@@ -19,7 +19,7 @@
  */
 bool thread_make_room(struct thread *thread, size_t need);
 
-/* Makes more of the chunk writable if it has less room than that and can grow. */
+/* Makes more of the chunk writable if it has less room than `need` and can grow. */
 void thread_grow_chunk(struct thread *thread, size_t need);
 
 /* Leaves the previous trace's chunk, if the state still has it. */

@@ -235,7 +235,7 @@ static bool choose_functions(struct attach_target *target)
     return read_code(target, libc) && target->dlopen && target->dlsym && target->errno_location;
 }
 
-/* Returns the number behind `name` in /proc/PID/status, or -1. */
+/* Returns the number after `name` in /proc/PID/status, or -1. */
 static long status_number(pid_t process, const char *name)
 {
     FILE *status = open_of(process, "status");

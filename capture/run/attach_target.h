@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What mprof-run --pid has to know of a process before it touches it: its modules, the functions
- * that are called in it, and what stands against it. Everything is read from outside.
+ * Reads the facts that mprof-run --pid needs before it touches a process: its modules, the
+ * functions that are called in it, and the reasons not to attach. It reads them from outside.
  */
 #ifndef MPROF_CAPTURE_RUN_ATTACH_TARGET_H
 #define MPROF_CAPTURE_RUN_ATTACH_TARGET_H
@@ -38,8 +38,8 @@ struct attach_target {
 };
 
 /*
- * Reads the process. False: `why` (`size` bytes) holds one line that says what stands against it
- * and what to do. attach_target_close() in both cases.
+ * Reads the process. False: `why` (`size` bytes) holds one line with the reason not to attach and
+ * what to do. attach_target_close() in both cases.
  */
 bool attach_target_open(struct attach_target *target, pid_t process, char *why, size_t size);
 void attach_target_close(struct attach_target *target);

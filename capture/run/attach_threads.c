@@ -295,7 +295,7 @@ static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct
     return 0;
 }
 
-/* Lets all threads but one go on for good. */
+/* Lets all threads except `held` go on, untraced. */
 static void release(struct crowd *crowd, pid_t held)
 {
     int status;

@@ -12,7 +12,8 @@
 #include "cli/say.h"
 #include "schemas/array.h"
 
-/* Seconds that a request stays before others may ask, until it is repeated, and between looks. */
+/* In seconds: how long a request stays before others may ask, the pause before it is repeated, and
+ * the time between two looks. */
 #define ASKED_TIME 0.3
 #define REST_TIME 1.0
 #define LOOK_TIME 0.005
@@ -71,7 +72,7 @@ void run_rotate_end(struct run_rotate *rotate, struct client *client)
     rotate->asked = false;
 }
 
-/* Says, once an hour at most, that a recorder has refused. */
+/* Says, at most once an hour, that a recorder has refused. */
 static void say_refused(const char *path, double now)
 {
     static double said;
@@ -99,7 +100,7 @@ static bool header_is_left(const struct trace_file_header *header)
            atomic_load((const _Atomic uint32_t *)&header->control) != TRACE_CONTROL_TAKEN;
 }
 
-/* Takes the complete trace to those that are kept. Returns true. */
+/* Adds the complete trace to those that are kept, and waits for the next interval. Returns true. */
 static bool go_on(struct run_rotate *rotate, const struct run_rotate_options *options,
                   const struct client *client, const char *path, struct run_kept *kept, double now)
 {

@@ -89,7 +89,7 @@ static int name_trace(const struct run_arguments *arguments, struct names *names
     names->there = names->trace;
     if (strncmp(names->trace, root, length) == 0 && names->trace[length] == '/')
         names->there += length;
-    /* Who may not look there is told so when the process is to be traced. */
+    /* A user who may not look there is told so later, when mprof-run traces the process. */
     if (sees_folder(process, names->trace, names->there) || access(root, F_OK) != 0)
         return 0;
     say("mprof-run",

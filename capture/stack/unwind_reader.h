@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A bounded reader of unwind tables. It never reads outside its range, whatever the bytes are.
+ * A bounded reader of unwind tables. It never reads outside its range, even if the bytes are wrong.
  *
  * After the end every read gives 0 and `failed` is set, so a parser can check once.
  */

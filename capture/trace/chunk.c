@@ -64,7 +64,8 @@ void chunk_seal(struct chunk *chunk)
     struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
     if (!header || chunk->sealed)
         return;
-    /* Not up to the cursor: a signal handler that left by longjmp may have come between the two.
+    /* The sum does not reach to the cursor: a signal handler may have left by longjmp after the
+     * cursor moved and before the commit.
      * After chunk_detach() nothing is committed. */
     const uint32_t committed = header->commit;
     if (committed >= TRACE_CHUNK_HEADER_SIZE)

@@ -73,9 +73,9 @@ bool trace_file_is_own(void);
 
 /*
  * Takes the next chunk slot, zeroed and mapped, TRACE_CHUNK_SIZE_DEFAULT bytes. Its number goes to
- * *slot. *reserved is how many bytes shall be writable at first, a multiple of the page size, and
- * becomes how many are. Returns NULL if there is no room. The header then contains the reason, and
- * one message for the whole trace was written to standard error.
+ * *slot. *reserved says how many bytes must be writable at first, a multiple of the page size. The
+ * call stores how many are. Returns NULL if there is no room. The header then contains the reason,
+ * and one message for the whole trace was written to standard error.
  */
 uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved);
 /* Makes the bytes of a slot from `from` to `to` writable too. Returns false if that cannot be done:

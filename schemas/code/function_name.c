@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Returns what follows `at` in a name. Signs that are no brackets (operator<<, ->) are one step. */
+/* Returns the position after the sign at `at`. An operator or arrow whose signs look like brackets
+ * (operator<<, ->) is one step. */
 static const char *next(const char *at)
 {
     if (at[0] == '-' && at[1] == '>')
