@@ -45,7 +45,7 @@ struct cache_key cache_key_of(const void *bytes, size_t size)
     return (struct cache_key){{hash_bytes(MAGIC, bytes, size), hash_bytes(~MAGIC, bytes, size)}};
 }
 
-/* A program that runs with another user's environment makes nothing in his folders. */
+/* A program that runs with another user's environment makes nothing in that user's folders. */
 static bool is_own(const char *path)
 {
     struct stat about;

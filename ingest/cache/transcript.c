@@ -12,8 +12,9 @@
 /* Changes whenever the bytes of an entry or of a question do. */
 #define FORMAT 1
 
-/* An entry that is larger than this, and than some transcripts like the last one, keeps only that
- * one. Otherwise programs that never do the same twice would make it larger with each call. */
+/* An entry that is larger than TREE_MAX, and than TREE_TIMES the last transcript, keeps only the
+ * last transcript. Otherwise programs that never do the same twice would make it grow with each
+ * call. */
 #define TREE_MAX ((size_t)2 << 20)
 #define TREE_TIMES 4
 
@@ -75,6 +76,7 @@ static bool add_pair(struct cache_transcript *transcript, const struct pair *pai
     return true;
 }
 
+/* Appends a pair to the path of this call's questions. Returns false if memory is exhausted. */
 static bool step(struct cache_transcript *transcript, uint32_t pair)
 {
     if (!array_reserve(&transcript->path, &transcript->path_capacity, transcript->path_count + 1,

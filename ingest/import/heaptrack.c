@@ -261,7 +261,7 @@ static uint32_t new_block(struct reader *reader)
     return (uint32_t)reader->block_count++;
 }
 
-/* Allocates a block of interpreted data, behind all others. */
+/* Allocates a block of interpreted data, after all others. */
 static bool alloc_equal(struct reader *reader)
 {
     uint32_t number, block;

@@ -144,7 +144,7 @@ static size_t read_zstd(struct lines *lines, char *text, size_t size)
     return output.pos;
 }
 
-/* Reads more text behind what is there. False at the end, or if memory is exhausted. */
+/* Reads more text after what is there. False at the end, or if memory is exhausted. */
 static bool read_more(struct lines *lines)
 {
     if (lines->damage)

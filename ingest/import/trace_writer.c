@@ -26,7 +26,7 @@ struct trace_writer {
     uint8_t chunk[TRACE_CHUNK_SIZE_DEFAULT];
 };
 
-/* Makes a file that has no name, or loses it at once. */
+/* Makes a file without a name, or one whose name is removed at once. */
 static int open_unnamed(const char *session)
 {
     char *copy = strdup(session), *name = NULL;
@@ -66,7 +66,7 @@ struct trace_writer *trace_writer_new(const char *session, struct ingest_status 
     writer->header.header_size = TRACE_FILE_HEADER_SIZE;
     writer->header.chunk_size = TRACE_CHUNK_SIZE_DEFAULT;
     writer->header.clock = TRACE_CLOCK_NANOSECONDS;
-    writer->header.architecture = 62;
+    writer->header.architecture = 62; /* EM_X86_64 */
     writer->header.trace_id = hash_seed() | 1;
     writer->header.start_ticks = writer->header.start_monotonic_ns = START_TICKS;
     return writer;

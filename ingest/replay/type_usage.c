@@ -5,6 +5,7 @@
 
 #include "ingest/base/array.h"
 
+/* Takes what is live now as the type's part of the peak, unless that was done since the peak. */
 static void settle(struct type_usage *usage, uint64_t generation)
 {
     if (usage->generation == generation)
@@ -51,7 +52,7 @@ void type_usages_free(struct type_usages *usages, uint32_t type, uint64_t size,
     usage->last_free = now->order;
 }
 
-/* Takes the block back from the largest live bytes of the type that it has had. */
+/* Takes the block out of the largest live bytes of its former type. */
 static void take_peak(struct type_usage *usage, uint64_t order)
 {
     if (usage->peak_order < order)
@@ -64,7 +65,7 @@ static void take_peak(struct type_usage *usage, uint64_t order)
     usage->peak_order = order - 1; /* not known, but before this one */
 }
 
-/* Adds the block to the largest live bytes of the type that it gets. */
+/* Adds the block to the largest live bytes of its new type. */
 static void give_peak(struct type_usage *usage, uint64_t order)
 {
     if (usage->last_allocation > order || usage->last_free >= order)

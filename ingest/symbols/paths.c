@@ -10,7 +10,8 @@
 
 #include "ingest/symbols/file.h"
 
-/* Finds the file by name, which may be relative to the file that names it, or by its build-id. */
+/* Finds the file of common debug information (dwz). Its name may be relative to the file that names
+ * it. Otherwise its build-id tells where it is. */
 static void find_common(const struct symbols_file *file, struct symbols_paths *paths)
 {
     const char *name, *from = paths->debug.path ? paths->debug.path : paths->module.path;

@@ -104,6 +104,7 @@ struct object {
     const char *variable; /* linkage name, or name, of a global variable; NULL: not one */
 };
 
+/* The call whose object is looked for, and where the object goes. */
 struct looking {
     const struct types_site *site;
     const Dwarf_Die *inlined; /* the inlined call; NULL: the machine's own call */

@@ -50,7 +50,7 @@ bool types_from(struct types_index *index, Dwarf_Die *die, struct types_type *ty
 bool types_pointee(struct types_index *index, const struct types_type *type,
                    struct types_type *pointee);
 
-/* Finds the entry behind typedefs, const and volatile. Returns false for void. */
+/* Finds the entry under typedefs, const and volatile. Returns false for void. */
 bool types_strip(Dwarf_Die *type, Dwarf_Die *stripped);
 
 /*

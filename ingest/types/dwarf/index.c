@@ -363,7 +363,7 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
     return false;
 }
 
-/* Finds the type of a member behind typedefs and const. Returns false if it has none. */
+/* Finds the type of a member under typedefs and const. Returns false if it has none. */
 static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;

@@ -20,7 +20,7 @@ struct types_choice {
     struct types_type type;
     uint64_t offset;  /* of the first element */
     bool exact_size;  /* the type has exactly the size of the block */
-    bool one_object;  /* one object, whatever the size: it ends in a flexible array */
+    bool one_object;  /* one object of any size: it ends in a flexible array */
     bool from_caller; /* from the source around an inlined function that hands memory on */
     enum types_confidence confidence;
     enum types_rule rule;
