@@ -28,7 +28,7 @@ struct session_module {
     const char *path, *name; /* name: last component of path */
     const char *build_id;    /* hexadecimal, "" if the file has none */
     uint64_t load_bias;      /* address in the process minus address in the file, modulo 2^64 */
-    uint64_t start, end;     /* addresses in the process, `end` behind the last one */
+    uint64_t start, end;     /* addresses in the process, `end` after the last one */
     uint64_t loaded_ns;      /* when it was mapped */
     uint64_t unloaded_ns;    /* UINT64_MAX: it stayed to the end */
     const char *symbols;     /* "dwarf", "symtab", "dynsym", "none", or why there are none */
@@ -46,7 +46,7 @@ bool session_module(struct session *session, uint32_t id, struct session_module 
 enum session_role {
     SESSION_ROLE_NONE,
     SESSION_ROLE_ALLOCATOR, /* its frames are not call sites */
-    SESSION_ROLE_WRAPPER,   /* nor are these, as ingest found */
+    SESSION_ROLE_WRAPPER,   /* ingest found that its frames are not call sites either */
     SESSION_ROLE_RUNTIME,   /* a function of an interpreter, as that handed it over */
     SESSION_ROLE_EVALUATOR, /* evaluates such functions */
 };
@@ -95,7 +95,7 @@ bool session_code_frame(const struct session *session, uint32_t id,
 
 /*
  * Loads the frames of all stacks, which takes four bytes of memory for each. From then on stacks
- * are read without SQL: for whoever asks for many. Returns false with `error` set.
+ * are read without SQL. Call it before asking for many. Returns false with `error` set.
  */
 bool session_load_stacks(struct session *session, struct session_error *error);
 /* Returns the largest id of a stack. Stack 0 has no frames. */

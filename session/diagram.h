@@ -6,8 +6,8 @@
  * the same result. A graph's name that a text defines is a set there, and the definitions stay as
  * text.
  *
- * The output of a box goes to one input or to several. In the text it then stands several times:
- * parts of it that are the same are one box, except sets. A box stands behind its inputs, and the
+ * The output of a box goes to one input or to several. In the text it is then there several times:
+ * parts of it that are the same are one box, except sets. A box comes after its inputs, and the
  * last one is the result.
  */
 #ifndef MPROF_SESSION_DIAGRAM_H

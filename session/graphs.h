@@ -93,7 +93,7 @@ bool session_graph_name_check(const char *name, struct session_error *error);
 
 enum session_setting_kind {
     SESSION_HIDE,    /* a module's file name or the first part of function names: not own code */
-    SESSION_SHOW,    /* a word of the default list that is own code all the same */
+    SESSION_SHOW,    /* a word of the default list that is own code here */
     SESSION_WRAPPER, /* a function: its frames are no call sites */
     SESSION_SOURCE,  /* FROM=TO: source files that were under FROM are under TO here */
 };

@@ -54,8 +54,8 @@ struct graph_result *graph_run_with(struct session *session, const char *text,
                                     const struct graph_options *options,
                                     struct session_error *error);
 /*
- * Runs steps ("where size > 1K | join type") on the allocations of a selection, whatever filter
- * made it. A set at the beginning of the text is not used. Otherwise as graph_run().
+ * Runs steps ("where size > 1K | join type") on the allocations of a selection, which any
+ * filter may have made. A set at the beginning of the text is not used. Otherwise as graph_run().
  */
 struct graph_result *selection_graph(struct selection *selection, const char *steps,
                                      struct session_error *error);
@@ -226,7 +226,7 @@ int session_group_color(const struct session_group_set *set, size_t row);
 
 /*
  * Sort the rows by a measure or by a key (from 0), as the step `sort` does: null comes last, equal
- * rows stand in the order of their keys. Return false with `error` set; the order is then the one
+ * rows are in the order of their keys. Return false with `error` set; the order is then the one
  * before.
  */
 bool session_groups_sort(struct session_group_set *set, enum session_group_measure measure,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of a session as ingest stored them (docs/session-schema.md), row by row: for whoever
- * hands them to another database. Tables of packed bytes, which only readers of sessions
+ * The tables of a session as ingest stored them (docs/session-schema.md), row by row, for callers
+ * that hand them to another database. Tables of packed bytes, which only readers of sessions
  * understand, are left out. The rules of session.h hold.
  */
 #ifndef MPROF_SESSION_STORED_TABLES_H

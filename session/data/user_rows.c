@@ -114,7 +114,7 @@ static bool read_all(struct user_rows *rows, enum user_table table, size_t count
         const char *key = (const char *)sqlite3_column_text(query, 0);
         const char *value = (const char *)sqlite3_column_text(query, 1);
         status = key && value ? SQLITE_OK : SQLITE_NOMEM;
-        /* A text may hold NULs, behind which the rest would not be seen. */
+        /* A text may hold NULs, and what follows them would not be seen. */
         if (status == SQLITE_OK && strlen(value) <= length &&
             strlen(key) == (size_t)sqlite3_column_bytes(query, 0) &&
             strlen(value) == (size_t)sqlite3_column_bytes(query, 1) &&

@@ -168,7 +168,7 @@ static size_t read_pipeline(struct reader *reader)
     return box;
 }
 
-/* Returns the place behind the last definition. */
+/* Returns the place after the last definition. */
 static const char *end_of_definitions(const char *text)
 {
     struct lexer lexer;
@@ -319,7 +319,7 @@ static void write_combined(FILE *out, const struct session_diagram *diagram, siz
     write_box(out, diagram, input_of(diagram, place, !swapped, change), change, true);
 }
 
-/* Writes the graph that ends at a box, without what a change inserts behind it. */
+/* Writes the graph that ends at a box, without what a change inserts after it. */
 static void write_own(FILE *out, const struct session_diagram *diagram, size_t place,
                       const struct change_of *change)
 {
@@ -439,7 +439,7 @@ bool session_diagram_circles(const struct session_diagram *diagram, size_t from,
 {
     bool feeds[SESSION_BOXES_MAX] = {false};
     feeds[to] = true;
-    for (size_t i = to + 1; i <= from; i++) /* a box stands behind its inputs */
+    for (size_t i = to + 1; i <= from; i++) /* a box comes after its inputs */
         for (size_t k = 0; k < session_box_inputs(&diagram->boxes[i]); k++)
             feeds[i] = feeds[i] || feeds[diagram->boxes[i].input[k]];
     return feeds[from];

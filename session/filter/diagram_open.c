@@ -73,7 +73,7 @@ static bool read_values(struct lexer *lexer, struct use *use)
     }
 }
 
-/* Reads "NAME" or "NAME(…)". Returns false for anything else; the lexer stands behind it. */
+/* Reads "NAME" or "NAME(…)". Returns false for anything else. The lexer is then after it. */
 static bool read_use(struct lexer *lexer, struct use *use)
 {
     const struct token name = lexer_next(lexer);

@@ -62,7 +62,7 @@ void filter_advance(struct filter_parser *parser)
     if (token->kind == TOKEN_PARAMETER)
         token->column = column;
     token->of_argument = true;
-    /* Values stand in the user's text. */
+    /* Values are in the user's text. */
     if (scope->stored && token->column > 0)
         token->column = -token->column;
 }

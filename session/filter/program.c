@@ -405,7 +405,7 @@ static bool is_candidate(const struct filter_test *test)
     if (equal)
         return strcmp(test->low.text, "candidate") == 0;
     if (!filter_regex_compile(&regex, test->low.text, test->low.column, &ignored))
-        return false; /* whoever compiles the test says so */
+        return false; /* the compiler of the test says so */
     const bool matches = regexec(&regex, "candidate", 0, NULL, 0) == 0;
     regfree(&regex);
     return matches;

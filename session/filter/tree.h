@@ -272,7 +272,7 @@ struct filter_names {
     char *(*find)(void *context, const char *name, const char **origin);
     /* Returns the n-th name, malloc()ed, NULL after the last: for "did you mean". */
     char *(*known)(void *context, size_t n);
-    /* If the text has the word `nobody`, gets each word that could stand in its place (words.c).
+    /* If the text has the word `nobody`, gets each word that could be in its place (words.c).
      * NULL: not asked. */
     void (*offered)(void *context, const char *name);
     void *offered_context;

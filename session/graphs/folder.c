@@ -62,7 +62,7 @@ static int open_base(bool make, char **path, struct session_error *error)
         session_fail_memory(error, "the folder's name");
         return -1;
     }
-    /* A program that runs with another user's environment makes nothing in his folders. */
+    /* A program that runs with another user's environment makes nothing in that user's folders. */
     if (make && (direct || (stat(home, &about) == 0 && about.st_uid == geteuid())))
         mkdir(*path, 0700);
     const int base = open(*path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -8,7 +8,7 @@
 #include "session/data/error.h"
 #include "session/graphs.h"
 
-/* The words that the language has a use for where a name of a graph may stand, or near it. */
+/* The words that the language uses at or near the places of a graph's name. */
 static const char *const reserved[] = {
     "all",  "and",      "asc",     "at",      "avg",     "by",     "color", "count",
     "desc", "end",      "false",   "fold",    "frame",   "growth", "has",   "in",

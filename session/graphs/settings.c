@@ -28,7 +28,7 @@ enum { LOCK_MS = 3000, LOCK_PAUSE_MS = 5 };
 
 struct listing {
     struct session_setting *settings;
-    size_t count, of_place;
+    size_t count, of_place; /* all, and those of `place` */
     enum session_place place;
     bool exhausted;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The order of groups. A sort is stable and begins with the order of the keys, so equal groups
- * stand in that order.
+ * stay in that order.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 
 /* ---- predicates ---- */
 
-/* Stores the truth of a test on a number, by group: `values` are those of the groups. */
+/* Tells whether a test on a number holds for a value. */
 static bool holds_for_number(const struct filter_test *test, bool is_null, uint64_t value)
 {
     const uint64_t low = test->low.number;

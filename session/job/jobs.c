@@ -41,7 +41,7 @@ struct session_jobs {
     int descriptor;
 };
 
-/* Wakes those who wait, with the lock held. */
+/* Wakes the callers that wait, with the lock held. */
 static void tell(struct session_jobs *jobs)
 {
     const uint64_t one = 1;

@@ -152,8 +152,8 @@ static void note_failure(struct scan *scan, uint32_t chunk, const struct session
     pthread_mutex_unlock(&scan->lock);
 }
 
-/* Takes chunks until there are none left. A chunk that fails is the first of all: those before it
- * have been taken earlier, and whoever has them ends them. */
+/* Takes chunks until there are none left. A chunk that fails is the first that fails: other workers
+ * took those before it, and they finish them. */
 static void take_part(struct scan_worker *worker)
 {
     struct scan *scan = worker->scan;

@@ -96,8 +96,7 @@ static void connect_table(sqlite3 *database, const char *prefix, const char *nam
     char text[80];
     sqlite3_stmt *statement = NULL;
     snprintf(text, sizeof(text), "SELECT 1 FROM %s%s", prefix, name);
-    /* It may fail, because a table wants an argument. The connection then exists all the same.
-     */
+    /* It may fail, because a table wants an argument. The connection exists even then. */
     sqlite3_prepare_v2(database, text, -1, &statement, NULL);
     sqlite3_finalize(statement);
 }

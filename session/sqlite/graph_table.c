@@ -92,7 +92,7 @@ static int disconnect(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* The text must be known before the first row. Its run is dear: SQLite shall not repeat it. */
+/* The text must be known before the first row. It is slow to run, so SQLite must not repeat it. */
 static int choose(sqlite3_vtab *base, sqlite3_index_info *index)
 {
     const int text = table_of(base)->of_warnings ? COLUMN_WARNED_TEXT : graph_column_text();

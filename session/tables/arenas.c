@@ -70,7 +70,7 @@ static void collect(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* A block stands before those that lie in it. */
+/* A block comes before those that lie in it. */
 static int compare(const void *left, const void *right)
 {
     const struct block *a = left, *b = right;

@@ -131,7 +131,7 @@ void path_each_function(const struct session_tree *tree, uint32_t row,
     }
 }
 
-/* Returns the key of the next visible frame from frame `*i` on, and goes on behind its component.
+/* Returns the key of the next visible frame from frame `*i` on, and moves `*i` past its component.
  */
 static uint32_t next_visible(const struct session_tree *tree, enum path_rule rule,
                              const struct span *span, uint32_t *i)
