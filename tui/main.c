@@ -24,7 +24,7 @@
 #include "tui/screen/terminal.h"
 #include "tui/screen/theme.h"
 
-/* A key waits so long for its data. After that the screen shows that they are missing. */
+/* How long a key waits for its data. After that the screen shows that they are missing. */
 enum { WAIT_MS = 25 };
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
@@ -193,7 +193,7 @@ static bool opens(const char *path, struct session_error *error)
     return good;
 }
 
-/* Makes the browser, where the user left the session if he works at a terminal. */
+/* Makes the browser. At a terminal it begins where the user left the session. */
 static struct browser *open_browser(const struct arguments *arguments, struct session *session,
                                     struct session_error *error)
 {
@@ -339,7 +339,7 @@ static int run_graphs(const struct arguments *arguments)
     return EXIT_GOOD;
 }
 
-/* Runs the user's editor if he has asked for it. */
+/* Runs the user's editor if the user has asked for it. */
 static void edit(struct terminal *terminal, struct browser *browser)
 {
     char error[256];
@@ -355,7 +355,7 @@ static void edit(struct terminal *terminal, struct browser *browser)
     free(path);
 }
 
-/* Puts what the user has copied where he can find it, and says where that is. */
+/* Puts the text that the user has copied into the clipboard and a file, and says where it is. */
 static void copy(struct terminal *terminal, struct browser *browser)
 {
     char path[256], message[512];

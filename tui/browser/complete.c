@@ -17,7 +17,7 @@
 struct asking {
     struct completion *completion;
     char *part;     /* the typed part of the word */
-    bool anywhere;  /* the part may stand anywhere in the word */
+    bool anywhere;  /* the part may be anywhere in the word */
     bool in_filter; /* names are strings of the filter language */
     bool in_string; /* the quote before the part is typed already */
 };

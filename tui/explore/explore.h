@@ -68,7 +68,7 @@ struct exploration {
     uint32_t stack;
     bool has_stack;
     uint64_t allocation; /* its id; 0: none */
-    uint64_t to_memory;  /* the allocation to which memory shall go; 0: stay where it is */
+    uint64_t to_memory;  /* the allocation that the memory view goes to; 0: stay where it is */
     char *source_path;   /* the place in the source; owned, NULL: none */
     uint32_t source_line;
     char *edit_path; /* wish for the user's editor at `edit_line`; owned, NULL: none */

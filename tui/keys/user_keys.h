@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys that the user has bound himself, in the whole program. They come before those of the
+ * The keys that the user has bound, in the whole program. They come before those of the
  * tables: a key of one view before a key of all views. A key of all views only counts in a view
  * that knows its action; in others it keeps its meaning.
  */

@@ -446,7 +446,7 @@ static void render_text(const struct area *area, int x, int y, int width, enum t
         area_field(area, x, y, width, style, text);
 }
 
-/* Draws a bar behind what stands in a field. */
+/* Draws a bar behind the text of a field. */
 static void render_share(const struct area *area, int x, int y, int width, uint64_t part,
                          uint64_t whole)
 {

@@ -78,7 +78,7 @@ struct table {
     bool descending;
     bool blurred; /* keys go to another part of the view */
     char search[200];
-    size_t searched; /* rows behind the selected one that n has looked at in vain */
+    size_t searched; /* rows after the selected one that n has looked at in vain */
 };
 
 enum table_answer {

@@ -121,7 +121,7 @@ static void take_filter(struct allocations *list, struct exploration *exploratio
     list->selected = 0;
 }
 
-/* Goes to the row that shall be selected, once its place is known. */
+/* Goes to the wanted row once its place is known. */
 static void follow_wanted(struct allocations *list, struct exploration *exploration,
                           const struct table_place *place)
 {

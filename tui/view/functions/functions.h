@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the functions view. view_functions.c changes it, functions_render.c draws it, and
- * function_columns.c is the table of columns.
+ * The state of the functions view. functions.c changes it, render.c draws it, and columns.c is the
+ * table of columns.
  */
 #ifndef MPROF_TUI_VIEW_FUNCTIONS_FUNCTIONS_H
 #define MPROF_TUI_VIEW_FUNCTIONS_FUNCTIONS_H

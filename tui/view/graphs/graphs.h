@@ -84,7 +84,7 @@ size_t graphs_neighbour(const struct graphs *graphs, enum action direction);
 void graphs_load_boxes(struct graphs *graphs, struct exploration *exploration);
 void graphs_clear_boxes(struct graphs *graphs, struct exploration *exploration);
 
-/* wire.c: lines that the user draws, and boxes that he opens. The texts of changed graphs are
+/* wire.c: lines that the user draws, and boxes that are opened. The texts of changed graphs are
  * malloc()ed; NULL: there is none, and the user was told why. */
 void graphs_wire_begin(struct graphs *graphs, struct exploration *exploration);
 /* Chooses the input of a box that has just been selected. */

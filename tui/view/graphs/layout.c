@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Places the boxes of a graph. A pipeline runs from left to right. An operator stands to the right
+ * Places the boxes of a graph. A pipeline runs from left to right. An operator lies to the right
  * of both its inputs, in the row of the first one; the second lies below the first. A box whose
  * output goes to several inputs is placed by the first of them; then a row below each row of boxes
  * is left for its further lines.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines that the user draws from the output of a box to an input of another, and boxes that he
- * opens. The line begins at a box; while it is drawn, the keys that move choose its end.
+ * Lines that the user draws from the output of a box to an input of another, and boxes that the
+ * user opens. The line begins at a box; while it is drawn, the keys that move choose its end.
  */
 #include <stdlib.h>
 #include <string.h>

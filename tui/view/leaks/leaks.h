@@ -63,7 +63,7 @@ struct leaks {
     uint64_t nth_key;            /* of that group */
     struct leak_pattern pattern; /* of the selected group; no text: none can */
     uint64_t pattern_key, pattern_selections, pattern_writes; /* the group that it is of */
-    uint64_t frames_of; /* the stack, and its place, at which the table of frames stands */
+    uint64_t frames_of; /* the stack, and its place, that the table of frames shows */
     bool in_stack;      /* the pane has the keys */
     bool estimated;
     struct table groups, frames;

@@ -13,7 +13,7 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Returns what stands before numbers. */
+/* Returns the text before numbers. */
 static const char *about_of(const struct leaks *leaks)
 {
     return leaks->estimated ? "~" : "";

@@ -245,7 +245,7 @@ static int compare_text(const struct leaks *leaks, size_t a, size_t b, enum colu
     if (column == COLUMN_WHERE)
         return strcmp(function_name(leaks, leaks_function(leaks, a)),
                       function_name(leaks, leaks_function(leaks, b)));
-    return 0; /* groups of one kind stand together anyway */
+    return 0; /* groups of one kind are together anyway */
 }
 
 static int compare_groups(const void *left, const void *right, void *context)

@@ -58,7 +58,7 @@ struct memory_hole {
     struct session_allocation below, above; /* id 0: not loaded */
 };
 
-/* What stands beside the cells. */
+/* What is shown beside the cells. */
 enum memory_pane { MEMORY_DETAILS, MEMORY_HOLES, MEMORY_OVER_TIME };
 
 struct memory_details {
@@ -112,8 +112,8 @@ struct memory_grid {
     const struct memory_hole *holes;     /* the largest first; NULL: not known yet */
     const struct session_use *around;    /* of all memory at that moment; NULL: not known yet */
     size_t hole_count, hole, first_hole; /* the selected one, the one at the top */
-    bool peak_asked;                     /* the user himself has gone to the peak */
-    bool worst_wanted;   /* go to the moment with the most holes, unless he leaves worst_from */
+    bool peak_asked;                     /* by the user, who has gone to the peak */
+    bool worst_wanted; /* go to the moment with the most holes, unless the user leaves worst_from */
     uint64_t worst_from; /* the moment at which the list was opened */
 
     struct session_use moments[MEMORY_MOMENTS]; /* of the whole memory, at equal steps of time */
@@ -152,7 +152,7 @@ void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
 void memory_load_holes(struct memory_grid *grid, struct exploration *exploration);
 /* Acts on the list. Returns false if the action means nothing there. */
 bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input);
-/* The list was opened. If the user has chosen no moment himself, it opens at the one with the most
+/* The list was opened. If the user has chosen no moment, it opens at the one with the most
  * holes, which the overview names. */
 void memory_open_holes(struct memory_grid *grid, const struct exploration *exploration);
 void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,

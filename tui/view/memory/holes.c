@@ -72,7 +72,7 @@ void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
     const struct gaps_data wanted = {.request = {exploration->renewals, exploration->moment_ns}};
     if (!grid->seeking)
         return;
-    /* The user has gone on: the answer would take him away. */
+    /* The user has gone on: the answer must not move the cursor. */
     grid->seeking = grid->seek.generation == exploration->generation &&
                     grid->seek.ns == exploration->moment_ns && grid->seek.address == grid->cursor;
     const struct gaps_data *gaps =

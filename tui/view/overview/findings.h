@@ -24,7 +24,7 @@ struct finding {
 
 /*
  * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
- * least one unless the user has `filtered` them himself. `rows` are the selection's functions;
+ * least one unless the user has `filtered` them. `rows` are the selection's functions;
  * `unread` tells why they could not be read, NULL: they are all there.
  */
 size_t findings_collect(struct session *session, const struct selection *selection, bool filtered,

@@ -4,7 +4,7 @@
  * that other views need not wait for all of them, render.c draws it.
  *
  * The lines that the user can select are, in this order: the ranked findings, the facts about
- * session and recording, what his functions held at the peak, and the types.
+ * session and recording, what the user's functions held at the peak, and the types.
  */
 #ifndef MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H
 #define MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H

@@ -88,7 +88,7 @@ static void add_handover(struct threads_data *data, const struct session_handove
     data->bytes += handover->bytes;
 }
 
-/* Adds the sums of the threads to their process, which stands above them. */
+/* Adds the sums of the threads to their process, which is the row above them. */
 static void sum_processes(struct threads_data *data)
 {
     struct thread_row *process = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The range of time that the user has marked, and what grew in it: by type and by his functions. */
+/* The range of time that the user has marked, and what grew in it: by type and by own functions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
