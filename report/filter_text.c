@@ -10,7 +10,7 @@ bool filter_text_blank(const char *text)
     return !text || text[strspn(text, blanks)] == '\0';
 }
 
-/* Returns the place behind the last of some signs outside strings, or the beginning. */
+/* Returns the place after the last of some signs outside strings, or the beginning. */
 static const char *behind_last(const char *text, const char *signs)
 {
     const char *behind = text;

@@ -93,7 +93,7 @@ static size_t string_end(const char *text, size_t place)
     return place;
 }
 
-/* Returns the place behind a string that begins at `place`. It does not go over a line. */
+/* Returns the place after a string that begins at `place`. It does not cross the end of a line. */
 static size_t skip_string(const char *text, size_t place)
 {
     const size_t end = string_end(text, place);
@@ -223,7 +223,7 @@ static bool take_budget(struct budget_file *file, size_t line, size_t colon, siz
     return take_sentence(file, budget, colon + 1, end, error);
 }
 
-/* Takes what begins at `place`, which is not blank. Returns the place behind it, 0 on an error. */
+/* Takes what begins at `place`, which is not blank. Returns the place after it, 0 on an error. */
 static size_t take_entry(struct budget_file *file, size_t place, size_t length,
                          struct session_error *error)
 {

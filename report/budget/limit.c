@@ -8,7 +8,7 @@
 #include "session/moment.h"
 
 #define MILLION 1000000
-/* Digits behind the point beyond these are refused. */
+/* More digits after the point are refused. */
 enum { DECIMALS_MOST = 9 };
 
 bool limit_is_relative(const char *text)
@@ -18,7 +18,7 @@ bool limit_is_relative(const char *text)
 }
 
 /*
- * Reads a decimal number times `scale`, rounded down, and stores the place behind it. False: it is
+ * Reads a decimal number times `scale`, rounded down, and stores the place after it. False: it is
  * none, or too large. Digits that the scale does not keep are cut.
  */
 static bool take_decimal(const char *text, uint64_t scale, const char **behind, __int128 *value)

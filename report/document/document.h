@@ -24,7 +24,7 @@ bool document_format(const char *name, enum document_format *format);
 /* A kind tells the unit and the look of a value. Moments are ns since the trace began. */
 enum value_kind {
     VALUE_TEXT,
-    VALUE_LINE,   /* of a source file: a number that stands with the names */
+    VALUE_LINE,   /* of a source file: a number that is shown with the names */
     VALUE_FRAMES, /* functions of a stack */
     VALUE_NUMBER,
     VALUE_BYTES,
@@ -120,7 +120,7 @@ void document_sum_change(struct document *document, uint64_t before, uint64_t no
 void document_share(struct document *document, uint64_t part, uint64_t whole);
 void document_truth(struct document *document, bool truth);
 void document_null(struct document *document);
-/* Adds a number of any kind, whatever that of its column is. */
+/* Adds a number of any kind, which may differ from that of its column. */
 void document_value(struct document *document, struct document_value value);
 /* Takes the frames, which it frees by document_frames_free(). */
 void document_frames(struct document *document, struct document_frame *frames, size_t count);

@@ -72,7 +72,7 @@ static void put_value(struct json *json, const struct document_value *value)
         json_number(json, value->number);
 }
 
-/* Writes a member, and the standard error of an estimate behind it. */
+/* Writes a member, and the standard error of an estimate after it. */
 static void put_member(struct json *json, const char *name, const struct document_value *value)
 {
     char error[128];

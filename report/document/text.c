@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The format for people: facts as lines, tables with their numbers in front and the names, which
- * have any length, behind them. The frames of a stack follow their row.
+ * have any length, after them. The frames of a stack follow their row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 /* Text columns but the last one are padded to this many columns at most. */
 enum { NAME_COLUMNS_MOST = 48 };
 
-/* Tells whether the column stands behind the numbers. */
+/* Tells whether the column comes after the numbers. */
 static bool is_name(enum value_kind kind)
 {
     return kind == VALUE_TEXT || kind == VALUE_LINE;
@@ -72,7 +72,7 @@ static void put_frames(FILE *out, const struct document_value *value)
     }
 }
 
-/* Writes a name behind `pending` blanks. Returns the blanks that the next one needs: none is
+/* Writes a name after `pending` blanks. Returns the blanks that the next one needs: none is
  * written at the end of a line. */
 static size_t put_name(FILE *out, const struct document_column *column,
                        const struct document_value *value, size_t width, size_t pending)

@@ -35,7 +35,7 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     return true;
 }
 
-/* Tells in `*is_new` whether no stack before had these frames, with so many roots behind them. */
+/* Tells in `*is_new` whether no stack before had these frames, with so many roots after them. */
 static bool find_list(struct writing *writing, size_t roots, bool *is_new)
 {
     uint32_t node = 0, id;
@@ -52,7 +52,7 @@ static bool find_list(struct writing *writing, size_t roots, bool *is_new)
 /*
  * Loads the frames of a stack. The page refuses two stacks with the same frames, and their peaks
  * cannot be added. So a stack that differs from another only inside the call site keeps all its
- * frames. If even these are alike, `*roots` tells how many roots to write behind them.
+ * frames. If even these are alike, `*roots` tells how many roots to write after them.
  */
 static bool load_frames(struct writing *writing, uint32_t stack, size_t *roots)
 {

@@ -116,7 +116,7 @@ struct export_frames {
 bool export_frames(const struct export *export, const struct export_side *side, uint32_t stack,
                    struct export_frames *frames);
 void export_frames_free(struct export_frames *frames);
-/* Returns the position behind the frames that share the place in the machine code of frame `first`:
+/* Returns the position after the frames that share the place in the machine code of frame `first`:
  * the inlined ones from there and the one that they are inlined into. */
 size_t export_group_end(const struct export_frames *frames, size_t first);
 

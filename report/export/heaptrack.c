@@ -14,7 +14,7 @@
 #include "schemas/array.h"
 #include "session/events.h"
 
-/* So many kinds of allocations are known at a time. Then their numbers begin again behind those
+/* So many kinds of allocations are known at a time. Then their numbers begin again after those
  * given: a kind may have several. */
 enum { PAGE_SIZE = 4096, NS_A_MS = 1000000, KINDS_MOST = 1 << 20 };
 
@@ -55,7 +55,7 @@ static bool find_string(struct writing *writing, const char *text, uint32_t *num
     return true;
 }
 
-/* A frame as it stands in the line of a place. */
+/* A frame as it is in the line of a place. */
 struct place_part {
     uint32_t function, file, line;
 };

@@ -18,7 +18,7 @@ struct name_node {
     int64_t self, total;        /* total: with all nodes below */
 };
 
-/* Node 0 is the root, without a label. A node stands behind its parent. */
+/* Node 0 is the root, without a label. A node comes after its parent. */
 struct name_tree {
     struct name_node *nodes;
     size_t count, capacity;
@@ -26,8 +26,8 @@ struct name_tree {
     struct text_ids *labels;
 };
 
-/* Makes the tree of a value: of --base, too, with the opposite sign. Returns false with the error
- * set. In any case the caller frees it with name_tree_free(). */
+/* Makes the tree of a value. That of --base is subtracted. Returns false with the error set. In any
+ * case the caller frees it with name_tree_free(). */
 bool name_tree_make(struct name_tree *tree, const struct export *export, enum export_value value);
 void name_tree_free(struct name_tree *tree);
 const char *name_tree_label(const struct name_tree *tree, uint32_t node);

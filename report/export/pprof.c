@@ -276,7 +276,7 @@ static bool put_window(struct writing *writing, uint64_t from_ns, uint64_t to_ns
     return good;
 }
 
-/* Returns the name of a window's file: the number stands before the first dot of the last part. */
+/* Returns the name of a window's file: the number comes before the first dot of the last part. */
 static char *window_path(const char *path, uint64_t number)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -11,7 +11,7 @@ struct bins {
     const struct model *model;
     struct session_group_set *sizes; /* by size */
     struct session_group_set *types; /* by size and type, by size */
-    size_t next_type;                /* the first row of `types` that is not behind the bin */
+    size_t next_type;                /* the first row of `types` that is not after the bin */
     struct line line;
 };
 
@@ -36,7 +36,7 @@ static void put_sums(struct bins *bins, const char *label, uint64_t size,
     line_put(line, "   ");
 }
 
-/* Moves behind the types of smaller sizes. Returns whether the size has a known type. */
+/* Moves past the types of smaller sizes. Returns whether the size has a known type. */
 static bool find_types(struct bins *bins, uint64_t size)
 {
     const size_t count = session_groups_count(bins->types);

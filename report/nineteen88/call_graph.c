@@ -146,7 +146,7 @@ static void put_flow(struct writer *writer, const struct flow *flow, uint64_t sh
     line_put(line, " |");
 }
 
-/* Writes `called` with what is behind it, as "/total" or "+recur". */
+/* Writes `called` and the text after it, "/total" or "+recur". */
 static void put_called(struct writer *writer, uint64_t called, char sign, uint64_t number)
 {
     struct line *line = &writer->line;

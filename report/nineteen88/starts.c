@@ -107,7 +107,7 @@ static uint32_t outer(const struct starts *starts, const struct chain *chain, si
     return starts->model->functions[chain->first + chain->depth - 1 - place];
 }
 
-/* Returns the kind there, START_NONE behind the call site. */
+/* Returns the kind there, START_NONE after the call site. */
 static enum start_kind kind_at(const struct starts *starts, const struct chain *chain, size_t place)
 {
     if (place >= chain->depth)

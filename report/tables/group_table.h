@@ -11,7 +11,7 @@ struct group_plan {
     const enum session_group_measure *measures; /* the first one orders the rows */
     size_t measure_count;
     enum report_by by;
-    bool share; /* a column with the part of the first measure in its sum, behind it */
+    bool share; /* a column with the part of the first measure in its sum, after it */
 };
 
 /* Adds the table to the document. Returns false with `error` set. */

@@ -179,7 +179,7 @@ struct key_sum {
 
 struct keyed {
     struct session_group_set *set;
-    size_t keys; /* columns, behind the stack */
+    size_t keys; /* columns, after the stack */
 };
 
 static int compare_keys(const struct keyed *keyed, size_t left, size_t right)

@@ -51,7 +51,7 @@ static const struct summary_sum sums[] = {
      VALUE_NUMBER, NULL},
 };
 
-/* Adds one sum, and the moment of the peak behind it. */
+/* Adds one sum, and after a peak its moment. */
 static bool add_sum(const struct report_request *request, const struct summary_sum *sum,
                     struct document *document, struct session_error *error)
 {
