@@ -4,7 +4,7 @@
 #include "ingest/types/clang_attribute.h"
 #include "ingest/types/source/source.h"
 
-/* True if machine code puts the block, or a part of it, into a pointer to `type`. */
+/* Tells whether machine code puts the block, or a part of it, into a pointer to `type`. */
 static bool reaches(const struct types_site *site, const struct types_flow *flow,
                     const struct types_type *type)
 {

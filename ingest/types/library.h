@@ -15,13 +15,14 @@
 const struct types_entry *types_frame_function(const struct types_site *site, size_t frame,
                                                const struct types_unit **unit, Dwarf_Die *function);
 
-/* True if the function of that frame belongs to the standard library. */
+/* Tells whether the function of that frame belongs to the standard library. */
 bool types_is_standard(const struct types_site *site, size_t frame);
 
-/* True if the scopes from `entry` outward, namespaces and classes, are `space`: "std::pmr". */
+/* Tells whether the scopes from `entry` outward, namespaces and classes, are `space`: "std::pmr".
+ */
 bool types_in_space(const struct types_unit *unit, uint32_t entry, const char *space);
 
-/* True if `text` without its template arguments is `name`. */
+/* Tells whether `text` without its template arguments is `name`. */
 bool types_is_template(const char *text, const char *name);
 
 bool types_is_class(const struct types_entry *entry);

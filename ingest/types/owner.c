@@ -273,8 +273,8 @@ static bool calls_directly(const struct types_site *site, const struct types_sit
     return call.function.addr == inner.addr;
 }
 
-/* True for a member function of std::string in a library without debug information, except those
- * whose first argument is not the string. */
+/* Tells whether it is a member function of std::string in a library without debug information,
+ * except those whose first argument is not the string. */
 static bool is_string_function(const struct types_site *site)
 {
     if (site->entry_count != 0 || site->frame_count == 0)

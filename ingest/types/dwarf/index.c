@@ -103,7 +103,7 @@ static bool is_kept(int tag)
     }
 }
 
-/* True for entries below which types can be declared. */
+/* Tells whether types can be declared below an entry. */
 static bool is_scope(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
@@ -400,7 +400,7 @@ static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
            left_offset == right_offset;
 }
 
-/* True if `other` begins with all members of `record`, at least two, as when a macro writes
+/* Tells whether `other` begins with all members of `record`, at least two, as when a macro writes
  * them. */
 static bool begins_alike(struct types_index *index, Dwarf_Die *record, Dwarf_Die *other)
 {

@@ -16,7 +16,7 @@ struct types_aliases;
 
 #define TYPES_NO_PARENT UINT32_MAX
 
-/* True if another record begins with this one; see types_index_is_head(). */
+/* Tells whether another record begins with this one; see types_index_is_head(). */
 enum types_head { TYPES_HEAD_UNASKED, TYPES_HEAD_NOT, TYPES_HEAD_OF_OTHERS };
 
 struct types_entry {
@@ -74,8 +74,8 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
                       Dwarf_Die *record);
 
 /*
- * True if another record of the same unit begins with a member or base class of type `record`, or
- * several begin with the same members.
+ * Tells whether another record of the same unit begins with a member or base class of type
+ * `record`, or several begin with the same members.
  */
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record);
 

@@ -71,8 +71,8 @@ static bool is_without_return(const char *name)
     return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_");
 }
 
-/* True for a function with only the statement "return first;". Programs hide a pointer from the
- * compiler that way. */
+/* Tells whether it is a function with only the statement "return first;". Programs hide a pointer
+ * from the compiler that way. */
 static bool only_returns_first(const struct types_site *site, uint64_t target)
 {
     bool copied = false;
@@ -237,7 +237,8 @@ struct tail_search {
     uint64_t bytes_left;
 };
 
-/* True for a part that a compiler moved out of a function. It ends in jumps back into it. */
+/* Tells whether it is a part that a compiler moved out of a function. It ends in jumps back into
+ * it. */
 static bool is_part(const char *name)
 {
     const char *suffix = strstr(name, ".cold");

@@ -391,7 +391,7 @@ static void add_path(struct follower *follower, uint64_t address)
     path->state = follower->state;
 }
 
-/* True if the function is declared to return nothing. */
+/* Tells whether the function is declared to return nothing. */
 static bool returns_nothing(const struct types_site *site)
 {
     struct types_type type;

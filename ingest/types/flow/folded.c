@@ -67,8 +67,8 @@ static int compare_starts(const void *left, const void *right)
 }
 
 /*
- * True for names of one function: its clones (".part.0"), and the variants of a constructor or
- * destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3).
+ * Tells whether these are names of one function: its clones (".part.0"), and the variants of a
+ * constructor or destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3).
  */
 static bool same_function(const char *left, const char *right)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* True if `behind`, the text after "operator new", ends the operator's name. */
+/* Tells whether `behind`, the text after "operator new", ends the operator's name. */
 static bool ends_operator(const char *behind)
 {
     return *behind == '(' || *behind == '[' || *behind == '\0';

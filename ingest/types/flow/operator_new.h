@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/* True for a global operator new. The rules then look at its caller. */
+/* Tells whether it is a global operator new. The rules then look at its caller. */
 bool types_is_operator_new(const char *function);
-/* True for an operator new that a class defines for itself. */
+/* Tells whether it is an operator new that a class defines for itself. */
 bool types_is_class_operator_new(const char *function);
-/* True for an operator for arrays, global or of a class. */
+/* Tells whether it is an operator for arrays, global or of a class. */
 bool types_is_operator_new_array(const char *function);
 
 #endif
