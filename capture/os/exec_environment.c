@@ -51,7 +51,8 @@ static bool part_is(const char *part, size_t length, const char *name)
 static bool part_is_own(const char *part, size_t length)
 {
     return part_is(part, length, own_name) || part_is(part, length, sized_name) ||
-           part_is(part, length, "libmprof_operators.so");
+           part_is(part, length, "libmprof_operators.so") ||
+           part_is(part, length, "libmprof_python.so");
 }
 
 static bool preloads(const char *entry, const char *name)

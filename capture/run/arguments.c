@@ -193,6 +193,9 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
         arguments->suppressions = true;
         good = run_arguments_add(arguments, "suppressions", NULL);
         break;
+    case RUN_OPTION_PYTHON:
+        arguments->python = true;
+        break;
     case RUN_OPTION_QUIET:
         arguments->quiet = true;
         break;
@@ -217,9 +220,9 @@ static int check_process(const struct run_arguments *arguments)
         return command_line_wrong(
             line, "--pid cannot be used with --start-on, --start-after and --stop-on; "
                   "mprof-ctl pauses and stops a recording at any time");
-    if (arguments->sized_delete || arguments->suppressions)
-        return command_line_wrong(line, "--pid cannot be used with --sized-delete and "
-                                        "--suppressions, which need a program from its start");
+    if (arguments->sized_delete || arguments->suppressions || arguments->python)
+        return command_line_wrong(line, "--pid cannot be used with --sized-delete, --suppressions "
+                                        "and --python, which need a program from its start");
     return -1;
 }
 
@@ -235,6 +238,9 @@ static int check_together(struct run_arguments *arguments)
     if (arguments->sized_delete && arguments->fast_clock)
         return command_line_wrong(
             line, "--sized-delete needs the order of events: it cannot be used with --clock=fast");
+    if (arguments->python && (arguments->without_stacks || arguments->instrument))
+        return command_line_wrong(
+            line, "--python needs stacks: it cannot be used with --unwind=off or instrument");
     if (arguments->live && !arguments->open)
         return command_line_wrong(line, "--live needs --open");
     const char *other = arguments->live           ? "live"

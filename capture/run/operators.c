@@ -1,51 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run/operators.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "capture/os/elf_symbols.h"
-#include "capture/os/program_image.h"
-
-/* Finds the loader that the file names. Returns false unless that loader knows --list, because
- * another one might run the program. */
-static bool find_loader(const char *binary, char loader[PATH_MAX])
-{
-    static const char known[] = "/ld-linux-x86-64.so.2";
-    int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return false;
-    bool named = program_image_loader(descriptor, loader, PATH_MAX);
-    const char *name = named ? strrchr(loader, '/') : NULL;
-    close(descriptor);
-    return name && strcmp(name, known) == 0;
-}
-
-/* Returns the standard output of `loader --list binary`, or NULL if that cannot be started. */
-static FILE *list_libraries(const char *loader, const char *binary, pid_t *process)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return NULL;
-    *process = fork();
-    if (*process == 0) {
-        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 &&
-            dup2(nothing, STDERR_FILENO) >= 0)
-            execl(loader, loader, "--list", binary, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    FILE *list = *process > 0 ? fdopen(ends[0], "r") : NULL;
-    if (!list)
-        close(ends[0]);
-    return list;
-}
+#include "capture/run/libraries.h"
 
 struct operators_found {
     bool has_malloc, has_new;
@@ -60,48 +20,32 @@ static void note_symbol(void *context, const char *name, uint64_t address, uint6
     found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
 }
 
-/* Returns the path in "  name => /path (0x…)" or "  /path (0x…)", or NULL. */
-static char *path_of(char *line)
-{
-    char *path = strchr(line, '/');
-    char *end = path ? strstr(path, " (0x") : NULL;
-    char *arrow = path ? strstr(path, " => ") : NULL;
-    if (arrow)
-        path = arrow + 4;
-    if (!end)
-        return NULL;
-    *end = 0;
-    return path;
-}
-
 static bool is_of(const char *path, const char *beginning)
 {
     const char *name = strrchr(path, '/');
     return name && strncmp(name + 1, beginning, strlen(beginning)) == 0;
 }
 
+/* What is known of the program so far. */
+struct operators_search {
+    bool is_cxx, has_both;
+};
+
+static void look(void *context, const char *path)
+{
+    struct operators_search *search = context;
+    struct operators_found found = {0};
+    search->is_cxx = search->is_cxx || is_of(path, "libstdc++.") || is_of(path, "libc++.");
+    /* Skips the libraries that every program has. */
+    if (search->has_both || is_of(path, "libc.so") || is_of(path, "libm.so") ||
+        is_of(path, "libstdc++.") || is_of(path, "libgcc_s.") || is_of(path, "ld-linux"))
+        return;
+    elf_symbols_of(path, note_symbol, &found);
+    search->has_both = found.has_malloc && found.has_new;
+}
+
 bool run_operators_are_needed(const char *binary)
 {
-    char loader[PATH_MAX], line[PATH_MAX + 256];
-    bool is_cxx = false, has_both = false;
-    pid_t process;
-    FILE *list = find_loader(binary, loader) ? list_libraries(loader, binary, &process) : NULL;
-    if (!list)
-        return false;
-    while (fgets(line, sizeof(line), list)) {
-        const char *path = path_of(line);
-        struct operators_found found = {0};
-        if (!path)
-            continue;
-        is_cxx = is_cxx || is_of(path, "libstdc++.") || is_of(path, "libc++.");
-        /* Skips the libraries that every program has. */
-        if (has_both || is_of(path, "libc.so") || is_of(path, "libm.so") ||
-            is_of(path, "libstdc++.") || is_of(path, "libgcc_s.") || is_of(path, "ld-linux"))
-            continue;
-        elf_symbols_of(path, note_symbol, &found);
-        has_both = found.has_malloc && found.has_new;
-    }
-    fclose(list);
-    waitpid(process, NULL, 0);
-    return is_cxx && has_both;
+    struct operators_search search = {0};
+    return run_libraries(binary, look, &search) && search.is_cxx && search.has_both;
 }

@@ -14,6 +14,7 @@
 #include "capture/os/program_image.h"
 #include "capture/run/operators.h"
 #include "capture/run/program.h"
+#include "capture/run/python.h"
 #include "capture/run/sandbox.h"
 #include "capture/run/sibling_program.h"
 #include "capture/run/sibling_traces.h"
@@ -132,6 +133,17 @@ static void name_beside(const char *library, const char *name, char path[RUN_BES
     snprintf(path, RUN_BESIDE_MAX, "%.*s/%s", (int)(slash - library), library, name);
 }
 
+/* Finds the library that an option needs. Returns false, after a message, if it is missing. */
+static bool find_beside(const struct run_places *places, const char *name, const char *option,
+                        char path[RUN_BESIDE_MAX])
+{
+    name_beside(places->library, name, path);
+    if (access(path, R_OK) == 0)
+        return true;
+    say("mprof-run", "%s: %s; %s needs it", path, strerror(errno), option);
+    return false;
+}
+
 /* Tells whether the loader gives the program the library of C++. */
 static bool is_of_cxx(const char *binary)
 {
@@ -154,11 +166,22 @@ bool run_prepare_sized(const struct run_arguments *arguments, struct run_places 
             places->program);
         return true;
     }
-    name_beside(places->library, "libmprof_sized.so", places->sized);
-    if (access(places->sized, R_OK) == 0)
+    return find_beside(places, "libmprof_sized.so", "--sized-delete", places->sized);
+}
+
+bool run_prepare_python(const struct run_arguments *arguments, struct run_places *places)
+{
+    places->python[0] = '\0';
+    if (!arguments->python)
         return true;
-    say("mprof-run", "%s: %s; --sized-delete needs it", places->sized, strerror(errno));
-    return false;
+    /* A script may name its interpreter by env, which finds it. */
+    const char *name = strrchr(places->binary, '/');
+    if (!(name && strcmp(name, "/env") == 0) && !run_python_is_linked(places->binary))
+        say("mprof-run",
+            "%s has no CPython: --python sees only that of libraries that it loads, and of "
+            "programs that it starts",
+            places->program);
+    return find_beside(places, "libmprof_python.so", "--python", places->python);
 }
 
 void run_prepare_operators(struct run_places *places)

@@ -2,7 +2,7 @@
 /*
  * Checks and finds what mprof-run needs before it starts the program.
  *
- * Order of calls: run_prepare(), run_prepare_sandbox(), then the other two.
+ * Order of calls: run_prepare(), run_prepare_sandbox(), then the others.
  */
 #ifndef MPROF_CAPTURE_RUN_PREPARE_H
 #define MPROF_CAPTURE_RUN_PREPARE_H
@@ -19,6 +19,7 @@ struct run_places {
     char program[PATH_MAX];
     char binary[PATH_MAX];          /* the program, or the interpreter of a script */
     char sized[RUN_BESIDE_MAX];     /* libmprof_sized.so; empty: not preloaded */
+    char python[RUN_BESIDE_MAX];    /* libmprof_python.so; empty: not preloaded */
     char operators[RUN_BESIDE_MAX]; /* libmprof_operators.so; empty: not preloaded */
 };
 
@@ -44,6 +45,9 @@ bool run_prepare_sandbox(struct run_arguments *arguments);
 /* Finds the library for --sized-delete beside the recorder. Returns false, after a message, if it
  * is missing. */
 bool run_prepare_sized(const struct run_arguments *arguments, struct run_places *places);
+
+/* Does the same for --python. */
+bool run_prepare_python(const struct run_arguments *arguments, struct run_places *places);
 
 /* Finds the library of the C++ operators beside the recorder, if the program needs it. */
 void run_prepare_operators(struct run_places *places);

@@ -26,6 +26,7 @@ _arguments -s -S \
     '--toggle=[this signal to the program turns recording off and on]:SIGNAL:(SIGUSR1 SIGUSR2 SIGPROF SIGRTMIN+1)' \
     '--suppressions[ask the program once for the leak suppressions that it carries (__lsan_default_suppressions)]' \
     '--sized-delete[compare the size that C++'\''s delete passes with that of the block]' \
+    '--python[record the functions of Python too, with file and line; sets PYTHONMALLOC=malloc]' \
     '(-q --quiet)'{-q,--quiet}'[do not print where the trace is]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \

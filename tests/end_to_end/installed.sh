@@ -24,7 +24,7 @@ mv usr moved && hash -r
 export PATH="$work/moved/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin --force -- ls / >listing.txt || fail "recording by the moved set"
 library=$(dirname "$(find "$work/moved" -name libmprof.so.0)")
-for private in libmprof.so libmprof_sized.so libmprof_operators.so mprof_sqlite.so; do
+for private in libmprof.so libmprof_sized.so libmprof_operators.so libmprof_python.so mprof_sqlite.so; do
     [ -f "$library/mprof/$private" ] || fail "$private is not installed"
 done
 is "$(sqlite3 ls.db ".load $library/mprof/mprof_sqlite" "SELECT allocations FROM graph('all | join kind') LIMIT 1" | wc -l)" -eq 1 "graph() of the moved set"

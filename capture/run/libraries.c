@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/run/libraries.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/os/program_image.h"
+
+/* Finds the loader that the file names. Returns false unless that loader knows --list, because
+ * another one might run the program. */
+static bool find_loader(const char *binary, char loader[PATH_MAX])
+{
+    static const char known[] = "/ld-linux-x86-64.so.2";
+    int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    bool named = program_image_loader(descriptor, loader, PATH_MAX);
+    const char *name = named ? strrchr(loader, '/') : NULL;
+    close(descriptor);
+    return name && strcmp(name, known) == 0;
+}
+
+/* Returns the standard output of `loader --list binary`, or NULL if that cannot be started. */
+static FILE *list_libraries(const char *loader, const char *binary, pid_t *process)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    *process = fork();
+    if (*process == 0) {
+        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 &&
+            dup2(nothing, STDERR_FILENO) >= 0)
+            execl(loader, loader, "--list", binary, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *list = *process > 0 ? fdopen(ends[0], "r") : NULL;
+    if (!list)
+        close(ends[0]);
+    return list;
+}
+
+/* Returns the path in "  name => /path (0x…)" or "  /path (0x…)", or NULL. */
+static char *path_of(char *line)
+{
+    char *path = strchr(line, '/');
+    char *end = path ? strstr(path, " (0x") : NULL;
+    char *arrow = path ? strstr(path, " => ") : NULL;
+    if (arrow)
+        path = arrow + 4;
+    if (!end)
+        return NULL;
+    *end = 0;
+    return path;
+}
+
+bool run_libraries(const char *binary, void (*note)(void *context, const char *path), void *context)
+{
+    char loader[PATH_MAX], line[PATH_MAX + 256];
+    pid_t process;
+    FILE *list = find_loader(binary, loader) ? list_libraries(loader, binary, &process) : NULL;
+    if (!list)
+        return false;
+    while (fgets(line, sizeof(line), list)) {
+        const char *path = path_of(line);
+        if (path)
+            note(context, path);
+    }
+    fclose(list);
+    waitpid(process, NULL, 0);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which libraries a program would be loaded with. */
+#ifndef MPROF_CAPTURE_RUN_LIBRARIES_H
+#define MPROF_CAPTURE_RUN_LIBRARIES_H
+
+#include <stdbool.h>
+
+/*
+ * Asks the loader which libraries, linked or preloaded, the ELF file `binary` would run with, and
+ * calls note() with the path of each. Runs no code of theirs. Returns false if that cannot be found
+ * out.
+ */
+bool run_libraries(const char *binary, void (*note)(void *context, const char *path),
+                   void *context);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libmprof_python.so: hands the functions of CPython over to the recorder. mprof-run --python
+ * preloads it.
+ *
+ * The interpreter is in the program from its start, in the program itself or in a library that it
+ * is linked with; then the constructor finds it. Or a library with it is loaded later; then it is
+ * noticed when it makes its key of thread-local data, before it runs the first function.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pthread.h>
+
+#include "capture/mprof.h"
+
+#include "runtimes/python/layout.h"
+#include "runtimes/python/walk.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static const struct python_layout *const layouts[] = {
+#ifdef HAS_PYTHON_3_11
+    &python_layout_3_11,
+#endif
+#ifdef HAS_PYTHON_3_12
+    &python_layout_3_12,
+#endif
+#ifdef HAS_PYTHON_3_13
+    &python_layout_3_13,
+#endif
+    NULL};
+
+static struct {
+    struct python_interpreter interpreter;
+    atomic_flag looked; /* at an interpreter, known or not */
+} python = {.looked = ATOMIC_FLAG_INIT};
+
+/* Tells whether the process is the one that mprof-run has started. The processes that it starts
+ * itself must not get a line into their output. */
+static bool is_first_process(void)
+{
+    static const char name[] = "root=";
+    const char *options = getenv("MPROF_OPTIONS"), *found = NULL;
+    for (const char *at = options; at && (at = strstr(at, name)); at++)
+        if (at == options || at[-1] == ',')
+            found = at + sizeof(name) - 1;
+    return found && strtol(found, NULL, 10) == (long)getpid();
+}
+
+/* Says why there are no Python functions: a line for the user, and a mark in the recording. */
+static void say_none(const char *why)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "no Python functions: %s", why);
+    mprof_mark(line);
+    if (is_first_process())
+        dprintf(STDERR_FILENO, "mprof: %s\n", line);
+}
+
+/* Tells whether this interpreter was built with objects of the sizes that the layout knows. Builds
+ * for debugging and those without a global lock may differ. */
+static bool layout_fits(const struct python_layout *layout, const unsigned char *code_type,
+                        const unsigned char *frame_type, const void *type_type)
+{
+    const void *type;
+    long code_size, frame_size;
+    if (!code_type || !frame_type || !type_type)
+        return false;
+    memcpy(&type, code_type + layout->object_type, sizeof(type));
+    memcpy(&code_size, code_type + layout->type_size, sizeof(code_size));
+    memcpy(&frame_size, frame_type + layout->type_size, sizeof(frame_size));
+    return type == type_type && code_size == layout->code_size &&
+           frame_size == layout->frame_object_size;
+}
+
+/* Takes the symbols of the interpreter. Returns false, after a message, if it is not known. */
+static bool take_interpreter(void *library, unsigned long version)
+{
+    struct python_interpreter *interpreter = &python.interpreter;
+    const unsigned major = (unsigned)(version >> 24), minor = (unsigned)(version >> 16 & 0xff);
+    char why[128];
+    for (size_t i = 0; layouts[i]; i++)
+        if (layouts[i]->version == version >> 16)
+            interpreter->layout = layouts[i];
+    interpreter->own_state = (void *(*)(void))dlsym(library, "PyGILState_GetThisThreadState");
+    interpreter->current_state = (void *(*)(void))dlsym(library, "PyThreadState_GetUnchecked");
+    if (!interpreter->current_state) /* before 3.13 */
+        interpreter->current_state = (void *(*)(void))dlsym(library, "_PyThreadState_UncheckedGet");
+    interpreter->is_initialized = (int (*)(void))dlsym(library, "Py_IsInitialized");
+    interpreter->code_type = dlsym(library, "PyCode_Type");
+    if (!interpreter->layout)
+        snprintf(why, sizeof(why), "this mprof was built without the headers of CPython %u.%u",
+                 major, minor);
+    else if (!interpreter->own_state || !interpreter->current_state ||
+             !interpreter->is_initialized ||
+             !layout_fits(interpreter->layout, interpreter->code_type,
+                          dlsym(library, "PyFrame_Type"), dlsym(library, "PyType_Type")))
+        snprintf(why, sizeof(why), "this CPython %u.%u was built with other objects than usual",
+                 major, minor);
+    else
+        return true;
+    say_none(why);
+    return false;
+}
+
+/* Looks for an interpreter among the library's symbols, and registers it. Only the first one of a
+ * process counts. */
+static void look_into(void *library)
+{
+    static const struct mprof_runtime_calls calls = {python_frames, python_name};
+    const char *(*text_of)(void) = (const char *(*)(void))dlsym(library, "Py_GetVersion");
+    const unsigned long *version = dlsym(library, "Py_Version");
+    unsigned long value = version ? *version : 0;
+    unsigned major, minor;
+    if (!text_of || atomic_flag_test_and_set(&python.looked))
+        return;
+    if (!version && sscanf(text_of(), "%u.%u", &major, &minor) == 2) /* before 3.11 */
+        value = (unsigned long)major << 24 | (unsigned long)minor << 16;
+    if (MPROF_HAS(runtime_create) && take_interpreter(library, value))
+        mprof_runtime_create("Python", &calls, &python.interpreter);
+}
+
+/* CPython calls this first when it makes its thread states known. The caller is looked up without
+ * the loader's lock, because allocators call this function, too. */
+EXPORTED int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
+{
+    static int (*_Atomic next)(pthread_key_t *, void (*)(void *));
+    struct dl_find_object caller;
+    int (*real)(pthread_key_t *, void (*)(void *)) = atomic_load(&next);
+    if (!real) {
+        real = (int (*)(pthread_key_t *, void (*)(void *)))dlsym(RTLD_NEXT, "pthread_key_create");
+        atomic_store(&next, real);
+    }
+    const int result = real(key, destroy);
+    if (_dl_find_object(__builtin_return_address(0), &caller) == 0 && caller.dlfo_link_map &&
+        strstr(caller.dlfo_link_map->l_name, "/libpython")) {
+        void *library = dlopen(caller.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+        if (library)
+            look_into(library);
+    }
+    return result;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    look_into(RTLD_DEFAULT);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The Python functions that the calling thread runs.
+ *
+ * Everything here only reads, takes no lock and allocates nothing. It may run in any thread and at
+ * any point of the interpreter's life, also in a signal handler.
+ */
+#ifndef MPROF_RUNTIMES_PYTHON_WALK_H
+#define MPROF_RUNTIMES_PYTHON_WALK_H
+
+#include "capture/mprof.h"
+
+#include "runtimes/python/layout.h"
+
+/* What the walk needs of the interpreter. */
+struct python_interpreter {
+    const struct python_layout *layout;
+    /* PyGILState_GetThisThreadState(): the thread's first state. NULL: it has none. */
+    void *(*own_state)(void);
+    /* PyThreadState_GetUnchecked() or its older name: in 3.11 the state that holds the lock,
+     * whosever it is; later that of the calling thread, if it holds the lock. */
+    void *(*current_state)(void);
+    int (*is_initialized)(void);
+    const void *code_type; /* PyCode_Type */
+};
+
+/* As mprof_runtime_calls.frames: `data` is the struct python_interpreter. */
+unsigned python_frames(void *data, struct mprof_frame *out, unsigned max);
+
+/* As mprof_runtime_calls.name. */
+void python_name(void *data, const void *key, struct mprof_frame_name *out);
+
+#endif

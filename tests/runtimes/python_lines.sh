@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: python_lines.sh VERSION INTERPRETER
+# What is live at the end on each line of known.py is what tracemalloc tells of the same program.
+command -v sqlite3 >/dev/null || exit 77
+version=$1 python=$2
+[ -x "$python" ] || { echo "skipped: CPython $version is not installed"; exit 77; }
+mkdir -p "$version" && cd "$version" || exit 1
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
+PYTHONMALLOC=malloc "$python" -X tracemalloc=1 "$MPROF_SOURCE/tests/runtimes/known.py" tell >told.txt
+mprof-run --quiet --python -o known.bin -- "$python" "$MPROF_SOURCE/tests/runtimes/known.py" || fail "status $?"
+mprof-ingest --quiet -o known.db known.bin || fail "ingest"
+ask known.db "WITH innermost AS (SELECT sf.stack_id, fr.source_file_id, fr.line, min(sf.depth) FROM stack_frame sf
+        JOIN frame fr ON fr.id = sf.frame_id JOIN function f ON f.id = fr.function_id
+        WHERE f.role = 'runtime' GROUP BY sf.stack_id)
+    SELECT line, count(*), sum(size) FROM allocation a JOIN innermost i USING (stack_id)
+    JOIN source_file s ON s.id = i.source_file_id WHERE free_ns IS NULL AND path LIKE '%/known.py'
+    AND (size % 8 != 0 OR size > 1000) GROUP BY line ORDER BY line" | tr '|' ' ' >recorded.txt
+is "$(wc -l <told.txt)" -ge 10 "lines that tracemalloc tells"
+diff told.txt recorded.txt
