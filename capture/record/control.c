@@ -4,19 +4,41 @@
 #include "capture/os/clock.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/gate.h"
+#include "capture/record/process_record.h"
+#include "capture/record/program_suppressions.h"
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_room.h"
 #include "capture/record/toggle_signal.h"
+#include "capture/record/unhooked_modules.h"
 #include "capture/trace/file.h"
 
-void recorder_put_autosave(struct thread *thread)
+static void put_autosave(struct thread *thread)
 {
     thread_put_number(thread, TRACE_EXT_AUTOSAVE, recorder_inherited.autosave);
 }
 
-void recorder_put_recording(struct thread *thread, bool on)
+static void put_recording(struct thread *thread, bool on)
 {
     thread_put_number(thread, TRACE_EXT_RECORDING, on);
+}
+
+bool recorder_put_process(struct thread *thread)
+{
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    thread_extended_end(thread, TRACE_EXT_PROCESS, process_record_put(p));
+    unhooked_modules_put_known(thread);
+    program_suppressions_put(thread);
+    return true;
+}
+
+void recorder_put_settings(struct thread *thread, bool paused)
+{
+    if (recorder_inherited.autosave)
+        put_autosave(thread);
+    if (paused)
+        put_recording(thread, false);
 }
 
 static void put_change(struct thread *thread, bool paused)
@@ -24,7 +46,7 @@ static void put_change(struct thread *thread, bool paused)
     recorder_inherited.paused = paused;
     recorder_inherited.waiting = false;
     trace_file_set_paused(paused ? TRACE_PAUSED : TRACE_PAUSED_NOT);
-    recorder_put_recording(thread, !paused);
+    put_recording(thread, !paused);
 }
 
 /* Makes the nodes from before count as new, so that the call at which recording ends is seen. */
@@ -89,7 +111,7 @@ void recorder_set_autosave(const void *frame, uint64_t count)
     struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
     if (!thread)
         return;
-    recorder_put_autosave(thread);
+    put_autosave(thread);
     recorder_leave();
 }
 

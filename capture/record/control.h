@@ -20,9 +20,13 @@ bool recorder_set_paused(const void *frame, bool paused);
 /* Makes each count-th allocation a snapshot, in this trace and in those of mprof_restart(). */
 void recorder_set_autosave(const void *frame, uint64_t count);
 
-/* Write records of these settings. The calling thread holds the guard. */
-void recorder_put_autosave(struct thread *thread);
-void recorder_put_recording(struct thread *thread, bool on);
+/*
+ * Write the first records of each trace, also of one that goes on with another: the process, then
+ * the settings in force. recorder_put_process() returns false if there is no room. The calling
+ * thread holds the guard.
+ */
+bool recorder_put_process(struct thread *thread);
+void recorder_put_settings(struct thread *thread, bool paused);
 
 /*
  * Seals the trace: END record, clock pair, sums. Events that come later are still recorded.

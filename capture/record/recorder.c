@@ -216,16 +216,9 @@ static bool begin_trace(void)
 {
     struct thread_self *self = &thread_self;
     struct thread *thread = self->thread ? self->thread : thread_acquire();
-    uint8_t *p = thread ? thread_extended_begin(thread, TRACE_EXTENDED_MAX) : NULL;
-    if (!p)
+    if (!thread || !recorder_put_process(thread))
         return false;
-    thread_extended_end(thread, TRACE_EXT_PROCESS, process_record_put(p));
-    unhooked_modules_put_known(thread);
-    program_suppressions_put(thread);
-    if (recorder_inherited.autosave)
-        recorder_put_autosave(thread);
-    if (recorder_inherited.paused || recorder_inherited.waiting)
-        recorder_put_recording(thread, false);
+    recorder_put_settings(thread, recorder_inherited.paused || recorder_inherited.waiting);
     trace_file_set_paused(recorder_inherited.waiting  ? TRACE_PAUSED_FROM_START
                           : recorder_inherited.paused ? TRACE_PAUSED
                                                       : TRACE_PAUSED_NOT);

@@ -14,7 +14,6 @@
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_records.h"
 #include "capture/record/thread_room.h"
-#include "capture/record/unhooked_modules.h"
 #include "capture/stack/stack.h"
 #include "capture/trace/file.h"
 #include "capture/trace/rotation.h"
@@ -105,17 +104,11 @@ static void put_blocks(struct thread *thread)
 /* Writes the first records of the next trace. */
 static void begin_next(struct thread *thread, bool paused)
 {
-    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
-    if (!p)
-        return;
     process_record_set_origin((struct process_origin){0, 0, 0});
-    thread_extended_end(thread, TRACE_EXT_PROCESS, process_record_put(p));
-    unhooked_modules_put_known(thread);
+    if (!recorder_put_process(thread))
+        return;
     put_blocks(thread);
-    if (recorder_inherited.autosave)
-        recorder_put_autosave(thread);
-    if (paused)
-        recorder_put_recording(thread, false);
+    recorder_put_settings(thread, paused);
 }
 
 /* Ends the present trace and begins the next. No other thread is inside an event. Returns false if

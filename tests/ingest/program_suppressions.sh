@@ -176,6 +176,30 @@ else
     echo "(gcc links no static-pie program here: not tried)"
 fi
 
+# A trace that goes on with another has the text, too.
+cat >turns.c <<'C'
+#include <poll.h>
+#include <stdlib.h>
+int main(void)
+{
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    while (poll(&input, 1, 1) == 0)
+        free(malloc(24)); /* the recorder answers in a heap call */
+    return 0;
+}
+C
+gcc -O0 -g -o turns turns.c function.c && mkfifo hold || exit 1
+"$run" --quiet --force --suppressions --sample=64 -o turns.bin -- ./turns <hold >turns.out 2>&1 &
+exec 9>hold
+until "$MPROF_BUILD/bin/mprof-ctl" --quiet --wait=30 turns.bin rotate 2>ctl.out; do
+    kill -0 $! 2>/dev/null || { complain "turns: $(cat turns.out ctl.out)"; break; }
+    sleep 0.01
+done
+exec 9>&-
+wait $! || complain "turns: status $?"
+"$ingest" --force --suppressions=program -o turns.db turns.bin >turns.summary 2>&1 || complain "turns: $(cat turns.summary)"
+same "patterns after a rotation" "$(fact turns suppressions)/$(fact turns lost_suppressions)/$(fact turns rotation)" 3/0/2
+
 # The first process of a new namespace must be the program's own child: after the end of the first
 # one, no other can be made there.
 cat >forks.c <<'C'
