@@ -56,6 +56,10 @@ bool group_color(struct session_group_set *set, const struct filter_predicate *p
 /* Sorts by the field of the step, a key or a measure. Returns false with `error` set. */
 bool group_sort(struct session_group_set *set, const struct filter_step *step,
                 struct session_error *error);
+/* Gives the groups of `rows`, which count in the present order, the colour steps from 1 on, and all
+ * others that are left the one after these. At most 254 rows. Returns false with `error` set. */
+bool group_paint(struct session_group_set *set, const size_t *rows, size_t count,
+                 struct session_error *error);
 /* Keeps the first groups. */
 void group_top(struct session_group_set *set, uint64_t limit);
 

@@ -281,6 +281,20 @@ bool group_color(struct session_group_set *set, const struct filter_predicate *p
     return good;
 }
 
+bool group_paint(struct session_group_set *set, const size_t *rows, size_t count,
+                 struct session_error *error)
+{
+    if (!set->color)
+        set->color = calloc(set->made + 1, sizeof(*set->color));
+    if (!set->color)
+        return session_fail_memory(error, "the colours of groups");
+    for (size_t i = 0; i < set->count; i++)
+        set->color[set->order[i]] = (uint8_t)(count + 1);
+    for (size_t i = 0; i < count; i++)
+        set->color[set->order[rows[i]]] = (uint8_t)(i + 1);
+    return true;
+}
+
 void group_top(struct session_group_set *set, uint64_t limit)
 {
     if (limit < set->count)

@@ -216,6 +216,8 @@ struct selection *selection_new(struct session *session, const char *text,
     }
     if (running_start(running, session, text, &(struct graph_options){.write = false}, NULL, error))
         selection = select_rows(running, error);
+    if (selection && running->rows.kind == KIND_GROUPS)
+        selection->graph = strdup(text);
     if (selection && !note_result(running, selection, error)) {
         selection_free(selection);
         selection = NULL;

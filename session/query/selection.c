@@ -128,6 +128,8 @@ struct selection *selection_share(struct selection *selection)
     return selection;
 }
 
+/* A stacked selection has no stacked one itself. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 void selection_free(struct selection *selection)
 {
     if (!selection || atomic_fetch_sub(&selection->owners, 1) > 1)
@@ -142,6 +144,9 @@ void selection_free(struct selection *selection)
     free(selection->slots);
     for (size_t i = 0; i < SELECTION_PARTS; i++)
         free(selection->parts[i]);
+    free(selection->graph);
+    free(selection->stacked_by);
+    selection_free(selection->stacked);
     free(selection);
 }
 

@@ -58,6 +58,9 @@ struct selection {
     struct session_slot *slots;               /* NULL: none are */
     struct rows_part *parts[SELECTION_PARTS]; /* the last ones asked for, free() */
     struct color_map *maps[COLOR_BY_TOTAL];
+    char *graph; /* the text that made it, if that gives groups; NULL: it gives something else */
+    struct selection *stacked; /* the last one that is stacked by groups (stacking.h); NULL: none */
+    char *stacked_by;
 };
 
 /* Makes a selection of the rows of a set, which it takes over, in failure too. `everything`: these
