@@ -76,6 +76,39 @@ has "what has become less" '^ *−[0-9.]+[KM]?┤'
 mark=$(ask pinned_heap.db "SELECT ns FROM mark WHERE name = 'idle'")
 is "$(tail -n +2 worst.csv | cut -d, -f3 | sort -n | tail -1)" -le "$mark" "the last hole is as old as the mark"
 
+# The layers of the timeline by two fields, and by the groups of the filter, in its three modes.
+check_layers() { # NAME STACK FILTER SQL-OF-THE-NAME SQL-CONDITION: each number of each column of the chart
+    local mode=live keys=''
+    for mode in live rate net; do
+        rm -f slots.csv
+        printf '%s\n' 'key 2' "key :" "type stack $2" 'key Enter' ${keys:+"$keys"} 'key :' 'type w slots.csv' 'key Enter' dump >keys
+        mprof-tui --script keys --size 90x24 --filter "$3" handed_over.db >screen.txt || fail "the browser failed: $2"
+        if python3 "$MPROF_SOURCE/tests/tui/layers.py" handed_over.db slots.csv $mode "$4" "$5" >out.txt; then
+            echo "ok: layers by $1, $mode: $(cat out.txt)"
+        else
+            echo "layers by $1, $mode:"
+            cat out.txt
+            failed=1
+        fi
+        keys="key b${keys:+ b}"
+    done
+}
+record handed_over
+type="coalesce(t.name, 'no type')"
+check_layers 'type and kind' 'type, kind' all "$type || ' · ' || k.name" 1
+check_layers 'large sizes' 'kind,thread' 'all | where size > 100' \
+    "k.name || ' · ' || CASE (SELECT count(*) FROM thread o WHERE o.name = r.name) WHEN 1 THEN '' ELSE '#' || r.id || ' ' END || r.name" \
+    'a.size > 100'
+check_layers 'the groups of a filter' groups 'all | join type | sort bytes desc | top 2' "$type" \
+    "$type IN (SELECT coalesce(u.name, 'no type') FROM allocation b LEFT JOIN type u ON u.id = b.type_id
+        GROUP BY u.name ORDER BY sum(b.size) DESC LIMIT 2)"
+screen handed_over.db 'key 2 :' 'type stack address' 'key Enter' dump 'key :' 'type stack groups' 'key Enter' dump \
+    'key G' dump 'key Down Down Enter' dump 'key c Enter' dump 'key c Down Enter' dump
+has "a field with too many values" 'address has too many values'
+has "no groups" 'the filter makes no groups'
+has "the menu" 'stack by'
+has "another colouring ends it" '^ coloured by '
+
 # What grew in a range, typed in nanoseconds.
 end=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'duration_ns'")
 a=$((end / 4)) b=$((end / 4 * 3))

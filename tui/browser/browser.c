@@ -282,6 +282,9 @@ bool browser_do(struct browser *browser, enum action action)
     case ACTION_COLOR_BY:
         menus_open(browser, MENU_COLOR);
         break;
+    case ACTION_STACK_BY:
+        menus_open(browser, MENU_STACK);
+        break;
     case ACTION_NARROW:
         menus_open(browser, MENU_NARROW);
         break;

@@ -36,7 +36,8 @@ struct filter_history {
     int count, at; /* `at`: the present one */
 };
 
-enum menu_kind { MENU_NARROW, MENU_EXCLUDE, MENU_COLOR };
+enum menu_kind { MENU_NARROW, MENU_EXCLUDE, MENU_COLOR, MENU_STACK };
+#define STACKINGS_MOST 40
 
 struct browser {
     struct exploration exploration;
@@ -70,7 +71,9 @@ struct browser {
     struct view_offer *offers; /* of the menu; VIEW_OFFERS of them */
     size_t offer_count;
     enum session_color_by color_before; /* the menu of colours was opened */
-    char *copied;                       /* text for the clipboard; NULL: none waits */
+    char stackings[STACKINGS_MOST][24]; /* of the menu of stackings; "" is the colouring */
+    size_t stacking_count;
+    char *copied; /* text for the clipboard; NULL: none waits */
 };
 
 /* Returns the view with a number, NULL if it does not exist. */
@@ -104,7 +107,7 @@ void steps_redo(struct browser *browser);
 /* Forgets the filter that the engine could not run. */
 void steps_filter_failed(struct browser *browser);
 
-/* menus.c: what the selected thing offers, and the colourings. */
+/* menus.c: what the selected thing offers, the colourings, and what the timeline stacks by. */
 void menus_open(struct browser *browser, enum menu_kind kind);
 /* Frees the offers of the last menu. */
 void menus_forget(struct browser *browser);

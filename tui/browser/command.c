@@ -41,6 +41,13 @@ static void run_color(struct browser *browser, const char *argument)
     browser_act(browser, &(struct view_input){.action = ACTION_REFRESH});
 }
 
+static void run_stack(struct browser *browser, const char *argument)
+{
+    if (browser->current != VIEW_TIMELINE)
+        browser_go(browser, VIEW_TIMELINE, true);
+    browser_act(browser, &(struct view_input){.action = ACTION_STACK_BY, .text = argument});
+}
+
 static void run_theme(struct browser *browser, const char *argument)
 {
     struct exploration *exploration = &browser->exploration;
@@ -123,6 +130,13 @@ static const struct command commands[] = {
      .description =
          "colour by function, thread, size, age, type, module, user, owner, lifetime or kind",
      .run = run_color},
+    {.name = "stack",
+     .kind = ARGUMENT_STACKING,
+     .whole = true,
+     .argument = "FIELDS",
+     .description = "stack the timeline by fields (caller, or type, thread) or by the filter's "
+                    "groups; without FIELDS by colour",
+     .run = run_stack},
     {.name = "theme",
      .kind = ARGUMENT_THEME,
      .whole = true,

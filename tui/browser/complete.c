@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "session/graphs.h"
+#include "session/stacking.h"
 #include "session/words.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
@@ -175,6 +176,15 @@ static void color_words(struct browser *browser, struct asking *asking, const ch
         visit(asking, color_by_name((enum session_color_by)i), false);
 }
 
+/* The fields, and the word for the groups of the filter. */
+static void stacking_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    (void)browser;
+    (void)before;
+    visit(asking, SESSION_STACKING_GROUPS, false);
+    session_stacking_fields(visit, asking);
+}
+
 static void theme_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)browser;
@@ -243,6 +253,7 @@ static void complete_command(struct browser *browser, struct asking *asking, con
         [ARGUMENT_MOMENT] = moment_words,     [ARGUMENT_PROCESS] = process_words,
         [ARGUMENT_FUNCTION] = function_words, [ARGUMENT_FILE] = file_words,
         [ARGUMENT_GRAPH] = graph_words,       [ARGUMENT_THEME] = theme_words,
+        [ARGUMENT_STACKING] = stacking_words,
     };
     text += strspn(text, " ");
     const size_t length = strcspn(text, " ");
@@ -260,7 +271,8 @@ static void complete_command(struct browser *browser, struct asking *asking, con
         complete_filter(browser, asking, argument);
         return;
     }
-    asking->part = strdup(argument);
+    const char *comma = command->kind == ARGUMENT_STACKING ? strrchr(argument, ',') : NULL;
+    asking->part = strdup(comma ? comma + 1 + strspn(comma + 1, " ") : argument);
     if (asking->part)
         ask(browser, asking, words[command->kind], "");
 }

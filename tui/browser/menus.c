@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The menus of `w`, `x` and `c`, and `l`, which lists what the first offer of `w` selects. */
+/* The menus of `w`, `x`, `c` and `G`, and `l`, which lists what the first offer of `w` selects. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/stacking.h"
 #include "tui/browser/browser_state.h"
 
 static const char *offer_label(const void *context, size_t item)
@@ -14,6 +15,19 @@ static const char *color_label(const void *context, size_t item)
 {
     (void)context;
     return color_by_name((enum session_color_by)(item + 1));
+}
+
+static const char *stacking_label(const void *context, size_t item)
+{
+    const struct browser *browser = context;
+    static char text[64]; /* only one thread draws */
+    const char *name = browser->stackings[item];
+    snprintf(text, sizeof(text), "%s%s",
+             name[0] ? "" : color_by_name(browser->exploration.color_by),
+             !name[0]                                     ? " (the colours)"
+             : strcmp(name, SESSION_STACKING_GROUPS) == 0 ? "groups of the filter"
+                                                          : name);
+    return text;
 }
 
 static const char *step_of(const struct view_offer *offer)
@@ -112,11 +126,39 @@ static void open_colors(struct browser *browser)
     browser->mode = MODE_MENU;
 }
 
+static bool keep_stacking(void *context, const char *word, bool name)
+{
+    struct browser *browser = context;
+    (void)name;
+    if (browser->stacking_count < STACKINGS_MOST)
+        snprintf(browser->stackings[browser->stacking_count++], sizeof(browser->stackings[0]), "%s",
+                 word);
+    return true;
+}
+
+static void open_stackings(struct browser *browser)
+{
+    struct session_error error;
+    browser->stacking_count = 0;
+    keep_stacking(browser, "", false);
+    if (session_stacking_check(browser->exploration.session, browser->exploration.filter,
+                               SESSION_STACKING_GROUPS, &error))
+        keep_stacking(browser, SESSION_STACKING_GROUPS, false);
+    session_stacking_fields(keep_stacking, browser);
+    browser->menu = (struct menu){.title = "stack by",
+                                  .label = stacking_label,
+                                  .context = browser,
+                                  .count = browser->stacking_count};
+    browser->mode = MODE_MENU;
+}
+
 void menus_open(struct browser *browser, enum menu_kind kind)
 {
     browser->menu_kind = kind;
     if (kind == MENU_COLOR)
         open_colors(browser);
+    else if (kind == MENU_STACK)
+        open_stackings(browser);
     else
         open_offers(browser);
 }
@@ -145,6 +187,7 @@ static void take_answer(struct browser *browser, enum menu_answer answer)
 {
     const size_t item = browser->menu.selected;
     const bool colors = browser->menu_kind == MENU_COLOR;
+    const bool stackings = browser->menu_kind == MENU_STACK;
     if (answer == MENU_CHOSEN || answer == MENU_CLOSED)
         browser->mode = MODE_VIEW;
     if (colors && (answer == MENU_MOVED || answer == MENU_CHOSEN))
@@ -154,7 +197,10 @@ static void take_answer(struct browser *browser, enum menu_answer answer)
     if (colors && answer == MENU_CHOSEN)
         exploration_say(&browser->exploration, "coloured by %s",
                         color_by_name(browser->exploration.color_by));
-    if (!colors && answer == MENU_CHOSEN && item < browser->offer_count)
+    if (stackings && answer == MENU_CHOSEN)
+        browser_act(browser, &(struct view_input){.action = ACTION_STACK_BY,
+                                                  .text = browser->stackings[item]});
+    if (!colors && !stackings && answer == MENU_CHOSEN && item < browser->offer_count)
         take_offer(browser, &browser->offers[item]);
 }
 

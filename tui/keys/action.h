@@ -32,6 +32,7 @@ enum action {
     ACTION_PLAY,         /* through time, and stop */
     ACTION_RANGE,        /* begin a range, or end it */
     ACTION_DIFF,         /* of the range */
+    ACTION_STACK_BY,     /* menu: what lies one above the other; comes again with a text */
     ACTION_COMPRESS,     /* idle gaps of time, and back */
     ACTION_SECTION_BACK, /* region */
     ACTION_SECTION_FORWARD,

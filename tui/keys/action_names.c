@@ -28,6 +28,7 @@ static const char *const names[] = {
     [ACTION_PLAY] = "play",
     [ACTION_RANGE] = "range",
     [ACTION_DIFF] = "diff",
+    [ACTION_STACK_BY] = "stack",
     [ACTION_COMPRESS] = "compress",
     [ACTION_SECTION_BACK] = "section-back",
     [ACTION_SECTION_FORWARD] = "section-forward",

@@ -61,11 +61,49 @@ static void color_text(const struct timeline *timeline, const struct session_slo
                                                  : (int64_t)colors->up[color]);
 }
 
+/* Returns a label of the legend, with each of its keys in its short form. */
 static const char *label_of(void *context, size_t row)
 {
     static char text[SHORT_NAME_SIZE]; /* only one thread draws */
-    return short_name(text, sizeof(text),
-                      ((const struct session_legend *)context)->entry[row].label);
+    static const char between[] = SESSION_STACKING_BETWEEN;
+    const char *at = ((const struct session_legend *)context)->entry[row].label;
+    size_t length = 0;
+    for (const char *end; (end = strstr(at, between)); at = end + sizeof(between) - 1) {
+        char key[SHORT_NAME_SIZE];
+        snprintf(key, sizeof(key), "%.*s", (int)(end - at), at);
+        short_name(text + length, sizeof(text) - length, key);
+        length += strlen(text + length);
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", between);
+        if (length + sizeof(between) >= sizeof(text))
+            return text;
+    }
+    short_name(text + length, sizeof(text) - length, at);
+    return text;
+}
+
+/* Says what the layers and their numbers are. A long list of fields makes way for the moment. */
+static void render_heading(const struct timeline *timeline, const struct exploration *exploration,
+                           const struct area *legend)
+{
+    const char *name = timeline_stack_name(timeline, exploration);
+    const struct cell_style heading = theme_style(THEME_HEADING);
+    const uint64_t begin = timeline_edge(timeline, timeline->cursor);
+    const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
+    char moment[FORMAT_SIZE], behind[FORMAT_SIZE + sizeof(" at ")];
+    if (timeline->mode == TIMELINE_LIVE)
+        snprintf(behind, sizeof(behind), " at %s",
+                 format_moment(moment, exploration->moment_ns, end - begin));
+    else
+        snprintf(behind, sizeof(behind), "%s",
+                 timeline->mode == TIMELINE_RATE ? ", allocations/s" : ", net of slot");
+    const bool by = timeline->mode != TIMELINE_RATE &&
+                    text_width(name) + text_width(behind) + 3 <= legend->width;
+    const int x = !by ? 0 : area_text(legend, 0, 0, heading, "by ");
+    const int room = legend->width - x - text_width(behind);
+    const int width = text_width(name) < room ? text_width(name) : room;
+    if (width > 0)
+        area_field(legend, x, 0, width, heading, name);
+    area_text(legend, x + (width > 0 ? width : 0), 0, heading, behind);
 }
 
 void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
@@ -80,35 +118,27 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     int y = 0;
     bool percents = legend.width >= 30;
     int label = legend.width - 2 - 7 - (percents ? 6 : 0);
-    char moment[FORMAT_SIZE];
-    const uint64_t begin = timeline_edge(timeline, timeline->cursor);
-    const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
-    if (timeline->mode == TIMELINE_LIVE)
-        area_print(&legend, 0, y++, theme_style(THEME_HEADING), "by %s at %s",
-                   color_by_name(exploration->color_by),
-                   format_moment(moment, exploration->moment_ns, end - begin));
-    else
-        area_print(&legend, 0, y++, theme_style(THEME_HEADING),
-                   timeline->mode == TIMELINE_RATE ? "%s, allocations/s" : "by %s, net of slot",
-                   color_by_name(exploration->color_by));
+    render_heading(timeline, exploration, &legend);
+    y++;
+    void *context = (void *)(uintptr_t)timeline->legend;
     struct alike_field labels[SESSION_COLORS];
     size_t label_count = 0;
-    for (size_t i = 0; i < exploration->legend.count && y < legend.height; i++, y++) {
+    for (size_t i = 0; i < timeline->legend->count && y < legend.height; i++, y++) {
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
-        struct cell_style style = exploration_category(exploration, legend.grid, i);
+        const char *name = timeline->legend->entry[i].label;
+        struct cell_style style = timeline_style(timeline, legend.grid, i);
         color_text(timeline, slot, i, size);
-        area_put(&legend, 0, y,
-                 grid_colors(legend.grid) ? 0x2588 : exploration_pattern(exploration, i), style);
+        area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : timeline_pattern(timeline, i),
+                 style);
         area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
-                      exploration->legend.entry[i].label);
+                      strstr(name, SESSION_STACKING_BETWEEN) ? label_of(context, i) : name);
         labels[label_count++] = (struct alike_field){.y = y, .width = label, .row = i};
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN), size);
         if (percents && timeline->mode == TIMELINE_LIVE)
             area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
                              format_percent(percent, slot->color_bytes[i], slot->live_bytes));
     }
-    alike_rewrite(&legend, 2, labels, label_count, label_of,
-                  (void *)(uintptr_t)&exploration->legend);
+    alike_rewrite(&legend, 2, labels, label_count, label_of, (void *)(uintptr_t)timeline->legend);
     const uint64_t rss =
         timeline->mode == TIMELINE_LIVE ? rss_at(exploration, exploration->moment_ns + 1) : 0;
     if (y < legend.height && rss > 0) {

@@ -111,7 +111,8 @@ void timeline_load_runs(struct timeline *timeline, struct exploration *explorati
 /* ---- slots ------------------------------------------------------------------------------ */
 
 struct slots_request {
-    uint64_t generation, by, run_count;
+    uint64_t selections, run_count;
+    struct timeline_stack stack;
     struct timeline_run runs[TIMELINE_RUNS_MOST];
 };
 
@@ -124,12 +125,14 @@ static bool run_slots(struct session *session, struct selection *selection, void
                       struct session_error *error)
 {
     struct slots_data *slots = data;
+    struct session_stacking by;
     (void)session;
+    if (!timeline_stacking(selection, &slots->request.stack, &by, error))
+        return false;
     for (size_t i = 0; i < slots->request.run_count; i++) {
         const struct timeline_run *run = &slots->request.runs[i];
-        if (!selection_timeline(selection, run->from, run->to, (size_t)run->count,
-                                (enum session_color_by)slots->request.by, slots->slots + run->first,
-                                error))
+        if (!selection_timeline(by.selection, run->from, run->to, (size_t)run->count, by.by,
+                                slots->slots + run->first, error))
             return false;
     }
     return true;
@@ -139,8 +142,8 @@ static void fill_request(const struct timeline *timeline, const struct explorati
                          struct slots_request *request)
 {
     memset(request, 0, sizeof(*request));
-    request->generation = exploration->generation;
-    request->by = (uint64_t)exploration->color_by;
+    request->selections = exploration->selections;
+    request->stack = timeline->stack;
     request->run_count = timeline->run_count;
     memcpy(request->runs, timeline->runs, timeline->run_count * sizeof(timeline->runs[0]));
 }
@@ -168,28 +171,27 @@ struct colors_data {
 };
 
 /* Stores what was live before the window, by colour. */
-static bool find_before(struct selection *selection, uint64_t from, enum session_color_by by,
-                        uint64_t *before, struct session_error *error)
+static bool find_before(const struct session_stacking *by, uint64_t from, uint64_t *before,
+                        struct session_error *error)
 {
     struct session_slot slot = {.live_bytes = 0};
-    if (from > 0 && !selection_timeline(selection, from - 1, from, 1, by, &slot, error))
+    if (from > 0 && !selection_timeline(by->selection, from - 1, from, 1, by->by, &slot, error))
         return false;
     memcpy(before, slot.color_bytes, sizeof(slot.color_bytes));
     return true;
 }
 
-static bool run_net(struct selection *selection, struct colors_data *data,
+static bool run_net(const struct session_stacking *by, struct colors_data *data,
                     struct session_error *error)
 {
-    const enum session_color_by by = (enum session_color_by)data->request.slots.by;
     static _Thread_local struct session_slot slots[TIMELINE_SLOTS_MOST];
     uint64_t before[SESSION_COLORS];
-    if (!find_before(selection, data->request.slots.runs[0].from, by, before, error))
+    if (!find_before(by, data->request.slots.runs[0].from, before, error))
         return false;
     for (size_t i = 0; i < data->request.slots.run_count; i++) {
         const struct timeline_run *run = &data->request.slots.runs[i];
-        if (!selection_timeline(selection, run->from, run->to, (size_t)run->count, by, slots,
-                                error))
+        if (!selection_timeline(by->selection, run->from, run->to, (size_t)run->count, by->by,
+                                slots, error))
             return false;
         for (size_t slot = 0; slot < run->count; slot++) {
             for (size_t color = 0; color < SESSION_COLORS; color++) {
@@ -204,14 +206,14 @@ static bool run_net(struct selection *selection, struct colors_data *data,
     return true;
 }
 
-static bool run_births(struct selection *selection, struct colors_data *data,
+static bool run_births(const struct session_stacking *by, struct colors_data *data,
                        struct session_error *error)
 {
     static _Thread_local uint64_t births[TIMELINE_SLOTS_MOST][SESSION_COLORS];
     for (size_t i = 0; i < data->request.slots.run_count; i++) {
         const struct timeline_run *run = &data->request.slots.runs[i];
-        if (!selection_births(selection, run->from, run->to, (size_t)run->count,
-                              (enum session_color_by)data->request.slots.by, births, error))
+        if (!selection_births(by->selection, run->from, run->to, (size_t)run->count, by->by, births,
+                              error))
             return false;
         for (size_t slot = 0; slot < run->count; slot++)
             memcpy(data->colors[run->first + slot].up, births[slot], sizeof(births[slot]));
@@ -223,9 +225,12 @@ static bool run_colors(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct colors_data *colors = data;
+    struct session_stacking by;
     (void)session;
-    return colors->request.mode == TIMELINE_NET ? run_net(selection, colors, error)
-                                                : run_births(selection, colors, error);
+    if (!timeline_stacking(selection, &colors->request.slots.stack, &by, error))
+        return false;
+    return colors->request.mode == TIMELINE_NET ? run_net(&by, colors, error)
+                                                : run_births(&by, colors, error);
 }
 
 /* The chart of live bytes has its colours in the slots. */
@@ -268,7 +273,8 @@ static bool run_shares(struct session *session, struct selection *selection, voi
 
 struct at_data {
     struct {
-        uint64_t generation, ns, by;
+        uint64_t selections, ns;
+        struct timeline_stack stack;
     } request;
     struct session_slot slot;
 };
@@ -278,9 +284,11 @@ static bool run_at(struct session *session, struct selection *selection, void *d
                    struct session_error *error)
 {
     struct at_data *at = data;
+    struct session_stacking by;
     (void)session;
-    return selection_timeline(selection, at->request.ns, at->request.ns + 1, 1,
-                              (enum session_color_by)at->request.by, &at->slot, error);
+    return timeline_stacking(selection, &at->request.stack, &by, error) &&
+           selection_timeline(by.selection, at->request.ns, at->request.ns + 1, 1, by.by, &at->slot,
+                              error);
 }
 
 struct events_data {
@@ -343,10 +351,11 @@ void timeline_load(struct timeline *timeline, struct exploration *exploration)
                                              sizeof(struct at_data), run_at, NULL};
     const uint64_t from = timeline_edge(timeline, timeline->cursor);
     const uint64_t to = timeline_edge(timeline, timeline->cursor + 1);
+    timeline_load_stack(timeline, exploration);
     load_slots(timeline, exploration);
     load_colors(timeline, exploration);
-    const struct at_data moment = {.request = {exploration->generation, exploration->moment_ns,
-                                               (uint64_t)exploration->color_by}};
+    const struct at_data moment = {
+        .request = {exploration->selections, exploration->moment_ns, timeline->stack}};
     const struct at_data *at =
         exploration_get(exploration, &timeline->at_load, &at_kind, &moment.request);
     timeline->at = at ? &at->slot : NULL;
@@ -361,10 +370,10 @@ void timeline_load(struct timeline *timeline, struct exploration *exploration)
 
 void timeline_loads_clear(struct timeline *timeline, struct exploration *exploration)
 {
-    struct load *const loads[] = {&timeline->slots_load,  &timeline->shares_load,
-                                  &timeline->busy_load,   &timeline->at_load,
-                                  &timeline->events_load, &timeline->types_load,
-                                  &timeline->users_load,  &timeline->colors_load};
+    struct load *const loads[] = {
+        &timeline->slots_load, &timeline->shares_load, &timeline->busy_load,
+        &timeline->at_load,    &timeline->events_load, &timeline->types_load,
+        &timeline->users_load, &timeline->colors_load, &timeline->stack_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&exploration->loader, loads[i]);
 }

@@ -342,7 +342,8 @@ bool timeline_act_on_range(struct timeline *timeline, struct exploration *explor
                            const struct view_input *input)
 {
     struct rows rows;
-    const struct timeline_layout layout = timeline_lay_out(input->width, input->height, true);
+    const struct timeline_layout layout =
+        timeline_lay_out(timeline, input->width, input->height, true);
     const enum pane pane = (enum pane)timeline->pane;
     if (!exploration->has_range || exploration->marking)
         return false;

@@ -72,18 +72,18 @@ static uint64_t largest_with_rss(const struct timeline *timeline,
     return rss / 2 <= most ? rss : most;
 }
 
-static void render_slot(const struct exploration *exploration, const struct area *chart, int x,
+static void render_slot(const struct timeline *timeline, const struct area *chart, int x,
                         const struct session_slot *slot, uint64_t scale)
 {
     struct bar_layer layers[SESSION_COLORS + 1];
-    size_t count = exploration->legend.count;
+    size_t count = timeline->legend->count;
     uint64_t sum = 0;
     if (count > SESSION_COLORS)
         count = SESSION_COLORS;
     for (size_t i = 0; i < count; i++) {
         layers[i] = (struct bar_layer){.value = slot->color_bytes[i],
-                                       .style = exploration_category(exploration, chart->grid, i),
-                                       .pattern = exploration_pattern(exploration, i)};
+                                       .style = timeline_style(timeline, chart->grid, i),
+                                       .pattern = timeline_pattern(timeline, i)};
         sum += slot->color_bytes[i];
     }
     /* On top: bytes allocated and freed inside the slot. */
@@ -95,11 +95,11 @@ static void render_slot(const struct exploration *exploration, const struct area
 
 /* Writes the layers of a slot in the legend's order. As long as the colours are not known, all of
  * it is one layer, of `value`. */
-static size_t layers_of(const struct exploration *exploration, const struct grid *grid,
+static size_t layers_of(const struct timeline *timeline, const struct grid *grid,
                         const uint64_t *colors, uint64_t value, double factor,
                         struct bar_layer *layers)
 {
-    const size_t named = exploration->legend.count;
+    const size_t named = timeline->legend->count;
     const size_t count = named < SESSION_COLORS ? named : SESSION_COLORS;
     if (!colors || count == 0) {
         layers[0] = (struct bar_layer){value, theme_category(grid, 0, SESSION_COLORS - 1, -1), '#'};
@@ -107,25 +107,25 @@ static size_t layers_of(const struct exploration *exploration, const struct grid
     }
     for (size_t i = 0; i < count; i++)
         layers[i] = (struct bar_layer){.value = (uint64_t)((double)colors[i] * factor),
-                                       .style = exploration_category(exploration, grid, i),
-                                       .pattern = exploration_pattern(exploration, i)};
+                                       .style = timeline_style(timeline, grid, i),
+                                       .pattern = timeline_pattern(timeline, i)};
     return count;
 }
 
-static void render_rate(const struct timeline *timeline, const struct exploration *exploration,
-                        const struct area *chart, int x, uint64_t scale)
+static void render_rate(const struct timeline *timeline, const struct area *chart, int x,
+                        uint64_t scale)
 {
     struct bar_layer layers[SESSION_COLORS];
     const uint64_t length = timeline_edge(timeline, x + 1) - timeline_edge(timeline, x);
     const size_t count =
-        layers_of(exploration, chart->grid, timeline->colors ? timeline->colors[x].up : NULL,
+        layers_of(timeline, chart->grid, timeline->colors ? timeline->colors[x].up : NULL,
                   rate_of(timeline, x), 1e9 / (double)(length > 0 ? length : 1), layers);
     bars_column(chart, x, layers, count, scale, CELL_DEFAULT);
 }
 
 /* Draws what has grown above the middle, and what has become less below it. */
-static void render_net(const struct timeline *timeline, const struct exploration *exploration,
-                       const struct area *chart, int x, uint64_t scale)
+static void render_net(const struct timeline *timeline, const struct area *chart, int x,
+                       uint64_t scale)
 {
     const struct session_slot *slot = &timeline->slots[x];
     const struct timeline_colors *colors = timeline->colors ? &timeline->colors[x] : NULL;
@@ -133,10 +133,10 @@ static void render_net(const struct timeline *timeline, const struct exploration
     const struct area above = area_part(chart, 0, 0, chart->width, upper);
     const struct area below = area_part(chart, 0, upper, chart->width, chart->height - upper);
     struct bar_layer layers[SESSION_COLORS];
-    size_t count = layers_of(exploration, chart->grid, colors ? colors->up : NULL,
-                             net_of(slot, false), 1, layers);
+    size_t count = layers_of(timeline, chart->grid, colors ? colors->up : NULL, net_of(slot, false),
+                             1, layers);
     bars_column(&above, x, layers, count, scale, CELL_DEFAULT);
-    count = layers_of(exploration, chart->grid, colors ? colors->down : NULL, net_of(slot, true), 1,
+    count = layers_of(timeline, chart->grid, colors ? colors->down : NULL, net_of(slot, true), 1,
                       layers);
     bars_hanging(&below, x, layers, count, scale);
 }
@@ -338,11 +338,11 @@ static void render_slots(const struct timeline *timeline, const struct explorati
 {
     for (int x = 0; x < timeline->slot_count; x++) {
         if (timeline->mode == TIMELINE_RATE)
-            render_rate(timeline, exploration, chart, x, scale);
+            render_rate(timeline, chart, x, scale);
         else if (timeline->mode == TIMELINE_NET)
-            render_net(timeline, exploration, chart, x, scale);
+            render_net(timeline, chart, x, scale);
         else
-            render_slot(exploration, chart, x, &timeline->slots[x], scale);
+            render_slot(timeline, chart, x, &timeline->slots[x], scale);
     }
     if (timeline->mode == TIMELINE_LIVE)
         render_rss(timeline, exploration, chart, scale);
@@ -353,7 +353,7 @@ void timeline_render(const void *view, const struct exploration *exploration,
 {
     const struct timeline *timeline = view;
     const struct timeline_layout layout =
-        timeline_lay_out(area->width, area->height, exploration->has_range);
+        timeline_lay_out(timeline, area->width, area->height, exploration->has_range);
     const uint64_t most = largest_with_rss(timeline, exploration);
     const uint64_t step = axis_step(timeline->mode, most, layout.chart_height);
     const uint64_t scale = (most + step - 1) / step * step;

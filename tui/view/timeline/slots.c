@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The slots of the chart as rows of a table, for `:w`. */
+/* The slots of the chart as rows of a table, for `:w`: sums, then a column for each layer. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "tui/view/timeline/timeline.h"
 
 enum {
@@ -27,9 +31,29 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_FREED_COUNT] = {.title = "freed_count"},
 };
 
+/* Writes what the chart shows of a layer. A number below 0 is a text. */
+static void layer_cell(const struct timeline *timeline, size_t row, size_t layer,
+                       struct table_cell *out)
+{
+    const struct timeline_colors *colors = timeline->colors ? &timeline->colors[row] : NULL;
+    out->is_number = timeline->mode == TIMELINE_LIVE || colors;
+    if (timeline->mode == TIMELINE_LIVE)
+        out->number = timeline->slots[row].color_bytes[layer];
+    else if (colors)
+        out->number = colors->up[layer];
+    if (colors && colors->down[layer] > 0) {
+        out->is_number = false;
+        snprintf(out->text, sizeof(out->text), "-%" PRIu64, colors->down[layer]);
+    }
+}
+
 static void cell(void *context, size_t row, size_t column, struct table_cell *out)
 {
     const struct timeline *timeline = context;
+    if (column >= COLUMNS) {
+        layer_cell(timeline, row, column - COLUMNS, out);
+        return;
+    }
     const struct session_slot *slot = &timeline->slots[row];
     const uint64_t numbers[COLUMNS] = {
         [COLUMN_FROM] = timeline_edge(timeline, (int)row),
@@ -48,9 +72,21 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ou
 
 bool timeline_write_slots(const struct timeline *timeline, FILE *out, enum table_format format)
 {
+    static const char *const shown[] = {[TIMELINE_LIVE] = "live_bytes",
+                                        [TIMELINE_RATE] = "allocations",
+                                        [TIMELINE_NET] = "net_bytes"};
+    struct table_column all[COLUMNS + SESSION_COLORS];
+    char titles[SESSION_COLORS][sizeof(timeline->legend->entry[0].label) + 16];
+    const size_t layers = timeline->legend->count;
+    memcpy(all, columns, sizeof(columns));
+    for (size_t i = 0; i < layers; i++) {
+        snprintf(titles[i], sizeof(titles[i]), "%s: %s", shown[timeline->mode],
+                 timeline->legend->entry[i].label);
+        all[COLUMNS + i] = (struct table_column){.title = titles[i]};
+    }
     const struct table_source source = {.context = (void *)timeline,
-                                        .columns = columns,
-                                        .column_count = COLUMNS,
+                                        .columns = all,
+                                        .column_count = COLUMNS + layers,
                                         .rows = timeline->slots_known ? (size_t)timeline->slot_count
                                                                       : 0,
                                         .cell = cell};

@@ -9,11 +9,15 @@
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"
 
+static const struct session_legend no_legend;
+
 static void *create(void)
 {
     struct timeline *timeline = calloc(1, sizeof(*timeline));
-    if (timeline)
+    if (timeline) {
         timeline->slots = timeline_no_slots;
+        timeline->legend = &no_legend;
+    }
     return timeline;
 }
 
@@ -26,10 +30,17 @@ static void destroy(void *view, struct exploration *exploration)
     free(timeline);
 }
 
-struct timeline_layout timeline_lay_out(int width, int height, bool range)
+struct timeline_layout timeline_lay_out(const struct timeline *timeline, int width, int height,
+                                        bool range)
 {
     struct timeline_layout layout = {.axis_width = 8, .legend_x = -1};
-    layout.legend_width = width >= 160 ? 48 : width >= 110 ? 38 : width >= 64 ? 26 : 0;
+    /* Labels of several keys are longer. */
+    const bool longer = strchr(timeline->stack.text, ',') != NULL ||
+                        strcmp(timeline->stack.text, SESSION_STACKING_GROUPS) == 0;
+    layout.legend_width = width >= (longer ? 110 : 160)  ? 48
+                          : width >= (longer ? 74 : 110) ? 38
+                          : width >= 64                  ? 26
+                                                         : 0;
     layout.chart_width = width - layout.axis_width - layout.legend_width;
     if (layout.legend_width > 0)
         layout.legend_x = layout.axis_width + layout.chart_width;
@@ -173,7 +184,7 @@ static void fit(struct timeline *timeline, struct exploration *exploration,
                 const struct view_input *input)
 {
     const struct timeline_layout layout =
-        timeline_lay_out(input->width, input->height, exploration->has_range);
+        timeline_lay_out(timeline, input->width, input->height, exploration->has_range);
     timeline->columns = layout.chart_width;
     const uint64_t start = session_start_ns(exploration->session);
     /* A window that shows everything still does when the session grows or the process changes. */
@@ -208,7 +219,7 @@ static bool click(struct timeline *timeline, struct exploration *exploration,
                   const struct view_input *input)
 {
     const struct timeline_layout layout =
-        timeline_lay_out(input->width, input->height, exploration->has_range);
+        timeline_lay_out(timeline, input->width, input->height, exploration->has_range);
     const int slot = input->x - layout.axis_width;
     if (slot < 0 || slot >= timeline->slot_count || input->y >= layout.details)
         return false;
@@ -225,7 +236,7 @@ static bool drag(struct timeline *timeline, struct exploration *exploration,
                  const struct view_input *input)
 {
     const struct timeline_layout layout =
-        timeline_lay_out(input->width, input->height, exploration->has_range);
+        timeline_lay_out(timeline, input->width, input->height, exploration->has_range);
     int slot = input->x - layout.axis_width;
     slot = slot < 0 ? 0 : slot >= timeline->slot_count ? timeline->slot_count - 1 : slot;
     if (input->action == ACTION_DRAG) {
@@ -236,6 +247,14 @@ static bool drag(struct timeline *timeline, struct exploration *exploration,
         timeline_range(timeline, exploration, NULL);
     }
     return true;
+}
+
+/* The browser has asked by a menu, or the user by a command. */
+static bool stack_by(struct timeline *timeline, struct exploration *exploration, const char *by)
+{
+    if (by)
+        timeline_stack_by(timeline, exploration, by);
+    return by != NULL;
 }
 
 static bool act(struct timeline *timeline, struct exploration *exploration,
@@ -286,6 +305,8 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
     case ACTION_DIRECTION:
         timeline->mode = (timeline->mode + 1) % TIMELINE_MODES;
         break;
+    case ACTION_STACK_BY:
+        return stack_by(timeline, exploration, input->text);
     case ACTION_COMPRESS:
         timeline->compress = !timeline->compress;
         exploration_say(exploration, timeline->compress ? "idle gaps take one column each"
@@ -320,10 +341,11 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
 }
 
 /* Tells whether an action moves the cursor even if a list has the keys. */
-static bool is_of_chart(const struct exploration *exploration, const struct view_input *input)
+static bool is_of_chart(const struct timeline *timeline, const struct exploration *exploration,
+                        const struct view_input *input)
 {
     const struct timeline_layout layout =
-        timeline_lay_out(input->width, input->height, exploration->has_range);
+        timeline_lay_out(timeline, input->width, input->height, exploration->has_range);
     switch (input->action) {
     case ACTION_LEFT:
     case ACTION_RIGHT:
@@ -340,8 +362,9 @@ static bool is_of_chart(const struct exploration *exploration, const struct view
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct timeline *timeline = view;
+    timeline_check_stack(timeline, exploration);
     fit(timeline, exploration, input);
-    bool used = !is_of_chart(exploration, input) && input->action != ACTION_REFRESH &&
+    bool used = !is_of_chart(timeline, exploration, input) && input->action != ACTION_REFRESH &&
                 timeline_act_on_range(timeline, exploration, input);
     if (!used)
         used = act(timeline, exploration, input);
@@ -401,6 +424,10 @@ static const struct key_binding keys[] = {
      .action = ACTION_PEAK,
      .footer = "peak",
      .description = "to the moment of the peak"},
+    {.keys = {'G'},
+     .action = ACTION_STACK_BY,
+     .footer = "stack",
+     .description = "stack by another field, or by the groups of the filter, than the colours do"},
     {.keys = {'g'},
      .action = ACTION_GOTO,
      .footer = "go to",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the timeline. timeline.c changes it, load.c asks for its data, range.c handles the
- * marked range of time, and render.c and details.c draw it.
+ * The state of the timeline. timeline.c changes it, load.c asks for its data, stack.c knows the
+ * layers, range.c handles the marked range of time, and render.c and details.c draw it.
  *
  * The window [from, to) is split into as many slots as the chart has columns. Slots have one
  * length, except that an idle gap of the window can be one slot: a run is a part of the window
@@ -11,6 +11,7 @@
 #define MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
 
 #include "session/growth.h"
+#include "session/stacking.h"
 #include "tui/explore/explore.h"
 #include "tui/explore/growth.h"
 #include "tui/view/view.h"
@@ -39,6 +40,13 @@ struct timeline_event {
     bool is_free;
 };
 
+/* What lies one above the other in the chart. Part of requests: no padding, zeros behind the text.
+ */
+struct timeline_stack {
+    uint64_t color_by; /* the colouring of all views, if there is no text */
+    char text[192];    /* for selection_stacking(); "": none */
+};
+
 /* What a mode shows of the colours of a slot, by legend position. */
 struct timeline_colors {
     uint64_t up[SESSION_COLORS];   /* allocations, or bytes by which a colour has grown */
@@ -55,11 +63,15 @@ struct timeline {
     bool compress; /* idle gaps take one slot each */
     struct timeline_run runs[TIMELINE_RUNS_MOST];
     size_t run_count;
-    uint64_t range_ns;   /* where the range begins that is being marked */
-    uint64_t dragged_ns; /* where the mouse button went down */
+    struct timeline_stack stack;
+    enum session_color_by stacked_color_by; /* the colouring when stack.text was chosen */
+    const struct session_legend *legend;    /* of the layers; empty while it is not known */
+    uint8_t tones[SESSION_COLORS];          /* colour of each position of the legend */
+    uint64_t range_ns;                      /* where the range begins that is being marked */
+    uint64_t dragged_ns;                    /* where the mouse button went down */
 
     struct load slots_load, shares_load, busy_load, at_load, events_load, types_load, users_load,
-        colors_load;
+        colors_load, stack_load;
     const struct session_slot *slots; /* slot_count of them; all 0 while they are not known */
     bool slots_known;
     const struct timeline_colors *colors; /* by slot; NULL: of another mode, or not known yet */
@@ -87,7 +99,8 @@ struct timeline_layout {
     int detail_rows;
     int range_y, range_rows; /* what grew in the range; 0 rows: there is none */
 };
-struct timeline_layout timeline_lay_out(int width, int height, bool range);
+struct timeline_layout timeline_lay_out(const struct timeline *timeline, int width, int height,
+                                        bool range);
 
 /* Returns the time at which slot `slot` begins; slot_count gives the window's end. */
 uint64_t timeline_edge(const struct timeline *timeline, int slot);
@@ -97,6 +110,20 @@ uint64_t timeline_rate(const struct timeline *timeline, int slot, uint64_t count
 int timeline_slot_of(const struct timeline *timeline, uint64_t ns);
 
 extern const struct session_slot timeline_no_slots[TIMELINE_SLOTS_MOST];
+
+/* stack.c: stacks by a text of the user, "" for the colouring; drops one that the filter or another
+ * colouring has made meaningless; asks for the legend. */
+void timeline_stack_by(struct timeline *timeline, struct exploration *exploration, const char *by);
+void timeline_check_stack(struct timeline *timeline, struct exploration *exploration);
+void timeline_load_stack(struct timeline *timeline, struct exploration *exploration);
+const char *timeline_stack_name(const struct timeline *timeline,
+                                const struct exploration *exploration);
+struct cell_style timeline_style(const struct timeline *timeline, const struct grid *grid,
+                                 size_t position);
+uint32_t timeline_pattern(const struct timeline *timeline, size_t position);
+/* Finds the layers of a selection, on the engine's thread. Returns false with `error` set. */
+bool timeline_stacking(struct selection *selection, const struct timeline_stack *stack,
+                       struct session_stacking *stacking, struct session_error *error);
 
 /* load.c: splits the window into runs, and asks for what the screen shows. */
 void timeline_load_runs(struct timeline *timeline, struct exploration *exploration);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the timeline stacks by: the colouring that all views share, or any field or group. */
+#include <string.h>
+
+#include "session/stacking.h"
+#include "tui/screen/theme.h"
+#include "tui/view/timeline/timeline.h"
+
+#define REST (SESSION_COLORS - 1)
+/* Tells these names apart from those of colourings. */
+#define OTHER_KIND (SESSION_COLOR_KIND + 1)
+
+struct stack_data {
+    struct {
+        uint64_t selections;
+        struct timeline_stack stack;
+    } request;
+    enum session_color_by by;
+    struct session_legend legend;
+};
+
+bool timeline_stacking(struct selection *selection, const struct timeline_stack *stack,
+                       struct session_stacking *stacking, struct session_error *error)
+{
+    if (stack->text[0])
+        return selection_stacking(selection, stack->text, stacking, error);
+    *stacking = (struct session_stacking){selection, (enum session_color_by)stack->color_by};
+    return true;
+}
+
+static bool run_stack(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct stack_data *stack = data;
+    struct session_stacking stacking;
+    (void)session;
+    if (!timeline_stacking(selection, &stack->request.stack, &stacking, error))
+        return false;
+    stack->by = stacking.selection == selection ? stacking.by : OTHER_KIND;
+    selection_legend(stacking.selection, stacking.by, &stack->legend);
+    return true;
+}
+
+/* Gives the layers the colours that their names have in other views. */
+static void assign_tones(struct timeline *timeline, struct exploration *exploration,
+                         enum session_color_by by)
+{
+    const char *labels[REST];
+    const size_t count = timeline->legend->count < REST ? timeline->legend->count : REST;
+    for (size_t i = 0; i < SESSION_COLORS; i++)
+        timeline->tones[i] = (uint8_t)i;
+    for (size_t i = 0; i < count; i++)
+        labels[i] = timeline->legend->entry[i].label;
+    category_colors_assign(&exploration->colors, (unsigned)by, labels, count, REST,
+                           timeline->tones);
+}
+
+void timeline_load_stack(struct timeline *timeline, struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(((struct stack_data *)0)->request),
+                                          sizeof(struct stack_data), run_stack, NULL};
+    static const struct session_legend nothing;
+    timeline->stack.color_by = (uint64_t)exploration->color_by;
+    if (!timeline->stack.text[0]) {
+        timeline->legend = &exploration->legend;
+        memcpy(timeline->tones, exploration->slots, sizeof(timeline->tones));
+        return;
+    }
+    static struct stack_data wanted; /* too large for the stack; only one thread uses views */
+    wanted.request.selections = exploration->selections;
+    wanted.request.stack = timeline->stack;
+    const struct stack_data *data =
+        exploration_get(exploration, &timeline->stack_load, &kind, &wanted.request);
+    timeline->legend = data ? &data->legend : &nothing;
+    if (data)
+        assign_tones(timeline, exploration, data->by);
+}
+
+void timeline_stack_by(struct timeline *timeline, struct exploration *exploration, const char *by)
+{
+    struct session_error error = {.message = ""};
+    char text[sizeof(timeline->stack.text)];
+    const int length = snprintf(text, sizeof(text), "%.*s", (int)strcspn(by, "\n"), by);
+    if (length >= (int)sizeof(text)) {
+        exploration_complain(exploration, "that is too long: stack by fewer fields");
+        return;
+    }
+    while (strlen(text) > 0 && text[strlen(text) - 1] == ' ')
+        text[strlen(text) - 1] = 0;
+    if (text[0] &&
+        !session_stacking_check(exploration->session, exploration->filter, text, &error)) {
+        exploration_complain(exploration, "%s", error.message);
+        return;
+    }
+    memset(timeline->stack.text, 0, sizeof(timeline->stack.text));
+    memcpy(timeline->stack.text, text, strlen(text));
+    timeline->stacked_color_by = exploration->color_by;
+    exploration_say(exploration, "stacked by %s", timeline_stack_name(timeline, exploration));
+}
+
+void timeline_check_stack(struct timeline *timeline, struct exploration *exploration)
+{
+    struct session_error error;
+    if (!timeline->stack.text[0])
+        return;
+    /* Who chooses a colouring wants to see it. */
+    const bool colored = timeline->stacked_color_by != exploration->color_by;
+    if (!colored && session_stacking_check(exploration->session, exploration->filter,
+                                           timeline->stack.text, &error))
+        return;
+    memset(timeline->stack.text, 0, sizeof(timeline->stack.text));
+    if (!exploration->message[0])
+        exploration_say(exploration, "stacked by %s again",
+                        timeline_stack_name(timeline, exploration));
+}
+
+const char *timeline_stack_name(const struct timeline *timeline,
+                                const struct exploration *exploration)
+{
+    return timeline->stack.text[0] ? timeline->stack.text : color_by_name(exploration->color_by);
+}
+
+struct cell_style timeline_style(const struct timeline *timeline, const struct grid *grid,
+                                 size_t position)
+{
+    const int fixed =
+        position < timeline->legend->count ? timeline->legend->entry[position].color : -1;
+    return theme_category(grid, position < REST ? timeline->tones[position] : REST, REST, fixed);
+}
+
+uint32_t timeline_pattern(const struct timeline *timeline, size_t position)
+{
+    return theme_pattern(position < REST ? timeline->tones[position] : REST);
+}
