@@ -62,3 +62,15 @@ function(mprof_script_test name script)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${MPROF_TEST_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT "${MPROF_TEST_ENVIRONMENT}")
 endfunction()
+
+# Makes NAME_sql.h with a C array NAME_sql from each file NAME.sql: the programs find it without a path.
+function(embed_sql)
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    cmake_path(GET file STEM name)
+    file(READ ${file} hex HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_sql.h
+      CONTENT "/* ${name}.sql */\nstatic const char ${name}_sql[] = {${bytes}0};\n" @ONLY)
+  endforeach()
+endfunction()

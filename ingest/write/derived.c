@@ -23,6 +23,7 @@
 #include "estimate_sql.h"
 #include "process_totals_sql.h"
 #include "stack_totals_sql.h"
+#include "statistics_sql.h"
 
 struct derived {
     struct writer_database *database;
@@ -577,7 +578,8 @@ bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
         sqlite3_busy_timeout(database.sqlite, 3000);
         done = is_finished_session(&database) &&
                writer_database_run(&database, "PRAGMA cache_size = -65536; BEGIN IMMEDIATE") &&
-               writer_derived_put(&database) && writer_database_run(&database, "COMMIT");
+               writer_derived_put(&database) && writer_database_run(&database, statistics_sql) &&
+               writer_database_run(&database, "COMMIT");
     }
     writer_database_close(&database);
     return done;

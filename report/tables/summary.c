@@ -13,6 +13,11 @@ static void add_program(struct session *session, struct document *document)
     const char *start = session_meta(session, "start_time"); /* "": not known */
     if (start && *start)
         document_fact_text(document, "start_time", "recorded", start);
+    if (session_meta(session, "part_of")) {
+        document_fact_text(document, "part_of", "part of", session_meta(session, "part_of"));
+        document_fact_text(document, "part_graph", "written by",
+                           session_meta(session, "part_graph"));
+    }
     if (session_meta(session, "imported"))
         document_fact_text(document, "imported", "imported from",
                            session_meta(session, "imported"));

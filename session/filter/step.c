@@ -226,11 +226,11 @@ static bool parse_write(struct filter_parser *parser, struct filter_pipeline *pi
     bool rows = suffix && (strcmp(suffix, ".csv") == 0 || strcmp(suffix, ".json") == 0);
     if (known && !session && !rows)
         return filter_fail(parser, column,
-                           "expected the name of a file that ends in .csv or .json");
+                           "expected the name of a file that ends in .csv, .json or .db");
     if (session && pipeline->kind == KIND_GROUPS)
         return filter_fail(parser, column,
-                           "a session has allocations, and these are groups: write a .csv or "
-                           ".json file");
+                           "a session has allocations, and these are groups: ungroup them, or "
+                           "write a .csv or .json file");
     return true;
 }
 

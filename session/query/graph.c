@@ -40,6 +40,7 @@ static bool running_start(struct running *running, struct session *session, cons
 {
     const struct run_options options = {.open = other_session_open,
                                         .context = session,
+                                        .text = text ? text : "",
                                         .write = rights->write,
                                         .stored_write = rights->stored_write,
                                         .begin = begin ? &begin->set : NULL};

@@ -22,6 +22,7 @@ struct run_options {
      * NULL: other sessions are not allowed. */
     struct session *(*open)(void *context, const char *path, struct session_error *error);
     void *context;
+    const char *text;  /* of the graph, for the files that it makes */
     bool write;        /* the step write may make files */
     bool stored_write; /* in stored graphs, too */
     /* The rows that take the place of the graph's set; NULL: the graph makes its own. */

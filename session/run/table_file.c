@@ -2,7 +2,6 @@
 #include "session/run/table_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +10,11 @@
 
 #include "schemas/printable.h"
 #include "session/data/error.h"
+#include "session/run/draft.h"
 
 struct table_file {
     FILE *out;
-    char *path, *draft; /* the draft is renamed when it is complete */
+    struct draft draft;
     const char *const *names;
     size_t count, next; /* columns; that of the next value */
     bool json;
@@ -60,50 +60,32 @@ static void put_csv_text(FILE *out, const char *text)
 
 static void free_file(struct table_file *file)
 {
-    free(file->path);
-    free(file->draft);
+    draft_end(&file->draft, false, NULL);
     free(file);
-}
-
-/* Opens the draft, a new file beside the one to come. */
-static bool open_draft(struct table_file *file, struct session_error *error)
-{
-    if (access(file->path, F_OK) == 0)
-        return session_fail(
-            error, 0, "there is already a file \"%.200s\": write never replaces one", file->path);
-    int descriptor = open(file->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    file->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (file->out)
-        return true;
-    const int reason = errno;
-    if (descriptor >= 0) {
-        close(descriptor);
-        unlink(file->draft);
-    }
-    return session_fail(error, 0, "cannot write \"%.200s\": %s", file->draft, strerror(reason));
 }
 
 struct table_file *table_file_open(const char *path, const char *const *names, size_t count,
                                    struct session_error *error)
 {
     struct table_file *file = calloc(1, sizeof(*file));
-    if (!file || !(file->path = strdup(path)) ||
-        asprintf(&file->draft, "%s.%ld.part", path, (long)getpid()) < 0) {
-        if (file)
-            file->draft = NULL;
+    if (!file) {
         session_fail_memory(error, "a file");
-        if (file)
-            free_file(file);
+        return NULL;
+    }
+    const int descriptor = draft_begin(&file->draft, path, error);
+    file->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!file->out) {
+        if (descriptor >= 0) {
+            close(descriptor);
+            session_fail_memory(error, "a file");
+        }
+        free_file(file);
         return NULL;
     }
     const char *suffix = strrchr(path, '.');
     file->json = suffix && strcmp(suffix, ".json") == 0;
     file->names = names;
     file->count = count;
-    if (!open_draft(file, error)) {
-        free_file(file);
-        return NULL;
-    }
     for (size_t i = 0; !file->json && i < count; i++) {
         put_csv_text(file->out, names[i]);
         fputs(i + 1 < count ? "," : "\r\n", file->out);
@@ -174,29 +156,16 @@ void table_file_null(struct table_file *file)
     end_value(file);
 }
 
-/* Gives the draft its name, unless there is a file of that name by now. */
-static bool name_draft(const struct table_file *file)
-{
-    if (renameat2(AT_FDCWD, file->draft, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
-        return true;
-    if (errno != EINVAL && errno != ENOSYS)
-        return false;
-    /* A file system without that call: a link never replaces a file either. */
-    return link(file->draft, file->path) == 0 && unlink(file->draft) == 0;
-}
-
 bool table_file_close(struct table_file *file, bool keep, struct session_error *error)
 {
     if (file->json)
         fputs("\n]\n", file->out);
-    /* The name must not reach the disk before the rows. */
-    bool good =
-        keep && ferror(file->out) == 0 && fflush(file->out) == 0 && fsync(fileno(file->out)) == 0;
-    good = fclose(file->out) == 0 && good && name_draft(file);
+    bool good = ferror(file->out) == 0 && fflush(file->out) == 0;
+    const int reason = errno;
+    good = fclose(file->out) == 0 && good;
     if (keep && !good)
-        session_fail(error, 0, "cannot write \"%.200s\": %s", file->path, strerror(errno));
-    if (!good)
-        unlink(file->draft);
-    free_file(file);
+        session_fail(error, 0, "cannot write \"%.200s\": %s", file->draft.path, strerror(reason));
+    good = draft_end(&file->draft, keep && good, error) && good;
+    free(file);
     return good || !keep;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The step write: allocations or groups to a table. */
+/* The step write: allocations or groups to a table, or allocations to a session. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "session/filter/field_names.h"
 #include "session/filter/sort_order.h"
 #include "session/group/group_set.h"
+#include "session/run/part.h"
 #include "session/run/run_state.h"
 #include "session/run/table_file.h"
 #include "session/scan/scan.h"
@@ -221,7 +222,20 @@ static bool write_groups(struct run *run, const struct filter_step *step,
     return good;
 }
 
-/* ---- both ---- */
+/* ---- sessions ---- */
+
+static bool write_session(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    bool several;
+    const struct run_side *side = run_only_side(rows, &several);
+    if (several)
+        return session_fail(run->error, step->column,
+                            "a session has the allocations of one, and these are of several");
+    return part_write(side ? side->session : run->session, side ? &side->set : &rows->set,
+                      run->options->text, step->file, run->error);
+}
+
+/* ---- all ---- */
 
 bool run_write(struct run *run, const struct filter_step *step, struct run_rows *rows)
 {
@@ -230,12 +244,9 @@ bool run_write(struct run *run, const struct filter_step *step, struct run_rows 
         return session_fail(run->error, step->column, "this filter may not write files");
     if (step->stored && !run->options->stored_write)
         return session_fail(run->error, step->column, "a stored graph may not write files");
-    if (suffix && strcmp(suffix, ".db") == 0)
-        return session_fail(run->error, step->column,
-                            "only mprof-ingest writes sessions: write a .csv or .json file, or cut "
-                            "a copy of this session (docs/session-schema.md)");
-    bool good =
-        rows->groups ? write_groups(run, step, rows->groups) : write_allocations(run, step, rows);
+    bool good = suffix && strcmp(suffix, ".db") == 0 ? write_session(run, step, rows)
+                : rows->groups                       ? write_groups(run, step, rows->groups)
+                                                     : write_allocations(run, step, rows);
     if (!good && run->error->column == 0)
         run->error->column = step->column;
     return good;

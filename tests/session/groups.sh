@@ -26,4 +26,5 @@ check python --free-stacks -- /usr/bin/python3 -S -c 'print([str(i) * 40 for i i
 check threads --free-stacks -- "$tests/graphs/handed_over"
 check arenas -- "$tests/arena"
 check sampled --sample=512 -- /usr/bin/python3 -S -c 'print([str(i) * 40 for i in range(3000)])'
-check processes -- sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
+check processes --free-stacks -- sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
+(cd "$work" && "$MPROF_SOURCE/tests/session/part.sh" processes.db 'where size > 100 and process is not null' 'where process is not null')

@@ -9,6 +9,9 @@ check() { # NAME [SPANS]: the session NAME.db
     echo "$1:"; head -20 out.txt
     failed=1
 }
+part() { # NAME SELECTION ALL [LOST]: a part of the session NAME.db
+    "$MPROF_SOURCE/tests/session/part.sh" "$1.db" "${@:2}" && echo "ok: a part of $1" || failed=1
+}
 record() { # NAME OPTIONS… -- COMMAND…
     local name=$1
     shift
@@ -18,6 +21,7 @@ record() { # NAME OPTIONS… -- COMMAND…
 
 record script -- perl -e 'my %h; for (1..70000) { $h{$_ % 997} .= "x" x ($_ % 50); push @{$l[$_ % 7]}, [$_] } print scalar keys %h'
 check script spans
+part script 'live at 50% | where size > 24' all at_peak_bytes,climb,replaced
 cp script.db none.db && sqlite3 none.db "DELETE FROM slot_sum; DELETE FROM tile; DELETE FROM meta WHERE key = 'slot_ns'"
 check none
 # Tables of an earlier version, whose sums have fewer columns.
@@ -38,10 +42,16 @@ record list -- ls -lR /usr/include
 check list
 record arena -- "$MPROF_BUILD/tests/arena"
 check arena
+part arena 'where arena is null or arena is not null' 'where arena is null or arena is not null' ''
+part arena 'where arena is not null' 'where arena is not null'
 record sample --sample=4096 -- perl -e 'push @l, "x" x ($_ % 500) for 1..20000'
 check sample
+# A recorded block stands for a whole number of blocks, which is rounded by its id.
+part sample 'where size > 40' all \
+    'at_peak_bytes,allocations,objects,live_count,avg_size,avg_lifetime,share,climb,wasted,count,avg lifetime,growth 25%..75%'
 "$MPROF_BUILD/tests/synthetic_trace" one.bin 90000 4 20 && "$MPROF_BUILD/tests/synthetic_trace" two.bin 5000 &&
     mprof-ingest --quiet one.bin && mprof-ingest --quiet --process=all -o both.db one.bin two.bin || fail "the traces"
 check one spans
 check both spans
+part both 'where thread != 1' 'where process is null or process is not null' at_peak_bytes,climb,replaced
 exit $failed

@@ -226,7 +226,7 @@ static const struct {
     {"all | growth start", 19, "expected \"..\""},
     {"all | growth start..5", 21, "expected a time"},
     {"all | write", 12, "expected the name of a file"},
-    {"all | write \"a.txt\"", 13, "ends in .csv or .json"},
+    {"all | write \"a.txt\"", 13, "ends in .csv, .json or .db"},
     {"all | join type | write \"a.db\"", 25, "a session has allocations"},
     {"session", 8, "expected the file of a session in quotes, found the end"},
     {"session old", 9, "expected the file of a session in quotes, found \"old\""},

@@ -28,7 +28,7 @@ static int open_fixture(void **state)
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     options.allocations = 3000;
-    return !fixture_write(PATH, &options) ||
+    return !fixture_write(PATH, &options) || !fixture_write("other.db", &options) ||
            !fixture_sql(PATH,
                         "UPDATE type SET name = 'left' || char(8206, 173, 127, 133) WHERE id = 2;"
                         "UPDATE owner SET name = CAST(x'41ff42' AS TEXT) WHERE id = 2") ||
@@ -174,8 +174,9 @@ static void test_refusals(void **state)
     free(text);
     assert_null(graph_run_with(session, "all | write \"no/such/folder.csv\"", &options, &error));
     assert_int_equal(error.column, 7);
-    assert_null(graph_run_with(session, "all | write \"a.db\"", &options, &error));
-    assert_non_null(strstr(error.message, "only mprof-ingest writes sessions"));
+    assert_null(
+        graph_run_with(session, "all | write \"there.csv\" | write \"no.db\"", &options, &error));
+    assert_int_equal(access("no.db", F_OK), -1);
     unlink("no.csv");
     assert_null(graph_run(session, "all | write \"no.csv\"", &error));
     assert_int_equal(error.column, 7);
@@ -185,13 +186,47 @@ static void test_refusals(void **state)
     no_drafts();
 }
 
+/* A session of the rows is refused as the other files are. What it contains is for part.sh. */
+static void test_sessions(void **state)
+{
+    (void)state;
+    struct session_error error = {.column = 0};
+    const struct graph_options options = {.write = true};
+    unlink("part.db");
+    assert_null(graph_run(session, "all | write \"part.db\"", &error));
+    assert_non_null(strstr(error.message, "may not write files"));
+    assert_null(selection_new(session, "all | write \"part.db\"", &error));
+    assert_null(graph_run_with(session, "all | write \"" PATH "\"", &options, &error));
+    assert_int_equal(error.column, 7);
+    assert_non_null(strstr(error.message, "write never replaces one"));
+    assert_null(
+        graph_run_with(session, "f(A) = join type | write A; f(\"part.db\")", &options, &error));
+    assert_non_null(strstr(error.message, "ungroup them, or"));
+    assert_null(graph_run_with(session,
+                               "all + session \"other.db\" | where size > 64 | write \"part.db\"",
+                               &options, &error));
+    assert_non_null(strstr(error.message, "these are of several"));
+    /* mprof-ingest is needed, and nothing stays of the draft if there is none. */
+    assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+    assert_null(graph_run_with(session, "where size > 64 | write \"part.db\"", &options, &error));
+    assert_int_equal(error.column, 19);
+    assert_non_null(strstr(error.message, "mprof-ingest, which makes the sums, cannot be run"));
+    assert_true(fixture_sql("other.db", "INSERT INTO meta VALUES ('unfinished', 1)"));
+    struct session *other = session_open("other.db", &error);
+    assert_non_null(other);
+    assert_null(graph_run_with(other, "all | write \"part.db\"", &options, &error));
+    assert_non_null(strstr(error.message, "is still being recorded"));
+    session_close(other);
+    assert_int_equal(access("part.db", F_OK), -1);
+    no_drafts();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_json),     cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_csv),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sessions),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -117,6 +117,23 @@ expect 0 "^sum size: [0-9]+ bytes$" --run-graph 'leaked | sum size' "$work/sessi
 expect 2 '^mprof-tui: --run-graph, column 7: .*did you mean "where"' --run-graph 'all | wheer' "$work/session.db"
 expect 2 'may not write files' --filter "all | write \"$work/no.csv\"" --script "$work/good.script" "$work/session.db"
 expect 2 'no session named' --run-graph all
+# A session of some allocations; one that is interrupted leaves nothing.
+expect 0 '^allocations: ' --run-graph "live | write \"$work/part.db\"" "$work/session.db"
+expect 1 'part.db": write never replaces' --run-graph "live | write \"$work/part.db\"" "$work/session.db"
+same=$(printf '%s\n' "$work/session.db live" "$work/part.db all" | while read -r path set; do
+    "$tui" --run-graph "$set" "$path"
+done | sort -u | wc -l)
+[ "$same" = 2 ] || { echo "part.db has not the same allocations"; failed=1; }
+mkdir "$work/slow" && cp "$tui" "$work/slow/mprof-tui"
+printf '#!/bin/sh\ntouch "%s"\nexec sleep 600\n' "$work/slow/started" >"$work/slow/mprof-ingest"
+chmod +x "$work/slow/mprof-ingest"
+"$work/slow/mprof-tui" --run-graph "live | write \"$work/slow/part.db\"" "$work/session.db" >/dev/null 2>&1 &
+until [ -e "$work/slow/started" ]; do sleep 0.02; done
+kill -TERM $!
+wait $!
+[ $? = 143 ] || { echo 'a writing that is ended does not end by the signal'; failed=1; }
+[ "$(echo "$work"/slow/*)" = "$work/slow/mprof-ingest $work/slow/mprof-tui $work/slow/started" ] ||
+    { echo "a writing that is ended leaves $(ls "$work/slow")"; failed=1; }
 expect 2 'only works with --run-graph' --allow-write "$work/session.db"
 printf 'big | write "%s"' "$work/stored.json" >"$work/stores.graph"
 quiet --import-graph "$work/stores.graph"

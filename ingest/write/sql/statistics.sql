@@ -12,6 +12,7 @@
 -- function's name, a stack, and a condition in unlikely(). From about 24 to 100 times, the plans
 -- are the same for sessions of any size.
 ANALYZE sqlite_schema;
+DELETE FROM sqlite_stat1;
 INSERT INTO sqlite_stat1 SELECT 'stack', 'stack_function', count(*) || ' 2' FROM stack;
 INSERT INTO sqlite_stat1 SELECT 'function', 'function_name', count(*) || ' 1' FROM function;
 INSERT INTO sqlite_stat1 SELECT 'call_node', 'call_node_parent', count(*) || ' 2' FROM call_node;

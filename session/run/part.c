@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of the part go to a draft, with all tables of the whole session. Then mprof-ingest makes
+ * the draft's sums, and the draft gets its name.
+ *
+ * Ids of a session's rows are dense, so the part counts its own from 1. The id of a row is the
+ * number of rows of the part up to it.
+ */
+#include "session/run/part.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/data/error.h"
+#include "session/data/part_file.h"
+#include "session/data/session_state.h"
+#include "session/run/draft.h"
+#include "session/run/rebuild.h"
+#include "session/scan/scan.h"
+
+struct part {
+    struct part_file *file;
+    const struct row_set *set;
+    uint64_t *before; /* by chunk: rows of the part before it */
+    struct session_error *error;
+    bool failed;
+};
+
+static uint64_t rows_up_to(const void *context, uint64_t id)
+{
+    const struct part *part = context;
+    const uint64_t rows = (uint64_t)part->set->chunks * COLUMN_CHUNK_ROWS;
+    const uint64_t end = id < rows ? id : rows; /* row id - 1 is the last that counts */
+    const uint64_t chunk = end / COLUMN_CHUNK_ROWS, first = chunk * ROW_SET_WORDS;
+    uint64_t count = part->before[chunk];
+    for (uint64_t word = first; word < end / 64; word++)
+        count += (uint64_t)__builtin_popcountll(part->set->words[word]);
+    if (end % 64 != 0)
+        count += (uint64_t)__builtin_popcountll(part->set->words[end / 64] &
+                                                ((UINT64_C(1) << end % 64) - 1));
+    return count;
+}
+
+static bool count_rows(struct part *part, struct session_error *error)
+{
+    part->before = calloc((size_t)part->set->chunks + 1, sizeof(*part->before));
+    if (!part->before)
+        return session_fail_memory(error, "a part of the session");
+    for (uint32_t chunk = 0; chunk < part->set->chunks; chunk++)
+        part->before[chunk + 1] = part->before[chunk] + row_set_chunk_count(part->set, chunk);
+    return true;
+}
+
+static void put_chunk(void *context, const struct chunk_rows *rows)
+{
+    struct part *part = context;
+    uint64_t values[COLUMN_TOTAL];
+    ROW_SET_EACH(rows->words, row)
+    {
+        for (int column = 0; !part->failed && column < COLUMN_TOTAL; column++)
+            values[column] = column_view_at(&rows->views[column], row);
+        part->failed =
+            part->failed ||
+            !part_file_put(part->file, (uint64_t)rows->chunk * COLUMN_CHUNK_ROWS + row + 1, values,
+                           part->error);
+    }
+}
+
+static bool fill(struct session *session, struct part *part, const char *graph, const char *draft,
+                 struct session_error *error)
+{
+    const struct part_rows rows = {rows_up_to, part};
+    part->error = error;
+    part->file = part_file_open(session, &rows, draft, error);
+    const bool good =
+        part->file &&
+        scan_in_order(session, part->set, (1u << COLUMN_TOTAL) - 1, put_chunk, part, error) &&
+        !part->failed && part_file_finish(part->file, graph, error);
+    part_file_close(part->file);
+    return good;
+}
+
+/* Removes what SQLite may have left beside the draft. */
+static void remove_journal(const char *draft)
+{
+    char *journal;
+    if (asprintf(&journal, "%s-journal", draft) < 0)
+        return;
+    unlink(journal);
+    free(journal);
+}
+
+bool part_write(struct session *session, const struct row_set *set, const char *graph,
+                const char *path, struct session_error *error)
+{
+    struct part part = {.set = set};
+    struct draft draft;
+    if (session_meta_number(session, "unfinished") != 0)
+        return session_fail(error, 0,
+                            "%.200s is still being recorded: write a session when it has ended",
+                            session_path(session));
+    const int descriptor = draft_begin(&draft, path, error);
+    if (descriptor >= 0)
+        close(descriptor);
+    const bool good = descriptor >= 0 && count_rows(&part, error) &&
+                      fill(session, &part, graph, draft.name, error) &&
+                      rebuild_run(session, draft.name, error);
+    if (!good && draft.made)
+        remove_journal(draft.name);
+    free(part.before);
+    return draft_end(&draft, good, good ? error : NULL) && good;
+}
