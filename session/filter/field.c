@@ -108,7 +108,8 @@ bool filter_parse_field(struct filter_parser *parser, struct filter_field_use *u
     filter_suggest(parser, &names);
     for (int i = 0; i < FIELD_TOTAL; i++) {
         use->field = (enum filter_field)i;
-        if (filter_accept(parser, filter_fields[i].name)) {
+        if (token_is(&parser->token, filter_fields[i].name)) {
+            filter_advance(parser);
             uint64_t frame = 0;
             int column = parser->token.column;
             if (i == FIELD_FRAME && !filter_parse_count(parser, &frame))

@@ -14,7 +14,10 @@ static bool mark_ns(const struct session *session, const struct filter_value *va
     const struct names *names = &session->names;
     struct suggestion like;
     char text[SUGGEST_TEXT];
-    suggest_start(&like, value->text, strlen(value->text));
+    suggest_words(&like, value->text, strlen(value->text));
+    suggest_offer(&like, "start");
+    suggest_offer(&like, "peak");
+    suggest_offer(&like, "end");
     for (size_t i = 0; i < names->mark_count; i++) {
         if (strcmp(names->marks[i].name, value->text) == 0) {
             *ns = names->marks[i].ns;

@@ -50,6 +50,7 @@ void filter_advance(struct filter_parser *parser)
         return;
     }
     parser->tokens++;
+    parser->tried_count = 0;
     if (scope->tokens_left == 0) {
         *token = lexer_next(&scope->lexer);
         scope->place = token->kind == TOKEN_STRING ? token->text - 1 : token->text;
@@ -71,16 +72,27 @@ struct token filter_peek(struct filter_parser *parser)
 {
     const struct filter_scope scope = *parser->scope;
     const struct token now = parser->token;
+    const unsigned tried = parser->tried_count;
     filter_advance(parser);
     struct token next = parser->token;
     *parser->scope = scope;
     parser->token = now;
+    parser->tried_count = tried;
     return next;
+}
+
+bool filter_at(struct filter_parser *parser, const char *text)
+{
+    if (token_is(&parser->token, text))
+        return true;
+    if (parser->tried_count < FILTER_TRIED_MAX)
+        parser->tried[parser->tried_count++] = text;
+    return false;
 }
 
 bool filter_accept(struct filter_parser *parser, const char *text)
 {
-    if (!token_is(&parser->token, text))
+    if (!filter_at(parser, text))
         return false;
     filter_advance(parser);
     return true;
@@ -122,17 +134,60 @@ bool filter_fail(struct filter_parser *parser, int column, const char *format, .
     return false;
 }
 
+/* Returns the length of the signs that the next token begins with: "&&" is two tokens. */
+static size_t signs_length(const struct token *token)
+{
+    if ((token->kind != TOKEN_OPERATOR && token->kind != TOKEN_BAD) || token->of_argument)
+        return 0;
+    const size_t length = strspn(token->text, "=<>!~&|.,-@");
+    return length > token->length ? length : token->length;
+}
+
+static bool is_tried(const struct filter_parser *parser, const char *word)
+{
+    for (unsigned i = 0; i < parser->tried_count; i++)
+        if (strcmp(parser->tried[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Finds the word or sign of the language that the next token was meant to be. */
+static void suggest_tried(struct filter_parser *parser, const char *what, struct suggestion *names)
+{
+    const struct token *token = &parser->token;
+    const int length = token->length > 40 ? 40 : (int)token->length;
+    const size_t signs = signs_length(token);
+    if (signs > 0 && names->name[0] == '\0')
+        suggest_words(names, token->text, signs);
+    for (unsigned i = 0; i < parser->tried_count; i++)
+        suggest_offer(names, parser->tried[i]);
+    if (names->name[0] != '\0' || token->kind != TOKEN_WORD)
+        return;
+    /* What goes on with a word of the next part lacks what leads to that. */
+    if (is_tried(parser, "at") &&
+        (token_is(token, "start") || token_is(token, "peak") || token_is(token, "end")))
+        snprintf(names->name, sizeof(names->name), "at %.*s", length, token->text);
+    else if (strncmp(what, "\"|\"", 3) == 0 && filter_at_step(parser))
+        snprintf(names->name, sizeof(names->name), "| %.*s", length, token->text);
+}
+
 bool filter_expected_name(struct filter_parser *parser, const char *what,
                           const struct suggestion *names)
 {
     const struct token *token = &parser->token;
     char text[SUGGEST_TEXT] = "";
+    struct suggestion best = {.word = ""};
     if (names)
-        suggest_text(names, text);
+        best = *names;
+    else if (token->kind == TOKEN_WORD)
+        suggest_words(&best, token->text, token->length);
+    best.offered = NULL;
+    suggest_tried(parser, what, &best);
+    suggest_text(&best, text);
     if (token->kind == TOKEN_BAD)
-        return filter_fail(parser, token->column, "%s", token->problem);
+        return filter_fail(parser, token->column, "%s%s", token->problem, text);
     if (token->kind == TOKEN_END)
-        return filter_fail(parser, token->column, "expected %s, found the end", what);
+        return filter_fail(parser, token->column, "expected %s, found the end%s", what, text);
     int shown = token->length > 40 ? 40 : (int)token->length;
     if (token->kind == TOKEN_PARAMETER)
         return filter_fail(parser, token->column,
@@ -152,7 +207,7 @@ bool filter_expected(struct filter_parser *parser, const char *what)
 void filter_suggest(const struct filter_parser *parser, struct suggestion *names)
 {
     bool word = parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING;
-    suggest_start(names, parser->token.text, word ? parser->token.length : 0);
+    suggest_words(names, parser->token.text, word ? parser->token.length : 0);
     const struct filter_names *known = parser->names;
     if (known && known->offered && token_is(&parser->token, known->nobody)) {
         names->offered = known->offered;

@@ -19,6 +19,8 @@
 #define FILTER_STORED_DEPTH_MAX 16
 /* The most tokens of a text with all uses of graphs with parameters: it bounds time and memory. */
 #define FILTER_TOKENS_MAX 500000
+/* The most words and signs that one token could have been, beside names. */
+#define FILTER_TRIED_MAX 24
 
 /* The tokens that take the place of a parameter. */
 struct filter_argument {
@@ -56,14 +58,19 @@ struct filter_parser {
     const struct filter_names *names;
     const struct filter_pipeline *rows; /* the pipeline whose steps are being read */
     struct session_error *error;
-    struct filter_stored_use *stored; /* the stored graphs met so far */
+    struct filter_stored_use *stored;    /* the stored graphs met so far */
+    const char *tried[FILTER_TRIED_MAX]; /* what the next token could have been, so far */
+    unsigned tried_count;
     unsigned depth, stored_depth, uses, tokens;
 };
 
 void filter_advance(struct filter_parser *parser);
 /* Returns the token after the next one. */
 struct token filter_peek(struct filter_parser *parser);
-/* Advances over a word or operator if it comes next. */
+/* Tells whether a word or operator of the language comes next. If it does not, the error about the
+ * next token may suggest it. `text` is a constant. */
+bool filter_at(struct filter_parser *parser, const char *text);
+/* Advances over one if it comes next. */
 bool filter_accept(struct filter_parser *parser, const char *text);
 /* Tells whether a word or a string comes next. */
 bool filter_at_name(const struct filter_parser *parser);

@@ -3,6 +3,7 @@
  * Parses predicates: and, or, not, and tests of one field with values of the field's type.
  */
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,20 @@ static bool parse_in(struct filter_parser *parser, struct filter_test *test, int
     return filter_parse_value(parser, type, &test->high);
 }
 
+/* Sets the error of a test that has no operator. */
+static bool no_operator(struct filter_parser *parser, enum filter_type type, const char *name)
+{
+    static const char expected[] = "an operator (== != < <= > >= ~ !~ in is has)";
+    const struct token *token = &parser->token;
+    struct suggestion whole = {.word = ""};
+    if (type != TYPE_BOOLEAN ||
+        !(token->kind == TOKEN_END || token_is(token, "|") || token_is(token, "and") ||
+          token_is(token, "or") || token_is(token, ")")))
+        return filter_expected(parser, expected);
+    snprintf(whole.name, sizeof(whole.name), "%s == true", name);
+    return filter_expected_name(parser, expected, &whole);
+}
+
 static bool parse_comparison(struct filter_parser *parser, struct filter_test *test)
 {
     static const struct {
@@ -118,7 +133,11 @@ static bool parse_comparison(struct filter_parser *parser, struct filter_test *t
            !filter_accept(parser, operators[i].text))
         i++;
     if (i == sizeof(operators) / sizeof(operators[0]))
-        return filter_expected(parser, "an operator (== != < <= > >= ~ !~ in is has)");
+        return no_operator(parser, type, name);
+    /* "<>" is two signs. */
+    if (operators[i].operator_ == OPERATOR_LESS && token_is(&parser->token, ">"))
+        return filter_fail(parser, column,
+                           "expected an operator, found \"<>\": did you mean \"!=\"?");
     test->operator_ = operators[i].operator_;
     bool match = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
     bool order = !match && test->operator_ > OPERATOR_NOT_EQUAL;
@@ -167,7 +186,7 @@ static struct filter_predicate *make_predicate(struct filter_parser *parser,
 static struct filter_predicate *parse_factor(struct filter_parser *parser)
 {
     struct filter_predicate *inner;
-    if (token_is(&parser->token, "not") || token_is(&parser->token, "(")) {
+    if (filter_at(parser, "not") || filter_at(parser, "(")) {
         if (!filter_enter(parser))
             return NULL;
         bool negated = filter_accept(parser, "not");
@@ -197,7 +216,7 @@ parse_chain(struct filter_parser *parser, const char *word, enum filter_predicat
 {
     struct filter_predicate *left = parse(parser);
     unsigned depth = parser->depth;
-    while (left && token_is(&parser->token, word)) {
+    while (left && filter_at(parser, word)) {
         if (!filter_enter(parser))
             return NULL;
         filter_advance(parser);

@@ -3,6 +3,7 @@
  * Parses steps, and follows the kind of the rows from step to step: allocations, groups of them, or
  * one measure, after which no step comes.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "session/filter/parser.h"
@@ -224,9 +225,17 @@ static bool parse_write(struct filter_parser *parser, struct filter_pipeline *pi
     const char *suffix = strrchr(step->file, '.');
     bool session = suffix && strcmp(suffix, ".db") == 0;
     bool rows = suffix && (strcmp(suffix, ".csv") == 0 || strcmp(suffix, ".json") == 0);
-    if (known && !session && !rows)
+    if (known && !session && !rows) {
+        struct suggestion like;
+        char text[SUGGEST_TEXT];
+        suggest_start(&like, suffix ? suffix : "", suffix ? strlen(suffix) : 0);
+        suggest_offer(&like, ".csv");
+        suggest_offer(&like, ".json");
+        suggest_offer(&like, ".db");
         return filter_fail(parser, column,
-                           "expected the name of a file that ends in .csv, .json or .db");
+                           "expected the name of a file that ends in .csv, .json or .db%s",
+                           suggest_text(&like, text));
+    }
     if (session && pipeline->kind == KIND_GROUPS)
         return filter_fail(parser, column,
                            "a session has allocations, and these are groups: ungroup them, or "
@@ -289,6 +298,14 @@ static bool wrong_rows(struct filter_parser *parser, const struct filter_pipelin
                        "%s works on allocations, and these are groups: ungroup them first", name);
 }
 
+static bool ends_with_where(const struct filter_pipeline *pipeline)
+{
+    const struct filter_step *step = pipeline->steps;
+    while (step && step->next)
+        step = step->next;
+    return step && step->kind == STEP_WHERE;
+}
+
 bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pipeline,
                        struct filter_step *step)
 {
@@ -305,6 +322,8 @@ bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pip
         step->kind = steps[i].kind;
         return steps[i].parse(parser, pipeline, step);
     }
+    if (token_is(&parser->token, "|") && ends_with_where(pipeline)) /* "||" */
+        snprintf(names.name, sizeof(names.name), "or");
     return filter_expected_name(
         parser, "a step (where, color, sort, top, join, ungroup, count, sum, …)", &names);
 }

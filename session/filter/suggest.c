@@ -6,8 +6,10 @@
  */
 #include "session/filter/suggest.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* Longer words are names of C++ types and functions, where a few letters say little. */
 enum { WORD_MAX = 120 };
@@ -18,6 +20,95 @@ void suggest_start(struct suggestion *suggestion, const char *word, size_t lengt
     /* A third of the letters may be wrong, at most three. More is another word. */
     size_t wrong = length / 3 > 3 ? 3 : length / 3;
     suggestion->distance = length == 0 || length > WORD_MAX ? 0 : wrong + 1;
+}
+
+void suggest_words(struct suggestion *suggestion, const char *word, size_t length)
+{
+    suggest_start(suggestion, word, length);
+    suggestion->words = true;
+    if (length == 1 || length == 2)
+        suggestion->distance = length;
+}
+
+/* What other languages call a word of this one. */
+static const struct {
+    const char *theirs, *ours;
+} others[] = {
+    {"filter", "where"},
+    {"select", "where"},
+    {"order", "sort"},
+    {"orderby", "sort"},
+    {"limit", "top"},
+    {"head", "top"},
+    {"first", "top"},
+    {"group", "join"},
+    {"groupby", "join"},
+    {"average", "avg"},
+    {"mean", "avg"},
+    {"maximum", "max"},
+    {"minimum", "min"},
+    {"total", "sum"},
+    {"save", "write"},
+    {"export", "write"},
+    {"colour", "color"},
+    {"allocs", "all"},
+    {"allocations", "all"},
+    {"everything", "all"},
+    {"leak", "leaked"},
+    {"leaks", "leaked"},
+    {"alive", "live"},
+    {"like", "~"},
+    {"contains", "~"},
+    {"matches", "~"},
+    {"=~", "~"},
+    {"=", "=="},
+    {"equals", "=="},
+    {"<>", "!="},
+    {"=<", "<="},
+    {"=>", ">="},
+    {"&&", "and"},
+    {"&", "and"},
+    {"||", "or"},
+    {"!", "not"},
+    {"nil", "null"},
+    {"none", "null"},
+    {"yes", "true"},
+    {"no", "false"},
+    {".", ".."},
+    {",", ".."},
+    {"-", ".."},
+    {"to", ".."},
+    {"...", ".."},
+    {"@", "at"},
+    {"descending", "desc"},
+    {"ascending", "asc"},
+    {"begin", "start"},
+    {"finish", "end"},
+    {"class", "type"},
+    {"age", "lifetime"},
+    {"time", "alloc_time"},
+    {"name", "function"},
+    {"addr", "address"},
+};
+
+static bool is_other_word(const struct suggestion *suggestion, const char *name)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(others[i].ours, name) == 0 && strlen(others[i].theirs) == suggestion->length &&
+            strncasecmp(others[i].theirs, suggestion->word, suggestion->length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the distance of a name that begins with the word: 0 if only the end of a plural or the
+ * next part is missing, as in "live_bytes". SIZE_MAX: it does not begin so. */
+static size_t beginning(const struct suggestion *suggestion, const char *name)
+{
+    const size_t length = suggestion->length;
+    if (length < 3 || length >= strlen(name) || strncasecmp(name, suggestion->word, length) != 0)
+        return SIZE_MAX;
+    return name[length] == '_' || name[length + 1] == '\0' ? 0 : 2;
 }
 
 static char lower(char c)
@@ -78,6 +169,14 @@ void suggest_offer(struct suggestion *suggestion, const char *name)
         suggestion->offered(suggestion->context, name);
     if (!name || suggestion->distance == 0)
         return;
+    const size_t near = !suggestion->words                ? SIZE_MAX
+                        : is_other_word(suggestion, name) ? 0
+                                                          : beginning(suggestion, name);
+    if (near < suggestion->distance) {
+        suggestion->distance = near;
+        snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+        return;
+    }
     size_t part_length;
     const char *part = last_part(name, &part_length);
     /* Fewer letters are wrong in a name that has the word as its last part than in any other. */

@@ -6,6 +6,7 @@
 #ifndef MPROF_SESSION_FILTER_SUGGEST_H
 #define MPROF_SESSION_FILTER_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct suggestion {
@@ -13,12 +14,16 @@ struct suggestion {
     size_t length;
     size_t distance;                                  /* of the best name so far */
     char name[128];                                   /* "": none */
+    bool words;                                       /* of the language: see suggest_words() */
     void (*offered)(void *context, const char *name); /* gets every name, too; NULL: nobody */
     void *context;
 };
 
 /* Begins a search. `word` must stay valid until its end. */
 void suggest_start(struct suggestion *suggestion, const char *word, size_t length);
+/* Begins a search among words of the language, which are few: the first letters of one, and what
+ * other languages call it, are alike, too. */
+void suggest_words(struct suggestion *suggestion, const char *word, size_t length);
 /* Compares one name, which may be NULL. Of equally good names the first wins. */
 void suggest_offer(struct suggestion *suggestion, const char *name);
 /* Returns the best name, NULL if none is alike. */

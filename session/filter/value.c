@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses values: numbers with units, times, colours, texts. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "session/filter/parser.h"
 
@@ -71,6 +73,52 @@ static bool parse_hexadecimal(struct filter_parser *parser, uint64_t *number)
     return true;
 }
 
+/* What people write for a unit. `factor`: of the number, with the unit `meant`. */
+static const struct {
+    const char *written, *meant;
+    unsigned factor;
+} other_units[] = {
+    {"b", "", 1},        {"byte", "", 1},   {"bytes", "", 1},    {"k", "K", 1},
+    {"kb", "K", 1},      {"kib", "K", 1},   {"m", "M", 1},       {"mb", "M", 1},
+    {"mib", "M", 1},     {"g", "G", 1},     {"gb", "G", 1},      {"gib", "G", 1},
+    {"nsec", "ns", 1},   {"usec", "us", 1}, {"µs", "us", 1},     {"msec", "ms", 1},
+    {"millis", "ms", 1}, {"sec", "s", 1},   {"secs", "s", 1},    {"second", "s", 1},
+    {"seconds", "s", 1}, {"min", "s", 60},  {"minute", "s", 60}, {"minutes", "s", 60},
+    {"m", "s", 60},      {"h", "s", 3600},  {"hour", "s", 3600}, {"hours", "s", 3600},
+    {"percent", "%", 1}, {"ns", "ns", 1},   {"us", "us", 1},     {"ms", "ms", 1},
+    {"s", "s", 1},       {"%", "%", 1},
+};
+
+/* Finds what a number was meant to be that has no unit of `units`: a unit by another name, or one
+ * behind a space. */
+static bool wrong_unit(struct filter_parser *parser, const struct unit *units, size_t unit_count,
+                       size_t digits, const char *expected)
+{
+    const struct token *token = &parser->token;
+    struct suggestion meant = {.word = ""};
+    const char *unit = token->text + digits;
+    size_t length = token->length - digits;
+    if (length == 0 && !token->of_argument) {
+        unit += strspn(unit, " \t");
+        length = *unit == '%' ? 1 : strcspn(unit, " \t\r\n|&+-=<>!~(),;.\"%");
+    }
+    const bool times = units == time_units;
+    for (size_t i = 0; i < sizeof(other_units) / sizeof(other_units[0]); i++) {
+        const char *found = other_units[i].meant;
+        if (strlen(other_units[i].written) != length ||
+            strncasecmp(other_units[i].written, unit, length) != 0 ||
+            (!find_unit(units, unit_count, found) && !(times && strcmp(found, "%") == 0)))
+            continue;
+        if (other_units[i].factor == 1)
+            snprintf(meant.name, sizeof(meant.name), "%.*s%s", (int)digits, token->text, found);
+        else if (digits <= 9 && !memchr(token->text, '.', digits))
+            snprintf(meant.name, sizeof(meant.name), "%llu%s",
+                     strtoull(token->text, NULL, 10) * other_units[i].factor, found);
+        break;
+    }
+    return filter_expected_name(parser, expected, &meant);
+}
+
 /* Parses a number with one of `units`, which `expected` names. "0" needs no unit. */
 static bool parse_scaled(struct filter_parser *parser, const struct unit *units, size_t unit_count,
                          const char *expected, uint64_t *number)
@@ -92,7 +140,7 @@ static bool parse_scaled(struct filter_parser *parser, const struct unit *units,
     const struct unit *unit = find_unit(units, unit_count, name);
     bool zero = token->length == 1 && token->text[0] == '0';
     if ((!unit || (token->length > digits && name[0] == '\0')) && !zero)
-        return filter_expected(parser, expected);
+        return wrong_unit(parser, units, unit_count, digits, expected);
     if (!scale_number(token->text, digits, unit ? unit->factor : 1, number))
         return filter_expected(parser, "a number below 2^64");
     filter_advance(parser);
