@@ -51,6 +51,8 @@ bool selection_use(struct selection *selection, uint64_t ns, uint64_t from, uint
  */
 bool selection_use_over_time(struct selection *selection, uint64_t ns, uint64_t from, uint64_t to,
                              uint64_t least, struct session_use *use, struct session_error *error);
+/* Gives back the memory that is kept for such questions. */
+void selection_use_over_time_end(struct selection *selection);
 
 #define SESSION_NEVER UINT64_MAX
 

@@ -22,9 +22,9 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
     size_t used = 0;
     size_t capacity = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const struct live_block *block = &list->blocks[i];
-        if (used == 0 || (block->start > found[used - 1].end &&
-                          block->start - found[used - 1].end >= REGION_GAP)) {
+        const struct live_block block = live_list_block(list, i);
+        if (used == 0 || (block.start > found[used - 1].end &&
+                          block.start - found[used - 1].end >= REGION_GAP)) {
             if (used == capacity) {
                 capacity = capacity * 2 + 16;
                 struct session_region *larger = realloc(found, capacity * sizeof(*found));
@@ -34,11 +34,11 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
                 }
                 found = larger;
             }
-            found[used++] = (struct session_region){.start = block->start, .end = block->end};
+            found[used++] = (struct session_region){.start = block.start, .end = block.end};
         }
         struct session_region *region = &found[used - 1];
-        region->end = block->end > region->end ? block->end : region->end;
-        region->used_bytes += block->size;
+        region->end = block.end > region->end ? block.end : region->end;
+        region->used_bytes += block.size;
         region->count++;
     }
     *regions = found;
@@ -138,10 +138,11 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
     memset(cells, 0, count * sizeof(*cells));
     uint64_t end = address + grid.count * bytes_per_cell;
     for (size_t i = live_list_find(list, address); i < list->count; i++) {
-        if (list->blocks[i].start >= end)
+        const struct live_block block = live_list_block(list, i);
+        if (block.start >= end)
             break;
-        if (list->blocks[i].end > address)
-            add_block(&grid, &list->blocks[i], i % 2 != 0);
+        if (block.end > address)
+            add_block(&grid, &block, i % 2 != 0);
     }
     free(grid.owners);
     return color_cells(&grid, map, error);
@@ -155,9 +156,10 @@ uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t ad
         return 0;
     /* The innermost block is the one that starts last. */
     for (size_t i = live_list_find(list, address);
-         i < list->count && list->blocks[i].start <= address; i++) {
-        if (list->blocks[i].end > address)
-            id = list->blocks[i].id;
+         i < list->count && list->entries[i].key <= address; i++) {
+        const struct live_block block = live_list_block(list, i);
+        if (block.end > address)
+            id = block.id;
     }
     return id;
 }
@@ -173,20 +175,22 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
     size_t i = live_list_find(list, address);
     uint64_t nearest = 0;
     /* All blocks before `i` end at or below the address. Some after it may, too, in an arena. */
-    for (size_t k = i; k-- > 0 && list->blocks[k].reach > nearest;) {
-        if (list->blocks[k].end > nearest) {
-            nearest = list->blocks[k].end;
-            *below = list->blocks[k].id;
+    for (size_t k = i; k-- > 0 && live_list_reach(list, k) > nearest;) {
+        const struct live_block block = live_list_block(list, k);
+        if (block.end > nearest) {
+            nearest = block.end;
+            *below = block.id;
         }
     }
-    for (; i < list->count && list->blocks[i].start <= address; i++) {
-        if (list->blocks[i].end <= address && list->blocks[i].end > nearest) {
-            nearest = list->blocks[i].end;
-            *below = list->blocks[i].id;
+    for (; i < list->count && list->entries[i].key <= address; i++) {
+        const struct live_block block = live_list_block(list, i);
+        if (block.end <= address && block.end > nearest) {
+            nearest = block.end;
+            *below = block.id;
         }
     }
     if (i < list->count)
-        *above = list->blocks[i].id;
+        *above = live_list_block(list, i).id;
 }
 
 /* What one thread has found of an address. */

@@ -42,13 +42,13 @@ static void add_gap(struct session_use *use, uint64_t start, uint64_t bytes, uin
 }
 
 /* Returns the block that reaches to the gap before block `i`. */
-static const struct live_block *block_below(const struct live_list *list, size_t i)
+static struct live_block block_below(const struct live_list *list, size_t i)
 {
-    const uint64_t reach = list->blocks[i - 1].reach;
+    const uint64_t reach = live_list_reach(list, i - 1);
     size_t at = i - 1;
-    while (at > 0 && list->blocks[at].end != reach)
+    while (at > 0 && live_list_block(list, at).end != reach)
         at--;
-    return &list->blocks[at];
+    return live_list_block(list, at);
 }
 
 /* malloc/malloc.c of glibc, sysmalloc_mmap(), puts the header of the chunk, two words, at the start
@@ -66,16 +66,16 @@ static bool is_mapped(const struct live_block *block)
 /* Tells whether the gap before block `i` lies beside a mapping of one block. */
 static bool is_unknown(const struct live_list *list, size_t i)
 {
-    return is_mapped(&list->blocks[i]) || is_mapped(block_below(list, i));
+    const struct live_block above = live_list_block(list, i), below = block_below(list, i);
+    return is_mapped(&above) || is_mapped(&below);
 }
 
 /* Returns the bytes of the gap before block `i`, 0 if there is none. */
 static uint64_t gap_before(const struct live_list *list, size_t i)
 {
-    if (i == 0 || list->blocks[i].start <= list->blocks[i - 1].reach)
-        return 0;
-    const uint64_t bytes = list->blocks[i].start - list->blocks[i - 1].reach;
-    return bytes < REGION_GAP ? bytes : 0;
+    const uint64_t reach = i == 0 ? 0 : live_list_reach(list, i - 1);
+    const uint64_t start = list->entries[i].key;
+    return i > 0 && start > reach && start - reach < REGION_GAP ? start - reach : 0;
 }
 
 static void sum_use(const struct selection *selection, const struct live_list *list, uint64_t from,
@@ -83,21 +83,20 @@ static void sum_use(const struct selection *selection, const struct live_list *l
 {
     *use = (struct session_use){.selected_bytes = 0};
     for (size_t i = live_list_find(list, from); i < list->count; i++) {
-        const struct live_block *block = &list->blocks[i];
-        const uint64_t bytes = gap_before(list, i);
-        const uint64_t start = bytes > 0 ? list->blocks[i - 1].reach : 0;
+        const struct live_block block = live_list_block(list, i);
+        const uint64_t bytes = gap_before(list, i), start = block.start - bytes;
         if (bytes >= least && start >= from && start < to && is_unknown(list, i)) {
             use->unknown_bytes += bytes;
             use->unknown_count++;
         } else if (bytes > 0 && start >= from && start < to) {
             add_gap(use, start, bytes, least);
         }
-        if (block->start >= to)
+        if (block.start >= to)
             break;
-        if (block->start < from)
+        if (block.start < from)
             continue;
-        const bool selected = selection_contains(selection, block->id);
-        *(selected ? &use->selected_bytes : &use->filtered_bytes) += block->size;
+        const bool selected = selection_contains(selection, block.id);
+        *(selected ? &use->selected_bytes : &use->filtered_bytes) += block.size;
         *(selected ? &use->selected_count : &use->filtered_count) += 1;
     }
 }
@@ -122,6 +121,11 @@ bool selection_use_over_time(struct selection *selection, uint64_t ns, uint64_t 
     return true;
 }
 
+void selection_use_over_time_end(struct selection *selection)
+{
+    live_list_passed(selection->session);
+}
+
 /* ---- holes ------------------------------------------------------------------------------ */
 
 static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t to, uint64_t least,
@@ -130,10 +134,11 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
     struct session_hole *found = NULL;
     size_t used = 0, capacity = 0;
     for (size_t i = live_list_find(list, from); i < list->count; i++) {
-        const uint64_t bytes = gap_before(list, i);
-        if (bytes < least || bytes == 0 || list->blocks[i - 1].reach < from)
+        const struct live_block above = live_list_block(list, i);
+        const uint64_t bytes = gap_before(list, i), start = above.start - bytes;
+        if (bytes < least || bytes == 0 || start < from)
             continue;
-        if (list->blocks[i - 1].reach >= to)
+        if (start >= to)
             break;
         if (is_unknown(list, i))
             continue;
@@ -146,10 +151,10 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
             }
             found = larger;
         }
-        found[used++] = (struct session_hole){.start = list->blocks[i - 1].reach,
-                                              .end = list->blocks[i].start,
-                                              .below = block_below(list, i)->id,
-                                              .above = list->blocks[i].id,
+        found[used++] = (struct session_hole){.start = start,
+                                              .end = above.start,
+                                              .below = block_below(list, i).id,
+                                              .above = above.id,
                                               .since_ns = SESSION_NEVER};
     }
     *holes = found;

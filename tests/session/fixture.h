@@ -17,6 +17,7 @@ struct fixture_options {
     size_t allocations, stacks, functions, threads;
     uint64_t huge;   /* one block in forty is so many bytes larger; 0: none is */
     uint64_t header; /* large blocks begin so many bytes behind the start of a page */
+    bool nested;     /* some blocks lie within others */
     uint64_t tick;   /* times are multiples of so many ns, except those of `meta`; 0: of 1 */
 };
 

@@ -288,6 +288,13 @@ static void run_program(struct run *run)
     }
 }
 
+/* Lets one block in ten begin within the block before it, as the blocks of an arena do. */
+static void nest(struct fixture_program *program)
+{
+    for (size_t i = 1; i < program->count; i += 10)
+        program->allocations[i].address = program->allocations[i - 1].address + 8;
+}
+
 /* Makes all times multiples of the tick. */
 static void round_times(struct fixture_program *program, uint64_t tick)
 {
@@ -319,6 +326,8 @@ bool fixture_program_make(struct fixture_program *program, const struct fixture_
         for (size_t i = 0; i < options->stacks; i++)
             make_stack(program, i);
         run_program(&run);
+        if (options->nested)
+            nest(program);
         if (options->tick > 0)
             round_times(program, options->tick);
     }

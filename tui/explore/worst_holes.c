@@ -8,13 +8,29 @@ struct moment_data {
     struct session_use use;
 };
 
+/* Returns the moments in the order of time, so that each question starts from the one before. The
+ * peak takes its place among them. */
+static uint64_t moment_of(const struct session *session, size_t at)
+{
+    const uint64_t from = session_start_ns(session);
+    const uint64_t step = (session_duration_ns(session) - from) / (WORST_HOLES_STEPS + 1);
+    const uint64_t peak = session_peak_ns(session);
+    size_t before = 0;
+    while (before < WORST_HOLES_STEPS && from + step * (before + 1) < peak)
+        before++;
+    return at < before ? from + step * (at + 1) : at == before ? peak : from + step * at;
+}
+
 static bool run_moment(struct session *session, struct selection *selection, void *data,
                        struct session_error *error)
 {
     struct moment_data *moment = data;
-    (void)session;
-    return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, HOLE_LEAST,
-                                   &moment->use, error);
+    const uint64_t ns = moment->request.ns;
+    const bool good =
+        selection_use_over_time(selection, ns, 0, UINT64_MAX, HOLE_LEAST, &moment->use, error);
+    if (ns == moment_of(session, WORST_HOLES_STEPS))
+        selection_use_over_time_end(selection);
+    return good;
 }
 
 bool worst_holes_prevail(const struct session_use *use)
@@ -27,19 +43,6 @@ static bool is_worse(const struct session_use *use, const struct session_use *th
     if (worst_holes_prevail(use) != worst_holes_prevail(than))
         return worst_holes_prevail(use);
     return use->hole_bytes > than->hole_bytes;
-}
-
-/* Returns the moments in the order of time, so that each question starts from the one before. The
- * peak takes its place among them. */
-static uint64_t moment_of(const struct session *session, size_t at)
-{
-    const uint64_t from = session_start_ns(session);
-    const uint64_t step = (session_duration_ns(session) - from) / (WORST_HOLES_STEPS + 1);
-    const uint64_t peak = session_peak_ns(session);
-    size_t before = 0;
-    while (before < WORST_HOLES_STEPS && from + step * (before + 1) < peak)
-        before++;
-    return at < before ? from + step * (at + 1) : at == before ? peak : from + step * at;
 }
 
 bool worst_holes_get(struct exploration *exploration, uint64_t *ns, const struct session_use **use)
