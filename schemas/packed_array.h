@@ -26,6 +26,8 @@ enum packed_array {
         "none", "complete", "depth limit", "unwind end", "lost", "collector"                       \
     }
 
+enum { PACKED_STATE_COLLECTOR = 5 };
+
 /* Parts of array 5, in order, with their bytes. */
 enum { PACKED_FRAME_SIZE = 8 + 4 * 4 + 1, PACKED_FRAME_INLINED = 1, PACKED_FRAME_BARE = 2 };
 

@@ -122,4 +122,7 @@ struct session_arena {
 bool session_arenas(struct session *session, const struct session_arena **arenas, size_t *count,
                     struct session_error *error);
 
+/* Stores whether a garbage collector took blocks of an arena. Returns false with `error` set. */
+bool session_has_collected(struct session *session, bool *any, struct session_error *error);
+
 #endif

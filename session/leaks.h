@@ -21,7 +21,7 @@ enum session_leak_kind {
      * is known of leaks then. */
     SESSION_LEAKED,
     SESSION_LEAK_START_UP,   /* the last of them was allocated in the first tenth of the run */
-    SESSION_LEAK_RUNTIME,    /* the language's runtime keeps them on purpose */
+    SESSION_LEAK_RUNTIME,    /* the language's runtime keeps them on purpose, or its collector */
     SESSION_LEAK_SUPPRESSED, /* a suppression names them */
     SESSION_LEAK_KINDS,
 };
@@ -30,10 +30,11 @@ enum session_leak_kind {
 
 struct session_leak {
     enum session_leak_kind kind;
-    const char *why; /* RUNTIME: its kind, as "stdio"; SUPPRESSED: the pattern; otherwise "" */
-    uint32_t type;   /* the smallest id of that name, 0: unknown */
-    bool exact;      /* the type of all blocks is exact, otherwise that of some is inferred */
-    uint32_t stack;  /* that of most bytes */
+    const char
+        *why;       /* RUNTIME: its kind, as "stdio", or "garbage collector"; SUPPRESSED: pattern */
+    uint32_t type;  /* the smallest id of that name, 0: unknown */
+    bool exact;     /* the type of all blocks is exact, otherwise that of some is inferred */
+    uint32_t stack; /* that of most bytes */
     size_t first_stack, stack_count; /* in the list of stacks */
     uint64_t blocks, bytes;          /* estimates if the session is sampled */
     uint64_t least_size, most_size, first_ns, last_ns;

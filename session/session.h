@@ -192,6 +192,8 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
                      size_t capacity);
 /* Returns the index of the call-site frame of a stack, 0 if none is known. */
 size_t session_stack_call_site(struct session *session, uint32_t stack);
+/* Tells whether the stack of a free is that of blocks that a garbage collector took back. */
+bool session_stack_by_collector(const struct session *session, uint32_t stack);
 /* Returns "complete", "depth limit", "unwind end", "lost", "none" or "collector". */
 const char *session_stack_state(const struct session *session, uint32_t stack);
 

@@ -31,9 +31,9 @@ struct listing {
 };
 
 static const char *const allocation_columns[] = {
-    "change",   "id",          "address", "size",     "count",         "kind",       "alignment",
-    "alloc_ns", "free_ns",     "type",    "function", "file",          "line",       "module",
-    "thread",   "free_thread", "arena",   "stack_id", "free_stack_id", "realloc_of",
+    "change",   "id",          "address",  "size",     "count",    "kind",          "alignment",
+    "alloc_ns", "free_ns",     "type",     "function", "file",     "line",          "module",
+    "thread",   "free_thread", "freed_by", "arena",    "stack_id", "free_stack_id", "realloc_of",
 };
 enum { ALLOCATION_COLUMNS = sizeof(allocation_columns) / sizeof(*allocation_columns) };
 
@@ -112,6 +112,9 @@ static bool put_allocation(void *context, const struct session_event *event)
     rows_text(rows, session_thread_name(session, block->thread));
     rows_text(rows,
               block->free_thread != 0 ? session_thread_name(session, block->free_thread) : NULL);
+    rows_text(rows, block->free_ns == SESSION_LIVE                           ? NULL
+                    : session_stack_by_collector(session, block->free_stack) ? "collector"
+                                                                             : "program");
     rows_text(rows, arena_name(listing, block->arena));
     put_id(rows, block->stack);
     put_id(rows, block->free_stack);

@@ -11,6 +11,8 @@ struct bins {
     const struct model *model;
     struct session_group_set *sizes; /* by size */
     struct session_group_set *types; /* by size and type, by size */
+    struct session_group_set *kept;  /* by size, what is kept; NULL: what is live */
+    size_t next_kept;                /* the first row of `kept` that is not after the bin */
     size_t next_type;                /* the first row of `types` that is not after the bin */
     struct line line;
 };
@@ -87,12 +89,31 @@ static bool is_shown(const struct bins *bins, enum tables_detail detail, uint64_
     }
 }
 
+/* Reads what is kept of a size. The rows of `kept` are in the order of sizes, as the bins are. */
+static bool read_kept(struct bins *bins, uint64_t size, struct class_sums *sums,
+                      struct session_error *error)
+{
+    const size_t count = session_groups_count(bins->kept);
+    sums->kept_count = sums->kept_bytes = 0;
+    while (bins->next_kept < count && session_group_key(bins->kept, bins->next_kept, 0).id < size)
+        bins->next_kept++;
+    if (bins->next_kept == count || session_group_key(bins->kept, bins->next_kept, 0).id != size)
+        return true;
+    return session_group_value(bins->kept, bins->next_kept, MEASURE_ALLOCATIONS, &sums->kept_count,
+                               error) &&
+           session_group_value(bins->kept, bins->next_kept, MEASURE_BYTES, &sums->kept_bytes,
+                               error);
+}
+
 static bool read_row(struct bins *bins, size_t row, struct class_sums *sums,
                      struct session_error *error)
 {
-    return session_group_value(bins->sizes, row, MEASURE_ALLOCATIONS, &sums->allocations, error) &&
-           session_group_value(bins->sizes, row, MEASURE_BYTES, &sums->bytes, error) &&
-           session_group_value(bins->sizes, row, MEASURE_LIVE_COUNT, &sums->kept_count, error) &&
+    if (!session_group_value(bins->sizes, row, MEASURE_ALLOCATIONS, &sums->allocations, error) ||
+        !session_group_value(bins->sizes, row, MEASURE_BYTES, &sums->bytes, error))
+        return false;
+    if (bins->kept)
+        return read_kept(bins, session_group_key(bins->sizes, row, 0).id, sums, error);
+    return session_group_value(bins->sizes, row, MEASURE_LIVE_COUNT, &sums->kept_count, error) &&
            session_group_value(bins->sizes, row, MEASURE_LIVE_BYTES, &sums->kept_bytes, error);
 }
 
@@ -127,32 +148,43 @@ static bool put_rows(struct bins *bins, enum tables_detail detail, struct sessio
     return true;
 }
 
-static void put_head(FILE *out)
+static void put_head(const struct model *model, FILE *out)
 {
     fputs("--------- Allocation Bins with possible Types ------------\n\n", out);
+    if (model->collected)
+        fputs("kept: what the last garbage collection left; frees: the others\n\n", out);
     fprintf(out, "%11s%10s%10s %-4s%10s%10s %-4s    types\n\n", "size:", "allocs", "bytes", "(%)",
             "frees", "kept", "(%)");
+}
+
+/* Runs the request with a set and steps, unless `wanted` is false. NULL with `error` set. */
+static struct graph_result *run(bool wanted, const struct model *model, const char *set,
+                                const char *steps, struct session_error *error)
+{
+    return wanted ? request_run(model->request, model->session, set, steps, error) : NULL;
 }
 
 bool bins_write(const struct model *model, const struct tables_options *options, FILE *out,
                 struct session_error *error)
 {
+    static const char by_size[] = "| join size | sort size";
     struct bins bins = {.model = model, .line = {.out = out, .estimated = model->estimated}};
-    struct graph_result *sizes =
-        request_run(model->request, model->session, NULL, "| join size | sort size", error);
-    struct graph_result *types = sizes
-                                     ? request_run(model->request, model->session, NULL,
-                                                   "| where size <= 1024 | join size, type", error)
-                                     : NULL;
+    struct graph_result *sizes = run(true, model, NULL, by_size, error);
+    struct graph_result *types =
+        run(sizes != NULL, model, NULL, "| where size <= 1024 | join size, type", error);
+    struct graph_result *kept = run(types && model->collected, model, "survived", by_size, error);
     bins.sizes = sizes ? graph_result_groups(sizes) : NULL;
     bins.types = types ? graph_result_groups(types) : NULL;
+    bins.kept = kept ? graph_result_groups(kept) : NULL;
     /* Equal sizes are in the order of the other key: types by their names, unknown ones last. */
-    bool good = bins.sizes && bins.types && session_groups_sort_by_key(bins.types, 0, false, error);
+    bool good = bins.sizes && bins.types && (bins.kept || !model->collected) &&
+                session_groups_sort_by_key(bins.types, 0, false, error);
     if (good) {
-        put_head(out);
+        put_head(model, out);
         good = put_rows(&bins, options->detail, error);
     }
     graph_result_free(sizes);
     graph_result_free(types);
+    graph_result_free(kept);
     return good;
 }

@@ -50,6 +50,8 @@ static void put_table(const struct model *model, const struct direct *rows, size
 {
     char share[16];
     fputs("---------  Direct Allocation Table ------------\n\n", out);
+    if (model->collected)
+        fputs("kept: what the last garbage collection left\n\n", out);
     fprintf(out, "  %8s %12s |%-12s | %12s |%-12s | %12s   %s\n", "% mem", "bytes", " % mem(size)",
             "bytes kept", "  % all kept", "calls", "name");
     fputs("\n---------------------------s--m--l--x-------------------s--m--l--x---------------\n\n",

@@ -164,9 +164,11 @@ bool leak_paths_write(struct model *model, const struct tables_options *options,
     count = good ? count_shown(model, options, paths, count) : 0;
     for (size_t i = 0; i < count; i++)
         frees = frees || paths[i].sums.allocations > paths[i].sums.kept_count;
-    fputs("--------- Partial Dynamic Call Paths for Memory Leaks ------------\n\n", out);
-    fprintf(out, "Total bytes not freed: %s%" PRIu64 "\n\n", model->estimated ? "~" : "",
-            model->all.kept_bytes);
+    fprintf(out, "--------- Partial Dynamic Call Paths for %s ------------\n\n",
+            model->collected ? "Kept Memory" : "Memory Leaks");
+    fprintf(out, "Total bytes %s: %s%" PRIu64 "\n\n",
+            model->collected ? "that the last collection left" : "not freed",
+            model->estimated ? "~" : "", model->all.kept_bytes);
     fprintf(out, "%10s %-4s%10s%10s %-4s", "kept bytes", "(%)", "allocs", "bytes", "(%)");
     if (frees)
         fprintf(out, "%10s%10s %-4s", "frees", "bytes", "(%)");

@@ -28,6 +28,22 @@ const char *model_name(const struct model *model, uint32_t function)
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
+/* Adds what the rows of one class kept. Their stacks have chains already. */
+static void add_kept(struct model *model, int class, const struct session_stack_sums *rows,
+                     size_t count, const size_t *places)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct class_sums sums = {.kept_count = rows[i].allocations,
+                                        .kept_bytes = rows[i].bytes};
+        const size_t place = places[rows[i].stack];
+        if (place == 0)
+            continue;
+        class_sums_add(&model->chains[place - 1].sums[class], &sums);
+        class_sums_add(&model->chains[place - 1].all, &sums);
+        class_sums_add(&model->all, &sums);
+    }
+}
+
 /* Adds the rows of one class. `places` has the chain of each stack, from 1; 0: none yet. */
 static bool add_rows(struct model *model, int class, const struct session_stack_sums *rows,
                      size_t count, size_t *places, struct session_error *error)
@@ -37,8 +53,9 @@ static bool add_rows(struct model *model, int class, const struct session_stack_
         return report_fail_memory(error, "the stacks");
     model->chains = chains;
     for (size_t i = 0; i < count; i++) {
-        const struct class_sums sums = {rows[i].allocations, rows[i].bytes, rows[i].live_count,
-                                        rows[i].live_bytes};
+        const struct class_sums sums = {rows[i].allocations, rows[i].bytes,
+                                        model->collected ? 0 : rows[i].live_count,
+                                        model->collected ? 0 : rows[i].live_bytes};
         size_t *place = &places[rows[i].stack];
         if (*place == 0) {
             chains[model->count++] = (struct chain){.stack = rows[i].stack};
@@ -51,19 +68,49 @@ static bool add_rows(struct model *model, int class, const struct session_stack_
     return true;
 }
 
-static bool read_class(struct model *model, int class, size_t *places, struct session_error *error)
+/* Reads the sums of a class's stacks; `set` narrows them, NULL: all. The caller frees `*rows`. */
+static bool read_sums(const struct model *model, int class, const char *set,
+                      struct session_stack_sums **rows, size_t *count, struct session_error *error)
 {
     static const struct session_stacks_options options = {.without_short = true};
-    struct session_stack_sums *rows = NULL;
-    size_t count = 0;
     struct graph_result *result =
-        request_run(model->request, model->session, NULL, classes[class], error);
-    bool good = result &&
-                selection_stacks(graph_result_selection(result), &options, &rows, &count, error) &&
-                add_rows(model, class, rows, count, places, error);
-    free(rows);
+        request_run(model->request, model->session, set, classes[class], error);
+    bool good =
+        result && selection_stacks(graph_result_selection(result), &options, rows, count, error);
     graph_result_free(result);
     return good;
+}
+
+static bool read_class(struct model *model, int class, size_t *places, struct session_error *error)
+{
+    struct session_stack_sums *rows = NULL, *kept = NULL;
+    size_t count = 0, kept_count = 0;
+    bool good = read_sums(model, class, NULL, &rows, &count, error) &&
+                add_rows(model, class, rows, count, places, error);
+    if (good && model->collected) {
+        good = read_sums(model, class, "survived", &kept, &kept_count, error);
+        if (good)
+            add_kept(model, class, kept, kept_count, places);
+    }
+    free(rows);
+    free(kept);
+    return good;
+}
+
+/* Finds out if a garbage collector took blocks of the selection. */
+static bool find_collected(struct model *model, struct session_error *error)
+{
+    struct session_measure taken;
+    bool any;
+    if (!session_has_collected(model->session, &any, error))
+        return false;
+    if (!any)
+        return true;
+    if (!request_measure(model->request, model->session, NULL, "| where collected == true | count",
+                         &taken, error))
+        return false;
+    model->collected = taken.value > 0;
+    return true;
 }
 
 /* ---- chains ----------------------------------------------------------------------------- */
@@ -135,7 +182,7 @@ bool model_read(struct model *model, const struct report_request *request,
                             .request = request,
                             .estimated = session_sampled(request->session),
                             .function_count = session_function_count(request->session)};
-    if (!session_load_stacks(model->session, error))
+    if (!session_load_stacks(model->session, error) || !find_collected(model, error))
         return false;
     size_t *places = calloc((size_t)session_stack_largest(model->session) + 1, sizeof(*places));
     if (!places)

@@ -7,7 +7,7 @@
 #include "report/tables/request.h"
 
 struct class_sums {
-    uint64_t allocations, bytes, kept_count, kept_bytes; /* kept: never freed */
+    uint64_t allocations, bytes, kept_count, kept_bytes; /* kept: never freed, see model */
 };
 
 /* A stack's sums and its chain. Chains run from `main`, or a thread's first function, to the call
@@ -25,6 +25,7 @@ struct model {
     struct session *session;
     const struct report_request *request;
     bool estimated;
+    bool collected; /* a garbage collector took blocks: kept is what its last collection left */
     struct class_sums all;
     struct chain *chains;
     size_t count;

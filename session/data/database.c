@@ -305,21 +305,30 @@ static bool copy_array(void *context, const struct database_row *row, struct ses
     return true;
 }
 
+bool database_has_table(struct database *database, const char *name, bool *has,
+                        struct session_error *error)
+{
+    char sql[160];
+    int64_t tables = 0;
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%s'", name);
+    const bool good = database_each(database, sql, read_pragma, &tables, error);
+    *has = good && tables != 0;
+    return good;
+}
+
 bool database_packed_array(struct database *database, int id, uint8_t **data, size_t *length,
                            struct session_error *error)
 {
     char sql[80];
-    int64_t tables = 0;
+    bool has;
     struct array_copy copy = {.data = NULL};
     *data = NULL;
     *length = 0;
-    if (!database_each(database,
-                       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = "
-                       "'packed_array'",
-                       read_pragma, &tables, error))
+    if (!database_has_table(database, "packed_array", &has, error))
         return false;
     snprintf(sql, sizeof(sql), "SELECT data FROM packed_array WHERE id = %d", id);
-    if (tables == 0)
+    if (!has)
         return true;
     if (!database_each(database, sql, copy_array, &copy, error)) {
         free(copy.data);

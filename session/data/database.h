@@ -57,6 +57,10 @@ bool database_is_null(const struct database_row *row, int column);
 /* Returns the bytes of a blob, which live until the handler returns. */
 const void *database_bytes(const struct database_row *row, int column, size_t *length);
 
+/* Stores whether the file has a table. Earlier sessions lack those that were added since. */
+bool database_has_table(struct database *database, const char *name, bool *has,
+                        struct session_error *error);
+
 /*
  * Reads a row of packed_array (schemas/columns.md). Stores a copy of its bytes, which the caller
  * frees, NULL if the session has no such array. Returns false with `error` set.

@@ -307,6 +307,11 @@ const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t
     return &stacks->frame_table[stack < stacks->count ? stacks->call_site[stack] : 0];
 }
 
+bool stacks_by_collector(const struct stacks *stacks, uint32_t stack)
+{
+    return stack < stacks->count && stacks->state[stack] == PACKED_STATE_COLLECTOR;
+}
+
 const char *stacks_state(const struct stacks *stacks, uint32_t stack)
 {
     return states[stack < stacks->count ? stacks->state[stack] : 0];

@@ -52,6 +52,9 @@ void stacks_close(struct stacks *stacks);
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);
+/* Tells whether the stack is that of blocks that a garbage collector took back. */
+bool stacks_by_collector(const struct stacks *stacks, uint32_t stack);
+
 /* Returns "complete", "depth limit", "unwind end", "lost", "none" or "collector". */
 const char *stacks_state(const struct stacks *stacks, uint32_t stack);
 

@@ -98,7 +98,7 @@ static bool parse_definition(struct filter_parser *parser)
     int column = parser->token.column;
     if (!filter_parse_text(parser, &definition->name, "the name of a graph"))
         return false;
-    static const char *const taken[] = {"all", "live", "leaked", "outlived", "session"};
+    static const char *const taken[] = {"all", "live", "leaked", "outlived", "survived", "session"};
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         if (strcmp(definition->name, taken[i]) == 0)
             return filter_fail(parser, column, "\"%s\" is already a set: choose another name",
@@ -249,7 +249,7 @@ static bool find_stored(struct filter_parser *parser, const char *name,
 static bool no_such_graph(struct filter_parser *parser, const char *name)
 {
     const struct filter_names *names = parser->names;
-    static const char *const sets[] = {"all", "live", "leaked", "outlived", "session"};
+    static const char *const sets[] = {"all", "live", "leaked", "outlived", "survived", "session"};
     struct suggestion like;
     char text[SUGGEST_TEXT];
     filter_suggest(parser, &like);

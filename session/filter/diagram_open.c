@@ -255,7 +255,7 @@ bool session_diagram_name(const struct session_diagram *diagram, size_t box, cha
         return false;
     snprintf(out, size, "%.*s", (int)use.name.length, use.name.text);
     return strcmp(out, "all") != 0 && strcmp(out, "live") != 0 && strcmp(out, "leaked") != 0 &&
-           strcmp(out, "outlived") != 0;
+           strcmp(out, "outlived") != 0 && strcmp(out, "survived") != 0;
 }
 
 bool session_diagram_defines(const struct session_diagram *diagram, const char *name)

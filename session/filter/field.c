@@ -28,6 +28,7 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_FREE_TIME] = {"free_time", TYPE_MOMENT, -1},
     [FIELD_LIFETIME] = {"lifetime", TYPE_DURATION, SESSION_COLOR_LIFETIME},
     [FIELD_FREED] = {"freed", TYPE_BOOLEAN, -1},
+    [FIELD_COLLECTED] = {"collected", TYPE_BOOLEAN, -1},
     [FIELD_ID] = {"id", TYPE_NUMBER, -1},
     [FIELD_COLOR] = {"color", TYPE_COLOR, -1},
     [FIELD_USER] = {"user", TYPE_TEXT, SESSION_COLOR_USER},

@@ -287,6 +287,10 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
         set->kind = SET_OUTLIVED;
         return true;
     }
+    if (filter_accept(parser, "survived")) {
+        set->kind = SET_SURVIVED;
+        return true;
+    }
     if (filter_accept(parser, "live")) {
         set->kind = SET_LIVE_AT;
         return !filter_accept(parser, "at") || filter_parse_live_moment(parser, &set->moment);
@@ -314,6 +318,7 @@ static struct filter_pipeline set_rows(const struct filter_set *set)
         return set->pipeline ? *set->pipeline : rows;
     case SET_LIVE_AT:
     case SET_LEAKED:
+    case SET_SURVIVED:
         rows.moment = &set->moment;
         break;
     case SET_SESSION:
@@ -347,7 +352,7 @@ static bool parse_session_graph(struct filter_parser *parser, struct filter_set 
 {
     bool words = token_is(&parser->token, "all") || token_is(&parser->token, "live") ||
                  token_is(&parser->token, "leaked") || token_is(&parser->token, "outlived") ||
-                 token_is(&parser->token, "(");
+                 token_is(&parser->token, "survived") || token_is(&parser->token, "(");
     if (token_is(&parser->token, "session"))
         return filter_expected(parser, "a set of that session");
     if (!words && filter_at_name(parser)) {

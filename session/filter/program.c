@@ -341,6 +341,23 @@ static bool compile_freed(const struct filter_test *test, struct filter_program 
     return true;
 }
 
+/* The stacks of such frees are those of this state. */
+static bool compile_collected(const struct session *session, const struct filter_test *test,
+                              struct filter_program *leaf, struct session_error *error)
+{
+    const bool wanted = (test->low.number != 0) == (test->operator_ == OPERATOR_EQUAL);
+    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
+        leaf->leaf = LEAF_CONSTANT;
+        leaf->low = test->operator_ == OPERATOR_IS_NOT_NULL;
+        return true;
+    }
+    if (!leaf_table(leaf, COLUMN_FREE_STACK, session->stacks.count, error))
+        return false;
+    for (uint32_t stack = 0; stack < session->stacks.count; stack++)
+        leaf->table[stack] = stacks_by_collector(&session->stacks, stack) == wanted;
+    return true;
+}
+
 static bool compile_crossed(const struct filter_test *test, struct filter_program *leaf)
 {
     leaf->leaf = LEAF_CROSSED;
@@ -451,6 +468,8 @@ static bool compile_test(struct session *session, const struct filter_test *test
         return compile_line(session, test, leaf, error);
     case FIELD_FREED:
         return compile_freed(test, leaf);
+    case FIELD_COLLECTED:
+        return compile_collected(session, test, leaf, error);
     case FIELD_CROSSED:
         return compile_crossed(test, leaf);
     case FIELD_COLOR:

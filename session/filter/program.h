@@ -41,6 +41,7 @@ enum leaf_kind {
     LEAF_PINS,      /* low <= bytes that the block pins <= high */
     LEAF_CANDIDATE, /* of unknown type, with candidates; `outside`: all others */
     LEAF_CROSSED,   /* freed by another thread; `outside`: all others */
+    LEAF_KEPT,      /* allocated by `kept` of its arena */
     LEAF_LIST,      /* one of `list` */
     LEAF_LIST_ID,   /* the same for ids */
 };
@@ -57,6 +58,7 @@ struct filter_program {
     struct pins *pins;                 /* of PINS */
     struct candidates *candidates;     /* of CANDIDATE */
     struct number_list *list;          /* of LIST and LIST_ID */
+    const uint64_t *kept;              /* of KEPT: a time for each arena; not the program's own */
 };
 
 /* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */

@@ -223,6 +223,21 @@ static bool scan_crossed(const struct scanning *scanning, const struct filter_pr
     return true;
 }
 
+static bool scan_kept(const struct scanning *scanning, const struct filter_program *leaf,
+                      struct session_error *error)
+{
+    struct column_view arena, alloc;
+    if (!column_reader_get(scanning->reader, scanning->chunk, COLUMN_ARENA, &arena, error) ||
+        !column_reader_get(scanning->reader, scanning->chunk, COLUMN_ALLOC_NS, &alloc, error))
+        return false;
+    memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
+    for (uint32_t row = 0; row < scanning->rows; row++) {
+        const bool kept = column_view_at(&alloc, row) <= leaf->kept[column_view_at(&arena, row)];
+        scanning->words[row / 64] |= (uint64_t)kept << (row % 64);
+    }
+    return true;
+}
+
 static bool scan_color(const struct scanning *scanning, const struct filter_program *leaf)
 {
     if (!scanning->colors)
@@ -300,6 +315,8 @@ static bool scan_leaf(const struct scanning *scanning, const struct filter_progr
         return scan_candidate(scanning, leaf, error);
     case LEAF_CROSSED:
         return scan_crossed(scanning, leaf, error);
+    case LEAF_KEPT:
+        return scan_kept(scanning, leaf, error);
     case LEAF_LIST:
         return scan_list(scanning, leaf, error);
     case LEAF_LIST_ID:

@@ -75,6 +75,19 @@ static bool key_of_line(const struct session *session, struct sort_key *key,
     return true;
 }
 
+static bool key_of_collected(const struct session *session, struct sort_key *key,
+                             struct session_error *error)
+{
+    key->column = COLUMN_FREE_STACK;
+    key->ranks = 2;
+    key->rank = malloc(((size_t)session->stacks.count + 1) * sizeof(*key->rank));
+    if (!key->rank)
+        return session_fail_memory(error, "the sort order");
+    for (uint32_t stack = 0; stack < session->stacks.count; stack++)
+        key->rank[stack] = stacks_by_collector(&session->stacks, stack);
+    return true;
+}
+
 bool sort_key_open(struct session *session, const struct row_set *set,
                    const struct filter_colors *colors, struct sort_key *key,
                    struct session_error *error)
@@ -116,6 +129,8 @@ bool sort_key_open(struct session *session, const struct row_set *set,
         for (size_t step = 1; step <= colors->count; step++)
             key->by_color[step] = (uint64_t)colors->step[step].number;
         return true;
+    case FIELD_COLLECTED:
+        return key_of_collected(session, key, error);
     case FIELD_LINE:
         return key_of_line(session, key, error);
     case FIELD_PINS: {

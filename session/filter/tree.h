@@ -42,6 +42,7 @@ enum filter_field {
     FIELD_FREE_TIME,
     FIELD_LIFETIME,
     FIELD_FREED,
+    FIELD_COLLECTED, /* freed by a garbage collector */
     FIELD_ID,
     FIELD_COLOR,
     FIELD_USER,
@@ -231,6 +232,7 @@ enum filter_set_kind {
     SET_LIVE_AT, /* also `live`, with MOMENT_END */
     SET_LEAKED,
     SET_OUTLIVED,
+    SET_SURVIVED,
     SET_PIPELINE,
     SET_PLUS,
     SET_MINUS,

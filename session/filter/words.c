@@ -107,6 +107,7 @@ static void visit_names(const struct session *session, enum filter_field field, 
         give(visit, "candidate", false);
         break;
     case FIELD_FREED:
+    case FIELD_COLLECTED:
     case FIELD_CROSSED:
         give(visit, "true", false);
         give(visit, "false", false);

@@ -10,11 +10,11 @@
 
 /* The words that the language uses at or near the places of a graph's name. */
 static const char *const reserved[] = {
-    "all",  "and",      "asc",     "at",      "avg",     "by",     "color", "count",
-    "desc", "end",      "false",   "fold",    "frame",   "growth", "has",   "in",
-    "is",   "join",     "leaked",  "live",    "max",     "min",    "not",   "null",
-    "or",   "outlived", "peak",    "process", "session", "sort",   "start", "sum",
-    "top",  "true",     "ungroup", "where",   "write",
+    "all",      "and",      "asc",    "at",      "avg",     "by",     "color", "count",
+    "desc",     "end",      "false",  "fold",    "frame",   "growth", "has",   "in",
+    "is",       "join",     "leaked", "live",    "max",     "min",    "not",   "null",
+    "or",       "outlived", "peak",   "process", "session", "sort",   "start", "sum",
+    "survived", "top",      "true",   "ungroup", "where",   "write",
 };
 
 bool session_graph_name_check(const char *name, struct session_error *error)

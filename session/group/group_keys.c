@@ -184,6 +184,20 @@ static bool add_lines(struct session *session, struct group_keys *keys, struct g
     return good;
 }
 
+static bool add_collected(struct session *session, struct group_keys *keys, struct group_part *part,
+                          struct session_error *error)
+{
+    const uint32_t count = session->stacks.count;
+    uint32_t *truths = malloc(((size_t)count + 1) * sizeof(*truths));
+    if (!truths)
+        return session_fail_memory(error, "the keys of groups");
+    for (uint32_t stack = 0; stack < count; stack++)
+        truths[stack] = stacks_by_collector(&session->stacks, stack);
+    bool good = add_codes(keys, part, SOURCE_COLUMN, COLUMN_FREE_STACK, truths, count, error);
+    free(truths);
+    return good;
+}
+
 static bool add_colors(const struct filter_colors *colors, struct group_keys *keys,
                        struct group_part *part, struct session_error *error)
 {
@@ -226,6 +240,7 @@ static enum session_key_type type_of(enum filter_field field)
     case FIELD_LINE:
         return KEY_NUMBER;
     case FIELD_FREED:
+    case FIELD_COLLECTED:
         return KEY_TRUTH;
     case FIELD_COLOR:
         return KEY_COLOR;
@@ -256,6 +271,8 @@ static bool add_part(struct session *session, const struct filter_colors *colors
         return add_ids(keys, part, COLUMN_STACK, session->stacks.count);
     case FIELD_FREE_STACK:
         return add_ids(keys, part, COLUMN_FREE_STACK, session->stacks.count);
+    case FIELD_COLLECTED:
+        return add_collected(session, keys, part, error);
     case FIELD_LINE:
         return add_lines(session, keys, part, error);
     case FIELD_FREED: {

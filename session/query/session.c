@@ -335,6 +335,11 @@ size_t session_stack_call_site(struct session *session, uint32_t stack)
     return 0;
 }
 
+bool session_stack_by_collector(const struct session *session, uint32_t stack)
+{
+    return stacks_by_collector(&session->stacks, stack);
+}
+
 const char *session_stack_state(const struct session *session, uint32_t stack)
 {
     return stacks_state(&session->stacks, stack);

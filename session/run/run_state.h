@@ -68,6 +68,13 @@ bool run_keep_where(struct run *run, const struct filter_program *program, struc
 /* Keeps the rows that outlived a clear. */
 bool run_keep_outlived(struct run *run, struct row_set *set);
 
+/* Keeps of blocks that are live at the end those that no collector would take: in a collected arena
+ * those that its last collection left. */
+bool run_keep_survived(struct run *run, struct row_set *set);
+
+/* Removes the blocks of collected arenas, which are not leaks. */
+bool run_leave_out_collected(struct run *run, struct row_set *set);
+
 /* Tells whether the pipeline tests or joins a field of allocations. */
 bool run_speaks_of(const struct filter_pipeline *pipeline, enum filter_field field);
 

@@ -77,7 +77,10 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
     case SET_LIVE_AT:
         return run_live_at(run, &source->moment, &rows->set);
     case SET_LEAKED:
-        return run_live_at(run, &source->moment, &rows->set) && leave_out_runtime(run, &rows->set);
+        return run_live_at(run, &source->moment, &rows->set) &&
+               leave_out_runtime(run, &rows->set) && run_leave_out_collected(run, &rows->set);
+    case SET_SURVIVED:
+        return run_live_at(run, &source->moment, &rows->set) && run_keep_survived(run, &rows->set);
     case SET_OUTLIVED:
         return start_set(run, &rows->set) && run_keep_outlived(run, &rows->set);
     case SET_PIPELINE:

@@ -36,7 +36,7 @@ static bool set_speaks_of(const struct filter_set *set, enum filter_field field,
                           unsigned *pipelines)
 {
     if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED ||
-        set->kind == SET_OUTLIVED || set->kind == SET_SESSION)
+        set->kind == SET_OUTLIVED || set->kind == SET_SURVIVED || set->kind == SET_SESSION)
         return false;
     if (set->kind == SET_PIPELINE)
         return pipeline_speaks_of(set->pipeline, field, pipelines);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/data/collected.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/group/group_set.h"
@@ -38,8 +39,13 @@ struct grouping {
     uint32_t *group_of_code; /* of each sum */
     uint32_t *seen;          /* by function: the last sum + 1 whose path has it */
     struct reasons reasons;
+    struct collected_arenas collected;
+    uint32_t by_collector; /* place of that reason + 1 */
     struct session_leaks *leaks;
 };
+
+/* In the code of a sum, beside the type: its blocks lie in arenas that a collector cleans. */
+#define OF_COLLECTOR (UINT64_C(1) << 32)
 
 void session_leaks_free(struct session_leaks *leaks)
 {
@@ -54,9 +60,12 @@ void session_leaks_free(struct session_leaks *leaks)
 static void by_stack_and_type(const void *context, const struct table_rows *rows,
                               struct code *codes)
 {
-    (void)context;
-    for (size_t i = 0; i < rows->count; i++)
+    const struct collected_arenas *collected = &((const struct grouping *)context)->collected;
+    for (size_t i = 0; i < rows->count; i++) {
         codes[i] = (struct code){rows->value[COLUMN_STACK][i], rows->value[COLUMN_TYPE][i]};
+        if (collected->count > 0 && !collected->other[rows->value[COLUMN_ARENA][i]])
+            codes[i].high |= OF_COLLECTOR;
+    }
 }
 
 static unsigned tenth_of(const struct session_leaks *leaks, uint64_t ns)
@@ -72,7 +81,8 @@ static unsigned tenth_of(const struct session_leaks *leaks, uint64_t ns)
 static void add_born(const void *context, const struct table_rows *rows, size_t row,
                      uint64_t *extra)
 {
-    extra[tenth_of(context, rows->value[COLUMN_ALLOC_NS][row])] += rows->counts[row];
+    extra[tenth_of(((const struct grouping *)context)->leaks, rows->value[COLUMN_ALLOC_NS][row])] +=
+        rows->counts[row];
 }
 
 /* ---- reasons ---------------------------------------------------------------------------- */
@@ -109,9 +119,9 @@ static bool add_text(struct reasons *reasons, const char *text)
     return true;
 }
 
-/* Gives a stack a reason, which is stored if it is new. They are few: one for each kind of runtime
- * and each pattern. */
-static bool add_reason(struct reasons *reasons, uint32_t stack, enum session_leak_kind kind,
+/* Stores in `place` the place + 1 of a reason, which is stored if it is new. They are few: one for
+ * each kind of runtime and each pattern. */
+static bool add_reason(struct reasons *reasons, uint32_t *place, enum session_leak_kind kind,
                        const char *text, struct session_error *error)
 {
     size_t i = 0;
@@ -127,7 +137,7 @@ static bool add_reason(struct reasons *reasons, uint32_t stack, enum session_lea
             return session_fail_memory(error, "the leaks");
         reasons->count++;
     }
-    reasons->of_stack[stack] = (uint32_t)i + 1;
+    *place = (uint32_t)i + 1;
     return true;
 }
 
@@ -139,7 +149,7 @@ static bool read_reason(void *context, const struct database_row *row, struct se
     if (stack < 0 || stack >= grouping->session->stacks.count || !kind)
         return true;
     const bool suppressed = strcmp(kind, "suppressed") == 0;
-    return add_reason(&grouping->reasons, (uint32_t)stack,
+    return add_reason(&grouping->reasons, &grouping->reasons.of_stack[stack],
                       suppressed ? SESSION_LEAK_SUPPRESSED : SESSION_LEAK_RUNTIME,
                       suppressed ? pattern ? pattern : "" : kind, error);
 }
@@ -157,7 +167,8 @@ static bool suppress(struct grouping *grouping, const struct suppressions *suppr
         const uint32_t stack = (uint32_t)grouping->sums.codes.codes[i].low;
         const char *pattern =
             reasons->of_stack[stack] == 0 ? suppressed_by(suppressed, stack) : NULL;
-        good = !pattern || add_reason(reasons, stack, SESSION_LEAK_SUPPRESSED, pattern, error);
+        good = !pattern || add_reason(reasons, &reasons->of_stack[stack], SESSION_LEAK_SUPPRESSED,
+                                      pattern, error);
     }
     suppressed_free(suppressed);
     return good;
@@ -173,6 +184,9 @@ static bool find_reasons(struct grouping *grouping, const struct suppressions *s
     return database_each(session->database,
                          "SELECT stack_id, kind, pattern FROM runtime_stack ORDER BY stack_id",
                          read_reason, grouping, error) &&
+           (grouping->collected.count == 0 ||
+            add_reason(&grouping->reasons, &grouping->by_collector, SESSION_LEAK_RUNTIME,
+                       "garbage collector", error)) &&
            suppress(grouping, suppressions, error);
 }
 
@@ -208,12 +222,15 @@ static bool find_groups(struct grouping *grouping, struct session_error *error)
     const struct table_sums *sums = &grouping->sums;
     for (uint32_t i = 0; i < sums->codes.count; i++) {
         const uint32_t stack = (uint32_t)sums->codes.codes[i].low;
-        const uint64_t type = grouping->types.same[sums->codes.codes[i].high];
+        const uint64_t high = sums->codes.codes[i].high;
+        const uint64_t type = grouping->types.same[high & ~OF_COLLECTOR];
+        const uint32_t reason =
+            high & OF_COLLECTOR ? grouping->by_collector : grouping->reasons.of_stack[stack];
         uint32_t node;
         if ((i % 4096 == 0 && !scan_go_on(grouping->session, error)) ||
             !find_path(grouping, stack, i, &node, error))
             return false;
-        const struct code code = {(uint64_t)node << 32 | type, grouping->reasons.of_stack[stack]};
+        const struct code code = {(uint64_t)node << 32 | type, reason};
         if (!code_map_add(&grouping->groups, code, GROUPS_MAX, &grouping->group_of_code[i]))
             return session_fail_memory(error, "the leaks");
     }
@@ -273,7 +290,7 @@ static void add_sum(const struct grouping *grouping, size_t number, struct sessi
     const struct table_sum *sum = &grouping->sums.sums[number];
     const uint64_t *born = &grouping->sums.extra[number * SESSION_LEAK_TENTHS];
     const bool first = leak->stack_count == 0;
-    const uint32_t type = (uint32_t)grouping->sums.codes.codes[number].high;
+    const uint32_t type = (uint32_t)(grouping->sums.codes.codes[number].high & ~OF_COLLECTOR);
     leak->type = grouping->types.same[type];
     leak->exact = (first || leak->exact) &&
                   strcmp(session_type_confidence(grouping->session, type), "exact") == 0;
@@ -353,6 +370,7 @@ static bool make_result(struct grouping *grouping, struct session_error *error)
 
 static void grouping_free(struct grouping *grouping)
 {
+    collected_arenas_free(&grouping->collected);
     table_sums_free(&grouping->sums);
     type_ids_free(&grouping->types);
     code_map_free(&grouping->paths);
@@ -389,13 +407,15 @@ bool selection_leaks(struct selection *selection, const struct suppressions *sup
                                     .to_ns = session_duration_ns(session)};
     if (leaks->to_ns < leaks->from_ns)
         leaks->to_ns = leaks->from_ns;
-    const struct table_spec spec = {.columns = COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE),
+    const struct table_spec spec = {.columns = COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE) |
+                                               COLUMN_BIT(COLUMN_ARENA),
                                     .live_only = true,
                                     .extras = SESSION_LEAK_TENTHS,
                                     .key = by_stack_and_type,
                                     .extra = add_born,
-                                    .context = leaks};
-    const bool good = table_sums(selection, &spec, &grouping.sums, error) &&
+                                    .context = &grouping};
+    const bool good = collected_arenas_read(session, &grouping.collected, error) &&
+                      table_sums(selection, &spec, &grouping.sums, error) &&
                       group(&grouping, suppressions, error);
     grouping_free(&grouping);
     if (!good)

@@ -56,5 +56,27 @@ check "a cell of the parent that the child's collector took" child.db "SELECT co
     JOIN stack s ON s.id = f.free_stack_id WHERE arena_id > 0" '1|collector'
 check "kept in the child" child.db "SELECT collected, kept_count, live_count FROM arena" '1|0|1'
 check "cell of the child" child.db "$cells" 'cons|exact|16|1|1'
+graph() { mprof-tui --run-graph "$2" session.db 2>&1 | sed 's/, .*//' | grep -qx "$1" || { echo "$2: not $1"; failed=1; }; }
+graph 'count: 1' 'survived | where arena == toy | count'
+graph 'count: 11' 'live | where arena == toy | count'
+graph 'count: 0' 'leaked | where arena == toy | count'
+graph 'count: 98' 'all | where arena == toy and collected == true | count'
+graph 'count: 1' 'all | where arena == toy and freed == true and collected == false | count'
+graph 'count: 1' 'all | where arena == toy | sort collected desc | top 98 | join collected | count'
+graph 'groups: 2' 'all | where arena == toy | join collected'
+# The four tables of 1988: kept is what the collection left, and the rest counts as freed.
+mprof-report 1988 --filter 'all | where arena == toy' -o tables.txt session.db || failed=1
+grep -qE '^ +16 +110 +1760 \(\*\*\) +109 +16 \(\*\*\) +cons' tables.txt &&
+    [ "$(grep -c '^kept: what the last garbage collection left' tables.txt)" = 2 ] &&
+    grep -qx 'Total bytes that the last collection left: 16' tables.txt &&
+    grep -qE '^ +16 \(\*\*\) +110 .* 109 ' tables.txt &&
+    grep -qE '^ +100.0 +1760 .* 16 \|.* main$' tables.txt || { cat tables.txt; failed=1; }
+mprof-report 1988 -o tables.txt session.db && ! grep -q collection tables.txt || { echo "heap"; failed=1; }
+mprof-report leaks --filter 'all | where arena == toy' --format json -o leaks.json session.db || failed=1
+check "leaks" session.db "SELECT json_extract(j, '$.facts.bytes'), json_extract(j, '$.facts.kept_bytes')
+    FROM (SELECT CAST(readfile('leaks.json') AS TEXT) AS j)" '0|176'
+rm -f rows.csv && mprof-export --format csv --filter 'all | where arena == toy' -o rows.csv session.db || failed=1
+[ "$(sqlite3 :memory: '.import --csv rows.csv r' 'SELECT freed_by, count(*) FROM r GROUP BY 1 ORDER BY 1' | tr '\n' ' ')" = \
+    '|11 collector|98 program|1 ' ] || { head -3 rows.csv; failed=1; }
 check "problems" session.db "SELECT kind FROM problem WHERE kind != 'dropped'" ''
 exit "$failed"

@@ -75,6 +75,8 @@ static void put_freed_by(struct table_cell *cell, const struct session *session,
     if (row->freed_in != 0)
         snprintf(cell->text, sizeof(cell->text), "%.60s: %.180s", thread,
                  session_function_name(session, row->freed_in));
+    else if (session_stack_by_collector(session, row->block.free_stack))
+        snprintf(cell->text, sizeof(cell->text), "%.60s: (collector)", thread);
     else
         put_name(cell, thread);
 }

@@ -21,6 +21,15 @@ static void offer_number(struct offering *offering, const char *label, const cha
     snprintf(offer->step, sizeof(offer->step), "where %s == %" PRIu64, step, number);
 }
 
+static void offer_truth(struct offering *offering, const char *label, const char *field)
+{
+    if (offering->count == offering->capacity)
+        return;
+    struct view_offer *offer = &offering->out[offering->count++];
+    snprintf(offer->label, sizeof(offer->label), "%s", label);
+    snprintf(offer->step, sizeof(offer->step), "where %s == true", field);
+}
+
 /* Offers a name; one that is too long to be quoted is left out. */
 static void offer_name(struct offering *offering, const char *label, const char *field,
                        const char *name)
@@ -52,7 +61,9 @@ size_t offer_block(const struct session *session, const struct session_allocatio
     offer_number(&offering, "this thread", "thread", block->thread);
     if (block->free_ns != SESSION_LIVE)
         offer_number(&offering, "freed by this thread", "free_thread", block->free_thread);
-    if (block->free_stack != 0)
+    if (session_stack_by_collector(session, block->free_stack))
+        offer_truth(&offering, "taken by a garbage collector", "collected");
+    else if (block->free_stack != 0)
         offer_number(&offering, "freed at this stack", "free_stack", block->free_stack);
     return offering.count;
 }

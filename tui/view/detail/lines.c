@@ -125,7 +125,8 @@ static void write_block(struct writing *writing, const struct detail_facts *fact
 static void write_free(struct writing *writing, const struct detail_facts *facts)
 {
     const struct session_allocation *block = &facts->block;
-    const char *by = facts->facts.freed_by;
+    const bool collected = session_stack_by_collector(writing->session, block->free_stack);
+    const char *by = collected ? "" : facts->facts.freed_by;
     char time[FORMAT_SIZE], life[FORMAT_SIZE];
     if (block->free_ns == SESSION_LIVE) {
         const uint64_t end = session_duration_ns(writing->session);
@@ -135,7 +136,8 @@ static void write_free(struct writing *writing, const struct detail_facts *facts
                  format_duration(life, end > block->alloc_ns ? end - block->alloc_ns : 0));
         return;
     }
-    add_text(writing, "freed", "by %.100s%s at %s after %s%s%s",
+    add_text(writing, "freed", "by %s%.100s%s at %s after %s%s%s",
+             collected ? "a garbage collector in " : "",
              session_thread_label(writing->session, block->free_thread),
              block->free_thread != block->thread ? " (another thread)" : "",
              format_instant(time, block->free_ns),
@@ -222,7 +224,9 @@ static void write_stacks(struct writing *writing, const struct detail_facts *fac
     if (block->free_ns == SESSION_LIVE)
         return;
     struct detail_line *line = add_heading(writing, PART_FREED, "freed in");
-    if (block->free_stack != 0)
+    if (session_stack_by_collector(writing->session, block->free_stack))
+        snprintf(line->value, sizeof(line->value), "no function: a garbage collector took it");
+    else if (block->free_stack != 0)
         write_stack(writing, &facts->freed, SIZE_MAX);
     else
         snprintf(line->value, sizeof(line->value),
