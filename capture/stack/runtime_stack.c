@@ -7,6 +7,8 @@
  */
 #include "capture/stack/runtime_stack.h"
 
+#include <string.h>
+
 #include "capture/stack/context_tree.h"
 #include "capture/stack/pairs.h"
 #include "capture/stack/runtimes.h"
@@ -26,6 +28,10 @@ struct merged {
     enum trace_node_frame frame;
 };
 
+/* Nodes that the thread has found, by their path: stacks alternate between few lines. The table of
+ * all nodes is large, and its entries lie far apart. */
+#define RECENT 512u
+
 /* The last stack of a thread, outermost first. */
 struct runtime_stack {
     uint32_t limit;
@@ -34,6 +40,7 @@ struct runtime_stack {
     struct mprof_frame *asked; /* room for `limit` frames, as runtimes write them */
     struct evaluated *last;    /* room for `limit` frames of all runtimes together */
     struct merged *merged;     /* room for 2 × limit frames and an end */
+    struct merged recent[RECENT];
 };
 
 /* One merge. */
@@ -78,6 +85,8 @@ void runtime_stack_clear(struct stack_thread *thread)
 {
     struct runtime_stack *stack = thread->runtime;
     stack->merged_count = 0;
+    if (stack->merged)
+        memset(stack->recent, 0, sizeof(stack->recent));
 }
 
 static bool frame_same(const struct mprof_frame *a, const struct mprof_frame *b)
@@ -113,26 +122,42 @@ static void read_runtime(struct merge *merge, uint32_t index)
     merge->total = merge->end[index] = first + count;
 }
 
-/* Merges one frame. Returns false if its node could not be written. */
-static bool put(struct merge *merge, uint64_t pc, enum trace_node_frame frame, bool no_rule)
+/* Merges a frame that the last stack did not have there. As put(). */
+static __attribute__((noinline)) bool put_new(struct merge *merge, uint64_t pc,
+                                              enum trace_node_frame frame, bool no_rule)
 {
-    struct merged *to = &merge->stack->merged[merge->at];
-    if (merge->at < merge->same && to->pc == pc && to->frame == frame) {
-        merge->node = to->node;
-        merge->path = to->path;
-        merge->at++;
-        return true;
-    }
+    struct runtime_stack *stack = merge->stack;
     merge->same = 0;
-    merge->stack->merged_count = merge->at; /* what lies further inward is overwritten */
+    stack->merged_count = merge->at; /* what lies further inward is overwritten */
     merge->path = context_tree_path(merge->path, pc, frame);
-    merge->node =
-        no_rule ? context_tree_no_rule_node(merge->node, merge->path, pc, frame, merge->context)
-                : context_tree_node(merge->node, merge->path, pc, frame, merge->context);
-    if (!merge->node)
-        return false;
-    *to = (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
-    merge->stack->merged_count = ++merge->at;
+    struct merged *recent = &stack->recent[merge->path % RECENT];
+    if (recent->path == merge->path && recent->pc == pc && recent->frame == frame &&
+        recent->node != 0) {
+        merge->node = recent->node;
+    } else {
+        merge->node =
+            no_rule ? context_tree_no_rule_node(merge->node, merge->path, pc, frame, merge->context)
+                    : context_tree_node(merge->node, merge->path, pc, frame, merge->context);
+        if (!merge->node)
+            return false;
+        *recent =
+            (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
+    }
+    stack->merged[merge->at] =
+        (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
+    stack->merged_count = ++merge->at;
+    return true;
+}
+
+/* Merges one frame. Returns false if its node could not be written. */
+static inline bool put(struct merge *merge, uint64_t pc, enum trace_node_frame frame, bool no_rule)
+{
+    const struct merged *to = &merge->stack->merged[merge->at];
+    if (merge->at >= merge->same || to->pc != pc || to->frame != frame)
+        return put_new(merge, pc, frame, no_rule);
+    merge->node = to->node;
+    merge->path = to->path;
+    merge->at++;
     return true;
 }
 

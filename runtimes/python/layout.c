@@ -5,6 +5,7 @@
 #include <internal/pycore_frame.h>
 
 #include "runtimes/python/layout.h"
+#include "runtimes/python/walk_frames.h"
 
 #if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030e0000
 #error "the walk knows CPython 3.11 to 3.13"
@@ -26,10 +27,16 @@ static void describe(const void *object, struct python_text *text)
                                       : sizeof(PyCompactUnicodeObject);
 }
 
+static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
+{
+    return walk_all(&PYTHON_LAYOUT, data, out, max);
+}
+
 #define FRAME(member) offsetof(_PyInterpreterFrame, member)
 #define CODE(member) offsetof(PyCodeObject, member)
 
 const struct python_layout PYTHON_LAYOUT = {
+    .frames = frames,
     .version = PY_VERSION_HEX >> 16,
 #if PY_VERSION_HEX < 0x030d0000
     .has_evaluator = true,
@@ -57,7 +64,6 @@ const struct python_layout PYTHON_LAYOUT = {
     .type_size = offsetof(PyTypeObject, tp_basicsize),
     .frame_object_size = offsetof(PyFrameObject, _f_frame_data) + FRAME(localsplus),
     .code_size = CODE(co_code_adaptive),
-    .code_name = CODE(co_name),
     .code_function = CODE(co_qualname),
     .code_file = CODE(co_filename),
     .code_line = CODE(co_firstlineno),

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mprof_frame;
+
 /* Who owns the memory of a frame, in all versions. */
 enum python_frame_owner { PYTHON_OWNER_GENERATOR = 1, PYTHON_OWNER_C_STACK = 3 };
 
@@ -23,6 +25,8 @@ struct python_text {
 /* Offsets in bytes. */
 struct python_layout {
     unsigned version; /* 0x030b: 3.11 */
+    /* As mprof_runtime_calls.frames, with this layout: `data` is the struct python_interpreter. */
+    unsigned (*frames)(void *data, struct mprof_frame *out, unsigned max);
     /*
      * The frames of a thread. In 3.11 and 3.12 the thread state points to an object on the native
      * stack of the evaluator (`evaluator_*`), which points to the innermost frame. In 3.11 the
@@ -39,7 +43,7 @@ struct python_layout {
     uint16_t type_size;         /* the size of a type's objects without their variable part */
     uint16_t frame_object_size; /* that of PyFrame_Type; that of PyCode_Type is `code_size` */
     uint16_t code_size;         /* of what is read: up to the first instruction */
-    uint16_t code_name, code_function, code_file, code_line, code_lines, code_traceable;
+    uint16_t code_function, code_file, code_line, code_lines, code_traceable;
     uint16_t code_version; /* 0: there is none */
     uint16_t bytes_length, bytes_data;
     uint16_t text_size;                                             /* of what describe() reads */

@@ -3,46 +3,33 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PAGE ((uintptr_t)4096)
-#define PAGES 4096u
 #define SIGNAL_SET_SIZE 8
 
-/* Pages that could be read once, by a hash of their number. */
-static _Atomic uintptr_t known[PAGES];
+_Atomic uintptr_t memory_known[MEMORY_PAGES];
 
-/* The kernel reads the set before it finds that there is no such way to change the mask. No filter
- * of system calls forbids this call. */
-bool memory_page_readable(uintptr_t at)
+/* Asks the system. The kernel reads the set before it finds that there is no such way to change the
+ * mask. No filter of system calls forbids this call. */
+static bool page_readable(uintptr_t page)
 {
-    return syscall(SYS_rt_sigprocmask, ~0, at & ~(PAGE - 1), NULL, SIGNAL_SET_SIZE) != 0 &&
-           errno == EINVAL;
+    return syscall(SYS_rt_sigprocmask, ~0, page, NULL, SIGNAL_SET_SIZE) != 0 && errno == EINVAL;
 }
 
-static bool page_known(uintptr_t page)
+bool memory_ask(uintptr_t start, uintptr_t end)
 {
-    _Atomic uintptr_t *slot = &known[(page / PAGE ^ page / PAGE / PAGES) % PAGES];
-    if (atomic_load_explicit(slot, memory_order_relaxed) == page)
-        return true;
-    if (!memory_page_readable(page))
+    if (start < MEMORY_PAGE || end < start)
         return false;
-    atomic_store_explicit(slot, page, memory_order_relaxed);
-    return true;
-}
-
-bool memory_readable(const void *from, size_t size)
-{
-    const uintptr_t start = (uintptr_t)from, end = start + size - 1;
-    if (start < PAGE || end < start)
-        return false;
-    for (uintptr_t page = start & ~(PAGE - 1);; page += PAGE) {
-        if (!page_known(page))
-            return false;
-        if (page == (end & ~(PAGE - 1)))
+    for (uintptr_t page = start & ~(MEMORY_PAGE - 1);; page += MEMORY_PAGE) {
+        _Atomic uintptr_t *known = &memory_known[memory_place(page)];
+        if (atomic_load_explicit(known, memory_order_relaxed) != page) {
+            if (!page_readable(page))
+                return false;
+            atomic_store_explicit(known, page, memory_order_relaxed);
+        }
+        if (page == (end & ~(MEMORY_PAGE - 1)))
             return true;
     }
 }

@@ -11,6 +11,7 @@
 #ifndef MPROF_RUNTIMES_PYTHON_MEMORY_H
 #define MPROF_RUNTIMES_PYTHON_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,11 +26,30 @@ struct memory {
     _Alignas(16) unsigned char window[MEMORY_WINDOW];
 };
 
-/* Asks the system whether the page at `at` can be read. */
-bool memory_page_readable(uintptr_t at);
+#define MEMORY_PAGE ((uintptr_t)4096)
+#define MEMORY_PAGES 4096u
 
-/* Tells whether all bytes can be read. Remembers the pages for which it asked the system. */
-bool memory_readable(const void *from, size_t size);
+/* Pages that could be read once, each in the place that memory_place() gives. */
+extern _Atomic uintptr_t memory_known[MEMORY_PAGES] __attribute__((visibility("hidden")));
+
+static inline size_t memory_place(uintptr_t page)
+{
+    return (page / MEMORY_PAGE ^ page / MEMORY_PAGE / MEMORY_PAGES) % MEMORY_PAGES;
+}
+
+/* Does what memory_readable() does, and asks the system for pages that are not known yet. */
+bool memory_ask(uintptr_t start, uintptr_t end);
+
+/* Tells whether all bytes can be read. */
+static inline bool memory_readable(const void *from, size_t size)
+{
+    const uintptr_t start = (uintptr_t)from, end = start + size - 1;
+    const uintptr_t page = start & ~(MEMORY_PAGE - 1);
+    return (page == (end & ~(MEMORY_PAGE - 1)) &&
+            atomic_load_explicit(&memory_known[memory_place(page)], memory_order_relaxed) == page &&
+            page != 0) ||
+           memory_ask(start, end);
+}
 
 /* Returns a copy of the bytes, at most MEMORY_WINDOW, which is valid until the next call. NULL:
  * they cannot be read. */

@@ -114,7 +114,7 @@ static bool take_interpreter(void *library, unsigned long version)
  * process counts. */
 static void look_into(void *library)
 {
-    static const struct mprof_runtime_calls calls = {python_frames, python_name};
+    struct mprof_runtime_calls calls = {NULL, python_name};
     const char *(*text_of)(void) = (const char *(*)(void))dlsym(library, "Py_GetVersion");
     const unsigned long *version = dlsym(library, "Py_Version");
     unsigned long value = version ? *version : 0;
@@ -123,8 +123,10 @@ static void look_into(void *library)
         return;
     if (!version && sscanf(text_of(), "%u.%u", &major, &minor) == 2) /* before 3.11 */
         value = (unsigned long)major << 24 | (unsigned long)minor << 16;
-    if (MPROF_HAS(runtime_create) && take_interpreter(library, value))
-        mprof_runtime_create("Python", &calls, &python.interpreter);
+    if (!MPROF_HAS(runtime_create) || !take_interpreter(library, value))
+        return;
+    calls.frames = python.interpreter.layout->frames;
+    mprof_runtime_create("Python", &calls, &python.interpreter);
 }
 
 /* CPython calls this first when it makes its thread states known. The caller is looked up without

@@ -24,10 +24,7 @@ struct python_interpreter {
     const void *code_type; /* PyCode_Type */
 };
 
-/* As mprof_runtime_calls.frames: `data` is the struct python_interpreter. */
-unsigned python_frames(void *data, struct mprof_frame *out, unsigned max);
-
-/* As mprof_runtime_calls.name. */
+/* As mprof_runtime_calls.name: `data` is the struct python_interpreter. */
 void python_name(void *data, const void *key, struct mprof_frame_name *out);
 
 #endif
