@@ -4,19 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/base/array.h"
+
 bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64_t end,
                            uint32_t value)
 {
     if (start >= end)
         return true;
-    if (map->count == map->capacity) {
-        size_t capacity = map->capacity == 0 ? 32 : map->capacity * 2;
-        struct symbols_interval *grown = realloc(map->intervals, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        map->intervals = grown;
-        map->capacity = capacity;
-    }
+    if (!array_reserve(&map->intervals, &map->capacity, map->count + 1, sizeof(*map->intervals)))
+        return false;
     map->intervals[map->count++] = (struct symbols_interval){start, end, value};
     return true;
 }

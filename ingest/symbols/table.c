@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/base/array.h"
 #include "ingest/symbols/entries.h"
 
 struct symbols_table {
@@ -67,14 +68,9 @@ static int compare_symbols(const void *left, const void *right)
 
 bool symbols_table_add(struct symbols_table *table, const struct symbols_symbol *symbol)
 {
-    if (table->count == table->capacity) {
-        size_t capacity = table->capacity == 0 ? 256 : table->capacity * 2;
-        struct symbols_symbol *grown = realloc(table->symbols, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        table->symbols = grown;
-        table->capacity = capacity;
-    }
+    if (!array_reserve(&table->symbols, &table->capacity, table->count + 1,
+                       sizeof(*table->symbols)))
+        return false;
     table->symbols[table->count++] = *symbol;
     return true;
 }

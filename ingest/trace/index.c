@@ -6,16 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ingest/base/array.h"
+
 struct trace_slot *trace_index_add(struct trace_file *file)
 {
-    if (file->slot_count == file->slot_capacity) {
-        size_t capacity = file->slot_capacity ? file->slot_capacity * 2 : 64;
-        struct trace_slot *slots = realloc(file->slots, capacity * sizeof(*slots));
-        if (!slots)
-            return NULL;
-        file->slots = slots;
-        file->slot_capacity = capacity;
-    }
+    if (!array_reserve(&file->slots, &file->slot_capacity, file->slot_count + 1,
+                       sizeof(*file->slots)))
+        return NULL;
     struct trace_slot *slot = &file->slots[file->slot_count++];
     memset(slot, 0, sizeof(*slot));
     return slot;

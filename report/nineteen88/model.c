@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/nineteen88/starts.h"
+#include "schemas/array.h"
 #include "session/code_facts.h"
 #include "session/stacks.h"
 
@@ -115,23 +116,13 @@ static bool find_collected(struct model *model, struct session_error *error)
 
 /* ---- chains ----------------------------------------------------------------------------- */
 
+/* Makes room for `more` functions, and for their frames beside them. */
 static bool grow(struct model *model, size_t more)
 {
-    if (model->length + more <= model->capacity)
-        return true;
-    size_t capacity = model->capacity ? model->capacity : 4096;
-    while (capacity < model->length + more)
-        capacity *= 2;
-    uint32_t *functions = realloc(model->functions, capacity * sizeof(*functions));
-    if (functions)
-        model->functions = functions;
-    uint32_t *frames = realloc(model->frames, capacity * sizeof(*frames));
-    if (frames)
-        model->frames = frames;
-    if (!functions || !frames)
-        return false;
-    model->capacity = capacity;
-    return true;
+    size_t frames = model->capacity;
+    return array_grow(&model->frames, &frames, model->length + more, sizeof(*model->frames)) &&
+           array_grow(&model->functions, &model->capacity, model->length + more,
+                      sizeof(*model->functions));
 }
 
 /* Reads the frames of a stack from the call site outward into the lists. */

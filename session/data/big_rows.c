@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "schemas/array.h"
 #include "session/data/page_file.h"
 
 /* Overflow pages read by one system call. Each needs two places: its next pointer, its part. */
@@ -30,14 +31,8 @@ static bool add_leaf(struct big_rows *rows, uint32_t page, uint64_t last)
     if (page == 0 || page > rows->file.pages || rows->count >= rows->file.pages ||
         (rows->count > 0 && last <= rows->leaves[rows->count - 1].last))
         return false;
-    if (rows->count == rows->capacity) {
-        const size_t capacity = rows->capacity == 0 ? 64 : rows->capacity * 2;
-        struct leaf_place *leaves = realloc(rows->leaves, capacity * sizeof(*leaves));
-        if (!leaves)
-            return false;
-        rows->leaves = leaves;
-        rows->capacity = capacity;
-    }
+    if (!array_grow(&rows->leaves, &rows->capacity, rows->count + 1, sizeof(*rows->leaves)))
+        return false;
     rows->leaves[rows->count++] = (struct leaf_place){last, page};
     return true;
 }

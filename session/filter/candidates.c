@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "schemas/array.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
 
@@ -18,14 +19,9 @@ struct candidates {
 static bool add_place(void *context, const struct database_row *row, struct session_error *error)
 {
     struct candidates *candidates = context;
-    if (candidates->count == candidates->capacity) {
-        const size_t capacity = candidates->capacity == 0 ? 256 : 2 * candidates->capacity;
-        struct place *places = realloc(candidates->places, capacity * sizeof(*places));
-        if (!places)
-            return session_fail_memory(error, "the candidates of types");
-        candidates->places = places;
-        candidates->capacity = capacity;
-    }
+    if (!array_grow(&candidates->places, &candidates->capacity, candidates->count + 1,
+                    sizeof(*candidates->places)))
+        return session_fail_memory(error, "the candidates of types");
     candidates->places[candidates->count++] =
         (struct place){(uint64_t)database_number(row, 0), (uint64_t)database_number(row, 1)};
     return true;

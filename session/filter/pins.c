@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "schemas/array.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/scan/scan.h"
@@ -22,14 +23,9 @@ struct finding {
 
 static bool add_block(struct finding *finding, struct block block)
 {
-    if (finding->count == finding->capacity) {
-        const size_t capacity = finding->capacity == 0 ? 4096 : 2 * finding->capacity;
-        struct block *blocks = realloc(finding->blocks, capacity * sizeof(*blocks));
-        if (!blocks)
-            return false;
-        finding->blocks = blocks;
-        finding->capacity = capacity;
-    }
+    if (!array_grow(&finding->blocks, &finding->capacity, finding->count + 1,
+                    sizeof(*finding->blocks)))
+        return false;
     finding->blocks[finding->count++] = block;
     return true;
 }

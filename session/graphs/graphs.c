@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/graphs.h"
+#include "schemas/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,14 +67,9 @@ static bool add(struct listing *listing, const char *name, const char *text)
         return true;
     if (!session_graph_name_check(name, NULL) || !graph_text_check(text, NULL))
         return true;
-    if (listing->count == listing->capacity) {
-        const size_t capacity = listing->capacity * 2 + 16;
-        struct session_graph *larger = realloc(listing->graphs, capacity * sizeof(*larger));
-        if (!larger)
-            return !(listing->exhausted = true);
-        listing->graphs = larger;
-        listing->capacity = capacity;
-    }
+    if (!array_grow(&listing->graphs, &listing->capacity, listing->count + 1,
+                    sizeof(*listing->graphs)))
+        return !(listing->exhausted = true);
     struct session_graph *graph = &listing->graphs[listing->count];
     *graph = (struct session_graph){.name = strdup(name),
                                     .text = strdup(graph_text_body(text)),

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "schemas/array.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/group/peak_search.h"
@@ -67,14 +68,9 @@ static bool count_chunk(void *context, struct scan_worker *worker, uint32_t chun
 static bool add_window(struct search *search, uint64_t from, uint64_t last,
                        struct session_error *error)
 {
-    if (search->window_count == search->window_capacity) {
-        const size_t capacity = search->window_capacity == 0 ? 64 : search->window_capacity * 2;
-        struct window *windows = realloc(search->windows, capacity * sizeof(*windows));
-        if (!windows)
-            return session_fail_memory(error, "the peaks of groups");
-        search->windows = windows;
-        search->window_capacity = capacity;
-    }
+    if (!array_grow(&search->windows, &search->window_capacity, search->window_count + 1,
+                    sizeof(*search->windows)))
+        return session_fail_memory(error, "the peaks of groups");
     search->windows[search->window_count++] = (struct window){from, last};
     return true;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/filter/sort_order.h"
@@ -166,14 +167,9 @@ static bool add_event(struct bounding *bounding, uint64_t key, uint32_t place, u
         bounding->full = true;
         return true;
     }
-    if (bounding->count == bounding->capacity) {
-        const size_t capacity = bounding->capacity == 0 ? 4096 : bounding->capacity * 2;
-        struct bound_event *events = realloc(bounding->events, capacity * sizeof(*events));
-        if (!events)
-            return session_fail_memory(error, "the peaks of groups");
-        bounding->events = events;
-        bounding->capacity = capacity;
-    }
+    if (!array_grow(&bounding->events, &bounding->capacity, bounding->count + 1,
+                    sizeof(*bounding->events)))
+        return session_fail_memory(error, "the peaks of groups");
     bounding->events[bounding->count++] = (struct bound_event){key, bytes, place};
     return true;
 }

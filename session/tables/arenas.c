@@ -5,6 +5,7 @@
  * own arena is its host.
  */
 #include "session/arenas.h"
+#include "schemas/array.h"
 
 #include <stdlib.h>
 
@@ -30,14 +31,9 @@ struct collecting {
 
 static bool add_block(struct collecting *collecting, const struct block *block)
 {
-    if (collecting->count == collecting->capacity) {
-        const size_t capacity = collecting->capacity ? 2 * collecting->capacity : 4096;
-        struct block *more = realloc(collecting->blocks, capacity * sizeof(*more));
-        if (!more)
-            return false;
-        collecting->blocks = more;
-        collecting->capacity = capacity;
-    }
+    if (!array_grow(&collecting->blocks, &collecting->capacity, collecting->count + 1,
+                    sizeof(*collecting->blocks)))
+        return false;
     collecting->blocks[collecting->count++] = *block;
     return true;
 }

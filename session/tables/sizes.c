@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
+#include "schemas/array.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
@@ -35,14 +36,8 @@ static bool read_size(void *context, const struct database_row *row, struct sess
     for (int i = 0; i < 4; i++)
         if (!database_natural(reading->session->database, row, i, "size_bin", &number[i], error))
             return false;
-    if (reading->count == reading->capacity) {
-        const size_t capacity = reading->capacity ? 2 * reading->capacity : 256;
-        struct session_size_sums *more = realloc(reading->rows, capacity * sizeof(*more));
-        if (!more)
-            return session_fail_memory(error, "the sizes");
-        reading->rows = more;
-        reading->capacity = capacity;
-    }
+    if (!array_grow(&reading->rows, &reading->capacity, reading->count + 1, sizeof(*reading->rows)))
+        return session_fail_memory(error, "the sizes");
     reading->rows[reading->count++] = (struct session_size_sums){number[0],
                                                                  number[1],
                                                                  number[0] * number[1],

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
 #include "tui/view/detail/detail.h"
@@ -37,14 +38,8 @@ struct writing {
 static struct detail_line *add(struct writing *writing, const char *label)
 {
     struct detail *detail = writing->detail;
-    if (detail->count == detail->capacity) {
-        const size_t capacity = detail->capacity * 2 + 64;
-        struct detail_line *larger = realloc(detail->lines, capacity * sizeof(*larger));
-        if (!larger)
-            return &writing->unused;
-        detail->lines = larger;
-        detail->capacity = capacity;
-    }
+    if (!array_grow(&detail->lines, &detail->capacity, detail->count + 1, sizeof(*detail->lines)))
+        return &writing->unused;
     struct detail_line *line = &detail->lines[detail->count++];
     *line = (struct detail_line){.key = (uint64_t)writing->part << 32 | writing->number++};
     snprintf(line->label, sizeof(line->label), "%s", label);
