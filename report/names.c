@@ -12,37 +12,12 @@
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 enum { REPLACEMENT_LENGTH = 3 };
 
-/* Decodes the character at the start of `text`. Returns its length, 0 if the byte begins none. */
-static unsigned decode(const char *text, uint32_t *character)
-{
-    const unsigned char *byte = (const unsigned char *)text;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (byte[0] < 0x80) {
-        *character = byte[0];
-        return byte[0] != 0;
-    }
-    const unsigned length = byte[0] > 0xf4 || byte[0] < 0xc0 ? 0
-                            : byte[0] >= 0xf0                ? 4
-                            : byte[0] >= 0xe0                ? 3
-                                                             : 2;
-    if (length == 0)
-        return 0;
-    *character = byte[0] & (0x7fU >> length);
-    for (unsigned i = 1; i < length; i++) {
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (byte[i] & 0x3fU);
-    }
-    const bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return *character < least[length] || *character > 0x10ffff || surrogate ? 0 : length;
-}
-
 size_t name_utf8(char *out, size_t size, const char *text)
 {
     size_t used = 0;
     while (*text) {
         uint32_t character;
-        const unsigned length = decode(text, &character);
+        const unsigned length = printable_decode(text, &character);
         const size_t wanted = length ? length : REPLACEMENT_LENGTH;
         if (used + wanted >= size)
             break;
@@ -121,7 +96,7 @@ void name_put_markdown(FILE *out, const char *text)
 static bool is_xml(const char *text)
 {
     uint32_t character;
-    if (decode(text, &character) == 0)
+    if (printable_decode(text, &character) == 0)
         return false;
     return character >= 0x20 ? character != 0xfffe && character != 0xffff
                              : character == '\t' || character == '\n' || character == '\r';
@@ -131,7 +106,7 @@ void name_put_xml(FILE *out, const char *text)
 {
     while (*text) {
         uint32_t character = 0;
-        const unsigned length = decode(text, &character);
+        const unsigned length = printable_decode(text, &character);
         const char *entity = *text == '&'   ? "&amp;"
                              : *text == '<' ? "&lt;"
                              : *text == '>' ? "&gt;"
