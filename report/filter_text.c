@@ -11,9 +11,9 @@ bool filter_text_blank(const char *text)
 }
 
 /* Returns the place after the last of some signs outside strings, or the beginning. */
-static const char *behind_last(const char *text, const char *signs)
+static const char *after_last(const char *text, const char *signs)
 {
-    const char *behind = text;
+    const char *after = text;
     bool quoted = false;
     for (const char *at = text; *at; at++) {
         if (quoted && *at == '\\' && (at[1] == '"' || at[1] == '\\'))
@@ -21,19 +21,19 @@ static const char *behind_last(const char *text, const char *signs)
         else if (*at == '"')
             quoted = !quoted;
         else if (!quoted && strchr(signs, *at))
-            behind = at + 1;
+            after = at + 1;
     }
-    return behind;
+    return after;
 }
 
 const char *filter_text_pipeline(const char *text)
 {
-    return behind_last(text, ";");
+    return after_last(text, ";");
 }
 
 int filter_text_last_step(const char *text)
 {
-    const char *step = behind_last(text, ";|");
+    const char *step = after_last(text, ";|");
     int column = 1;
     step += strspn(step, blanks);
     /* The bytes that continue a character count with it. */

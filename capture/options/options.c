@@ -64,11 +64,11 @@ static bool option_min_free(struct option_word value, struct disk_space_limit *l
 /* Reads live>SIZE or allocs>N. */
 static bool option_limit(struct option_word value, struct options_limit *limit)
 {
-    const size_t behind = option_begins(value, "live>")     ? strlen("live>")
+    const size_t prefix = option_begins(value, "live>")     ? strlen("live>")
                           : option_begins(value, "allocs>") ? strlen("allocs>")
                                                             : 0;
-    const struct option_word number = {value.text + behind, value.length - behind};
-    if (behind == 0)
+    const struct option_word number = {value.text + prefix, value.length - prefix};
+    if (prefix == 0)
         return false;
     return option_size(number, value.text[0] == 'l' ? &limit->live : &limit->allocations, 1,
                        INT64_MAX);
@@ -77,11 +77,11 @@ static bool option_limit(struct option_word value, struct options_limit *limit)
 /* Reads mark:NAME or call:SYMBOL. `kind` is the text before the name, which gets `most` bytes. */
 static bool option_name(struct option_word value, const char *kind, char *name, size_t most)
 {
-    const size_t behind = strlen(kind);
-    if (!option_begins(value, kind) || value.length == behind || value.length - behind >= most)
+    const size_t prefix = strlen(kind);
+    if (!option_begins(value, kind) || value.length == prefix || value.length - prefix >= most)
         return false;
-    memcpy(name, value.text + behind, value.length - behind);
-    name[value.length - behind] = 0;
+    memcpy(name, value.text + prefix, value.length - prefix);
+    name[value.length - prefix] = 0;
     return true;
 }
 

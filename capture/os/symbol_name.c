@@ -7,19 +7,19 @@
 #define SEPARATOR "::"
 
 /* Returns the text after `beginning`, or NULL if `text` does not begin so. */
-static const char *behind(const char *text, const char *beginning, size_t length)
+static const char *after(const char *text, const char *beginning, size_t length)
 {
     return strncmp(text, beginning, length) == 0 ? text + length : NULL;
 }
 
 /* Returns the text after one <source-name>, a length and the name, or NULL if that differs. */
-static const char *behind_part(const char *symbol, const char *part, size_t length)
+static const char *after_part(const char *symbol, const char *part, size_t length)
 {
     size_t number = 0;
     const char *digits = symbol;
     for (; *digits >= '0' && *digits <= '9' && number < 10000; digits++)
         number = number * 10 + (size_t)(*digits - '0');
-    return digits > symbol && number == length ? behind(digits, part, length) : NULL;
+    return digits > symbol && number == length ? after(digits, part, length) : NULL;
 }
 
 /*
@@ -30,7 +30,7 @@ static const char *behind_part(const char *symbol, const char *part, size_t leng
 static bool name_is_mangled(const char *wanted, const char *symbol)
 {
     const bool nested = strstr(wanted, SEPARATOR) != NULL;
-    const char *at = behind(symbol, "_Z", 2);
+    const char *at = after(symbol, "_Z", 2);
     if (!at)
         return false;
     const bool bracket = *at == 'N';
@@ -43,9 +43,9 @@ static bool name_is_mangled(const char *wanted, const char *symbol)
         const char *end = strstr(part, SEPARATOR);
         const size_t length = end ? (size_t)(end - part) : strlen(part);
         if (part == wanted && end && length == 3 && memcmp(part, "std", 3) == 0)
-            at = behind(at, "St", 2);
+            at = after(at, "St", 2);
         else
-            at = behind_part(at, part, length);
+            at = after_part(at, part, length);
         if (!end)
             return at && (!bracket || *at == 'E');
         part = end + strlen(SEPARATOR);
@@ -55,7 +55,7 @@ static bool name_is_mangled(const char *wanted, const char *symbol)
 
 bool symbol_name_is(const char *wanted, const char *symbol)
 {
-    const char *rest = behind(symbol, wanted, strlen(wanted));
+    const char *rest = after(symbol, wanted, strlen(wanted));
     return (rest && (*rest == 0 || *rest == '.' || *rest == '@')) ||
            name_is_mangled(wanted, symbol);
 }

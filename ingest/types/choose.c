@@ -208,24 +208,24 @@ static bool choose_thrown(const struct types_site *site, const struct types_flow
 
 /* ---- other allocations ------------------------------------------------------------------ */
 
-/* Tells whether `behind` shows that the block has bytes of something else after the record of
+/* Tells whether `rest` shows that the block has bytes of something else after the record of
  * `front`. */
-static bool is_behind(const struct types_site *site, const struct types_evidence *front,
-                      const struct types_evidence *behind, uint64_t size)
+static bool follows(const struct types_site *site, const struct types_evidence *front,
+                    const struct types_evidence *rest, uint64_t size)
 {
     uint64_t end = (uint64_t)front->offset + front->type.size;
-    if (behind->indexed || behind->offset <= 0 || (uint64_t)behind->offset < end ||
-        (uint64_t)behind->offset >= size)
+    if (rest->indexed || rest->offset <= 0 || (uint64_t)rest->offset < end ||
+        (uint64_t)rest->offset >= size)
         return false;
-    if (behind->kind == TYPES_EVIDENCE_PLACE)
-        return behind->type.die.addr != front->type.die.addr &&
-               (behind->type.shape == TYPES_RECORD || behind->type.shape == TYPES_CHARACTER ||
-                behind->type.shape == TYPES_SCALAR);
+    if (rest->kind == TYPES_EVIDENCE_PLACE)
+        return rest->type.die.addr != front->type.die.addr &&
+               (rest->type.shape == TYPES_RECORD || rest->type.shape == TYPES_CHARACTER ||
+                rest->type.shape == TYPES_SCALAR);
     /* A member of the record points there, and not to a record of its own kind, as a list in an
      * array does. */
     struct types_type member, pointee;
-    return behind->kind == TYPES_EVIDENCE_OWN && behind->stored_at >= front->offset &&
-           types_member_at(site->index, &front->type, (uint64_t)(behind->stored_at - front->offset),
+    return rest->kind == TYPES_EVIDENCE_OWN && rest->stored_at >= front->offset &&
+           types_member_at(site->index, &front->type, (uint64_t)(rest->stored_at - front->offset),
                            &member) &&
            types_pointee(site->index, &member, &pointee) && pointee.shape != TYPES_VOID &&
            !types_same(site->index, &pointee, &front->type);
@@ -244,7 +244,7 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
             front->type.shape != TYPES_RECORD || front->type.size == 0)
             continue;
         for (size_t k = 0; k < flow->count; k++) {
-            if (!is_behind(site, front, &flow->evidence[k], size))
+            if (!follows(site, front, &flow->evidence[k], size))
                 continue;
             choose(choice, &front->type, front->offset, TYPES_INFERRED, TYPES_RULE_RECEIVER);
             choice->one_object = true;
@@ -258,8 +258,8 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
  * Tells whether the block has, at or before the place, a record that is not as long as the block.
  * Other data in the block is then only a part of it and does not give the block's type.
  */
-static bool is_behind_record(const struct types_site *site, const struct types_flow *flow,
-                             const struct types_evidence *place, uint64_t size)
+static bool follows_record(const struct types_site *site, const struct types_flow *flow,
+                           const struct types_evidence *place, uint64_t size)
 {
     for (size_t i = 0; i < flow->count; i++) {
         const struct types_evidence *front = &flow->evidence[i];
@@ -293,7 +293,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         if (fit == TYPES_FIT_NOT || !better)
             continue;
         if (fit == TYPES_FIT_ARRAY && evidence->type.shape == TYPES_SCALAR &&
-            is_behind_record(site, flow, evidence, size))
+            follows_record(site, flow, evidence, size))
             continue;
         /* This is not an array of heads but one object that begins with a head. Its kind is not
          * known. */

@@ -21,7 +21,7 @@ bool limit_is_relative(const char *text)
  * Reads a decimal number times `scale`, rounded down, and stores the place after it. False: it is
  * none, or too large. Digits that the scale does not keep are cut.
  */
-static bool take_decimal(const char *text, uint64_t scale, const char **behind, __int128 *value)
+static bool take_decimal(const char *text, uint64_t scale, const char **rest, __int128 *value)
 {
     __int128 number = 0, divisor = 1;
     size_t digits = 0, decimals = 0;
@@ -33,7 +33,7 @@ static bool take_decimal(const char *text, uint64_t scale, const char **behind, 
             number = number * 10 + (*at - '0');
             divisor *= 10;
         }
-    *behind = at;
+    *rest = at;
     if (digits == 0 || digits > 19 || decimals > DECIMALS_MOST || (at > text && at[-1] == '.'))
         return false;
     *value = number * scale / divisor;
@@ -48,12 +48,12 @@ struct suffix {
 /* Reads a number with one of the units, which end with an empty scale. */
 static bool take_with_unit(const char *text, const struct suffix *units, __int128 *value)
 {
-    const char *behind;
-    if (!take_decimal(text, 1, &behind, value))
+    const char *rest;
+    if (!take_decimal(text, 1, &rest, value))
         return false;
     for (; units->scale; units++)
-        if (strcmp(behind, units->text) == 0)
-            return take_decimal(text, units->scale, &behind, value);
+        if (strcmp(rest, units->text) == 0)
+            return take_decimal(text, units->scale, &rest, value);
     return false;
 }
 
@@ -94,11 +94,10 @@ bool limit_parse(const char *text, const struct session *session, enum session_u
                  struct limit *limit, struct session_error *error)
 {
     const bool negative = *text == '-';
-    const char *behind;
+    const char *rest;
     *limit = (struct limit){.relative = limit_is_relative(text)};
     if (limit->relative) {
-        if (!take_decimal(text + 1, MILLION / 100, &behind, &limit->change) ||
-            strcmp(behind, "%") != 0)
+        if (!take_decimal(text + 1, MILLION / 100, &rest, &limit->change) || strcmp(rest, "%") != 0)
             return report_fail(error, "expected a percentage with a sign (+5%%)");
         limit->change = negative ? -limit->change : limit->change;
         return true;

@@ -162,10 +162,10 @@ uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *curs
     const uint32_t before = rule == PATH_NO_OWN_CODE;
     const struct span span = span_of(tree, row);
     uint32_t i = *cursor - before;
-    const uint32_t behind = i;
+    const uint32_t next = i;
     uint32_t key = next_visible(tree, rule, &span, &i);
-    if (key == PATH_END && rule == PATH_OWN && !tree->options.bottom_up && behind < span.count) {
-        key = tree->components.count + function_at(tree, &span, behind);
+    if (key == PATH_END && rule == PATH_OWN && !tree->options.bottom_up && next < span.count) {
+        key = tree->components.count + function_at(tree, &span, next);
         i = span.count;
     }
     *cursor = i + before;

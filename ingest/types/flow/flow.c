@@ -475,7 +475,7 @@ static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
     follower->lost = false;
 }
 
-static void start_behind_call(struct follower *follower, int64_t offset, bool in_memory)
+static void start_after_call(struct follower *follower, int64_t offset, bool in_memory)
 {
     struct types_value result = {.kind = TYPES_VALUE_RESULT, .offset = offset};
     struct types_value place = types_flow_state_register(
@@ -571,7 +571,7 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
     bool good = follower != NULL;
     if (good && follower->end > follower->start) {
         follower->returns_nothing = returns_nothing(site);
-        start_behind_call(follower, offset, in_memory);
+        start_after_call(follower, offset, in_memory);
         run_paths(follower);
     }
     free(follower);

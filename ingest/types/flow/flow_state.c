@@ -74,8 +74,8 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
 }
 
 /* Finds the place inside the pointer's type or, if it points into an array, inside one element. */
-static bool place_behind_pointer(const struct types_place_types *places,
-                                 const struct types_value *address, struct types_type *type)
+static bool place_through_pointer(const struct types_place_types *places,
+                                  const struct types_value *address, struct types_type *type)
 {
     int64_t offset = address->offset;
     const struct types_type *whole = &address->type;
@@ -102,7 +102,7 @@ bool types_flow_state_place(const struct types_place_types *places, uint64_t pc,
     case TYPES_VALUE_ADDRESS:
         return types_place_global(places, (uint64_t)address->offset, type);
     case TYPES_VALUE_POINTER:
-        return place_behind_pointer(places, address, type);
+        return place_through_pointer(places, address, type);
     default:
         return false;
     }

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Tells whether `behind`, the text after "operator new", ends the operator's name. */
-static bool ends_operator(const char *behind)
+/* Tells whether `rest`, the text after "operator new", ends the operator's name. */
+static bool ends_operator(const char *rest)
 {
-    return *behind == '(' || *behind == '[' || *behind == '\0';
+    return *rest == '(' || *rest == '[' || *rest == '\0';
 }
 
 static const char operator_new[] = "operator new";
@@ -19,7 +19,7 @@ bool types_is_operator_new(const char *function)
 
 /* Returns the position after "Class::operator new", or NULL if the function is not such an
  * operator. */
-static const char *behind_class_operator(const char *function)
+static const char *after_class_operator(const char *function)
 {
     int depth = 0;
     for (const char *at = function; *at != '\0' && !(depth == 0 && *at == '('); at++) {
@@ -35,12 +35,12 @@ static const char *behind_class_operator(const char *function)
 
 bool types_is_class_operator_new(const char *function)
 {
-    return behind_class_operator(function) != NULL;
+    return after_class_operator(function) != NULL;
 }
 
 bool types_is_operator_new_array(const char *function)
 {
-    const char *behind = types_is_operator_new(function) ? function + sizeof(operator_new) - 1
-                                                         : behind_class_operator(function);
-    return behind && *behind == '[';
+    const char *rest = types_is_operator_new(function) ? function + sizeof(operator_new) - 1
+                                                       : after_class_operator(function);
+    return rest && *rest == '[';
 }

@@ -137,7 +137,7 @@ bool types_assignment_target_fixed_size(const char *text, const char *callee)
 {
     const char *at = find_call(text, callee), *end;
     bool number = false;
-    if (!at || !(at = strchr(at, '(')) || !(end = types_text_behind(at)))
+    if (!at || !(at = strchr(at, '(')) || !(end = types_text_after(at)))
         return false;
     while (++at < end) {
         size_t length = 0;

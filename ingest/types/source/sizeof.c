@@ -135,7 +135,7 @@ static const char *read_operand(const struct types_site *site, const char *at,
     *type = (struct types_type){.shape = TYPES_UNUSABLE};
     at = types_text_skip_blanks(at);
     if (*at == '(') {
-        const char *end = types_text_behind(at);
+        const char *end = types_text_after(at);
         if (end && !read_name(site, at + 1, (size_t)(end - at) - 2, type))
             *type = (struct types_type){.shape = TYPES_UNUSABLE};
         return end;
@@ -278,7 +278,7 @@ bool types_macro_choose(const struct types_site *site, const char *text, uint64_
 {
     bool found = false;
     for (const char *open = text; (open = strchr(open, '(')); open++) {
-        const char *end = types_text_behind(open), *name = open;
+        const char *end = types_text_after(open), *name = open;
         while (name > text && types_text_is_word(name[-1]))
             name--;
         if (!end || name == open || is_other_macro(name, (size_t)(open - name)))

@@ -48,12 +48,12 @@ static const char *read_cxx_cast(const char *text, const char **name, size_t *le
             depth += *close == '<';
             depth -= *close == '>';
         } while (depth > 0 && *++close != '\0');
-        const char *behind = *close == '>' ? types_text_skip_blanks(close + 1) : close;
-        if (*open != '<' || *behind != '(')
+        const char *after = *close == '>' ? types_text_skip_blanks(close + 1) : close;
+        if (*open != '<' || *after != '(')
             return NULL;
         *name = open + 1;
         *length = pointed_length(open + 1, close);
-        return behind + 1;
+        return after + 1;
     }
     return NULL;
 }
@@ -63,17 +63,17 @@ static const char *read_cxx_cast(const char *text, const char **name, size_t *le
 static const char *next_cast(const char *text, const char **name, size_t *length)
 {
     for (const char *at = text; *at != '\0'; at++) {
-        const char *behind = NULL;
+        const char *after = NULL;
         const char *close = *at == '(' ? strchr(at, ')') : NULL;
         if (close) {
             *name = at + 1;
             *length = pointed_length(at + 1, close);
-            behind = close + 1;
+            after = close + 1;
         } else if ((*at == 's' || *at == 'r') && (at == text || !types_text_is_word(at[-1]))) {
-            behind = read_cxx_cast(at, name, length);
+            after = read_cxx_cast(at, name, length);
         }
-        if (behind && *length > 0 && is_call(behind))
-            return behind;
+        if (after && *length > 0 && is_call(after))
+            return after;
     }
     return NULL;
 }
@@ -108,7 +108,7 @@ static bool choose_new(const struct types_site *site, const char *text, enum typ
     if (!at || types_text_find(at + 3, "new"))
         return false;
     at = types_text_skip_blanks(at + 3);
-    if (*at == '(' && (at = types_text_behind(at)))
+    if (*at == '(' && (at = types_text_after(at)))
         at = types_text_skip_blanks(at);
     if (!at)
         return false;

@@ -16,7 +16,7 @@
 #define FILE_MAX (16 << 20)
 /* The most lines of a statement before the given line, and after it. */
 #define LINES_BEFORE 4
-#define LINES_BEHIND 8
+#define LINES_AFTER 8
 
 /* Returns the last character of a line that is not blank and not in a comment. */
 static char last_character(const char *start, const char *end)
@@ -105,13 +105,13 @@ static const char *skip_quoted(const char *at)
 }
 
 /* Tells whether the rest of the line after `at` has a possible call, or new. */
-static bool calls_behind(const char *at)
+static bool calls_after(const char *at)
 {
     while (*at != '\0' && *at != '\n') {
-        const char *behind = skip_quoted(at);
+        const char *after = skip_quoted(at);
         if (*at == '(' || strncmp(at, "new ", 4) == 0)
             return true;
-        at = behind != at ? behind : at + 1;
+        at = after != at ? after : at + 1;
     }
     return false;
 }
@@ -129,12 +129,12 @@ static bool statement_at(const char *text, const char *wanted, uint32_t column,
     for (uint32_t i = 1; i < column && *target != '\0' && *target != '\n'; i++)
         target++;
     for (const char *at = statement_start(text, wanted); *at != '\0';) {
-        const char *behind = skip_quoted(at);
-        if (behind != at) {
-            at = behind;
+        const char *after = skip_quoted(at);
+        if (after != at) {
+            at = after;
             continue;
         }
-        if (*at == '\n' && at >= wanted && ++lines > LINES_BEHIND)
+        if (*at == '\n' && at >= wanted && ++lines > LINES_AFTER)
             break;
         copier.depth += *at == '(';
         copier.depth -= *at == ')';
@@ -146,7 +146,7 @@ static bool statement_at(const char *text, const char *wanted, uint32_t column,
                 continue;
             }
             put(&copier, *at);
-            return column > 0 || lines > 0 || !calls_behind(at);
+            return column > 0 || lines > 0 || !calls_after(at);
         }
         if (!put(&copier, *at++))
             return false;
@@ -349,7 +349,7 @@ const char *types_text_find(const char *text, const char *word)
     return NULL;
 }
 
-const char *types_text_behind(const char *open)
+const char *types_text_after(const char *open)
 {
     int depth = 0;
     for (const char *at = open; *at != '\0'; at++) {

@@ -53,7 +53,7 @@ bool types_text_is_word(char c);
 const char *types_text_find(const char *text, const char *word);
 
 /* Returns the position after the parenthesis that closes the one at `open`, or NULL. */
-const char *types_text_behind(const char *open);
+const char *types_text_after(const char *open);
 
 const char *types_text_skip_blanks(const char *text);
 
