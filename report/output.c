@@ -222,11 +222,6 @@ FILE *output_stream(struct output *output)
     return output->stream;
 }
 
-bool output_failed(const struct output *output)
-{
-    return output->reason != 0;
-}
-
 /* Writes what is left. Returns false with `error` set. */
 static bool finish(struct output *output, struct session_error *error)
 {

@@ -5,8 +5,7 @@
  *
  * Order of calls: output_prepare() once at the start of main(); for each output output_open(),
  * writing to output_stream(), then output_close() or output_discard(). Writers need not check each
- * write: output_close() reports the first failure. A loop that writes much may ask output_failed()
- * now and then.
+ * write: output_close() reports the first failure.
  *
  * The file is made beside its target, as TARGET.part.PID.N, and replaces the target in one step. A
  * signal that ends the program removes it.
@@ -41,8 +40,6 @@ void output_protect(const char *path);
 struct output *output_open(const char *path, struct session_error *error);
 
 FILE *output_stream(struct output *output);
-/* Tells whether a write has failed. */
-bool output_failed(const struct output *output);
 
 /*
  * Ends the output, and gives the file its name. Frees `output`. Returns false with `error` set if

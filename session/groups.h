@@ -81,10 +81,9 @@ size_t graph_result_sides(const struct graph_result *result, const struct graph_
 /* Returns the number of warnings, and stores them. They belong to the result. */
 size_t graph_result_warnings(const struct graph_result *result,
                              const struct session_warning **warnings);
-/* The same, but the caller owns it from now on and frees it by selection_free() or
- * session_groups_free(). The result then has none. */
+/* Returns the selection, which the caller then owns and frees by selection_free(). The result then
+ * has none. */
 struct selection *graph_result_take_selection(struct graph_result *result);
-struct session_group_set *graph_result_take_groups(struct graph_result *result);
 
 /* ---- one number ------------------------------------------------------------------------- */
 
@@ -235,12 +234,10 @@ bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool 
                                 struct session_error *error);
 
 /*
- * Return the allocations of one row, or of all rows, as `ungroup` does: a new selection that the
- * caller frees, by id, with the colours of the allocations and groups. NULL with `error` set.
+ * Returns the allocations of one row, as `ungroup` does of all: a new selection that the caller
+ * frees, by id, with the colours of the allocations and groups. NULL with `error` set.
  */
 struct selection *session_group_members(struct session_group_set *set, size_t row,
                                         struct session_error *error);
-struct selection *session_groups_members(struct session_group_set *set,
-                                         struct session_error *error);
 
 #endif

@@ -266,11 +266,6 @@ uint64_t trace_file_id(void)
     return file->id;
 }
 
-int trace_file_owner(void)
-{
-    return file->owner;
-}
-
 bool trace_file_is_own(void)
 {
     int process = os_process_id();

@@ -66,9 +66,7 @@ bool trace_file_is_open(void);
 bool trace_file_is_stopped(void);
 /* Returns the random number of the trace, or 0 before there is one. */
 uint64_t trace_file_id(void);
-/* Returns the process that owns the file. */
-int trace_file_owner(void);
-/* Tells whether that is the calling process, and not a child that vfork made. */
+/* Tells whether the calling process owns the file, and is not a child that vfork made. */
 bool trace_file_is_own(void);
 
 /*

@@ -118,12 +118,6 @@ void document_fact_sum(struct document *document, const char *name, const char *
                                      .standard_error = standard_error});
 }
 
-void document_fact_null(struct document *document, const char *name, const char *title,
-                        enum value_kind kind)
-{
-    add_fact(document, name, title, (struct document_value){.kind = kind, .is_null = true});
-}
-
 /* ---- tables ----------------------------------------------------------------------------- */
 
 void document_table(struct document *document, const char *name, const char *title,
@@ -201,13 +195,6 @@ void document_sum_change(struct document *document, uint64_t before, uint64_t no
                                       .negative = now < before,
                                       .estimated = document->estimated,
                                       .standard_error = standard_error});
-}
-
-void document_change(struct document *document, uint64_t before, uint64_t now)
-{
-    add_value(document,
-              (struct document_value){.number = now < before ? before - now : now - before,
-                                      .negative = now < before});
 }
 
 void document_share(struct document *document, uint64_t part, uint64_t whole)

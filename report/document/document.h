@@ -95,9 +95,6 @@ void document_fact_number(struct document *document, const char *name, const cha
 /* Adds a fact that is an estimate if the session is sampled. */
 void document_fact_sum(struct document *document, const char *name, const char *title,
                        enum value_kind kind, uint64_t number, double standard_error);
-/* Adds a fact that has no value. */
-void document_fact_null(struct document *document, const char *name, const char *title,
-                        enum value_kind kind);
 
 /* Returns the number of whole rows of a table. */
 size_t document_row_count(const struct document_table *table);
@@ -112,7 +109,6 @@ void document_rows(struct document *document, uint64_t all_rows);
 /* Add the next value of the table's row. Each has the kind of its column. */
 void document_text(struct document *document, const char *text); /* NULL is null */
 void document_number(struct document *document, uint64_t number);
-void document_change(struct document *document, uint64_t before, uint64_t now);
 /* An estimate if the session is sampled; its error is below 0 if it is not known. */
 void document_sum(struct document *document, uint64_t sum, double standard_error);
 void document_sum_change(struct document *document, uint64_t before, uint64_t now,

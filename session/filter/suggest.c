@@ -199,11 +199,6 @@ void suggest_offer(struct suggestion *suggestion, const char *name)
     }
 }
 
-const char *suggest_name(const struct suggestion *suggestion)
-{
-    return suggestion->name[0] == '\0' ? NULL : suggestion->name;
-}
-
 const char *suggest_text(const struct suggestion *suggestion, char out[SUGGEST_TEXT])
 {
     out[0] = '\0';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds the name that is most like a mistyped word, for "did you mean". Call suggest_start(),
- * suggest_offer() for each name that would be right, suggest_name().
+ * suggest_offer() for each name that would be right, suggest_text().
  */
 #ifndef MPROF_SESSION_FILTER_SUGGEST_H
 #define MPROF_SESSION_FILTER_SUGGEST_H
@@ -26,9 +26,6 @@ void suggest_start(struct suggestion *suggestion, const char *word, size_t lengt
 void suggest_words(struct suggestion *suggestion, const char *word, size_t length);
 /* Compares one name, which may be NULL. Of equally good names the first wins. */
 void suggest_offer(struct suggestion *suggestion, const char *name);
-/* Returns the best name, NULL if none is alike. */
-const char *suggest_name(const struct suggestion *suggestion);
-
 /* Writes `: did you mean "NAME"?` to `out`, or nothing if no name is alike. Returns `out`. */
 #define SUGGEST_TEXT 160
 const char *suggest_text(const struct suggestion *suggestion, char out[SUGGEST_TEXT]);

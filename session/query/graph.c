@@ -385,13 +385,6 @@ struct selection *graph_result_take_selection(struct graph_result *result)
     return selection;
 }
 
-struct session_group_set *graph_result_take_groups(struct graph_result *result)
-{
-    struct session_group_set *groups = result->groups;
-    result->groups = NULL;
-    return groups;
-}
-
 /* ---- members of groups ---- */
 
 struct selection *session_group_members(struct session_group_set *set, size_t row,
@@ -399,14 +392,6 @@ struct selection *session_group_members(struct session_group_set *set, size_t ro
 {
     struct row_set rows = {.words = NULL};
     if (!group_ungroup_one(set, row, &rows, error))
-        return NULL;
-    return selection_of_set(group_session(set), &rows, group_colors(set), false, NULL, error);
-}
-
-struct selection *session_groups_members(struct session_group_set *set, struct session_error *error)
-{
-    struct row_set rows = {.words = NULL};
-    if (!group_ungroup(set, &rows, error))
         return NULL;
     return selection_of_set(group_session(set), &rows, group_colors(set), false, NULL, error);
 }
