@@ -37,7 +37,7 @@ struct cache_transcript {
     int folder;
     struct coding key; /* complete at the first question */
     bool begun;        /* the first question was asked */
-    bool live;         /* questions are no longer those of an earlier call */
+    bool departed;     /* questions are no longer those of an earlier call */
     bool stopped, changed;
     unsigned inside; /* a question that has no answer yet, or is repeated */
     struct repeater repeaters[CACHE_KINDS];
@@ -156,7 +156,7 @@ static void begin(struct cache_transcript *transcript)
     transcript->entry = cache_folder_read(transcript->folder, &key, &size);
     if (transcript->entry && !read_entry(transcript, size))
         forget_entry(transcript);
-    transcript->live = transcript->count == 0;
+    transcript->departed = transcript->count == 0;
 }
 
 static void write_entry(const struct cache_transcript *transcript,
@@ -273,11 +273,11 @@ bool cache_transcript_machine(struct coding *fact)
 }
 
 /* Asks all questions again that were answered from the entry, and goes on without it. */
-static void go_live(struct cache_transcript *transcript)
+static void depart(struct cache_transcript *transcript)
 {
-    if (transcript->live)
+    if (transcript->departed)
         return;
-    transcript->live = true;
+    transcript->departed = true;
     transcript->inside++;
     for (size_t i = 0; i < transcript->path_count; i++) {
         const struct pair *pair = &transcript->pairs[transcript->path[i]];
@@ -295,7 +295,7 @@ void cache_transcript_stop(struct cache_transcript *transcript)
     if (!transcript || transcript->stopped)
         return;
     if (transcript->begun)
-        go_live(transcript);
+        depart(transcript);
     forget(transcript);
 }
 
@@ -336,7 +336,7 @@ bool cache_transcript_ask(struct cache_transcript *transcript, const struct codi
         cache_transcript_stop(transcript);
     if (transcript->stopped)
         return false;
-    if (!transcript->live) {
+    if (!transcript->departed) {
         const uint32_t index = find(transcript, question);
         if (index != NO_PAIR && step(transcript, index)) {
             const struct pair *pair = &transcript->pairs[index];
@@ -344,7 +344,7 @@ bool cache_transcript_ask(struct cache_transcript *transcript, const struct codi
             *answer = (struct decoding){at, at + pair->answer_size, false};
             return true;
         }
-        go_live(transcript);
+        depart(transcript);
     }
     transcript->inside++;
     return false;
