@@ -26,7 +26,36 @@ enum {
     COLUMN_STANDARD_ERROR,
     COLUMN_PARTS,
     COLUMN_OF_ALLOCATION,
-    COLUMN_TEXT = COLUMN_OF_ALLOCATION + 24
+};
+
+/* The columns of an allocation, from COLUMN_OF_ALLOCATION on. */
+enum {
+    OF_ID,
+    OF_ADDRESS,
+    OF_SIZE,
+    OF_COUNT,
+    OF_KIND,
+    OF_ALIGNMENT,
+    OF_ARENA,
+    OF_THREAD,
+    OF_STACK,
+    OF_TYPE,
+    OF_ALLOC_NS,
+    OF_FREE_NS,
+    OF_FREE_THREAD,
+    OF_FREE_STACK,
+    OF_REALLOC_OF,
+    OF_LIFETIME,
+    OF_FUNCTION,
+    OF_FILE,
+    OF_LINE,
+    OF_MODULE,
+    OF_TYPE_NAME,
+    OF_CONFIDENCE,
+    OF_THREAD_NAME,
+    OF_PROCESS,
+    COLUMNS_OF_ALLOCATION,
+    COLUMN_TEXT = COLUMN_OF_ALLOCATION + COLUMNS_OF_ALLOCATION
 };
 
 /* The columns of allocations have the names that they have in v_allocation. */
@@ -130,24 +159,24 @@ static void put_names(struct graph_row *row, sqlite3_context *context, int colum
     const struct session_allocation *a = &row->allocation;
     const struct names *names = &row->session->names;
     switch (column) {
-    case 16:
+    case OF_FUNCTION:
         put_text(context, a->function ? session_function_name(row->session, a->function) : NULL);
         break;
-    case 17:
-    case 18:
-        put_place(row, context, column == 18);
+    case OF_FILE:
+    case OF_LINE:
+        put_place(row, context, column == OF_LINE);
         break;
-    case 19:
+    case OF_MODULE:
         put_text(context, a->function ? session_function_module(row->session, a->function) : NULL);
         break;
-    case 20:
+    case OF_TYPE_NAME:
         put_text(context, a->type ? session_type_name(row->session, a->type) : NULL);
         break;
-    case 21:
+    case OF_CONFIDENCE:
         put_text(context,
                  a->type && a->type < names->type.count ? names->confidence[a->type] : "unknown");
         break;
-    case 22:
+    case OF_THREAD_NAME:
         put_text(context, session_thread_name(row->session, a->thread));
         break;
     default:
@@ -156,7 +185,7 @@ static void put_names(struct graph_row *row, sqlite3_context *context, int colum
     }
 }
 
-/* `column` counts from COLUMN_OF_ALLOCATION, in the order of graph_columns. */
+/* Gives the column OF_… of the allocation. Returns false with `error` set. */
 static bool put_allocation(struct graph_row *row, sqlite3_context *context, int column,
                            struct session_error *error)
 {
@@ -165,25 +194,33 @@ static bool put_allocation(struct graph_row *row, sqlite3_context *context, int 
         return session_fail(error, 0, "%s: row %llu cannot be read; ingest the trace again",
                             session_path(row->session), (unsigned long long)row->row + 1);
     row->read = true;
-    const uint64_t plain[] = {a->id,    a->address, a->size,  a->count, 0,          a->alignment,
-                              a->arena, a->thread,  a->stack, a->type,  a->alloc_ns};
+    const uint64_t plain[] = {[OF_ID] = a->id,
+                              [OF_ADDRESS] = a->address,
+                              [OF_SIZE] = a->size,
+                              [OF_COUNT] = a->count,
+                              [OF_ALIGNMENT] = a->alignment,
+                              [OF_ARENA] = a->arena,
+                              [OF_THREAD] = a->thread,
+                              [OF_STACK] = a->stack,
+                              [OF_TYPE] = a->type,
+                              [OF_ALLOC_NS] = a->alloc_ns};
     switch (column) {
-    case 4:
+    case OF_KIND:
         put_text(context, session_kind_name(row->session, a->kind));
         break;
-    case 11:
+    case OF_FREE_NS:
         put_freed(a, context, a->free_ns);
         break;
-    case 12:
+    case OF_FREE_THREAD:
         put_freed(a, context, a->free_thread);
         break;
-    case 13:
+    case OF_FREE_STACK:
         put_freed(a, context, a->free_stack);
         break;
-    case 14:
+    case OF_REALLOC_OF:
         put_id(context, a->realloc_of);
         break;
-    case 15:
+    case OF_LIFETIME:
         put_lifetime(row, context);
         break;
     default:
