@@ -48,7 +48,7 @@ static const struct command_option options[] = {
     [REPORT_OPTION_OFFSETS] = {0, "offsets",
                                .help =
                                    "1988: tell the call sites in a function apart in the leaks: "
-                                   "a+n is n bytes behind the start of a"},
+                                   "a+n is n bytes after the start of a"},
     [REPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [REPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };

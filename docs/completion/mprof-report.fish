@@ -15,7 +15,7 @@ complete -c mprof-report -l normal -d '1988: sizes over 100 or with over 0.2% of
 complete -c mprof-report -l terse -d '1988: sizes with over 2% of the allocations, or over 1% and a known type, and leaks from 1%'
 complete -c mprof-report -l leaktable -d '1988: print the leaks (default)'
 complete -c mprof-report -l noleaktable -d '1988: leave out the leaks'
-complete -c mprof-report -l offsets -d '1988: tell the call sites in a function apart in the leaks: a+n is n bytes behind the start of a'
+complete -c mprof-report -l offsets -d '1988: tell the call sites in a function apart in the leaks: a+n is n bytes after the start of a'
 complete -c mprof-report -s h -l help -d 'print this text'
 complete -c mprof-report -s V -l version -d 'print the version'
 complete -c mprof-report -a 'summary peak leaks functions types lines sizes short-lived fragmentation diff 1988'

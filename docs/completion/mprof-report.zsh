@@ -17,7 +17,7 @@ _arguments -s -S \
     '--terse[1988: sizes with over 2% of the allocations, or over 1% and a known type, and leaks from 1%]' \
     '--leaktable[1988: print the leaks (default)]' \
     '--noleaktable[1988: leave out the leaks]' \
-    '--offsets[1988: tell the call sites in a function apart in the leaks: a+n is n bytes behind the start of a]' \
+    '--offsets[1988: tell the call sites in a function apart in the leaks: a+n is n bytes after the start of a]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \
     '*:SESSION:{compadd -- summary peak leaks functions types lines sizes short-lived fragmentation diff 1988; _files}'

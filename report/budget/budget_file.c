@@ -191,14 +191,14 @@ static bool take_sentence(struct budget_file *file, struct budget *budget, size_
     const size_t length = place < end ? take_operator(budget, text + place) : 0;
     if (length == 0)
         return budget_fail(file, place, error,
-                           "expected == != < <= > or >= and a limit behind the measure");
+                           "expected == != < <= > or >= and a limit after the measure");
     budget->graph = from;
     budget->step = bar < end ? bar : from;
     budget->graph_end = place;
     budget->limit_at = place + length;
     budget->limit_at += strspn(text + budget->limit_at, " \t\r");
     if (budget->limit_at >= end)
-        return budget_fail(file, end, error, "expected a limit behind the operator");
+        return budget_fail(file, end, error, "expected a limit after the operator");
     budget->limit = copy_trimmed(text, budget->limit_at, end);
     return budget->limit || report_fail_memory(error, "the budgets");
 }
