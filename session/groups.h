@@ -81,9 +81,10 @@ size_t graph_result_sides(const struct graph_result *result, const struct graph_
 /* Returns the number of warnings, and stores them. They belong to the result. */
 size_t graph_result_warnings(const struct graph_result *result,
                              const struct session_warning **warnings);
-/* Returns the selection, which the caller then owns and frees by selection_free(). The result then
- * has none. */
+/* The same, but the caller owns it from now on and frees it by selection_free() or
+ * session_groups_free(). The result then has none. */
 struct selection *graph_result_take_selection(struct graph_result *result);
+struct session_group_set *graph_result_take_groups(struct graph_result *result);
 
 /* ---- one number ------------------------------------------------------------------------- */
 

@@ -385,6 +385,13 @@ struct selection *graph_result_take_selection(struct graph_result *result)
     return selection;
 }
 
+struct session_group_set *graph_result_take_groups(struct graph_result *result)
+{
+    struct session_group_set *groups = result->groups;
+    result->groups = NULL;
+    return groups;
+}
+
 /* ---- members of groups ---- */
 
 struct selection *session_group_members(struct session_group_set *set, size_t row,
