@@ -117,6 +117,9 @@ const struct session_error *session_job_error(struct session_job *job);
 /* Gives away the session that a SESSION_ASK_NEWER opened: the caller closes it. */
 struct session *session_job_take_newer(struct session_job *job);
 
+/* Tells a SESSION_ASK_CALL, on the engine's thread, whether anybody still wants its answer. Returns
+ * false with `error` set otherwise. Calls that compute for long look at it every few ms. */
+bool session_job_goes_on(const struct session *session, struct session_error *error);
 void session_job_cancel(struct session_job *job);
 /* NULL is ignored. */
 void session_job_free(struct session_job *job);

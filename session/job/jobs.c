@@ -324,6 +324,11 @@ struct session *session_job_take_newer(struct session_job *job)
     return newer;
 }
 
+bool session_job_goes_on(const struct session *session, struct session_error *error)
+{
+    return scan_go_on(session, error);
+}
+
 void session_job_cancel(struct session_job *job)
 {
     pthread_mutex_lock(&job->jobs->lock);

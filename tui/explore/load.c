@@ -171,6 +171,17 @@ void load_clear(struct loader *loader, struct load *load)
     load->shown = NULL;
 }
 
+void *load_hold(void *data)
+{
+    atomic_fetch_add(&head_of(data)->holders, 1);
+    return data;
+}
+
+void load_let_go(void *data)
+{
+    drop(data);
+}
+
 int loader_progress(const struct loader *loader)
 {
     if (!loader->waiting)

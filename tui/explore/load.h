@@ -61,6 +61,10 @@ enum session_job_state loader_wait(const struct loader *loader, struct session_j
 void loader_cancel(struct loader *loader);
 /* Cancels what is coming and frees the data. */
 void load_clear(struct loader *loader, struct load *load);
+/* Keeps the data of a load, for the request of another one, until load_let_go(). Returns them. */
+void *load_hold(void *data);
+/* NULL is ignored. */
+void load_let_go(void *data);
 /*
  * Waits no longer for answers that have come and that nobody has taken: those of a view that the
  * user has left. Its next load_get() takes them. Call it before exploration_update() and the

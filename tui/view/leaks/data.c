@@ -47,6 +47,7 @@ static bool name_groups(struct session *session, struct leaks_data *data,
                                          : 0,
         };
         kept += known;
+        data->frame_count = kept;
         data->bytes += leaks->leaks[i].bytes;
     }
     return true;
@@ -112,7 +113,6 @@ static void load_stack(struct leaks *leaks, struct exploration *exploration)
     static const struct load_kind kind = {sizeof(((struct leak_stack_data *)0)->request),
                                           sizeof(struct leak_stack_data), run_stack, NULL};
     const struct session_leak *leak = leaks_selected(leaks);
-    leaks->stack = NULL;
     if (!leak)
         return;
     const uint64_t key = (uint64_t)leak->stack << 32 | leak->type;
@@ -133,13 +133,8 @@ static void load_stack(struct leaks *leaks, struct exploration *exploration)
                                        .first = site > 0 ? site - 1 : 0,
                                        .blurred = leaks->frames.blurred};
     }
-    if (leaks->pattern_key != key || leaks->pattern_selections != exploration->selections ||
-        leaks->pattern_writes != leaks->writes || !leaks->pattern.text[0]) {
-        leaks_pattern(leaks, leaks_selected_group(leaks), &leaks->pattern);
-        leaks->pattern_key = key;
-        leaks->pattern_selections = exploration->selections;
-        leaks->pattern_writes = leaks->writes;
-    }
+    leaks_ask_pattern(&leaks->shown_pattern, exploration, leaks->data, leaks_selected_group(leaks));
+    leaks->pattern = leaks_pattern(&leaks->shown_pattern, exploration);
     exploration->stack = shown->stack;
     exploration->has_stack = true;
 }
@@ -171,8 +166,8 @@ void leaks_load(struct leaks *leaks, struct exploration *exploration, bool with_
         leaks->ordered_writes = leaks->writes;
         leaks_sort(leaks);
     }
+    leaks->stack = NULL;
+    leaks->pattern = NULL;
     if (with_stack)
         load_stack(leaks, exploration);
-    else
-        leaks->stack = NULL;
 }

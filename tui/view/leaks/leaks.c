@@ -25,6 +25,8 @@ static void destroy(void *view, struct exploration *exploration)
     struct leaks *leaks = view;
     load_clear(&exploration->loader, &leaks->leaks_load);
     load_clear(&exploration->loader, &leaks->stack_load);
+    leaks_forget_pattern(&leaks->shown_pattern, exploration);
+    leaks_forget_pattern(&leaks->written_pattern, exploration);
     free(leaks->order);
     free(leaks);
 }
@@ -184,47 +186,66 @@ static void unsuppress(struct leaks *leaks, struct exploration *exploration,
     }
 }
 
+/* Says what was suppressed. */
+static void say_suppressed(struct exploration *exploration, const struct leak_pattern *pattern,
+                           const char *path)
+{
+    char bytes[FORMAT_SIZE], groups[FORMAT_SIZE];
+    if (strcmp(pattern->text, "^main$") == 0)
+        exploration_complain(
+            exploration,
+            "suppressed this group and all that main() leaks: leak:%s is added to %.120s",
+            pattern->text, path);
+    else if (pattern->groups == 0)
+        exploration_say(exploration, "suppressed this group alone: leak:%.120s is added to %.120s",
+                        pattern->text, path);
+    else
+        exploration_complain(
+            exploration, "suppressed this group and %s other%s, %s: leak:%.120s is added to %.120s",
+            format_count(groups, pattern->groups), pattern->groups == 1 ? "" : "s",
+            format_size(bytes, pattern->bytes), pattern->text, path);
+}
+
+/* Writes the suppression that the user has asked for as soon as its pattern is known. */
+static void write_pattern(struct leaks *leaks, struct exploration *exploration)
+{
+    struct leak_question *question = &leaks->written_pattern;
+    char path[SUPP_PATH_SIZE], error[SUPP_ERROR_SIZE], about[200];
+    char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
+    const bool asked = question->of != NULL;
+    const struct leak_pattern *pattern = leaks_pattern(question, exploration);
+    if (!pattern) {
+        if (asked && question->of)
+            exploration_say(exploration, "finding what else the suppression takes …");
+        return;
+    }
+    const struct session_leak *leak = &question->of->leaks.leaks[question->group];
+    supp_file_path(path, sizeof(path), session_path(leaks->session));
+    snprintf(about, sizeof(about), "%s in %s blocks", format_size(bytes, leak->bytes),
+             format_count(blocks, leak->blocks));
+    if (pattern->text[0] == 0) {
+        exploration_complain(exploration, "no frame of the stack has a name to suppress");
+    } else if (!supp_file_add(path, pattern->text, about, error)) {
+        exploration_complain(exploration, "%s", error);
+    } else {
+        leaks->writes++;
+        say_suppressed(exploration, pattern, path);
+    }
+    leaks_forget_pattern(question, exploration);
+}
+
 static void suppress(struct leaks *leaks, struct exploration *exploration)
 {
     const struct session_leak *leak = leaks_selected(leaks);
-    char path[SUPP_PATH_SIZE], error[SUPP_ERROR_SIZE], about[200];
-    char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
-    struct leak_pattern pattern;
     if (!leak)
         return;
-    if (session_recording(leaks->session)) {
+    if (session_recording(leaks->session))
         exploration_complain(exploration, "nothing is known of leaks while the program runs");
-    } else if (leak->kind == SESSION_LEAK_SUPPRESSED) {
+    else if (leak->kind == SESSION_LEAK_SUPPRESSED)
         unsuppress(leaks, exploration, leak);
-    } else if (!leaks_pattern(leaks, leaks_selected_group(leaks), &pattern)) {
-        exploration_complain(exploration, "no frame of the stack has a name to suppress");
-    } else {
-        supp_file_path(path, sizeof(path), session_path(leaks->session));
-        snprintf(about, sizeof(about), "%s in %s blocks", format_size(bytes, leak->bytes),
-                 format_count(blocks, leak->blocks));
-        if (!supp_file_add(path, pattern.text, about, error)) {
-            exploration_complain(exploration, "%s", error);
-            return;
-        }
-        leaks->writes++;
-        if (strcmp(pattern.text, "^main$") == 0)
-            exploration_complain(
-                exploration,
-                "suppressed this group and all that main() leaks: leak:%s is added "
-                "to %.120s",
-                pattern.text, path);
-        else if (pattern.groups == 0)
-            exploration_say(exploration,
-                            "suppressed this group alone: leak:%.120s is added to %.120s",
-                            pattern.text, path);
-        else
-            exploration_complain(
-                exploration,
-                "suppressed this group and %s other%s, %s: leak:%.120s is added to "
-                "%.120s",
-                format_count(blocks, pattern.groups), pattern.groups == 1 ? "" : "s",
-                format_size(bytes, pattern.bytes), pattern.text, path);
-    }
+    else
+        leaks_ask_pattern(&leaks->written_pattern, exploration, leaks->data,
+                          leaks_selected_group(leaks));
 }
 
 /* ---- update ----------------------------------------------------------------------------- */
@@ -336,6 +357,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
         used = act(leaks, exploration, input);
     else if (!used)
         used = input->action != ACTION_BACK;
+    write_pattern(leaks, exploration);
     leaks_load(leaks, exploration, !input->more);
     if (leaks->writes != writes) {
         const struct table_source renewed = leaks_groups_source(leaks);

@@ -28,7 +28,8 @@ struct leaks_data {
         size_t user_frame;               /* the user's of these, or else the call site, or else 0 */
     } * names;
     uint32_t *frames; /* functions */
-    uint64_t bytes;   /* of all kinds */
+    size_t frame_count;
+    uint64_t bytes; /* of all kinds */
 };
 
 #define LEAK_FRAMES 512
@@ -46,8 +47,15 @@ struct leak_stack_data {
 
 /* A pattern that suppresses a group, and what else it takes. */
 struct leak_pattern {
-    char text[600];
+    char text[600];         /* "": no frame of the group has a name */
     uint64_t groups, bytes; /* of the others */
+};
+
+/* The question for the pattern of a group. */
+struct leak_question {
+    struct load load;
+    struct leaks_data *of; /* NULL: nothing is asked */
+    size_t group;
 };
 
 struct leaks {
@@ -58,11 +66,11 @@ struct leaks {
     const struct leaks_data *ordered;
     uint64_t ordered_selections, ordered_writes;
     const struct session *session;
-    uint64_t writes;             /* of the file of suppressions: changes with each */
-    size_t nth;                  /* stack of the group that the pane shows */
-    uint64_t nth_key;            /* of that group */
-    struct leak_pattern pattern; /* of the selected group; no text: none can */
-    uint64_t pattern_key, pattern_selections, pattern_writes; /* the group that it is of */
+    uint64_t writes;  /* of the file of suppressions: changes with each */
+    size_t nth;       /* stack of the group that the pane shows */
+    uint64_t nth_key; /* of that group */
+    struct leak_question shown_pattern, written_pattern; /* of the selected group; of `X` */
+    const struct leak_pattern *pattern; /* of the selected group, NULL while it is not known */
     uint64_t frames_of; /* the stack, and its place, that the table of frames shows */
     bool in_stack;      /* the pane has the keys */
     bool estimated;
@@ -100,9 +108,17 @@ char *leaks_type_text(char *out, size_t size, const struct leaks *leaks,
 
 /* ---- pattern.c ---- */
 
-/* Chooses among the frames of a group, from the user's own outwards, the function that names the
- * group and the fewest bytes of other groups. Returns false if no frame has a name. */
-bool leaks_pattern(const struct leaks *leaks, size_t group, struct leak_pattern *best);
+/*
+ * Asks which frame of a group, from the user's own outwards, is the function that names the group
+ * and the fewest bytes of other groups: the engine looks through all of them. The question holds
+ * `data`.
+ */
+void leaks_ask_pattern(struct leak_question *question, struct exploration *exploration,
+                       struct leaks_data *data, size_t group);
+/* Returns the answer, NULL while there is none. It is valid until the next call. */
+const struct leak_pattern *leaks_pattern(struct leak_question *question,
+                                         struct exploration *exploration);
+void leaks_forget_pattern(struct leak_question *question, struct exploration *exploration);
 
 /* ---- render.c ---- */
 

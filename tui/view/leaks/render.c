@@ -98,11 +98,11 @@ static void title_of(const struct leaks *leaks, const struct session_leak *leak,
     char nth[FORMAT_SIZE], count[FORMAT_SIZE], bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
     const struct session_leak_stack *shown =
         &leaks->data->leaks.stacks[leak->first_stack + leaks->nth];
-    if (leak->kind <= SESSION_LEAK_START_UP && leaks->pattern.text[0] &&
-        leaks->pattern.groups > 0 && !session_recording(leaks->session))
+    if (leak->kind <= SESSION_LEAK_START_UP && leaks->pattern && leaks->pattern->groups > 0 &&
+        !session_recording(leaks->session))
         snprintf(title, size, " stack (X suppresses %s more group%s, %s) ",
-                 format_count(count, leaks->pattern.groups), plural(leaks->pattern.groups),
-                 format_size(bytes, leaks->pattern.bytes));
+                 format_count(count, leaks->pattern->groups), plural(leaks->pattern->groups),
+                 format_size(bytes, leaks->pattern->bytes));
     else if (leak->stack_count == 1)
         snprintf(title, size, " stack ");
     else
