@@ -223,7 +223,7 @@ static uint64_t row_key(void *context, size_t row)
 static void a_long_search_goes_on(void **state)
 {
     (void)state;
-    source.rows = 10 * TABLE_SEARCH_MOST;
+    source.rows = (size_t)10 * TABLE_SEARCH_MOST;
     source.key = row_key;
     source.matches = matches;
     wanted_row = 2 * TABLE_SEARCH_MOST + 7;
@@ -378,6 +378,48 @@ static void names_that_look_alike_differ(void **state)
                    " parse_one_record_of_many\n");
 }
 
+static const char *const branches[] = {
+    "main \u21ba",
+    "  \u25be shop::parse_list \u21c4 shop::parse_expr",
+    "12   \u25b8 shop::Registry<shop::Order>::add \u21ba",
+    "    \u2192 map<string, string>::operator[]",
+    "    \u25be shop::parse_list \u21c4 3 more",
+};
+
+static void branch_cell(void *context, size_t row, size_t column, struct table_cell *cell)
+{
+    (void)context;
+    (void)column;
+    snprintf(cell->text, sizeof(cell->text), "%s", branches[row]);
+}
+
+/* What stands before and behind a name stays, and of the name its end. */
+static void rows_of_a_tree_keep_their_functions(void **state)
+{
+    (void)state;
+    static const struct table_column names[] = {
+        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH}};
+    source.columns = names;
+    source.column_count = 1;
+    source.cell = branch_cell;
+    source.rows = sizeof(branches) / sizeof(branches[0]);
+    table.sort = 1;
+    assert_renders(28, 6,
+                   " function\n"
+                   " main ↺\n"
+                   "   ▾ parse…ist ⇄ parse_expr\n"
+                   " 12   ▸ Registry::add ↺\n"
+                   "     → map::operator[]\n"
+                   "     ▾ …parse_list ⇄ 3 more\n");
+    assert_renders(36, 6,
+                   " function\n"
+                   " main ↺\n"
+                   "   ▾ …parse_list ⇄ …parse_expr\n"
+                   " 12   ▸ Registry<shop::Ord…>::add ↺\n"
+                   "     → map<string, st…>::operator[]\n"
+                   "     ▾ shop::parse_list ⇄ 3 more\n");
+}
+
 static void shows_shares_and_the_selected_row(void **state)
 {
     (void)state;
@@ -457,6 +499,7 @@ int main(void)
         cmocka_unit_test_setup(columns_never_run_together, begin),
         cmocka_unit_test_setup(a_long_text_runs_into_empty_columns, begin),
         cmocka_unit_test_setup(names_that_look_alike_differ, begin),
+        cmocka_unit_test_setup(rows_of_a_tree_keep_their_functions, begin),
         cmocka_unit_test_setup(shows_shares_and_the_selected_row, begin),
         cmocka_unit_test_setup(about_stands_before_numbers, begin),
         cmocka_unit_test_setup(writes_all_rows, begin),

@@ -5,6 +5,7 @@
 
 #include "tui/screen/theme.h"
 #include "tui/widget/alike.h"
+#include "tui/widget/branch.h"
 
 enum { MARGIN = 1, GAP = 2, FLEXIBLE_LEAST = 12, TITLES = 1, WHEEL_ROWS = 3 };
 
@@ -442,6 +443,8 @@ static void render_text(const struct area *area, int x, int y, int width, enum t
         area_category(area, x, y, width, style, text);
     else if (cut == TABLE_CUT_PATH)
         area_path(area, x, y, width, style, text);
+    else if (cut == TABLE_CUT_BRANCH)
+        branch_render(area, x, y, width, style, text);
     else
         area_field(area, x, y, width, style, text);
 }

@@ -164,7 +164,7 @@ static const struct table_column columns[TREE_COLUMNS] = {
                            .width = 5,
                            .least_width = 90,
                            .meaning = "share of the allocations that lived less than 1 ms"},
-    [TREE_COLUMN_NAME] = {.title = "function", .text = true, .keep = true},
+    [TREE_COLUMN_NAME] = {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH},
     [TREE_COLUMN_PLACE] =
         {.title = "where", .width = 24, .text = true, .unsorted = true, .least_width = 110},
 };
@@ -193,7 +193,7 @@ void tree_label(const struct tree_view *view, const struct session *session, uin
                 char *out, size_t size)
 {
     const struct session_tree_node *of = session_tree_node(view->tree, node);
-    char first[200], second[200];
+    char first[SHORT_NAME_SIZE], second[SHORT_NAME_SIZE];
     uint32_t functions[2];
     switch (of->kind) {
     case TREE_ROOT:
@@ -234,14 +234,19 @@ static void put_row(const struct tree_view *view, const struct exploration *expl
     const char *mark = of->leaf                                          ? " "
                        : tree_is_open(view, node) || node == view->focus ? "\u25be"
                                                                          : "\u25b8";
-    char label[180], deep[16] = "";
-    tree_label(view, exploration->session, node, label, sizeof(label));
+    enum { NAME_MOST = 150 }; /* columns: the text of a cell has room for them */
+    char whole[2 * SHORT_NAME_SIZE + 16], label[200], deep[16] = "";
+    tree_label(view, exploration->session, node, whole, sizeof(whole));
+    if (of->functions < 2)
+        short_name_fit_again(label, sizeof(label), whole, NAME_MOST);
+    else
+        snprintf(label, sizeof(label), "%.199s", whole);
     unsigned indent = level * 2;
     if (indent > most) {
         snprintf(deep, sizeof(deep), "%u ", level);
         indent = most - (unsigned)strlen(deep);
     }
-    snprintf(cell->text, sizeof(cell->text), "%s%*s%s %s%s", deep, (int)indent, "", mark,
+    snprintf(cell->text, sizeof(cell->text), "%.9s%*s%s %s%.190s", deep, (int)indent, "", mark,
              of->kind == TREE_LIBRARY ? "\u2192 " : "", label);
     cell->styled = of->kind != TREE_FUNCTION;
     cell->style = theme_style(THEME_FAINT);

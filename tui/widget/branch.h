@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws a row of a tree: its marks, then one function, or two that call each other. */
+#ifndef MPROF_TUI_WIDGET_BRANCH_H
+#define MPROF_TUI_WIDGET_BRANCH_H
+
+#include "tui/screen/cells.h"
+
+/*
+ * Writes the text of a row into exactly `width` columns. What stands before the name stays: a
+ * level, spaces, the marks ▾ ▸ →; so does what follows it: ↺, "⇄ 3 more". The names are cut as
+ * area_name() cuts them, both sides of a ⇄ alike.
+ */
+void branch_render(const struct area *area, int x, int y, int width, struct cell_style style,
+                   const char *text);
+
+#endif
