@@ -84,6 +84,11 @@ static void draw(struct graphs *graphs, const char *text)
     graphs_lay_out(graphs);
     const size_t count = graphs->diagram.count;
     graphs->box = before == 0 || box >= count || count > before + 1 ? count - 1 : box;
+    for (size_t i = 0; graphs->added && count == before + 1 && i < count; i++)
+        if (session_box_inputs(&graphs->diagram.boxes[i]) > 0 &&
+            graphs->diagram.boxes[i].input[0] == box)
+            graphs->box = i;
+    graphs->added = false;
 }
 
 void graphs_load_boxes(struct graphs *graphs, struct exploration *exploration)

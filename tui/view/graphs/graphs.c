@@ -149,6 +149,8 @@ static void take_answer(struct graphs *graphs, struct exploration *exploration, 
         return;
     }
     apply(graphs, exploration, changed, text);
+    graphs->added =
+        (graphs->asked == ASKED_ADD || graphs->asked == ASKED_PAINT) && !graphs->rejected[0];
 }
 
 /* ---- keys ------------------------------------------------------------------------------- */
