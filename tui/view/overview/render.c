@@ -93,8 +93,10 @@ static void render_one(const struct overview *overview, const struct exploration
                          : severity > 0 ? THEME_WARNING
                                         : THEME_FAINT));
     area_field_right(area, 3, y, 9, plain, format_size(size, finding->bytes));
-    const int word = area->width >= 60 ? 17 : 0;
-    area_field(area, 14, y, word, theme_style(THEME_PLAIN), ranked_word(finding));
+    /* Where there is no room for all, what it is comes before what it is of. */
+    const bool narrow = area->width < 60;
+    const int word = narrow ? 12 : 17;
+    area_field(area, 14, y, word - narrow, theme_style(THEME_PLAIN), ranked_word(finding));
     const int x = 14 + word;
     if (area->width >= 110)
         snprintf(rest, sizeof(rest), "%s block%s, %s – %s", format_count(a, finding->count),
@@ -102,14 +104,16 @@ static void render_one(const struct overview *overview, const struct exploration
                  format_instant(c, finding->last_ns));
     const int room = area->width - x - 2 - (rest[0] ? 40 : 0);
     if (finding->kind == RANKED_HOLES) {
-        area_print(area, x, y, plain, "%s hole%s of 1 KiB or more at %s",
+        area_print(area, x, y, plain, narrow ? "%s hole%s" : "%s hole%s of 1 KiB or more at %s",
                    format_count(a, finding->count), finding->count == 1 ? "" : "s",
                    format_instant(b, finding->first_ns));
         return;
     }
     const char *type = finding->type[0] ? finding->type : "unknown type";
-    area_category(area, x, y, room * 2 / 5 - 1, plain, type);
-    area_name(area, x + room * 2 / 5, y, room - room * 2 / 5, theme_style(THEME_PLAIN),
+    const int types = narrow ? 0 : room * 2 / 5;
+    if (types > 0)
+        area_category(area, x, y, types - 1, plain, type);
+    area_name(area, x + types, y, room - types, narrow ? plain : theme_style(THEME_PLAIN),
               finding->user[0] ? finding->user : "no function of yours");
     if (rest[0])
         area_field(area, area->width - 40, y, 39, theme_style(THEME_FAINT), rest);
