@@ -86,6 +86,7 @@ static void views_agree(void **state)
 static void names_read_back(void **state)
 {
     (void)state;
+    char name[KEY_NAME_SIZE];
     for (int view = 0; view < VIEWS; view++) {
         const struct key_binding *binding;
         if (!view_at(view))
@@ -93,11 +94,16 @@ static void names_read_back(void **state)
         for (size_t i = 0;
              (binding = key_binding_at(&view_at(view)->keys, (enum view_number)view, i)); i++)
             for (size_t k = 0; k < KEYS_MOST && binding->keys[k]; k++) {
-                char name[KEY_NAME_SIZE];
                 assert_int_equal(key_from_name(key_spelling(binding->keys[k], name)),
                                  binding->keys[k]);
             }
     }
+    assert_int_equal(key_from_name("F1"), KEYCODE_F1);
+    assert_int_equal(key_from_name("F12"), KEYCODE_F12);
+    assert_int_equal(key_from_name("F13"), 0);
+    assert_int_equal(key_from_name("F5x"), 0);
+    assert_string_equal(key_spelling(KEYCODE_F12, name), "F12");
+    assert_string_equal(key_spelling(KEYCODE_UNKNOWN, name), "that key");
     assert_int_equal(key_from_name("nonsense"), 0);
     assert_int_equal(key_from_name(""), 0);
     assert_int_equal(key_from_name("é"), 0xe9);

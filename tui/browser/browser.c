@@ -315,8 +315,15 @@ bool browser_do(struct browser *browser, enum action action)
 /* Says that a key has no use in this view, unless something else was said. */
 static void say_useless(struct browser *browser, uint32_t key)
 {
+    static const struct key_table none = {NULL, 0};
     char name[KEY_NAME_SIZE];
-    if (!browser->exploration.message[0])
+    if (browser->exploration.message[0])
+        return;
+    if (key_action(&none, VIEW_MEMORY, key) == ACTION_COLOR_BY)
+        exploration_say(&browser->exploration,
+                        "%s has no colours; 2 and 3 have: %s chooses there what they mean",
+                        browser_view(browser->current)->title, key_spelling(key, name));
+    else
         exploration_say(&browser->exploration, "%s does nothing in %s; ? lists the keys",
                         key_spelling(key, name), browser_view(browser->current)->title);
 }

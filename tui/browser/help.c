@@ -163,6 +163,14 @@ void help_search(struct browser *browser, const char *text)
         find(browser, true, true);
 }
 
+/* Tells whether a key that closes the help also does what it does elsewhere: open a prompt, or a
+ * view. */
+static bool leads_elsewhere(enum action action)
+{
+    return action == ACTION_COMMAND || action == ACTION_FILTER ||
+           (action >= ACTION_VIEW_1 && action <= ACTION_VIEW_9);
+}
+
 void help_mode_key(struct browser *browser, uint32_t key)
 {
     /* The keys that move have the same meaning as in a list. */
@@ -198,6 +206,8 @@ void help_mode_key(struct browser *browser, uint32_t key)
         break;
     default:
         browser->mode = MODE_VIEW;
+        if (leads_elsewhere(action))
+            browser_do(browser, action);
         break;
     }
 }

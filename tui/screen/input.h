@@ -23,6 +23,9 @@ enum keycode {
     KEYCODE_END,
     KEYCODE_DELETE,
     KEYCODE_BACKTAB,
+    KEYCODE_UNKNOWN, /* a key of the terminal without a meaning here */
+    KEYCODE_F1,      /* and the next: F2 to F12 */
+    KEYCODE_F12 = KEYCODE_F1 + 11,
 };
 /* Ctrl with a letter. */
 #define KEYCODE_CONTROL(letter) ((uint32_t)(letter)&31)

@@ -371,7 +371,9 @@ static uint32_t translate_key(wint_t code)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (table[i].curses == (int)code)
             return table[i].key;
-    return 0;
+    if (code >= KEY_F(1) && code <= KEY_F(12))
+        return KEYCODE_F1 + (uint32_t)(code - KEY_F(1));
+    return KEYCODE_UNKNOWN;
 }
 
 static int64_t now_ms(void)
