@@ -126,6 +126,11 @@ static void test_rows_against_sql(void **state)
     session_close(session);
 }
 
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
 static void test_stacks_against_sql(void **state)
 {
     (void)state;
@@ -149,15 +154,14 @@ static void test_stacks_against_sql(void **state)
         assert_int_equal(session_stack(session, stack, frames, 64),
                          sqlite3_column_int64(statement, 8));
         const struct session_frame *frame = &frames[depth];
-        assert_string_equal(session_function_name(session, frame->function),
-                            sqlite3_column_text(statement, 2));
+        assert_string_equal(session_function_name(session, frame->function), text_of(statement, 2));
         assert_string_equal(session_function_module(session, frame->function),
-                            sqlite3_column_text(statement, 3));
-        assert_string_equal(frame->file, sqlite3_column_text(statement, 4));
+                            text_of(statement, 3));
+        assert_string_equal(frame->file, text_of(statement, 4));
         assert_int_equal(frame->line, sqlite3_column_int64(statement, 5));
         assert_int_equal(frame->inlined, sqlite3_column_int64(statement, 6));
         assert_int_equal(frame->pc, sqlite3_column_int64(statement, 7));
-        assert_string_equal(session_stack_state(session, stack), sqlite3_column_text(statement, 9));
+        assert_string_equal(session_stack_state(session, stack), text_of(statement, 9));
         size_t site = session_stack_call_site(session, stack);
         assert_true(site <= 1);
         if (site == 1)
