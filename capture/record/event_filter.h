@@ -12,11 +12,16 @@
 #include "capture/options/options.h"
 #include "capture/record/live_blocks.h"
 #include "capture/record/real.h"
+#include "capture/record/sampled_blocks.h"
+#include "capture/record/sampling.h"
+#include "capture/record/state.h"
 #include "capture/record/thread.h"
 #include "capture/trace/file.h"
 
 /* True if the functions below must be asked. Set once at the start. */
 extern bool event_filter_is_on;
+/* True if events are neither counted nor watched for. Set once at the start. */
+extern bool event_filter_only_samples;
 
 /* Begins sampling by `mean` (sampling.h). Returns false if there is no memory for it. */
 bool event_filter_init(uint64_t mean);
@@ -43,6 +48,30 @@ static inline void event_filter_look_outside(void)
 {
     if (trace_file_is_asked())
         thread_self.leave_flags |= THREAD_ASKED;
+}
+
+/*
+ * The two decisions of a sample that nearly every event gets, for the entry points of the heap:
+ * the event is not recorded, and nothing is left to do. `flags` are those of the thread. If they
+ * return false, ask the functions above.
+ */
+static inline bool event_filter_skips_allocation(struct thread *thread, uint32_t flags,
+                                                 const void *address, uint64_t size)
+{
+    if (!(flags & THREAD_SAMPLED) || __builtin_expect(!address, 0) ||
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_RECORDING ||
+        !sample_skips(&thread->sample, size))
+        return false;
+    event_filter_look_outside();
+    return true;
+}
+
+static inline bool event_filter_skips_free(uint32_t flags, const void *address)
+{
+    if (!(flags & THREAD_SAMPLED) || sampled_blocks_may_have((uintptr_t)address))
+        return false;
+    event_filter_look_outside();
+    return true;
 }
 
 /* Makes the real call and records the parts of it that are to be recorded. These are the end of the

@@ -9,6 +9,7 @@
 #ifndef MPROF_CAPTURE_RECORD_EVENTS_H
 #define MPROF_CAPTURE_RECORD_EVENTS_H
 
+#include "capture/record/event_filter.h"
 #include "capture/record/event_steps.h"
 
 /* Records an allocation of `size` bytes that failed. */
@@ -50,6 +51,8 @@ events_put_malloc(struct thread *thread, const void *frame, uint64_t early, cons
         ticks = early;
     else if (flags == THREAD_SHARED)
         ticks = clock_tsc_after();
+    else if (event_filter_skips_allocation(thread, flags, address, size))
+        return;
     else {
         events_put_allocation(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
         return;
@@ -71,6 +74,8 @@ events_put_free(struct thread *thread, const void *frame, const void *address)
         ticks = clock_tsc_before();
     else if (flags == THREAD_SHARED)
         ticks = clock_tsc_after();
+    else if (event_filter_skips_free(flags, address))
+        return;
     else {
         events_put_other_free(thread, frame, address);
         return;

@@ -48,13 +48,18 @@ bool sampled_blocks_add(uint64_t address);
 bool sampled_blocks_remove_slow(uint64_t address);
 bool sampled_blocks_has(uint64_t address);
 
-/* Removes the block. Returns false if it was not there. */
-static inline bool sampled_blocks_remove(uint64_t address)
+/* Tells by the filter alone whether the block may be there. */
+static inline bool sampled_blocks_may_have(uint64_t address)
 {
     const uint64_t at = sampled_blocks_hash(address) >> 48;
     return __builtin_expect(
-               atomic_load_explicit(&sampled_blocks_filter[at], memory_order_relaxed) != 0, 0) &&
-           sampled_blocks_remove_slow(address);
+        atomic_load_explicit(&sampled_blocks_filter[at], memory_order_relaxed) != 0, 0);
+}
+
+/* Removes the block. Returns false if it was not there. */
+static inline bool sampled_blocks_remove(uint64_t address)
+{
+    return sampled_blocks_may_have(address) && sampled_blocks_remove_slow(address);
 }
 
 /* Removes the blocks whose address is `same` in the bits of `mask`. Reads the whole table, which

@@ -32,15 +32,21 @@ uint64_t sample_distance(uint64_t random, uint64_t mean);
 
 bool sample_takes_slow(struct sample *sample, uint64_t size);
 
-/* Tells whether an allocation of `size` bytes (0 counts as 1) is recorded. */
-static inline bool sample_takes(struct sample *sample, uint64_t size)
+/* Tells whether an allocation of `size` bytes (0 counts as 1) lies before the next point, and goes
+ * on behind it. Otherwise changes nothing. */
+static inline bool sample_skips(struct sample *sample, uint64_t size)
 {
     size += size == 0;
-    if (size <= sample->left) {
-        sample->left -= size;
+    if (__builtin_expect(size > sample->left, 0))
         return false;
-    }
-    return sample_takes_slow(sample, size);
+    sample->left -= size;
+    return true;
+}
+
+/* Tells whether an allocation of `size` bytes is recorded. */
+static inline bool sample_takes(struct sample *sample, uint64_t size)
+{
+    return !sample_skips(sample, size) && sample_takes_slow(sample, size + (size == 0));
 }
 
 #endif

@@ -25,6 +25,7 @@ enum thread_flag {
     THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
     THREAD_SHARED = 16,     /* other threads record too; set by them, and never taken back */
     THREAD_FAST_CLOCK = 32, /* clock=fast; THREAD_OTHER_CLOCK is set, too */
+    THREAD_SAMPLED = 64,    /* the filter only samples; THREAD_FILTERED is set, too */
 };
 
 /* A thread's counts that are not added to the sums yet (threshold.h). */
