@@ -10,7 +10,7 @@
 /* What the rows of a group add to, beside the last of them in this chunk, which counts from 1. */
 struct shape_sum {
     struct group_shape shape;
-    uint64_t size_before, began_before, end_before, end_before_that;
+    uint64_t id_before, size_before, began_before, end_before, end_before_that;
     uint32_t chunk_before;
 };
 
@@ -25,13 +25,14 @@ struct shaping {
 
 struct shape_views {
     struct group_key_views keys;
-    struct column_view size, bytes, counts, began, life;
+    struct column_view size, bytes, counts, began, life, realloc_of;
 };
 
 /* The values of the rows of a block. */
 struct shape_values {
     uint32_t groups[KERNEL_ROWS];
     uint64_t size[KERNEL_ROWS], bytes[KERNEL_ROWS], began[KERNEL_ROWS], life[KERNEL_ROWS];
+    uint64_t realloc_of[KERNEL_ROWS];
 };
 
 static bool read_views(struct shaping *shaping, struct scan_worker *worker, uint32_t chunk,
@@ -41,7 +42,8 @@ static bool read_views(struct shaping *shaping, struct scan_worker *worker, uint
     if (!group_keys_views(&set->keys, &set->rows, worker, chunk, &views->keys, error) ||
         !scan_column(worker, chunk, COLUMN_SIZE, &views->size, error) ||
         !scan_column(worker, chunk, COLUMN_ALLOC_NS, &views->began, error) ||
-        !scan_column(worker, chunk, COLUMN_LIFE_NS, &views->life, error))
+        !scan_column(worker, chunk, COLUMN_LIFE_NS, &views->life, error) ||
+        !scan_column(worker, chunk, COLUMN_REALLOC_OF, &views->realloc_of, error))
         return false;
     group_keys_reread(&set->keys, &views->keys, COLUMN_SIZE, &views->size);
     group_keys_reread(&set->keys, &views->keys, COLUMN_LIFE_NS, &views->life);
@@ -61,30 +63,39 @@ static void add_from(const struct shaping *shaping, struct group_shape *shape, u
         shape->live[point] += bytes;
 }
 
+/* A row as a step of a buffer that grows. */
+struct step {
+    uint64_t id, size, began, end; /* end: UINT64_MAX if it was not freed */
+    uint64_t realloc_of;           /* 0: of none */
+};
+
 /*
- * Adds a row to the steps by which sizes climb: it is larger than the row before, was allocated
- * while that one was live, and after the one before that was freed. So a buffer grows: at most two
- * of its blocks are live at once. realloc() frees and allocates at one time.
+ * Adds a row to the steps by which sizes climb: it is larger than the row before, and realloc()
+ * made it of that one, or it was allocated while that one was live and after the one before that
+ * was freed. So a buffer grows: at most two of its blocks are live at once. If frees have stacks,
+ * realloc() frees the old block before it allocates the new one.
  */
-static void add_step(struct shape_sum *sum, uint64_t size, uint64_t began, uint64_t end,
-                     uint32_t chunk)
+static void add_step(struct shape_sum *sum, const struct step *step, uint32_t chunk)
 {
     const bool same_chunk = sum->chunk_before == chunk + 1;
-    if (same_chunk && size > sum->size_before && sum->began_before <= began &&
-        sum->end_before >= began && sum->end_before != UINT64_MAX &&
-        sum->end_before_that <= began) {
+    const bool proven = step->realloc_of != 0 && step->realloc_of == sum->id_before;
+    const bool inferred = sum->began_before <= step->began && sum->end_before >= step->began &&
+                          sum->end_before != UINT64_MAX && sum->end_before_that <= step->began;
+    if (same_chunk && step->size > sum->size_before && (proven || inferred)) {
         sum->shape.climbs++;
         sum->shape.replaced += sum->size_before;
     }
     sum->end_before_that = same_chunk ? sum->end_before : 0;
     sum->chunk_before = chunk + 1;
-    sum->size_before = size;
-    sum->began_before = began;
-    sum->end_before = end;
+    sum->id_before = step->id;
+    sum->size_before = step->size;
+    sum->began_before = step->began;
+    sum->end_before = step->end;
 }
 
+/* `row` is the row's place in the chunk. */
 static void add_row(const struct shaping *shaping, const struct shape_values *values,
-                    uint32_t chunk, size_t i)
+                    uint32_t chunk, size_t row, size_t i)
 {
     struct shape_sum *sum = &shaping->sums[values->groups[i]];
     struct group_shape *shape = &sum->shape;
@@ -101,7 +112,13 @@ static void add_row(const struct shaping *shaping, const struct shape_values *va
         add_from(shaping, shape, end, (uint64_t)0 - values->bytes[i]);
     shape->rows++;
     shape->sizes += size;
-    add_step(sum, size, began, life != 0 ? end : UINT64_MAX, chunk);
+    add_step(sum,
+             &(struct step){.id = (uint64_t)chunk * COLUMN_CHUNK_ROWS + row + 1,
+                            .size = size,
+                            .began = began,
+                            .end = life != 0 ? end : UINT64_MAX,
+                            .realloc_of = values->realloc_of[i]},
+             chunk);
 }
 
 static void add_block(const struct shaping *shaping, const struct shape_views *views,
@@ -114,6 +131,7 @@ static void add_block(const struct shaping *shaping, const struct shape_views *v
     kernel_take(&views->bytes, rows, values.bytes);
     kernel_take(&views->began, rows, values.began);
     kernel_take(&views->life, rows, values.life);
+    kernel_take(&views->realloc_of, rows, values.realloc_of);
     for (size_t i = 0; i < rows->count; i++) {
         /* Many groups do not fit into the cache: fetch one ahead of its turn. */
         if (i + 16 < rows->count) {
@@ -121,7 +139,7 @@ static void add_block(const struct shaping *shaping, const struct shape_views *v
             for (size_t line = 0; line < sizeof(struct shape_sum); line += 64)
                 __builtin_prefetch(soon + line, 1);
         }
-        add_row(shaping, &values, chunk, i);
+        add_row(shaping, &values, chunk, rows->first + rows->row[i], i);
     }
 }
 

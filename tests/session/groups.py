@@ -35,7 +35,7 @@ def outward(stack, count):
     return function_name.get(frame_function[frames[stack][place]]) if place < len(frames[stack]) else None
 
 
-ROWS = """SELECT a.id, a.size, a.count, a.alloc_ns, a.free_ns, a.stack_id, a.free_stack_id, a.thread_id, a.free_thread_id,
+ROWS = """SELECT a.id, a.size, a.count, a.alloc_ns, a.free_ns, a.stack_id, a.free_stack_id, a.thread_id, a.free_thread_id, a.realloc_of,
   a.arena_id, k.name AS kind, ty.name AS type, coalesce(ty.confidence, 'unknown') AS confidence,
   o.name AS owner, f.name AS function, s.path AS file, fr.line AS line, m.name AS module, th.process_id AS process
   FROM allocation a JOIN kind k ON k.id = a.kind LEFT JOIN type ty ON ty.id = a.type_id
@@ -91,8 +91,8 @@ def climb(rows):
         a, b = rows[i - 1], rows[i]
         first = i == 1 or chunk(rows[i - 2]) != chunk(b)
         if chunk(a) == chunk(b) and b["size"] > a["size"] and a["free_ns"] is not None \
-                and a["alloc_ns"] <= b["alloc_ns"] <= a["free_ns"] \
-                and (first or rows[i - 2]["free_ns"] <= b["alloc_ns"]):
+                and (b["realloc_of"] == a["id"] or a["alloc_ns"] <= b["alloc_ns"] <= a["free_ns"]
+                     and (first or rows[i - 2]["free_ns"] <= b["alloc_ns"])):
             climbs += 1
             replaced += a["size"]
     sizes = sum(r["size"] for r in rows)

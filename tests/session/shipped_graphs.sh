@@ -47,6 +47,10 @@ finds 'pinned(idle)' pinned_heap 'make_note\(\)\|(9[0-9]|100)\|'
 finds cross_thread handed_over '^Message\|2\|3\|2000\|'
 finds ladders small_steps '\|500\|32064000\|'
 rows small_steps.faulty.db ladders | grep -q '|43|4637716|' || complain "ladders lacks the reallocations: $(cat rows.txt)"
+# The stack of a free is taken before the realloc, and so is its time.
+"$MPROF_BUILD/bin/mprof-run" --quiet --free-stacks -o stacks.bin -- "$MPROF_BUILD/tests/graphs/small_steps" faulty &&
+    "$MPROF_BUILD/bin/mprof-ingest" --quiet stacks.bin || complain "small_steps: not recorded with stacks of frees"
+rows stacks.db ladders | grep -q '|43|4637716|' || complain "ladders lacks reallocations with stacks of frees: $(cat rows.txt)"
 [ "$(rows small_steps.faulty.db ladders | wc -l)" = 2 ] || complain "ladders finds too much: $(cat rows.txt)"
 finds padding padded_cells '^PaddedCell\|5000\|200000\|'
 finds reserves small_lists '^SmallList<int, 4u>::SmallList\(\)\|16\|2000\|'

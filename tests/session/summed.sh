@@ -21,7 +21,7 @@ record() { # NAME OPTIONS… -- COMMAND…
 
 record script -- perl -e 'my %h; for (1..70000) { $h{$_ % 997} .= "x" x ($_ % 50); push @{$l[$_ % 7]}, [$_] } print scalar keys %h'
 check script spans
-part script 'live at 50% | where size > 24' all at_peak_bytes,climb,replaced
+part script 'where size in 200..600' all at_peak_bytes,climb,replaced
 cp script.db none.db && sqlite3 none.db "DELETE FROM slot_sum; DELETE FROM tile; DELETE FROM meta WHERE key = 'slot_ns'"
 check none
 # Tables of an earlier version, whose sums have fewer columns.

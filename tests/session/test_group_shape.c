@@ -54,14 +54,18 @@ static int close_fixture(void **state)
 #define ROWS                                                                                       \
     "DROP TABLE IF EXISTS d; DROP TABLE IF EXISTS a; CREATE TEMP TABLE d AS SELECT CAST(value AS " \
     "INTEGER) AS d FROM meta WHERE key = 'duration_ns'; CREATE TEMP TABLE a AS SELECT id, size, "  \
-    "count, alloc_ns, free_ns, type_id, coalesce(free_ns, d) AS ended, %s AS k FROM allocation, "  \
+    "count, alloc_ns, free_ns, realloc_of, type_id, coalesce(free_ns, d) AS ended, %s AS k FROM "  \
+    "allocation, "                                                                                 \
     "d WHERE arena_id = 0 %s; CREATE INDEX temp.by_key ON a(k)"
 
 /* The blocks of a key, with the size of the one before, and if they climb from it. */
 #define STEPS                                                                                      \
-    "SELECT size, lag(size) OVER w AS before, size > lag(size) OVER w AND alloc_ns >= "            \
-    "lag(alloc_ns) OVER w AND alloc_ns <= lag(free_ns) OVER w AND alloc_ns >= coalesce("           \
-    "lag(free_ns, 2) OVER w, 0) AS climbs FROM a WHERE k = ?1 WINDOW w AS (PARTITION BY (id - 1) " \
+    "SELECT size, lag(size) OVER w AS before, size > lag(size) OVER w AND (coalesce(realloc_of = " \
+    "lag(id) OVER w, 0) OR "                                                                       \
+    "(alloc_ns >= lag(alloc_ns) OVER w AND alloc_ns <= lag(free_ns) OVER w AND alloc_ns >= "       \
+    "coalesce("                                                                                    \
+    "lag(free_ns, 2) OVER w, 0))) AS climbs FROM a WHERE k = ?1 WINDOW w AS (PARTITION BY (id - "  \
+    "1) "                                                                                          \
     "/ 65536 ORDER BY id)"
 
 static const struct {
