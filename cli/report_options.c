@@ -67,8 +67,9 @@ const struct command_line report_command_line = {
              "  diff                  what changed since the session of --base\n"
              "  1988                  the four tables of the first mprof\n",
     .after =
-        "Exit status: 0 done, 1 the session cannot be read or the output cannot be written,\n"
-        "2 wrong options, or a filter or a budget that does not parse, 3 a budget was exceeded.\n",
+        "Exit status: 0 done, 1 the session cannot be read or cannot tell what a budget measures,\n"
+        "or the output cannot be written, 2 wrong options, or a filter or a budget that does not\n"
+        "parse, 3 a budget was exceeded.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),
     .operands = COMMAND_FILES,

@@ -416,10 +416,13 @@ static int check_budgets(const struct arguments *arguments, const struct budget_
         !write_check(arguments, &check, session_sampled(session), &error))
         status = complain(&error);
     for (size_t i = 0; status == EXIT_GOOD && i < file->count; i++)
-        if (check.results[i].verdict == BUDGET_WRONG)
+        if (check.results[i].error[0] != '\0')
             say("mprof-report", "%s", check.results[i].error);
     if (status == EXIT_GOOD)
-        status = check.wrong > 0 ? EXIT_BAD_USAGE : check.exceeded > 0 ? EXIT_EXCEEDED : EXIT_GOOD;
+        status = check.wrong > 0      ? EXIT_BAD_USAGE
+                 : check.exceeded > 0 ? EXIT_EXCEEDED
+                 : check.unknown > 0  ? EXIT_BAD_INPUT
+                                      : EXIT_GOOD;
     budget_check_free(&check);
     return status;
 }

@@ -114,11 +114,11 @@ static void say_warnings(const struct budget *budget, const struct graph_result 
         say("mprof-report", "%s: %s", budget->name, warnings[i].message);
 }
 
-/* Runs the sentence of a budget. Returns false with `error` set; its column is 0 if the session is
- * to blame. */
+/* Runs the sentence of a budget, and notes if the session cannot tell its value. Returns false with
+ * `error` set; its column is 0 if the session is to blame. */
 static bool measure(const struct budget_check *check, const struct budget *budget,
                     struct session *session, bool warn, struct session_measure *found, char **name,
-                    struct session_error *error)
+                    bool *unknown, struct session_error *error)
 {
     char *sentence = budget_sentence(check->file, budget, true);
     struct graph_result *result = sentence ? graph_run(session, sentence, error) : NULL;
@@ -126,6 +126,7 @@ static bool measure(const struct budget_check *check, const struct budget *budge
     if (!sentence)
         report_fail_memory(error, "a sentence");
     free(sentence);
+    *unknown |= result && graph_result_leaks_unknown(result);
     if (measured) {
         *found = *measured;
         *name = strdup(measured->name);
@@ -196,9 +197,23 @@ static void say_doubt(const struct budget *budget, const struct budget_result *r
             why);
 }
 
-/* Measures the base and compares. Returns false with `error` set. */
+/* Notes a budget that the session cannot tell. */
+static void take_unknown(struct budget_check *check, const struct budget *budget,
+                         struct budget_result *result)
+{
+    result->verdict = BUDGET_UNKNOWN;
+    snprintf(result->error, sizeof(result->error),
+             "%s: not judged: a recording stopped before the program ended, and what was live then "
+             "need not be leaked; limit live, or record to the end",
+             budget->name);
+    check->unknown++;
+}
+
+/* Measures the base and compares. `unknown` tells if the session cannot tell the measure. Returns
+ * false with `error` set. */
 static bool judge(struct budget_check *check, const struct budget *budget, struct session *session,
-                  struct session *base, struct budget_result *result, struct session_error *error)
+                  struct session *base, struct budget_result *result, bool unknown,
+                  struct session_error *error)
 {
     struct limit limit;
     char *name = NULL;
@@ -208,11 +223,16 @@ static bool judge(struct budget_check *check, const struct budget *budget, struc
     if (limit.relative && !base)
         return fail_limit(check, budget, "a percentage needs --base SESSION", error);
     if (limit.relative) {
-        const bool good = measure(check, budget, base, false, &result->base, &name, error);
+        const bool good =
+            measure(check, budget, base, false, &result->base, &name, &unknown, error);
         free(name);
         if (!good)
             return false;
         result->has_base = true;
+    }
+    if (unknown) {
+        take_unknown(check, budget, result);
+        return true;
     }
     if (!limit_passes(&limit, budget->relation, &result->measure, &result->base, &shown)) {
         result->verdict = BUDGET_EXCEEDED;
@@ -237,9 +257,10 @@ bool budget_check_run(struct budget_check *check, const struct budget_file *file
         const struct budget *budget = &file->budgets[i];
         struct budget_result *result = &check->results[i];
         struct session_error wrong = {.message = ""};
+        bool unknown = false;
         if ((!measure(check, budget, session, true, &result->measure, &result->measure_name,
-                      &wrong) ||
-             !judge(check, budget, session, base, result, &wrong)) &&
+                      &unknown, &wrong) ||
+             !judge(check, budget, session, base, result, unknown, &wrong)) &&
             !take_error(check, result, &wrong)) {
             *error = wrong;
             return false;

@@ -7,7 +7,8 @@
 #include "report/budget/limit.h"
 #include "report/document/document.h"
 
-enum budget_verdict { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_WRONG };
+/* UNKNOWN: the session cannot tell, because it was recorded only in part. */
+enum budget_verdict { BUDGET_KEPT, BUDGET_EXCEEDED, BUDGET_WRONG, BUDGET_UNKNOWN };
 
 #define HOLDERS_MOST 3
 
@@ -27,7 +28,7 @@ struct budget_result {
     struct session_measure base;
     bool has_limit, limit_negative;
     uint64_t limit;
-    char error[512]; /* of WRONG: the place and what was expected */
+    char error[512]; /* of WRONG: the place and what was expected; of UNKNOWN: why */
     struct budget_holder holders[HOLDERS_MOST];
     size_t holder_count;
 };
@@ -35,7 +36,7 @@ struct budget_result {
 struct budget_check {
     const struct budget_file *file;
     struct budget_result *results; /* of each budget */
-    size_t exceeded, wrong;
+    size_t exceeded, wrong, unknown;
 };
 
 /* Checks all budgets. `base` is a session or NULL. Prints warnings on standard error. Returns false

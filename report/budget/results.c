@@ -7,8 +7,10 @@
 #include "report/document/formats.h"
 #include "report/names.h"
 
-static const char *const verdicts[] = {
-    [BUDGET_KEPT] = "kept", [BUDGET_EXCEEDED] = "exceeded", [BUDGET_WRONG] = "error"};
+static const char *const verdicts[] = {[BUDGET_KEPT] = "kept",
+                                       [BUDGET_EXCEEDED] = "exceeded",
+                                       [BUDGET_WRONG] = "error",
+                                       [BUDGET_UNKNOWN] = "not judged"};
 
 static enum value_kind unit_kind(enum session_unit unit)
 {
@@ -52,14 +54,15 @@ static void add_result(const struct budget *budget, const struct budget_result *
     static const struct document_value none = {.kind = VALUE_NUMBER, .is_null = true};
     char condition[128];
     snprintf(condition, sizeof(condition), "%s %.100s", budget->sign, budget->limit);
-    document_value(document, result->measure_name ? measured(&result->measure) : none);
+    const bool told = result->verdict != BUDGET_UNKNOWN;
+    document_value(document, told && result->measure_name ? measured(&result->measure) : none);
     document_value(document, limit_value(result));
-    document_value(document, result->has_base ? measured(&result->base) : none);
+    document_value(document, told && result->has_base ? measured(&result->base) : none);
     document_text(document, unit_name(result));
     document_text(document, verdicts[result->verdict]);
     document_text(document, budget->name);
     document_text(document, condition);
-    document_text(document, result->verdict == BUDGET_WRONG ? result->error : NULL);
+    document_text(document, result->error[0] != '\0' ? result->error : NULL);
 }
 
 static void add_holders(const struct budget *budget, const struct budget_result *result,
@@ -114,7 +117,7 @@ static void put_attribute(FILE *out, const char *name, const char *text)
 static void put_counts(const struct budget_check *check, FILE *out)
 {
     fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" time=\"0\"",
-            check->file->count, check->exceeded, check->wrong);
+            check->file->count, check->exceeded, check->wrong + check->unknown);
 }
 
 /* Writes "<= 10", or "<= +5%, which is 12: the base has 12" if the text alone does not tell the
@@ -183,7 +186,8 @@ void budget_check_junit(const struct budget_check *check, const char *name, FILE
         if (result->verdict == BUDGET_EXCEEDED)
             put_failure(budget, result, out);
         else {
-            fputs("    <error type=\"sentence\"", out);
+            fprintf(out, "    <error type=\"%s\"",
+                    result->verdict == BUDGET_WRONG ? "sentence" : "session");
             put_attribute(out, "message", result->error);
             fputs("/>\n", out);
         }

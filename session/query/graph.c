@@ -19,6 +19,7 @@ struct graph_result {
     struct session_measure measure;
     char *name; /* of the measure */
     struct filter_warnings warnings;
+    bool leaks_unknown;
     struct graph_side *sides; /* those with rows */
     size_t side_count;
 };
@@ -309,6 +310,7 @@ static struct graph_result *run_text(struct session *session, const char *text,
     bool good = running_start(running, session, text, options, begin, error) &&
                 find_result(result, running, error);
     result->warnings = running->rows.warnings;
+    result->leaks_unknown = running->rows.leaks_unknown;
     running_end(running);
     free(running);
     if (!good) {
@@ -376,6 +378,11 @@ size_t graph_result_warnings(const struct graph_result *result,
 {
     *warnings = result->warnings.list;
     return result->warnings.count;
+}
+
+bool graph_result_leaks_unknown(const struct graph_result *result)
+{
+    return result->leaks_unknown;
 }
 
 struct selection *graph_result_take_selection(struct graph_result *result)

@@ -22,8 +22,9 @@ struct run {
     struct filter_colors *colors;
     enum session_color_by color_by;
     unsigned pipelines;
-    bool arenas;    /* sets have blocks of custom allocators */
-    bool processes; /* sets have blocks of all processes, not only of the selected one */
+    bool arenas;        /* sets have blocks of custom allocators */
+    bool processes;     /* sets have blocks of all processes, not only of the selected one */
+    bool leaks_unknown; /* a set `leaked` is of a session whose recording stopped */
     struct filter_warnings warnings;
     const struct filter_step *last; /* the last step that selects rows, a `where`; NULL: another */
     bool summed;                    /* its pass has found the totals of the rows */

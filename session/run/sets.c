@@ -77,6 +77,7 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
     case SET_LIVE_AT:
         return run_live_at(run, &source->moment, &rows->set);
     case SET_LEAKED:
+        run->leaks_unknown |= session_stopped(run->session);
         return run_live_at(run, &source->moment, &rows->set) &&
                leave_out_runtime(run, &rows->set) && run_leave_out_collected(run, &rows->set);
     case SET_SURVIVED:

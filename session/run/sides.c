@@ -95,6 +95,7 @@ bool run_other_session(struct run *run, const struct filter_set *source, struct 
     run->pipelines = there.pipelines;
     run->color_by = there.color_by;
     run->warnings = there.warnings;
+    run->leaks_unknown = there.leaks_unknown;
     struct run_side *side = good ? calloc(1, sizeof(*side)) : NULL;
     if (!good || !side || !row_set_start(&rows->set, run->session->columns, false, &inner)) {
         if (good && inner.message[0] == '\0')
