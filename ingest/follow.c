@@ -41,6 +41,7 @@ struct follow {
     struct row_batch *full, *shown; /* the batch that replay fills; one for temporary rows */
     uint64_t first_new;             /* row of the first batch that is not whole in the session */
     struct session_known known;     /* rows that the session has already */
+    struct writer_pieces pieces;    /* the same, of the stacks' pieces */
     bool replays;                   /* replay has begun: the clock's rate is known */
     bool in_transaction;
     int process; /* the one that records, -1: it cannot be seen from here */
@@ -124,7 +125,8 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
     uint64_t last_ticks = follow->scan.last_ticks;
     follow->scan.last_ticks = end_ticks; /* the end of the session so far */
     bool good = problems_join(&problems, &follow->scan.problems) &&
-                problems_join(&problems, &shown->problems) && session_frames_put(&sink, &facts) &&
+                problems_join(&problems, &shown->problems) &&
+                session_frames_put(&sink, &facts, &follow->pieces) &&
                 session_tables_put(&sink, &facts) && put_standing(follow, &sink);
     follow->scan.last_ticks = last_ticks;
     follow->known = session_tables_known(&facts);
@@ -414,6 +416,7 @@ static bool follow_one(const struct ingest_options *options, struct ingest_statu
     totals_free_memory(&follow->totals);
     type_table_free(&follow->types);
     stacks_free(&follow->stacks);
+    writer_pieces_free(&follow->pieces);
     symbols_free(follow->symbols);
     trace_follow_free(follow->trace);
     trace_scan_free(&follow->scan);

@@ -72,11 +72,19 @@ CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to 
   kind TEXT NOT NULL,             -- 'C++ exceptions', 'stdio', 'loader', 'locale', 'suppressed'
   pattern TEXT                    -- for 'suppressed': the pattern that matched; otherwise NULL
 );
-CREATE TABLE stack_frame(
+-- Stacks are cut into pieces, from the outermost frame on. Equal pieces are stored once, since most
+-- stacks share their outer frames. The view stack_frame shows the frames of whole stacks.
+CREATE TABLE stack_piece(
   stack_id INTEGER NOT NULL,
-  depth INTEGER NOT NULL,         -- 0 innermost
-  frame_id INTEGER NOT NULL,
+  depth INTEGER NOT NULL,         -- of the piece's innermost frame; 0 innermost
+  piece_id INTEGER NOT NULL,
   PRIMARY KEY(stack_id, depth)
+) WITHOUT ROWID;
+CREATE TABLE piece_frame(         -- at most 8 frames of a piece
+  piece_id INTEGER NOT NULL,      -- dense from 1
+  position INTEGER NOT NULL,      -- 0 innermost of the piece
+  frame_id INTEGER NOT NULL,
+  PRIMARY KEY(piece_id, position)
 ) WITHOUT ROWID;
 CREATE TABLE process(             -- one row, or several if the session has traces of several processes
   id INTEGER PRIMARY KEY,         -- from 1, in the order of start
@@ -418,6 +426,10 @@ CREATE TABLE sqlar(               -- an SQLite archive (https://sqlite.org/sqlar
 CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
+
+CREATE VIEW stack_frame AS        -- the frames of the stacks; depth 0 is innermost
+  SELECT p.stack_id AS stack_id, p.depth + f.position AS depth, f.frame_id AS frame_id
+  FROM stack_piece p JOIN piece_frame f ON f.piece_id = p.piece_id;
 
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,

@@ -8,7 +8,7 @@
 
 /*
  * A stack is kept to this depth, four times the recorder's limit. When all stacks together have
- * more than `frames_limit` frames (rows of stack_frame), each new stack keeps its innermost few.
+ * more than `frames_limit` frames, each new stack keeps its innermost few.
  */
 enum { DEPTH_LIMIT = 16384, DEPTH_LIMIT_BEYOND = 32 };
 static const uint64_t frames_limit = 64000000;

@@ -101,9 +101,11 @@ static int add_path(struct call_tree *tree, struct path *path, const struct stac
 static int read_stacks(sqlite3 *database, struct call_tree *tree, const struct stack_usages *stacks)
 {
     static const char sql[] =
-        "SELECT s.id, sf.frame_id = s.call_site_frame_id, fr.function_id FROM stack s"
-        "  LEFT JOIN stack_frame sf ON sf.stack_id = s.id LEFT JOIN frame fr ON fr.id = sf.frame_id"
-        "  ORDER BY s.id, sf.depth";
+        "SELECT s.id, pf.frame_id = s.call_site_frame_id, fr.function_id FROM stack s"
+        "  LEFT JOIN stack_piece sp ON sp.stack_id = s.id"
+        "  LEFT JOIN piece_frame pf ON pf.piece_id = sp.piece_id"
+        "  LEFT JOIN frame fr ON fr.id = pf.frame_id"
+        "  ORDER BY s.id, sp.depth, pf.position";
     struct path path = {.stack = -1};
     sqlite3_stmt *query = NULL;
     int result = sqlite3_prepare_v2(database, sql, -1, &query, NULL);

@@ -19,7 +19,7 @@ bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *
                              uint32_t table_root, uint32_t index_root);
 
 /*
- * Fills the empty table from stack, frame and stack_frame, with the sums of each stack. Returns
+ * Fills the empty table from the frames of all stacks, with the sums of each stack. Returns
  * SQLite's code.
  */
 int writer_call_nodes_derive(sqlite3 *database, const struct stack_usages *stacks);

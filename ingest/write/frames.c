@@ -5,20 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ingest/write/record.h"
-
-/* How many rows are written or read at once. */
+/* How many frames are written or read at once. */
 enum { WAITING_MAX = 32768 };
-
-bool writer_frames_row(struct writer_btree *tree, uint64_t stack, uint64_t depth, uint64_t frame)
-{
-    uint8_t record[4 + 3 * 8], *end = record + 4;
-    record[0] = 4;
-    end = writer_put_number(record + 1, end, (int64_t)stack);
-    end = writer_put_number(record + 2, end, (int64_t)depth);
-    end = writer_put_number(record + 3, end, (int64_t)frame);
-    return writer_btree_put_key(tree, record, (size_t)(end - record));
-}
 
 static bool fail(struct writer_frames *frames, int error)
 {
@@ -86,10 +74,9 @@ static size_t read_rows(struct writer_frames *frames, uint64_t place)
     return count;
 }
 
-static bool put_rows(struct writer_frames *frames, struct writer_btree *tree,
+static bool put_rows(struct writer_frames *frames, struct writer_frame_tables *tables,
                      bool (*stop)(const void *context), const void *context)
 {
-    uint64_t stack = UINT64_MAX, depth = 0;
     size_t count;
     for (uint64_t place = 0; place < frames->written; place += count) {
         if (stop && stop(context))
@@ -99,27 +86,25 @@ static bool put_rows(struct writer_frames *frames, struct writer_btree *tree,
             return false;
         for (size_t i = 0; i < count; i++) {
             const struct writer_frame *row = &frames->waiting[i];
-            depth = row->stack == stack ? depth + 1 : 0;
-            stack = row->stack;
-            if (!writer_frames_row(tree, stack, depth, row->frame))
-                return fail(frames, tree->pages->error);
+            if (!writer_frame_tables_add(tables, row->stack, row->frame))
+                return fail(frames, tables->pages->error);
         }
     }
-    return writer_btree_finish(tree) || fail(frames, tree->pages->error);
+    return writer_frame_tables_finish(tables) || fail(frames, tables->pages->error);
 }
 
-bool writer_frames_put(struct writer_frames *frames, int session, uint32_t root,
+bool writer_frames_put(struct writer_frames *frames, int session, struct writer_frame_roots roots,
                        bool (*stop)(const void *context), const void *context)
 {
     struct writer_pages pages;
-    struct writer_btree tree;
+    struct writer_frame_tables tables;
     if (!flush(frames))
         return false;
     if (!writer_pages_open(&pages, session, WRITER_LOCK_BYTE))
         return fail(frames, pages.error);
-    writer_btree_open(&tree, &pages, root, WRITER_BTREE_INDEX);
-    const bool good = put_rows(frames, &tree, stop, context);
-    writer_btree_close(&tree);
+    writer_frame_tables_open(&tables, &pages, roots);
+    const bool good = put_rows(frames, &tables, stop, context);
+    writer_frame_tables_close(&tables);
     return (writer_pages_close(&pages) || fail(frames, pages.error)) && good;
 }
 

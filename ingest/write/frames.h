@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes the rows of stack_frame, which are the most rows of all small tables of a session. They
- * are put into the tree of the table in ascending order (ingest/write/btree.h), while SQLite has
- * the file closed.
- *
- * In a session of several processes they wait in a separate file until the last process is done:
- * writer_frames_begin(), writer_frames_add(), writer_frames_put(), writer_frames_end().
+ * Keeps the frames of the stacks of several processes, which become one session, in a separate file
+ * until the last process is done: writer_frames_begin(), writer_frames_add(), writer_frames_put(),
+ * writer_frames_end().
  */
 #ifndef MPROF_INGEST_WRITE_FRAMES_H
 #define MPROF_INGEST_WRITE_FRAMES_H
 
-#include "ingest/write/btree.h"
+#include "ingest/write/frame_tables.h"
 
 struct writer_frame {
     uint32_t stack, frame;
@@ -25,21 +22,17 @@ struct writer_frames {
     int error; /* errno of the first failure, 0: none */
 };
 
-/* Puts one row; `depth` counts from 0 within a stack. False with the error of the pages set. */
-bool writer_frames_row(struct writer_btree *tree, uint64_t stack, uint64_t depth, uint64_t frame);
-
 /* Begins with an empty file. False with `error` set. */
 bool writer_frames_begin(struct writer_frames *frames, int descriptor);
 
-/* Adds a row. Rows come by ascending stack and then by depth. False with `error` set. */
+/* Adds a frame. Frames come by ascending stack and then by depth. False with `error` set. */
 bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t frame);
 
 /*
- * Puts all rows into the table with the root page `root` of the database file `session`, an open
- * descriptor. Calls `stop` from time to time. False with `error` set, which is EINTR if `stop`
- * returned true.
+ * Puts all frames into the two tables of the database file `session`, an open descriptor. Calls
+ * `stop` from time to time. False with `error` set, which is EINTR if `stop` returned true.
  */
-bool writer_frames_put(struct writer_frames *frames, int session, uint32_t root,
+bool writer_frames_put(struct writer_frames *frames, int session, struct writer_frame_roots roots,
                        bool (*stop)(const void *context), const void *context);
 void writer_frames_end(struct writer_frames *frames);
 

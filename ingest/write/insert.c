@@ -10,9 +10,8 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_STACK] = "INSERT INTO stack VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [WRITER_OWNER] = "INSERT INTO owner VALUES (?,?,?)",
     [WRITER_RUNTIME_STACK] = "INSERT INTO runtime_stack VALUES (?,?,?)",
-    [WRITER_STACK_FRAME] = "INSERT INTO stack_frame VALUES (?,?,?)",
-    [WRITER_STACK_FRAMES] = ("INSERT INTO stack_frame VALUES "
-                             "(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?),(?,?,?)"),
+    [WRITER_STACK_PIECE] = "INSERT INTO stack_piece VALUES (?,?,?)",
+    [WRITER_PIECE_FRAME] = "INSERT INTO piece_frame VALUES (?,?,?)",
     [WRITER_PROCESS] =
         ("INSERT INTO process VALUES"
          " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,1,?,?,?,?,NULL,NULL,NULL,NULL,NULL,?,?,?,?)"),

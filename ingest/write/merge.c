@@ -117,18 +117,22 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
 static bool put_frames(struct writer_merge *merge)
 {
     struct writer_frames *frames = merge->options.draft;
-    int64_t root;
+    int64_t stack_piece, piece_frame;
     if (!writer_database_number(&merge->database,
-                                "SELECT rootpage FROM sqlite_schema WHERE name = 'stack_frame'",
-                                &root))
+                                "SELECT rootpage FROM sqlite_schema WHERE name = 'stack_piece'",
+                                &stack_piece) ||
+        !writer_database_number(&merge->database,
+                                "SELECT rootpage FROM sqlite_schema WHERE name = 'piece_frame'",
+                                &piece_frame))
         return false;
+    const struct writer_frame_roots roots = {(uint32_t)stack_piece, (uint32_t)piece_frame};
     writer_database_close(&merge->database);
     const int descriptor = open(merge->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (descriptor < 0)
         frames->error = errno;
     const bool good =
-        descriptor >= 0 && writer_frames_put(frames, descriptor, (uint32_t)root,
-                                             writer_database_interrupted, &merge->database);
+        descriptor >= 0 &&
+        writer_frames_put(frames, descriptor, roots, writer_database_interrupted, &merge->database);
     if (descriptor >= 0)
         close(descriptor);
     return good ? open_database(merge)

@@ -100,34 +100,53 @@ bool session_frames_each(const struct stacks *stacks, session_frame_function *ea
     return good;
 }
 
-/* Puts the frames of a stack, many rows with each statement. */
-static bool put_frames_of(const struct table_sink *sink, const struct stacks *stacks, size_t stack)
+/* A stack that is put, for put_piece(). */
+struct putting {
+    const struct table_sink *sink;
+    size_t stack;
+    uint32_t *frames;
+    size_t capacity;
+};
+
+static bool put_piece(void *context, uint64_t depth, uint64_t piece)
 {
-    struct writer_value values[3 * WRITER_STACK_FRAMES_AT_ONCE];
-    struct stack_walk walk = stacks_walk(&stacks->rows[stack]);
-    size_t count = 0;
-    uint32_t frame;
-    bool good = true;
-    for (uint64_t depth = 0; good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE;
-         depth++) {
-        values[count++] = value_number(stack);
-        values[count++] = value_number(depth);
-        values[count++] = value_index(frame);
-        if (count < sizeof(values) / sizeof(*values))
-            continue;
-        good = sink->put(sink->context, WRITER_STACK_FRAMES, values, count);
-        count = 0;
-    }
-    for (size_t i = 0; good && i < count; i += 3)
-        good = sink->put(sink->context, WRITER_STACK_FRAME, values + i, 3);
-    return good;
+    const struct putting *putting = context;
+    return PUT(putting->sink, WRITER_STACK_PIECE, value_number(putting->stack), value_number(depth),
+               value_number(piece));
 }
 
-bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts)
+static bool put_pieces_of(struct putting *putting, const struct stacks *stacks,
+                          struct writer_pieces *pieces)
 {
+    struct stack_walk walk = stacks_walk(&stacks->rows[putting->stack]);
+    size_t count = 0;
+    uint32_t frame;
+    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        if (!array_reserve(&putting->frames, &putting->capacity, count + 1,
+                           sizeof(*putting->frames)))
+            return false;
+        putting->frames[count++] = frame + 1;
+    }
+    return writer_pieces_cut(pieces, putting->frames, count, put_piece, putting);
+}
+
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts,
+                        struct writer_pieces *pieces)
+{
+    struct putting putting = {.sink = sink};
+    const size_t known = pieces->count;
     bool good = true;
-    for (size_t i = facts->known.stacks; good && i < facts->stacks->count; i++)
-        good = put_frames_of(sink, facts->stacks, i);
+    for (size_t i = facts->known.stacks; good && i < facts->stacks->count; i++) {
+        putting.stack = i;
+        good = put_pieces_of(&putting, facts->stacks, pieces);
+    }
+    free(putting.frames);
+    for (size_t i = known; good && i < pieces->count; i++) {
+        const unsigned length = writer_piece_length(&pieces->rows[i]);
+        for (unsigned position = 0; good && position < length; position++)
+            good = PUT(sink, WRITER_PIECE_FRAME, value_number(i + 1), value_number(position),
+                       value_number(pieces->rows[i].frames[position]));
+    }
     return good;
 }
 

@@ -8,6 +8,7 @@
 
 #include "ingest/replay/replay.h"
 #include "ingest/replay/suppressions.h"
+#include "ingest/write/pieces.h"
 #include "ingest/write/table_sink.h"
 
 /* The numbers of rows that were written before, of tables that only grow. These are left out. */
@@ -34,14 +35,18 @@ struct session_facts {
 struct session_known session_tables_known(const struct session_facts *facts);
 
 /*
- * Calls `each` with the ids of every row of stack_frame, by stack and then by depth. False if
+ * Calls `each` with the ids of every stack and frame of it, by stack and then by depth. False if
  * `each` returned false.
  */
 typedef bool session_frame_function(void *context, uint64_t stack, uint64_t frame);
 bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context);
 
-/* Puts the rows of stack_frame that are new. False with the writer's status set. */
-bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts);
+/*
+ * Puts the frames of the stacks that are new. `pieces` are those of the stacks before. False if
+ * memory is exhausted, or with the writer's status set.
+ */
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts,
+                        struct writer_pieces *pieces);
 
 /* Puts all other tables except `allocation` and `column_chunk`. False with the writer's status
  * set. */

@@ -19,8 +19,8 @@ enum writer_table {
     WRITER_STACK,
     WRITER_OWNER,
     WRITER_RUNTIME_STACK,
-    WRITER_STACK_FRAME,
-    WRITER_STACK_FRAMES, /* WRITER_STACK_FRAMES_AT_ONCE rows of the same table */
+    WRITER_STACK_PIECE,
+    WRITER_PIECE_FRAME,
     WRITER_PROCESS,
     WRITER_INHERITED_FREE,
     WRITER_THREAD,
@@ -48,8 +48,6 @@ enum writer_table {
     WRITER_SAMPLE_WEIGHT,
     WRITER_TABLES
 };
-
-#define WRITER_STACK_FRAMES_AT_ONCE 8
 
 /*
  * A value of a row. With NULL text it is NULL. Paths and private text are changed when they are

@@ -12,6 +12,7 @@
 #include "ingest/write/allocation_pages.h"
 #include "ingest/write/call_nodes.h"
 #include "ingest/write/database.h"
+#include "ingest/write/frame_tables.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/row_sample.h"
 #include "ingest/write/type_pairs.h"
@@ -35,11 +36,11 @@ struct writer {
     struct writer_user_rows user_rows;
     struct writer_directory directory;
     struct {
-        uint32_t stack_frame, call_node, call_node_parent, stack_type, size_type;
+        struct writer_frame_roots frames;
+        uint32_t call_node, call_node_parent, stack_type, size_type;
     } roots; /* pages */
     struct writer_pages frame_pages;
-    struct writer_btree frames;
-    uint64_t last_stack, next_depth;
+    struct writer_frame_tables frames;
 
     /* Shared with the second thread, under `mutex`. */
     pthread_t thread;
@@ -111,7 +112,8 @@ static bool create_tables(struct writer *writer)
     struct writer_roots roots = {root_page(writer, "allocation"),
                                  draft ? 0 : root_page(writer, "column_chunk"),
                                  root_page(writer, "allocation_stack")};
-    writer->roots.stack_frame = root_page(writer, "stack_frame");
+    writer->roots.frames.stack_piece = root_page(writer, "stack_piece");
+    writer->roots.frames.piece_frame = root_page(writer, "piece_frame");
     writer->roots.call_node = root_page(writer, "call_node");
     writer->roots.call_node_parent = root_page(writer, "call_node_parent");
     writer->roots.stack_type = root_page(writer, "stack_type");
@@ -288,9 +290,7 @@ bool writer_rows_done(struct writer *writer)
     if (!writer->options.draft) {
         if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
             return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
-        writer_btree_open(&writer->frames, &writer->frame_pages, writer->roots.stack_frame,
-                          WRITER_BTREE_INDEX);
-        writer->last_stack = UINT64_MAX;
+        writer_frame_tables_open(&writer->frames, &writer->frame_pages, writer->roots.frames);
     }
     return true;
 }
@@ -301,9 +301,7 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
     if (draft)
         return writer_frames_add(draft, stack, frame) ||
                writer_database_fail(&writer->database, strerror(draft->error));
-    writer->next_depth = stack == writer->last_stack ? writer->next_depth + 1 : 0;
-    writer->last_stack = stack;
-    return writer_frames_row(&writer->frames, stack, writer->next_depth, frame) ||
+    return writer_frame_tables_add(&writer->frames, stack, frame) ||
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
@@ -335,8 +333,8 @@ bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
 bool writer_frames_done(struct writer *writer)
 {
     if (!writer->options.draft) {
-        const bool good = writer_btree_finish(&writer->frames);
-        writer_btree_close(&writer->frames);
+        const bool good = writer_frame_tables_finish(&writer->frames);
+        writer_frame_tables_close(&writer->frames);
         if (!writer_pages_close(&writer->frame_pages) || !good)
             return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
     }
@@ -416,7 +414,7 @@ void writer_close(struct writer *writer)
     join(writer);
     writer_allocation_pages_close(&writer->allocation_pages);
     writer_directory_free(&writer->directory);
-    writer_btree_close(&writer->frames);
+    writer_frame_tables_close(&writer->frames);
     writer_pages_close(&writer->frame_pages);
     writer_user_rows_release(&writer->user_rows);
     close_database(writer);

@@ -3,7 +3,7 @@
  * Writes the session file. Only the writer knows about SQLite.
  *
  * Order of calls: writer_open(), batches through writer_sink() (a second thread writes them),
- * writer_rows_done(), writer_put_frame() for stack_frame, writer_put_stack_sums(),
+ * writer_rows_done(), writer_put_frame() for the stacks, writer_put_stack_sums(),
  * writer_frames_done(), writer_put() for all other tables, writer_commit(), and always
  * writer_close() in the end, which removes a session that was not committed.
  *
@@ -30,7 +30,7 @@ struct writer_options {
     enum writer_index index;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
     /*
-     * Receives the rows of stack_frame of a draft, a session that becomes a part of another one
+     * Receives the frames of the stacks of a draft, a session that becomes a part of another one
      * (merge.h). A draft has no indexes of allocation, and none of the data that is derived
      * from the rows of all parts. NULL: the session is not a draft.
      */
@@ -55,7 +55,7 @@ bool writer_sample_rows(struct writer *writer, uint64_t duration_ns, uint64_t ev
 uint64_t writer_bytes(const struct writer *writer);
 
 bool writer_rows_done(struct writer *writer);
-/* Puts one row of stack_frame. Rows come by ascending stack and then by depth. */
+/* Puts one frame of a stack. Frames come by ascending stack and then by depth. */
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame);
 /* Puts what is summed up from the stacks, whose usage is final, after the frames: the calling
  * context tree, the types of each stack and size. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/data/page_file.h"
 
 /* Pages that are read at once. Ingest writes the leaves in their order. */
@@ -12,35 +13,45 @@ enum { RUN_PAGES = 64 };
 
 bool stack_frames_begin(struct stack_frames *all, uint32_t stacks, uint32_t frame_count)
 {
-    *all = (struct stack_frames){.stacks = stacks, .frame_count = frame_count, .depth = -1};
+    *all = (struct stack_frames){.stacks = stacks, .frame_count = frame_count};
     all->first = calloc((size_t)stacks + 1, sizeof(*all->first));
     return all->first != NULL;
 }
 
-static inline bool add(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
+bool stack_frames_add(struct stack_frames *all, int64_t piece, int64_t position, int64_t frame)
 {
-    const bool same = all->next > 0 && stack == (int64_t)all->next - 1;
-    if (stack < 0 || stack >= all->stacks || (!same && stack < (int64_t)all->next) ||
-        depth != (same ? all->depth + 1 : 0))
-        return false;
-    if (all->count == all->capacity) {
-        const uint64_t capacity = all->capacity == 0 ? 4096 : all->capacity * 2;
-        uint32_t *frames = realloc(all->frames, capacity * sizeof(*frames));
-        if (!frames)
+    if (position == 0) {
+        if (piece != (int64_t)all->piece_count + 1 || piece > UINT32_MAX / 2)
             return false;
-        all->frames = frames;
-        all->capacity = capacity;
+        if (!array_grow(&all->pieces, &all->piece_capacity, all->piece_count + (size_t)1,
+                        sizeof(*all->pieces)))
+            return false;
+        all->pieces[all->piece_count++] = (struct stack_frames_piece){.count = 0};
     }
-    while (all->next <= (uint32_t)stack)
-        all->first[all->next++] = all->count;
-    all->frames[all->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
-    all->depth = depth;
+    if (piece == 0 || piece != (int64_t)all->piece_count)
+        return false;
+    struct stack_frames_piece *added = &all->pieces[piece - 1];
+    if (position != added->count || position == SESSION_PIECE_FRAMES)
+        return false;
+    added->frames[added->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
     return true;
 }
 
-bool stack_frames_add(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
+bool stack_frames_add_piece(struct stack_frames *all, int64_t stack, int64_t depth, int64_t piece)
 {
-    return add(all, stack, depth, frame);
+    const bool same = all->next > 0 && stack == (int64_t)all->next - 1;
+    if (stack < 0 || stack >= all->stacks || (!same && stack < (int64_t)all->next) || piece < 1 ||
+        piece > all->piece_count || (uint64_t)depth != (same ? all->count - all->first[stack] : 0))
+        return false;
+    if (!array_grow(&all->frames, &all->capacity, all->count + SESSION_PIECE_FRAMES,
+                    sizeof(*all->frames)))
+        return false;
+    while (all->next <= (uint32_t)stack)
+        all->first[all->next++] = all->count;
+    const struct stack_frames_piece *added = &all->pieces[piece - 1];
+    memcpy(all->frames + all->count, added->frames, sizeof(added->frames));
+    all->count += added->count;
+    return true;
 }
 
 void stack_frames_end(struct stack_frames *all)
@@ -50,29 +61,31 @@ void stack_frames_end(struct stack_frames *all)
         if (all->next++ == UINT32_MAX)
             break;
     }
+    free(all->pieces);
+    all->pieces = NULL;
 }
 
 void stack_frames_free(struct stack_frames *all)
 {
     free(all->first);
     free(all->frames);
+    free(all->pieces);
     *all = (struct stack_frames){.first = NULL};
 }
 
 /* ---- from the file ---- */
 
-/* A walk through the tree in the order of its keys. */
+/* Adds a row of the table that is read. */
+typedef bool add_function(struct stack_frames *all, int64_t first, int64_t second, int64_t third);
+
+/* A walk through a tree in the order of its keys. */
 struct walk {
     struct page_file file;
     struct stack_frames *all;
+    add_function *add;
     uint8_t *run; /* pages from `run_first` on */
     uint32_t run_first, run_pages;
     uint32_t visited;
-    /* The key added last, if its stack takes `stack_size` bytes, at most four, and its depth one.
-     */
-    uint64_t head; /* its header and its stack, without the type of its frame */
-    uint64_t mask; /* of `head`; 0: there is no such key */
-    int stack_size;
     bool (*stop)(const void *context);
     const void *context;
 };
@@ -113,41 +126,9 @@ static inline int64_t fast_number(const uint8_t *at, unsigned type, int size)
     return size == 0 ? type == 9 : (int64_t)be64toh(load(at)) >> (64 - 8 * size);
 }
 
-/* Returns the header of a key, without the type of its frame, and the four bytes after it. */
-static inline uint64_t head_of(const uint8_t *at)
-{
-    return be64toh(load(at + 1)) & ~(UINT64_C(0xff) << 32);
-}
-
-/* Remembers a key whose next one add_next() may add. */
-static inline void remember(struct walk *walk, const uint8_t *at, unsigned depth_type, int size)
-{
-    const bool fits = depth_type == 1 && size <= 4;
-    walk->stack_size = size;
-    walk->mask = !fits ? 0 : UINT64_MAX << (8 * (4 - size));
-    walk->head = head_of(at) & walk->mask;
-}
-
-/* Adds the next frame of the stack whose frame was added last: nearly every key is one. Returns
- * false if the key is another, or if the frames need memory. */
-static inline bool add_next(struct walk *walk, const uint8_t *at)
-{
-    struct stack_frames *all = walk->all;
-    const int size = walk->stack_size;
-    const unsigned type = at[4];
-    if (walk->mask == 0 || (head_of(at) & walk->mask) != walk->head || type < 1 || type > 4 ||
-        at[0] != KEY_HEADER + size + 1 + (int)type || at[1 + KEY_HEADER + size] > INT8_MAX ||
-        at[1 + KEY_HEADER + size] != all->depth + 1 || all->count == all->capacity)
-        return false;
-    const int64_t frame = (int64_t)be64toh(load(at + 2 + KEY_HEADER + size)) >> (64 - 8 * type);
-    all->frames[all->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
-    all->depth++;
-    return true;
-}
-
 /* Does the same as add_key() for a key that is not near the end of its page, and whose lengths take
  * one byte each: nearly all. Stores in `*good` if it was added. */
-static inline bool add_fast(struct walk *walk, const uint8_t *at, bool *good)
+static inline bool add_fast(const struct walk *walk, const uint8_t *at, bool *good)
 {
     const unsigned a = at[2], b = at[3], c = at[4];
     if (at[1] != KEY_HEADER || a > 9 || b > 9 || c > 9)
@@ -157,21 +138,20 @@ static inline bool add_fast(struct walk *walk, const uint8_t *at, bool *good)
     if (first < 0 || second < 0 || third < 0 || at[0] != KEY_HEADER + first + second + third)
         return false;
     const uint8_t *value = at + 1 + KEY_HEADER;
-    *good = add(walk->all, fast_number(value, a, first), fast_number(value + first, b, second),
-                fast_number(value + first + second, c, third));
-    remember(walk, at, b, first);
+    *good =
+        walk->add(walk->all, fast_number(value, a, first), fast_number(value + first, b, second),
+                  fast_number(value + first + second, c, third));
     return true;
 }
 
-/* Adds the frame of a key: a record of three numbers, which is too short for overflow pages. */
-static inline bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *page_end)
+/* Adds the row of a key: a record of three numbers, which is too short for overflow pages. */
+static inline bool add_key(const struct walk *walk, const uint8_t *at, const uint8_t *page_end)
 {
     uint64_t length, header, type;
     bool good;
     if (page_end - at >= KEY_MOST && add_fast(walk, at, &good))
         return good;
     int64_t numbers[3];
-    walk->mask = 0;
     if (!(at = page_varint(at, page_end, &length)) || length > (size_t)(page_end - at) ||
         length > 32)
         return false;
@@ -187,7 +167,7 @@ static inline bool add_key(struct walk *walk, const uint8_t *at, const uint8_t *
         numbers[i] = page_number(value, type, size);
         value += size;
     }
-    return add(walk->all, numbers[0], numbers[1], numbers[2]);
+    return walk->add(walk->all, numbers[0], numbers[1], numbers[2]);
 }
 
 static bool read_leaf(struct walk *walk, const uint8_t *page)
@@ -196,11 +176,7 @@ static bool read_leaf(struct walk *walk, const uint8_t *page)
     const uint8_t *end = page + walk->file.usable;
     for (uint32_t i = 0; i < cells; i++) {
         const uint8_t *cell = page_cell(&walk->file, page, PAGE_LEAF_HEADER, i);
-        if (!cell)
-            return false;
-        if (end - cell >= KEY_MOST && add_next(walk, cell))
-            continue;
-        if (!add_key(walk, cell, end))
+        if (!cell || !add_key(walk, cell, end))
             return false;
     }
     return true;
@@ -240,14 +216,22 @@ static bool read_tree(struct walk *walk, uint32_t number, int level)
     return good;
 }
 
-bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root,
+static bool read_table(struct walk *walk, uint32_t root, add_function *add)
+{
+    walk->add = add;
+    walk->visited = 0;
+    return root >= 2 && read_tree(walk, root, 0);
+}
+
+bool stack_frames_read(struct stack_frames *all, const char *path, struct stack_frames_roots roots,
                        bool (*stop)(const void *context), const void *context)
 {
     struct walk walk = {.all = all, .stop = stop, .context = context};
     if (!page_file_open(&walk.file, path))
         return false;
     walk.run = malloc((size_t)RUN_PAGES * walk.file.page_size);
-    const bool good = walk.run && root >= 2 && read_tree(&walk, root, 0);
+    const bool good = walk.run && read_table(&walk, roots.piece_frame, stack_frames_add) &&
+                      read_table(&walk, roots.stack_piece, stack_frames_add_piece);
     free(walk.run);
     page_file_close(&walk.file);
     return good;

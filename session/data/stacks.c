@@ -192,7 +192,14 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
                  struct session_error *error)
 {
     bool found;
+    int64_t whole = 0;
     stacks->database = database;
+    if (!database_each(database,
+                       "SELECT count(*) FROM sqlite_schema "
+                       "WHERE name = 'stack_frame' AND type = 'table'",
+                       read_largest, &whole, error))
+        return false;
+    stacks->whole = whole != 0;
     return unpack(stacks, names, &found, error) && (found || load(stacks, names, error)) &&
            database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks,
                          error);
@@ -200,16 +207,43 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
 
 /* ---- frames of the stacks ---- */
 
-static bool read_stack_frame(void *context, const struct database_row *row,
+static bool fail_row(const struct stacks *stacks, const char *table, const char *what, int64_t id,
+                     struct session_error *error)
+{
+    return session_fail(error, 0,
+                        "%s: table %s is damaged at %s %" PRId64
+                        ", or memory is exhausted; ingest the trace again",
+                        database_path(stacks->database), table, what, id);
+}
+
+static bool read_piece_frame(void *context, const struct database_row *row,
                              struct session_error *error)
 {
     struct stacks *stacks = context;
     return stack_frames_add(&stacks->all, database_number(row, 0), database_number(row, 1),
                             database_number(row, 2)) ||
-           session_fail(error, 0,
-                        "%s: table stack_frame is damaged at stack %" PRId64
-                        ", or memory is exhausted; ingest the trace again",
-                        database_path(stacks->database), database_number(row, 0));
+           fail_row(stacks, "piece_frame", "piece", database_number(row, 0), error);
+}
+
+static bool read_stack_piece(void *context, const struct database_row *row,
+                             struct session_error *error)
+{
+    struct stacks *stacks = context;
+    return stack_frames_add_piece(&stacks->all, database_number(row, 0), database_number(row, 1),
+                                  database_number(row, 2)) ||
+           fail_row(stacks, "stack_piece", "stack", database_number(row, 0), error);
+}
+
+/* Of a session that has the frames of each stack in the table stack_frame. */
+static bool read_stack_frame(void *context, const struct database_row *row,
+                             struct session_error *error)
+{
+    struct stacks *stacks = context;
+    stacks->all.piece_count = 0;
+    return (stack_frames_add(&stacks->all, 1, 0, database_number(row, 2)) &&
+            stack_frames_add_piece(&stacks->all, database_number(row, 0), database_number(row, 1),
+                                   1)) ||
+           fail_row(stacks, "stack_frame", "stack", database_number(row, 0), error);
 }
 
 static bool is_stopped(const void *database)
@@ -220,9 +254,13 @@ static bool is_stopped(const void *database)
 /* Reads the frames from the file. Returns false if that is not possible. */
 static bool read_direct(struct stacks *stacks)
 {
-    const uint32_t root = database_direct_root(stacks->database, "stack_frame");
-    return root != 0 && stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count) &&
-           stack_frames_read(&stacks->all, database_path(stacks->database), root, is_stopped,
+    const struct stack_frames_roots roots = {
+        .piece_frame = database_direct_root(stacks->database, "piece_frame"),
+        .stack_piece = database_direct_root(stacks->database, "stack_piece"),
+    };
+    return roots.piece_frame != 0 && roots.stack_piece != 0 &&
+           stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count) &&
+           stack_frames_read(&stacks->all, database_path(stacks->database), roots, is_stopped,
                              stacks->database) &&
            !database_changed(stacks->database);
 }
@@ -233,10 +271,19 @@ static bool read_by_sqlite(struct stacks *stacks, struct session_error *error)
     if (!stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count))
         return session_fail_memory(error, "the frames of the stacks");
     stacks->all.by_sqlite = true;
+    if (stacks->whole)
+        return database_each(stacks->database,
+                             "SELECT stack_id, depth, frame_id FROM stack_frame "
+                             "ORDER BY stack_id, depth",
+                             read_stack_frame, stacks, error);
     return database_each(stacks->database,
-                         "SELECT stack_id, depth, frame_id FROM stack_frame "
+                         "SELECT piece_id, position, frame_id FROM piece_frame "
+                         "ORDER BY piece_id, position",
+                         read_piece_frame, stacks, error) &&
+           database_each(stacks->database,
+                         "SELECT stack_id, depth, piece_id FROM stack_piece "
                          "ORDER BY stack_id, depth",
-                         read_stack_frame, stacks, error);
+                         read_stack_piece, stacks, error);
 }
 
 bool stacks_frames(struct stacks *stacks, struct session_error *error)
@@ -259,6 +306,11 @@ static bool read_some(void *context, const struct database_row *row, struct sess
 {
     struct stacks *stacks = context;
     const int64_t frame = database_number(row, 0);
+    if (database_is_null(row, 0))
+        return session_fail(error, 0,
+                            "%s: table piece_frame is damaged: a piece of a stack is missing; "
+                            "ingest the trace again",
+                            database_path(stacks->database));
     if (stacks->some_count == stacks->some_capacity) {
         const size_t capacity = stacks->some_capacity * 2 + 64;
         uint32_t *some = realloc(stacks->some, capacity * sizeof(*some));
@@ -275,15 +327,23 @@ static bool read_some(void *context, const struct database_row *row, struct sess
 size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
                         struct session_error *error)
 {
-    char sql[96];
+    char sql[192];
     if (stack >= stacks->count)
         return 0;
     if (stacks->loaded) {
         *frames = stacks->frames + stacks->first[stack];
         return (size_t)(stacks->first[stack + 1] - stacks->first[stack]);
     }
-    snprintf(sql, sizeof(sql),
-             "SELECT frame_id FROM stack_frame WHERE stack_id = %" PRIu32 " ORDER BY depth", stack);
+    if (stacks->whole)
+        snprintf(sql, sizeof(sql),
+                 "SELECT frame_id FROM stack_frame WHERE stack_id = %" PRIu32 " ORDER BY depth",
+                 stack);
+    else
+        snprintf(sql, sizeof(sql),
+                 "SELECT f.frame_id FROM stack_piece p LEFT JOIN piece_frame f "
+                 "ON f.piece_id = p.piece_id WHERE p.stack_id = %" PRIu32
+                 " ORDER BY p.depth, f.position",
+                 stack);
     stacks->some_count = 0;
     if (!database_each(stacks->database, sql, read_some, stacks, error))
         return 0;

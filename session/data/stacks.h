@@ -36,6 +36,7 @@ struct stacks {
     bool *runtime;       /* by stack: its blocks are the runtime's or suppressed, not leaks */
     struct stack_frame *frame_table; /* by frame id; [0] is unknown */
     uint32_t frame_count;
+    bool whole;             /* stack_frame is a table: an earlier mprof-ingest made the session */
     bool loaded;            /* the two below are loaded: they are parts of `all` */
     const uint64_t *first;  /* count + 1 positions in `frames`: the first frame of each stack */
     const uint32_t *frames; /* frame ids, innermost first */

@@ -240,12 +240,49 @@ static void add_session(struct writer_frames *frames, sqlite3_stmt *insert)
         }
 }
 
+static uint32_t root_page(sqlite3 *database, const char *table)
+{
+    char sql[128];
+    snprintf(sql, sizeof(sql), "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
+    return (uint32_t)number(database, sql);
+}
+
 static bool stop(const void *context)
 {
     return *(const bool *)context;
 }
 
-/* Two sessions, the second of which continues the first one's numbers. More rows than wait at
+/* Checks that stacks are cut from their outermost frame on, that no two pieces are equal, and that
+ * pieces are numbered in the order in which stacks meet them. */
+static void check_pieces(sqlite3 *database)
+{
+    assert_int_equal(number(database, "SELECT max(position) FROM piece_frame"), 7);
+    assert_int_equal(number(database, "SELECT count(*) - max(piece_id) FROM"
+                                      " (SELECT DISTINCT piece_id FROM piece_frame)"),
+                     0);
+    assert_int_equal(number(database,
+                            "SELECT count(*) FROM (SELECT group_concat(position || ' ' || frame_id)"
+                            " AS frames FROM piece_frame GROUP BY piece_id) GROUP BY frames"
+                            " ORDER BY 1 DESC LIMIT 1"),
+                     1);
+    assert_int_equal(number(database,
+                            "SELECT count(*) FROM stack_piece p WHERE depth > 0 AND (1 +"
+                            " (SELECT max(depth) FROM stack_frame f WHERE f.stack_id = p.stack_id)"
+                            " - depth) % 8 <> 0"),
+                     0);
+    assert_int_equal(
+        number(database, "SELECT count(*) FROM (SELECT piece_id, max(piece_id) OVER (ORDER BY"
+                         " stack_id, depth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS m"
+                         " FROM stack_piece) WHERE piece_id > coalesce(m, 0) + 1"),
+        0);
+    assert_int_equal(number(database, "SELECT max(piece_id) FROM stack_piece"
+                                      " WHERE stack_id > 10000"),
+                     number(database, "SELECT max(piece_id) FROM stack_piece"));
+    assert_true(number(database, "SELECT count(*) FROM stack_piece") >
+                number(database, "SELECT max(piece_id) FROM piece_frame"));
+}
+
+/* Three sessions, of which each continues the numbers of the one before. More rows than wait at
  * once. */
 static void test_frames(void **state)
 {
@@ -258,16 +295,22 @@ static void test_frames(void **state)
     assert_non_null(waiting);
     assert_int_equal(sqlite3_open(frames_path, &database), SQLITE_OK);
     run(database, "PRAGMA synchronous = OFF;"
-                  "CREATE TABLE stack_frame(stack_id INTEGER NOT NULL, depth INTEGER NOT NULL,"
-                  "  frame_id INTEGER NOT NULL, PRIMARY KEY(stack_id, depth)) WITHOUT ROWID;"
+                  "CREATE TABLE stack_piece(stack_id INTEGER NOT NULL, depth INTEGER NOT NULL,"
+                  "  piece_id INTEGER NOT NULL, PRIMARY KEY(stack_id, depth)) WITHOUT ROWID;"
+                  "CREATE TABLE piece_frame(piece_id INTEGER NOT NULL, position INTEGER NOT NULL,"
+                  "  frame_id INTEGER NOT NULL, PRIMARY KEY(piece_id, position)) WITHOUT ROWID;"
+                  "CREATE VIEW stack_frame AS SELECT stack_id, depth + position AS depth, frame_id"
+                  "  FROM stack_piece JOIN piece_frame USING (piece_id);"
                   "CREATE TABLE wanted(stack_id, depth, frame_id); BEGIN");
-    const uint32_t root =
-        (uint32_t)number(database, "SELECT rootpage FROM sqlite_schema WHERE name = 'stack_frame'");
+    const struct writer_frame_roots roots = {root_page(database, "stack_piece"),
+                                             root_page(database, "piece_frame")};
     sqlite3_stmt *insert = insert_frames(database);
     assert_true(writer_frames_begin(&frames, fileno(waiting)));
     add_session(&frames, insert);
     frames.first_stack = 5000;
     frames.first_frame = 70000;
+    add_session(&frames, insert);
+    frames.first_stack = 10000; /* of the same frames: all of its pieces are known */
     add_session(&frames, insert);
     assert_false(writer_frames_add(&frames, UINT32_MAX, 1));
     assert_int_equal(frames.error, EOVERFLOW);
@@ -276,11 +319,12 @@ static void test_frames(void **state)
     sqlite3_close(database);
 
     const int descriptor = open(frames_path, O_RDWR | O_CLOEXEC);
-    assert_true(writer_frames_put(&frames, descriptor, root, stop, &stopped));
+    assert_true(writer_frames_put(&frames, descriptor, roots, stop, &stopped));
     close(descriptor);
     assert_int_equal(sqlite3_open(frames_path, &database), SQLITE_OK);
-    assert_true(number(database, "SELECT count(*) FROM stack_frame") > 2 * 32768);
+    assert_true(number(database, "SELECT count(*) FROM stack_frame") > 65536);
     compare(database, "stack_frame", "wanted");
+    check_pieces(database);
     sqlite3_stmt *check;
     sqlite3_prepare_v2(database, "PRAGMA integrity_check", -1, &check, NULL);
     assert_int_equal(sqlite3_step(check), SQLITE_ROW);
@@ -298,12 +342,13 @@ static void test_frames_fail(void **state)
     (void)state;
     struct writer_frames frames;
     FILE *waiting = tmpfile(), *session = tmpfile();
+    const struct writer_frame_roots roots = {2, 3};
     bool stopped = true;
     assert_non_null(waiting);
     assert_non_null(session);
     assert_true(writer_frames_begin(&frames, fileno(waiting)));
     assert_true(writer_frames_add(&frames, 1, 1));
-    assert_false(writer_frames_put(&frames, fileno(session), 2, stop, &stopped));
+    assert_false(writer_frames_put(&frames, fileno(session), roots, stop, &stopped));
     assert_int_not_equal(frames.error, 0); /* no database */
     writer_frames_end(&frames);
     fclose(session);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "fixture_pieces.h"
 #include "fixture_program.h"
 #include "schemas/column_codec.h"
 
@@ -177,12 +178,14 @@ static bool write_stacks(sqlite3 *database, const struct fixture_program *progra
     sqlite3_stmt *stack =
         prepare(database, "INSERT INTO stack(id, depth, call_site_frame_id, function_id, state,"
                           " owner_id) VALUES(?1, ?2, ?3, ?4, ?5, nullif(?1 % 4, 0))");
-    sqlite3_stmt *frame = prepare(database, "INSERT INTO stack_frame VALUES(?, ?, ?)");
-    bool good = run_sql(database, "INSERT INTO stack(id, depth, state) VALUES(0, 0, 'none');"
-                                  /* Owners 1 and 3 have one name. */
-                                  "INSERT INTO owner VALUES(1, 'Document', 'exact'),"
-                                  " (2, 'CellBuffer::text', 'inferred'),"
-                                  " (3, 'Document', 'inferred')");
+    bool good = run_sql(database, "CREATE TEMP TABLE whole(stack_id INTEGER, depth INTEGER,"
+                                  " frame_id INTEGER, PRIMARY KEY(stack_id, depth)) WITHOUT ROWID");
+    sqlite3_stmt *frame = prepare(database, "INSERT INTO whole VALUES(?, ?, ?)");
+    good = good && run_sql(database, "INSERT INTO stack(id, depth, state) VALUES(0, 0, 'none');"
+                                     /* Owners 1 and 3 have one name. */
+                                     "INSERT INTO owner VALUES(1, 'Document', 'exact'),"
+                                     " (2, 'CellBuffer::text', 'inferred'),"
+                                     " (3, 'Document', 'inferred')");
     for (size_t i = 0; good && i < program->options.stacks; i++) {
         const struct fixture_stack *made = &program->stacks[i];
         int64_t site = made->frames[made->call_site];
@@ -195,7 +198,7 @@ static bool write_stacks(sqlite3 *database, const struct fixture_program *progra
     }
     sqlite3_finalize(stack);
     sqlite3_finalize(frame);
-    return good;
+    return good && run_sql(database, FIXTURE_CUT_PIECES("main"));
 }
 
 static bool write_rest(sqlite3 *database, const struct fixture_program *program)

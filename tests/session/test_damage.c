@@ -187,14 +187,21 @@ static void test_odd_tables(void **state)
 {
     (void)state;
     static const char *const damages[] = {
-        "DELETE FROM stack_frame",
+        "DELETE FROM stack_piece",
+        "DELETE FROM piece_frame",
+        "DELETE FROM piece_frame WHERE piece_id = 3",
+        "DELETE FROM piece_frame WHERE position = 0",
+        "UPDATE stack_piece SET piece_id = 1000000 WHERE stack_id = 4",
+        "UPDATE stack_piece SET piece_id = -1",
+        "UPDATE stack_piece SET depth = -depth - 1",
+        "UPDATE piece_frame SET position = -position - 1",
         "DELETE FROM frame",
         "DELETE FROM function",
         "DELETE FROM kind WHERE id > 0",
         "DELETE FROM meta",
         "DELETE FROM column_chunk",
         "UPDATE stack SET call_site_frame_id = 999999, function_id = -4",
-        "UPDATE stack_frame SET frame_id = -1",
+        "UPDATE piece_frame SET frame_id = -1",
         "UPDATE frame SET function_id = 88888, module_id = -9, source_file_id = 1 << 40",
         "UPDATE function SET name = NULL WHERE 0; UPDATE function SET name = ''",
         "UPDATE meta SET value = 'much' WHERE key IN ('duration_ns', 'peak_ns')",

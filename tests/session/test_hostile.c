@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "session/code_facts.h"
 #include "session/session.h"
 
 #define PATH "hostile.db"
@@ -27,11 +28,29 @@ enum { SECONDS_MAX = 1500 };
 
 static struct session_error error;
 
+/* Makes the session, the first time by the fixture, then as a copy. */
 static void fresh(void)
 {
+    static char *bytes;
+    static size_t size;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 300;
-    assert_true(fixture_write(PATH, &options));
+    unlink(PATH);
+    if (!bytes)
+        assert_true(fixture_write(PATH, &options));
+    FILE *file = fopen(PATH, bytes ? "wb" : "rb");
+    assert_non_null(file);
+    if (bytes) {
+        assert_int_equal(fwrite(bytes, 1, size, file), size);
+    } else {
+        struct stat about;
+        assert_int_equal(fstat(fileno(file), &about), 0);
+        size = (size_t)about.st_size;
+        bytes = malloc(size);
+        assert_non_null(bytes);
+        assert_int_equal(fread(bytes, 1, size, file), size);
+    }
+    assert_int_equal(fclose(file), 0);
 }
 
 /* Asks what a first screen asks. */
@@ -244,6 +263,84 @@ static void test_odd_numbers(void **state)
     assert_true(opened > 5);
 }
 
+/* Loads the frames of all stacks, and those of some of them. Returns whether both are possible. If
+ * not, the message has `expected` and the file's name. */
+static bool try_frames(const char *sql, const char *expected)
+{
+    struct session_function_row *rows;
+    const uint32_t *frames;
+    size_t count;
+    bool some = true;
+    fresh();
+    assert_true(fixture_sql(PATH, sql));
+    alarm(SECONDS_MAX);
+    struct session *session = session_open(PATH, &error);
+    assert_non_null(session);
+    for (uint32_t stack = 0; some && stack <= session_stack_largest(session); stack++)
+        some = session_stack_frames(session, stack, &frames, &count, &error);
+    struct selection *selection = selection_new(session, "all | where size > 0", &error);
+    assert_non_null(selection);
+    const bool all = selection_functions(selection, &rows, &count, &error);
+    if (all)
+        free(rows);
+    else if (!strstr(error.message, expected) || !strstr(error.message, PATH))
+        fail_msg("%s: \"%s\" does not say \"%s\"", sql, error.message, expected);
+    selection_free(selection);
+    session_close(session);
+    alarm(0);
+    return some && all;
+}
+
+/* Pieces of stacks that are missing, overlap, or have more frames than a piece may have. A piece
+ * cannot lead to another one, so there are no circles. */
+static void test_pieces(void **state)
+{
+    static const struct {
+        const char *sql, *expected;
+    } cases[] = {
+        {"DELETE FROM piece_frame", "stack_piece is damaged at stack 1"},
+        {"DELETE FROM piece_frame WHERE piece_id = 3", "piece_frame is damaged at piece 4"},
+        {"DELETE FROM piece_frame WHERE piece_id = 3 AND position = 0",
+         "piece_frame is damaged at piece 3"},
+        {"UPDATE piece_frame SET piece_id = piece_id - 1", "piece_frame is damaged at piece 0"},
+        {"UPDATE piece_frame SET piece_id = -piece_id", "piece_frame is damaged at piece -"},
+        {"INSERT INTO piece_frame SELECT max(piece_id), 8, 1 FROM piece_frame",
+         "piece_frame is damaged at piece"},
+        {"INSERT INTO piece_frame VALUES (9223372036854775807, 0, 1)",
+         "piece_frame is damaged at piece 9223372036854775807"},
+        {"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)"
+         " INSERT OR REPLACE INTO piece_frame SELECT 1, i, 1 FROM n;"
+         "UPDATE stack_piece SET piece_id = 1",
+         "piece_frame is damaged at piece 1"},
+        {"UPDATE stack_piece SET piece_id = 9999999 WHERE stack_id = 5",
+         "stack_piece is damaged at stack 5"},
+        {"UPDATE stack_piece SET piece_id = -1 WHERE stack_id = 5",
+         "stack_piece is damaged at stack 5"},
+        {"UPDATE stack_piece SET depth = depth + 1000 WHERE stack_id = 5",
+         "stack_piece is damaged at stack 5"},
+        {"UPDATE stack_piece SET depth = depth - 9223372036854775807 WHERE stack_id = 5",
+         "stack_piece is damaged at stack 5"},
+        {"UPDATE stack_piece SET stack_id = -5 WHERE stack_id = 5",
+         "stack_piece is damaged at stack -5"},
+        {"UPDATE stack_piece SET stack_id = 100000 + stack_id", "stack_piece is damaged at stack"},
+        {"DROP TABLE stack_piece", "stack_piece"},
+        {"DROP TABLE piece_frame", "piece_frame"},
+        {"ALTER TABLE piece_frame RENAME TO other; CREATE VIEW piece_frame AS SELECT * FROM other",
+         "piece_frame is not a table"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (try_frames(cases[i].sql, cases[i].expected))
+            fail_msg("%s: nothing is wrong", cases[i].sql);
+    assert_true(try_frames("VACUUM", ""));
+    /* As an earlier mprof-ingest wrote the frames. */
+    assert_true(
+        try_frames("CREATE TABLE whole AS SELECT * FROM stack_frame; DROP VIEW stack_frame;"
+                   "CREATE TABLE stack_frame AS SELECT * FROM whole; DROP TABLE stack_piece;"
+                   "DROP TABLE piece_frame",
+                   ""));
+}
+
 /* A session that is still written: its file may be small, and its log hold nearly everything. */
 static void test_large_log(void **state)
 {
@@ -292,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_endless_views), cmocka_unit_test(test_computed_columns),
         cmocka_unit_test(test_numbers),       cmocka_unit_test(test_odd_numbers),
         cmocka_unit_test(test_large_log),     cmocka_unit_test(test_no_files),
+        cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "fixture_pieces.h"
 #include "session/groups.h"
 #include "session/query/other_sessions.h"
 #include "session/run/match.h"
@@ -63,14 +64,18 @@ static int open_fixture(void **state)
         return 1;
     /* Two seeds give two programs. Give the other one the names and stacks of the first, under
      * other ids. */
-    run_sql("ATTACH '" THERE "' AS there;"
-            "DELETE FROM there.stack_frame; INSERT INTO there.stack_frame SELECT 61 - stack_id, "
-            "depth, frame_id FROM main.stack_frame WHERE stack_id BETWEEN 1 AND 60;"
-            "DELETE FROM there.frame; INSERT INTO there.frame SELECT * FROM main.frame;"
-            "DELETE FROM there.function; INSERT INTO there.function SELECT * FROM main.function;"
-            "UPDATE there.stack SET (call_site_frame_id, function_id, depth) = (SELECT "
-            "call_site_frame_id, function_id, depth FROM main.stack m WHERE m.id = 61 - stack.id) "
-            "WHERE id BETWEEN 1 AND 60;");
+    run_sql(
+        "ATTACH '" THERE "' AS there;"
+        "CREATE TEMP TABLE whole AS SELECT 61 - stack_id AS stack_id, depth, frame_id "
+        "FROM main.stack_frame WHERE stack_id BETWEEN 1 AND 60;"
+        "DELETE FROM there.stack_piece; DELETE FROM there.piece_frame;" FIXTURE_CUT_PIECES(
+            "there") "DELETE FROM there.frame; INSERT INTO there.frame SELECT * FROM main.frame;"
+                     "DELETE FROM there.function; INSERT INTO there.function SELECT * FROM "
+                     "main.function;"
+                     "UPDATE there.stack SET (call_site_frame_id, function_id, depth) = (SELECT "
+                     "call_site_frame_id, function_id, depth FROM main.stack m WHERE m.id = 61 - "
+                     "stack.id) "
+                     "WHERE id BETWEEN 1 AND 60;");
     make_keys("main", "here_keys", "1");
     make_keys("there", "there_keys", "1");
     make_keys("main", "here_live", "free_ns IS NULL");
