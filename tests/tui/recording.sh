@@ -61,7 +61,7 @@ screen=$(cat screen.01)
 [ "$(count 00)" -ge 1000 ] && [ "$(count 02)" -ge $(($(count 00) + 1000)) ] || fail "counts: $(count 00), $(count 02)"
 [ "$(count 06)" -eq "$(sqlite3 steps.db "SELECT value FROM meta WHERE key = 'rows'")" ] || fail "in the end $(count 06)"
 # The row selected on the first screen is selected on all screens.
-selected() { sed -n 's/.*callers of \([^ ]*\) .*/\1/p' "screen.$1"; }
+selected() { awk '/^ *callers( |$)/ { split(before, word, " "); print word[1] } { before = $0 }' "screen.$1"; }
 [ -n "$(selected 00)" ] || fail 'no function is selected'
 for n in 01 02 05 06; do
     [ "$(selected $n)" = "$(selected 00)" ] || fail "selected: $(selected 00), on screen $n $(selected $n)"

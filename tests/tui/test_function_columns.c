@@ -11,29 +11,6 @@
 #include "tui/view/functions/functions.h"
 #include "fixture.h"
 
-static void columns_stand_side_by_side(void **state)
-{
-    (void)state;
-    for (int width = 40; width <= 300; width++) {
-        int end = 0, shown = 0;
-        for (int i = 0; i < FUNCTION_COLUMNS; i++) {
-            int x, columns;
-            if (!function_column_place((enum function_column)i, width, &x, &columns))
-                continue;
-            assert_true(x >= end);
-            assert_true(columns > 0);
-            end = x + columns;
-            shown++;
-        }
-        assert_true(end <= width);
-        assert_true(shown >= 3);
-    }
-    int x, columns;
-    assert_false(function_column_place(COLUMN_PLACE, 80, &x, &columns));
-    assert_true(function_column_place(COLUMN_NAME, 40, &x, &columns));
-    assert_true(columns >= 8);
-}
-
 /* Each column sorts rows by the number that it shows. */
 static void rows_sort_by_every_number(void **state)
 {
@@ -84,7 +61,6 @@ static void rows_sort_by_every_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_stand_side_by_side),
         cmocka_unit_test(rows_sort_by_every_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

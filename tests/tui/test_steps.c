@@ -204,6 +204,7 @@ static void offers_narrow_and_exclude(void **state)
     settle("all | where not (stack has \"main\")");
     press('u');
     settle("");
+    press(KEYCODE_HOME);
     press('y');
     char *copied = browser_takes_copy(browser);
     assert_non_null(copied);

@@ -6,6 +6,7 @@
 
 #include "session/stacks.h"
 #include "tui/keys/keys.h"
+#include "tui/view/common/list.h"
 #include "tui/view/functions/functions.h"
 #include "tui/view/view.h"
 
@@ -13,8 +14,8 @@ static void *create(void)
 {
     struct functions *functions = calloc(1, sizeof(*functions));
     if (functions) {
-        functions->sort = COLUMN_TOTAL;
-        functions->descending = true;
+        functions->tables[PANE_LIST].sort = COLUMN_TOTAL;
+        functions->tables[PANE_LIST].descending = true;
     }
     return functions;
 }
@@ -28,36 +29,30 @@ static void destroy(void *view, struct exploration *exploration)
     free(functions);
 }
 
-struct functions_layout functions_lay_out(int height)
+struct functions_layout functions_lay_out(int width, int height)
 {
-    int edges = height >= 40 ? height / 3 : height >= 15 ? 5 : height >= 10 ? 3 : 0;
-    int name = height >= 15;
-    struct functions_layout layout = {.list = 1, .edge_rows = edges, .name = -1};
-    layout.list_rows = height - 1 - name - (edges > 0 ? edges + 1 : 0);
-    layout.edges = layout.list + layout.list_rows + name + 1;
-    if (name)
-        layout.name = layout.edges - 2;
-    if (layout.list_rows < 1)
-        layout.list_rows = 1;
-    return layout;
+    const int edges = height >= 40 ? height / 3 : height >= 15 ? 5 : height >= 10 ? 3 : 0;
+    const int below = edges > 0 ? edges + 1 : 0, name = height >= 15, half = width / 2;
+    return (struct functions_layout){
+        .panes = {[PANE_LIST] = {0, 0, width, height - below - name},
+                  [PANE_CALLERS] = {0, height - below, half, below},
+                  [PANE_CALLEES] = {half, height - below, width - half, below}},
+        .name = name ? height - below - 1 : -1};
+}
+
+const struct session_function_row *functions_selected(const struct functions *functions)
+{
+    const size_t row = functions->tables[PANE_LIST].selected;
+    return row < functions->count ? &functions->rows[row] : NULL;
 }
 
 /* ---- loading ---------------------------------------------------------------------------- */
 
-static int row_of(const struct functions *functions, uint32_t function)
-{
-    for (size_t i = 0; i < functions->count; i++)
-        if (functions->rows[i].function == function)
-            return (int)i;
-    return -1;
-}
-
 static void sort(struct functions *functions, const struct exploration *exploration)
 {
-    function_rows_sort(exploration->session, functions->rows, functions->count, functions->sort,
-                       functions->descending);
-    int row = exploration->has_function ? row_of(functions, exploration->function) : -1;
-    functions->selected = row < 0 ? 0 : row;
+    const struct table *list = &functions->tables[PANE_LIST];
+    function_rows_sort(exploration->session, functions->rows, functions->count,
+                       (enum function_column)list->sort, list->descending);
 }
 
 struct rows_data {
@@ -81,24 +76,21 @@ static void clear_rows(void *data)
     free(((struct rows_data *)data)->rows);
 }
 
-/* Returns true if other rows than before are shown. */
-static bool load_rows(struct functions *functions, struct exploration *exploration)
+static void load_rows(struct functions *functions, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct rows_data), run_rows,
                                           clear_rows};
     struct rows_data *data =
         exploration_get(exploration, &functions->rows_load, &kind, &exploration->selections);
-    const bool other = data && functions->selections != exploration->selections;
     functions->known = data != NULL;
     functions->rows = data ? data->rows : NULL;
     functions->count = data ? data->count : 0;
     functions->total_bytes = data ? data->total_bytes : 0;
-    if (other) {
+    if (data && functions->selections != exploration->selections) {
         functions->selections = exploration->selections;
         functions->at_peak = NULL;
         sort(functions, exploration);
     }
-    return other;
 }
 
 struct at_peak_data {
@@ -133,7 +125,7 @@ static void load_at_peak(struct functions *functions, struct exploration *explor
     for (size_t i = 0; data->bytes && i < functions->count; i++)
         if (functions->rows[i].function < data->count)
             functions->rows[i].total_at_peak_bytes = data->bytes[functions->rows[i].function];
-    if (functions->sort == COLUMN_TOTAL_PEAK)
+    if (functions->tables[PANE_LIST].sort == COLUMN_TOTAL_PEAK)
         sort(functions, exploration);
 }
 
@@ -166,131 +158,35 @@ static void load_edges(struct functions *functions, struct exploration *explorat
     static const struct load_kind kind = {sizeof(((struct edges_data *)0)->request),
                                           sizeof(struct edges_data), run_edges, clear_edges};
     const struct edges_data *edges = NULL;
-    if (functions->count > 0) {
-        const struct edges_data wanted = {
-            .request = {exploration->selections, functions->rows[functions->selected].function}};
+    const struct session_function_row *row = functions_selected(functions);
+    if (row) {
+        const struct edges_data wanted = {.request = {exploration->selections, row->function}};
         edges = exploration_get(exploration, &functions->edges_load, &kind, &wanted.request);
     }
     functions->edges_known = edges != NULL;
-    functions->callers.edges = edges ? edges->callers : NULL;
-    functions->callers.count = edges ? edges->caller_count : 0;
-    functions->callees.edges = edges ? edges->callees : NULL;
-    functions->callees.count = edges ? edges->callee_count : 0;
+    functions->edges[PANE_CALLERS].edges = edges ? edges->callers : NULL;
+    functions->edges[PANE_CALLERS].count = edges ? edges->caller_count : 0;
+    functions->edges[PANE_CALLEES].edges = edges ? edges->callees : NULL;
+    functions->edges[PANE_CALLEES].count = edges ? edges->callee_count : 0;
     if (edges && (functions->edges_function != edges->request.function ||
                   functions->edges_selections != edges->request.selections)) {
-        functions->callers.selected = functions->callers.first = 0;
-        functions->callees.selected = functions->callees.first = 0;
+        functions->tables[PANE_CALLERS] = functions->tables[PANE_CALLEES] = (struct table){0};
         functions->edges_function = (uint32_t)edges->request.function;
         functions->edges_selections = edges->request.selections;
     }
 }
 
-/* ---- moving ----------------------------------------------------------------------------- */
+/* ---- what is selected ------------------------------------------------------------------- */
 
-static void clamp(int *selected, int *first, int count, int rows)
-{
-    if (*selected >= count)
-        *selected = count - 1;
-    if (*selected < 0)
-        *selected = 0;
-    if (*first > *selected)
-        *first = *selected;
-    if (*selected >= *first + rows)
-        *first = *selected - rows + 1;
-    if (*first > count - rows)
-        *first = count > rows ? count - rows : 0;
-}
-
-static void select_row(struct functions *functions, struct exploration *exploration, int row)
-{
-    functions->selected = row;
-    clamp(&functions->selected, &functions->first, (int)functions->count, 1 << 20);
-    if (functions->count > 0) {
-        exploration->function = functions->rows[functions->selected].function;
-        exploration->has_function = true;
-    }
-}
-
-static struct edge_list *focused_edges(struct functions *functions)
-{
-    return functions->focus == FOCUS_CALLERS ? &functions->callers : &functions->callees;
-}
-
-/* Moves by `rows` rows in the list that has the focus. */
-static void move(struct functions *functions, struct exploration *exploration, int rows)
-{
-    if (functions->focus == FOCUS_LIST) {
-        select_row(functions, exploration, functions->selected + rows);
-    } else {
-        struct edge_list *list = focused_edges(functions);
-        list->selected += rows;
-        clamp(&list->selected, &list->first, (int)list->count, 1 << 20);
-    }
-}
-
-static void go_to_function(struct functions *functions, struct exploration *exploration,
-                           uint32_t function)
-{
-    int row = row_of(functions, function);
-    if (row < 0)
-        exploration_complain(exploration, "%.200s is not in the list",
-                             session_function_name(exploration->session, function));
-    else
-        select_row(functions, exploration, row);
-}
-
-static void follow(struct functions *functions, struct exploration *exploration)
-{
-    if (functions->focus == FOCUS_LIST) {
-        functions->focus = functions->callers.count > 0 ? FOCUS_CALLERS : FOCUS_CALLEES;
-        if (focused_edges(functions)->count == 0)
-            functions->focus = FOCUS_LIST;
-        return;
-    }
-    const struct edge_list *list = focused_edges(functions);
-    if ((size_t)list->selected < list->count)
-        go_to_function(functions, exploration, list->edges[list->selected].function);
-    functions->focus = FOCUS_LIST;
-}
-
-static void focus_side(struct functions *functions, enum functions_focus side)
-{
-    enum functions_focus before = functions->focus;
-    functions->focus = side;
-    if (focused_edges(functions)->count == 0)
-        functions->focus = before;
-}
-
-static void search(struct functions *functions, struct exploration *exploration, int step,
-                   bool from_here)
-{
-    if (!functions->search[0]) {
-        exploration_say(exploration, "no search yet; / searches");
-        return;
-    }
-    int count = (int)functions->count;
-    for (int i = from_here ? 0 : 1; i <= count; i++) {
-        int row = ((functions->selected + i * step) % count + count) % count;
-        const char *name =
-            session_function_name(exploration->session, functions->rows[row].function);
-        if (strcasestr(name, functions->search)) {
-            select_row(functions, exploration, row);
-            functions->focus = FOCUS_LIST;
-            return;
-        }
-    }
-    exploration_complain(exploration, "no function has \"%.150s\" in its name", functions->search);
-}
-
-/* Finds the function of the selected row of the list that has the focus. */
+/* Finds the function of the selected row of the table that has the keys. */
 static bool selected_function(const struct functions *functions, uint32_t *function)
 {
-    const struct edge_list *list =
-        functions->focus == FOCUS_CALLERS ? &functions->callers : &functions->callees;
-    if (functions->focus == FOCUS_LIST && functions->count > 0)
-        *function = functions->rows[functions->selected].function;
-    else if (functions->focus != FOCUS_LIST && (size_t)list->selected < list->count)
-        *function = list->edges[list->selected].function;
+    const size_t row = functions->tables[functions->pane].selected;
+    const struct session_function_row *selected = functions_selected(functions);
+    if (functions->pane == PANE_LIST && selected)
+        *function = selected->function;
+    else if (functions->pane != PANE_LIST && row < functions->edges[functions->pane].count)
+        *function = functions->edges[functions->pane].edges[row].function;
     else
         return false;
     return true;
@@ -323,210 +219,172 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
     return true;
 }
 
-/* ---- sorting ---------------------------------------------------------------------------- */
-
-static void sort_by(struct functions *functions, struct exploration *exploration,
-                    enum function_column column)
-{
-    functions->descending =
-        column == functions->sort ? !functions->descending : !function_column(column)->text;
-    functions->sort = column;
-    sort(functions, exploration);
-    exploration_say(exploration, "sorted by %s, %s", function_column(column)->title,
-                    function_column(column)->text ? functions->descending ? "Z first" : "A first"
-                    : functions->descending       ? "largest first"
-                                                  : "smallest first");
-}
-
-/* Sorts by the next visible column to the left or right. */
-static void sort_beside(struct functions *functions, struct exploration *exploration, int step,
-                        int screen_width)
-{
-    int column = (int)functions->sort, x, width;
-    do
-        column = (column + step + FUNCTION_COLUMNS) % FUNCTION_COLUMNS;
-    while (!function_column_place((enum function_column)column, screen_width, &x, &width));
-    sort_by(functions, exploration, (enum function_column)column);
-}
-
-/* ---- mouse ------------------------------------------------------------------------------ */
-
-static void click_edges(struct functions *functions, const struct view_input *input, int row)
-{
-    bool callers = input->x < input->width / 2;
-    struct edge_list *list = callers ? &functions->callers : &functions->callees;
-    if (list->count == 0)
-        return;
-    functions->focus = callers ? FOCUS_CALLERS : FOCUS_CALLEES;
-    list->selected = list->first + row;
-    clamp(&list->selected, &list->first, (int)list->count, 1 << 20);
-}
-
-static void click(struct functions *functions, struct exploration *exploration,
-                  const struct view_input *input)
-{
-    struct functions_layout layout = functions_lay_out(input->height);
-    if (input->y == 0) {
-        for (int i = 0; i < FUNCTION_COLUMNS; i++) {
-            int x, width;
-            if (function_column_place((enum function_column)i, input->width, &x, &width) &&
-                input->x >= x && input->x < x + width)
-                sort_by(functions, exploration, (enum function_column)i);
-        }
-    } else if (input->y < layout.list + layout.list_rows) {
-        functions->focus = FOCUS_LIST;
-        if (functions->first + input->y - layout.list < (int)functions->count)
-            select_row(functions, exploration, functions->first + input->y - layout.list);
-    } else if (input->y >= layout.edges) {
-        click_edges(functions, input, input->y - layout.edges);
-    }
-}
-
-/* ---- update ----------------------------------------------------------------------------- */
-
-static bool act(struct functions *functions, struct exploration *exploration,
-                const struct view_input *input)
-{
-    struct functions_layout layout = functions_lay_out(input->height);
-    int page = functions->focus == FOCUS_LIST ? layout.list_rows : layout.edge_rows;
-    bool wheel_below = input->y >= layout.edges - 1;
-    switch (input->action) {
-    case ACTION_UP:
-        move(functions, exploration, -1);
-        break;
-    case ACTION_DOWN:
-        move(functions, exploration, 1);
-        break;
-    case ACTION_WHEEL_UP:
-    case ACTION_WHEEL_DOWN:
-        if (wheel_below)
-            click_edges(functions, input, 0);
-        move(functions, exploration, input->action == ACTION_WHEEL_UP ? -3 : 3);
-        break;
-    case ACTION_PAGE_UP:
-        move(functions, exploration, -page);
-        break;
-    case ACTION_PAGE_DOWN:
-        move(functions, exploration, page);
-        break;
-    case ACTION_HOME:
-        move(functions, exploration, -(1 << 28));
-        break;
-    case ACTION_END:
-        move(functions, exploration, 1 << 28);
-        break;
-    case ACTION_LEFT:
-        focus_side(functions, FOCUS_CALLERS);
-        break;
-    case ACTION_RIGHT:
-        focus_side(functions, FOCUS_CALLEES);
-        break;
-    case ACTION_FOLLOW:
-        follow(functions, exploration);
-        break;
-    case ACTION_SEARCH:
-        snprintf(functions->search, sizeof(functions->search), "%s", input->text);
-        search(functions, exploration, 1, true);
-        break;
-    case ACTION_NEXT:
-    case ACTION_PREVIOUS:
-        search(functions, exploration, input->action == ACTION_NEXT ? 1 : -1, false);
-        break;
-    case ACTION_SORT:
-    case ACTION_SORT_RIGHT:
-        sort_beside(functions, exploration, 1, input->width);
-        break;
-    case ACTION_SORT_LEFT:
-        sort_beside(functions, exploration, -1, input->width);
-        break;
-    case ACTION_SORT_REVERSE:
-        sort_by(functions, exploration, functions->sort);
-        break;
-    case ACTION_CLICK:
-        click(functions, exploration, input);
-        break;
-    case ACTION_BACK:
-        if (functions->focus == FOCUS_LIST)
-            return false;
-        functions->focus = FOCUS_LIST;
-        break;
-    default:
-        return false;
-    }
-    return true;
-}
-
-static bool update(void *view, struct exploration *exploration, const struct view_input *input)
-{
-    struct functions *functions = view;
-    bool other = load_rows(functions, exploration);
-    bool used = input->action == ACTION_REFRESH;
-    if (other && functions->renewals != exploration->renewals) {
-        /* Selects the same function again: its row may differ in the newer state of the session. */
-        int row =
-            functions->renewals == 0 && !functions->keeps ? -1 : row_of(functions, functions->kept);
-        functions->selected = row < 0 ? functions->selected : row;
-        functions->renewals = exploration->renewals;
-    } else if (used && exploration->has_function) {
-        int row = row_of(functions, exploration->function);
-        functions->selected = row < 0 ? functions->selected : row;
-    }
-    bool moves = input->action == ACTION_UP || input->action == ACTION_DOWN ||
-                 input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN;
-    /* All actions except moves in the list may use the edges, which a burst of keys has not loaded
-     * yet. */
-    if (!used && !(moves && functions->focus == FOCUS_LIST))
-        load_edges(functions, exploration);
-    if (functions->count == 0) {
-        functions->focus = FOCUS_LIST;
-        used = used || (input->action != ACTION_BACK);
-    } else if (!used) {
-        used = act(functions, exploration, input);
-    }
-    struct functions_layout layout = functions_lay_out(input->height);
-    clamp(&functions->selected, &functions->first, (int)functions->count, layout.list_rows);
-    if (functions->count > 0)
-        functions->kept = functions->rows[functions->selected].function;
-    if (!input->more) {
-        load_edges(functions, exploration);
-        load_at_peak(functions, exploration);
-    }
-    if (functions->focus != FOCUS_LIST && focused_edges(functions)->count == 0)
-        functions->focus = FOCUS_LIST;
-    clamp(&functions->callers.selected, &functions->callers.first, (int)functions->callers.count,
-          layout.edge_rows > 0 ? layout.edge_rows : 1);
-    clamp(&functions->callees.selected, &functions->callees.first, (int)functions->callees.count,
-          layout.edge_rows > 0 ? layout.edge_rows : 1);
-    return used;
-}
-
 static bool write_table(void *view, struct exploration *exploration, FILE *out,
                         enum table_format format)
 {
-    const struct functions *functions = view;
-    if (functions->count == 0)
-        return false;
-    function_rows_write(exploration->session, functions->rows, functions->count, out, format);
-    return true;
+    struct functions_table context;
+    const struct table_source source = functions_source(view, exploration, PANE_LIST, &context);
+    if (source.rows > 0)
+        table_write(&source, out, format);
+    return source.rows > 0;
 }
 
 static bool keep_order(void *view, struct table_order *order, bool set)
 {
     struct functions *functions = view;
-    if (set && order->sort >= FUNCTION_COLUMNS)
-        return false;
-    if (set) {
-        functions->sort = (enum function_column)order->sort;
-        functions->descending = order->descending;
-        functions->keeps = order->has_key && order->key <= UINT32_MAX;
-        functions->kept = (uint32_t)order->key;
-    } else {
-        *order = (struct table_order){.sort = functions->sort,
-                                      .descending = functions->descending,
-                                      .has_key = functions->count > 0,
-                                      .key = functions->kept};
+    return table_order(&functions->tables[PANE_LIST], function_columns, FUNCTION_COLUMNS, order,
+                       set);
+}
+
+/* ---- update ----------------------------------------------------------------------------- */
+
+static void settle(struct functions *functions, const struct exploration *exploration,
+                   enum functions_pane pane, const struct functions_layout *layout)
+{
+    struct functions_table context;
+    const struct table_source source = functions_source(functions, exploration, pane, &context);
+    table_settle(&functions->tables[pane], &source, &layout->panes[pane]);
+}
+
+/* Gives the keys to a table, unless it has no rows. */
+static void focus(struct functions *functions, enum functions_pane pane)
+{
+    if (pane == PANE_LIST || functions->edges[pane].count > 0)
+        functions->pane = pane;
+}
+
+/* Goes into the callers or callees, or to the function of the selected one. */
+static void follow(struct functions *functions, struct exploration *exploration)
+{
+    struct table *list = &functions->tables[PANE_LIST];
+    struct functions_table context;
+    uint32_t function;
+    if (functions->pane == PANE_LIST) {
+        focus(functions, functions->edges[PANE_CALLERS].count > 0 ? PANE_CALLERS : PANE_CALLEES);
+        return;
     }
-    return true;
+    if (!selected_function(functions, &function))
+        return;
+    const struct table_source source =
+        functions_source(functions, exploration, PANE_LIST, &context);
+    for (size_t row = 0; row < source.rows; row++) {
+        if (functions->rows[row].function != function)
+            continue;
+        functions->pane = PANE_LIST;
+        table_select(list, &source, row);
+        return;
+    }
+    exploration_complain(exploration, "%.200s is not in the list",
+                         session_function_name(exploration->session, function));
+}
+
+/* Returns the table that gets an action: the one under the mouse; searches and orders are for the
+ * functions. */
+static enum functions_pane pane_of(struct functions *functions, const struct view_input *input,
+                                   const struct functions_layout *layout)
+{
+    switch (input->action) {
+    case ACTION_CLICK:
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        focus(functions, input->y < layout->panes[PANE_CALLERS].y   ? PANE_LIST
+                         : input->x < layout->panes[PANE_CALLEES].x ? PANE_CALLERS
+                                                                    : PANE_CALLEES);
+        return functions->pane;
+    case ACTION_SEARCH:
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+        functions->pane = PANE_LIST;
+        return PANE_LIST;
+    case ACTION_SORT:
+    case ACTION_SORT_LEFT:
+    case ACTION_SORT_RIGHT:
+    case ACTION_SORT_REVERSE:
+        return PANE_LIST;
+    default:
+        return functions->pane;
+    }
+}
+
+static bool act(struct functions *functions, struct exploration *exploration,
+                const struct view_input *input, const struct functions_layout *layout)
+{
+    const enum functions_pane before = functions->pane;
+    const bool back = input->action == ACTION_PREVIOUS_PANE;
+    struct functions_table context;
+    switch (input->action) {
+    case ACTION_LEFT:
+    case ACTION_RIGHT:
+        focus(functions, input->action == ACTION_LEFT ? PANE_CALLERS : PANE_CALLEES);
+        return true;
+    case ACTION_NEXT_PANE:
+    case ACTION_PREVIOUS_PANE:
+        for (unsigned step = 1; step < FUNCTION_PANES && functions->pane == before; step++)
+            focus(functions, (before + (back ? FUNCTION_PANES - step : step)) % FUNCTION_PANES);
+        return true;
+    case ACTION_FOLLOW:
+        follow(functions, exploration);
+        return true;
+    case ACTION_BACK:
+        functions->pane = PANE_LIST;
+        return before != PANE_LIST;
+    default:
+        break;
+    }
+    const enum functions_pane pane = pane_of(functions, input, layout);
+    const struct table_source source = functions_source(functions, exploration, pane, &context);
+    const enum table_answer answer =
+        list_update(exploration, &functions->tables[pane], &source, input, &layout->panes[pane]);
+    if (answer == TABLE_SORTED)
+        sort(functions, exploration);
+    if (answer == TABLE_FOLLOW)
+        follow(functions, exploration);
+    return answer != TABLE_IGNORED;
+}
+
+/* Selects the function that another view has shown, or tells other views which one is selected. */
+static void share_function(struct functions *functions, struct exploration *exploration,
+                           const struct view_input *input, uint64_t before)
+{
+    struct table *list = &functions->tables[PANE_LIST];
+    if (input->action == ACTION_REFRESH && exploration->has_function) {
+        list->key = exploration->function;
+        list->has_key = true;
+    } else if (list->has_key && list->key != before) {
+        exploration->function = (uint32_t)list->key;
+        exploration->has_function = true;
+    }
+}
+
+static bool update(void *view, struct exploration *exploration, const struct view_input *input)
+{
+    struct functions *functions = view;
+    const struct functions_layout layout = functions_lay_out(input->width, input->height);
+    bool used = input->action == ACTION_REFRESH;
+    load_rows(functions, exploration);
+    const struct table *list = &functions->tables[PANE_LIST];
+    settle(functions, exploration, PANE_LIST, &layout);
+    const uint64_t before = list->key;
+    const bool moves = input->action == ACTION_UP || input->action == ACTION_DOWN ||
+                       input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN;
+    /* All actions except moves in the list may use the edges, which a burst of keys has not loaded
+     * yet. */
+    if (!used && !(moves && functions->pane == PANE_LIST))
+        load_edges(functions, exploration);
+    if (!used)
+        used = act(functions, exploration, input, &layout);
+    share_function(functions, exploration, input, before);
+    settle(functions, exploration, PANE_LIST, &layout);
+    if (!input->more) {
+        load_edges(functions, exploration);
+        load_at_peak(functions, exploration);
+        settle(functions, exploration, PANE_LIST, &layout);
+    }
+    if (functions->pane != PANE_LIST && functions->edges[functions->pane].count == 0)
+        functions->pane = PANE_LIST;
+    settle(functions, exploration, PANE_CALLERS, &layout);
+    settle(functions, exploration, PANE_CALLEES, &layout);
+    return used;
 }
 
 static const struct key_binding keys[] = {
