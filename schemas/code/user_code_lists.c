@@ -37,10 +37,12 @@ static const char *const functions[] = {
     "__rust_*", "__rdl_*", "__rg_*", "_cgo_*", "x_cgo_*", "crosscall2", "runtime.*", "runtime/*",
     NULL};
 
-static const char *const runtimes[] = {
-    "libpython*", "python*", "libperl*", "perl",    "perl5*", "libruby*", "ruby*",     "libnode",
-    "node",       "nodejs",  "libjvm",   "libphp*", "php*",   "libmono*", "libguile*", "guile*",
-    "liblua*",    "lua",     "lua5*",    "luajit*", "libecl", NULL};
+static const char *const runtimes[] = {"libpython*", "python*", "libperl*", "perl", "perl5*",
+                                       "libruby*", "ruby*", "libnode", "node", "nodejs", "libjvm",
+                                       "libphp*", "php*", "libmono*", "libguile*", "guile*",
+                                       "liblua*", "lua", "lua5*", "luajit*", "libecl",
+                                       /* modules in C that CPython brings along */
+                                       "*/lib-dynload/*", NULL};
 
 const char *const *const user_code_built_in_lists[USER_CODE_BUILT_IN_LISTS] = {
     [USER_CODE_NAMESPACES] = namespaces,

@@ -84,6 +84,9 @@ static void test_built_in(void **state)
         {"[vdso]", "[vdso]+0x10", NULL, HIDDEN},
         /* Interpreters. */
         {"/usr/lib/libpython3.11.so.1.0", "PyList_New", NULL, RUNTIME},
+        {"/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so", "_json+0x5a10",
+         NULL, RUNTIME},
+        {"/usr/lib/python3/dist-packages/_yaml.cpython-311-x86_64-linux-gnu.so", "load", NULL, OWN},
         {"/usr/bin/python3.11", "_PyEval_EvalFrameDefault", NULL, RUNTIME},
         {"/usr/lib/python3/dist-packages/numpy/_multiarray.so", "array_new", NULL, OWN},
         /* Code made at run time, and code of which nothing is known. */
