@@ -43,6 +43,7 @@ int main(int argc, char **argv)
     run = (int (*)(const char *, void *))find(library, "PyRun_SimpleStringFlags");
     ensure = (int (*)(void))find(library, "PyGILState_Ensure");
     release = (void (*)(int))find(library, "PyGILState_Release");
+    *(int *)find(library, "Py_NoSiteFlag") = 1;
     save_thread = (void *(*)(void))find(library, "PyEval_SaveThread");
     restore_thread = (void (*)(void *))find(library, "PyEval_RestoreThread");
     for (int i = 0; i < 2; i++) {

@@ -103,7 +103,7 @@ def processes():
     os.waitpid(child, 0)
     said = subprocess.run(["/bin/echo", "unharmed"], capture_output=True, check=True)
     assert (said.stdout, said.stderr) == (b"unharmed\n", b""), said
-    said = subprocess.run([sys.executable, "-c", "b = [bytearray(104911)]"], capture_output=True, check=True)
+    said = subprocess.run([sys.executable, "-S", "-c", "b = [bytearray(104911)]"], capture_output=True, check=True)
     assert said.stderr == b"", said
 
 
@@ -129,10 +129,10 @@ def signals():
 def interrupted():
     """Handlers of the machine's signals record blocks while the interpreter is anywhere."""
     events.begin()
-    for i in range(600):
+    while events.count() < 30:
         for _ in generator_of_makers(3):
             sorted([3, 1, 2], key=lambda n: -n)
-    assert events.end() > 0
+    events.end()
 
 
 def generator_of_makers(count):
