@@ -14,6 +14,7 @@
 #include "capture/os/os.h"
 #include "capture/record/event_steps.h"
 #include "capture/record/gate.h"
+#include "capture/record/rotate.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
 #include "capture/trace/file.h"
@@ -100,18 +101,42 @@ ENTRY_POINT mprof_kind mprof_kind_create(mprof_runtime runtime, const char *name
     return id;
 }
 
+/* The runtimes whose collection has begun and not ended: a bit for each number. */
+static _Atomic uint32_t collecting;
+
+static void put_collection(struct thread *thread, mprof_runtime runtime, bool begins)
+{
+    const uint32_t module = stack_runtime_module(runtime, thread);
+    uint8_t *p = module ? thread_extended_begin(thread, 32) : NULL;
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, module);
+    p = trace_put_varint(p, begins);
+    thread_extended_end(thread, TRACE_EXT_COLLECTION, p);
+}
+
+/* Begins the collections again in a trace that begins while they go on. */
+static void go_on(struct thread *thread)
+{
+    const uint32_t all = atomic_load(&collecting);
+    for (mprof_runtime runtime = 1; runtime < 32; runtime++)
+        if (all >> runtime & 1)
+            put_collection(thread, runtime, true);
+}
+
 ENTRY_POINT void mprof_collection(mprof_runtime runtime, int begin)
 {
     struct thread *thread = runtime ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
     if (!thread)
         return;
-    const uint32_t module = stack_runtime_module(runtime, thread);
-    uint8_t *p = module ? thread_extended_begin(thread, 32) : NULL;
-    if (p) {
-        p = thread_put_when(thread, p);
-        p = trace_put_varint(p, module);
-        p = trace_put_varint(p, begin != 0);
-        thread_extended_end(thread, TRACE_EXT_COLLECTION, p);
-    }
+    const uint32_t bit = runtime < 32 ? 1u << runtime : 0;
+    if (!atomic_load_explicit(&rotate_go_on, memory_order_relaxed))
+        atomic_store(&rotate_go_on, go_on);
+    if (begin)
+        atomic_fetch_or(&collecting, bit);
+    else
+        atomic_fetch_and(&collecting, ~bit);
+    put_collection(thread, runtime, begin != 0);
     recorder_leave();
 }

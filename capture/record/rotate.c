@@ -24,6 +24,8 @@
 
 void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block);
 
+void (*_Atomic rotate_go_on)(struct thread *thread);
+
 static bool rotate_possible;
 static bool rotate_marks[MARKS];
 
@@ -108,6 +110,9 @@ static void begin_next(struct thread *thread, bool paused)
     if (!recorder_put_process(thread))
         return;
     put_blocks(thread);
+    void (*go_on)(struct thread *) = atomic_load(&rotate_go_on);
+    if (go_on)
+        go_on(thread);
     recorder_put_settings(thread, paused);
 }
 

@@ -18,6 +18,9 @@ struct live_block;
 extern void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block)
     __attribute__((visibility("hidden")));
 
+/* Writes what goes on in runtimes, at the end of what a trace begins with. NULL: nothing does. */
+extern void (*_Atomic rotate_go_on)(struct thread *thread) __attribute__((visibility("hidden")));
+
 /* Prepares for rotations, before the first event. `possible`: what is recorded allows them. */
 void rotate_prepare(bool possible);
 

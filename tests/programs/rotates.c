@@ -4,12 +4,14 @@
  *
  * Each line of the input is a step: it replaces blocks in a table, by malloc, calloc, realloc and
  * aligned_alloc, and blocks of an arena, and answers with the number of the step. A point frees
- * one of many small blocks; the end frees the rest. With a number of milliseconds it takes that
- * long instead and reads no input.
+ * one of many small blocks; the end frees the rest. A runtime owns the arena: its function is on
+ * the stacks, and while the program waits for input, its collection goes on. With a number of
+ * milliseconds it takes that long instead and reads no input.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "capture/mprof.h"
@@ -20,6 +22,23 @@ static void *kept[KEPT], *spare[SPARE];
 static uint32_t state = 12345;
 static mprof_arena pool;
 static char pool_bytes[1000][64];
+static mprof_runtime toy;
+static mprof_kind cells[2];
+
+static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
+{
+    (void)data;
+    out->key = "work";
+    out->check = out->line = 7;
+    out->address = NULL;
+    return max > 0;
+}
+
+static void name(void *data, const void *key, struct mprof_frame_name *out)
+{
+    (void)data;
+    strcpy(out->function, key);
+}
 
 static uint32_t draw(uint32_t below)
 {
@@ -55,7 +74,7 @@ static void step(void)
     for (int i = 0; i < 100; i++) {
         const uint32_t at = draw(1000);
         mprof_arena_free(pool, pool_bytes[at]);
-        mprof_arena_alloc(pool, pool_bytes[at], 64, 1);
+        mprof_arena_alloc_kind(pool, pool_bytes[at], 64, 1, cells[at % 2]);
     }
 }
 
@@ -70,9 +89,13 @@ int main(int argc, char **argv)
 {
     static char input[1], output[64];
     int steps = 0, spares = 0, c;
+    static const struct mprof_runtime_calls calls = {frames, name};
+    toy = mprof_runtime_create("toy", &calls, NULL);
+    cells[0] = mprof_kind_create(toy, "even");
+    cells[1] = mprof_kind_create(toy, "odd");
     pool = mprof_arena_create("pool", 0);
     for (int i = 0; i < 1000; i++)
-        mprof_arena_alloc(pool, pool_bytes[i], 64, 1);
+        mprof_arena_alloc_kind(pool, pool_bytes[i], 64, 1, cells[i % 2]);
     for (uint32_t i = 0; i < KEPT; i++)
         replace(i);
     if (argc > 1) {
@@ -84,12 +107,15 @@ int main(int argc, char **argv)
         spare[i] = malloc(1);
     setvbuf(stdin, input, _IONBF, 0);
     setvbuf(stdout, output, _IOLBF, sizeof(output));
+    mprof_collection(toy, 1);
     while ((c = getchar()) != EOF) {
         if (c == '.' && spares < SPARE)
             free(spare[spares++]);
         if (c != '\n')
             continue;
+        mprof_collection(toy, 0);
         step();
+        mprof_collection(toy, 1);
         printf("%d\n", ++steps);
     }
     while (spares < SPARE)

@@ -79,4 +79,23 @@ rm -f rows.csv && mprof-export --format csv --filter 'all | where arena == toy' 
 [ "$(sqlite3 :memory: '.import --csv rows.csv r' 'SELECT freed_by, count(*) FROM r GROUP BY 1 ORDER BY 1' | tr '\n' ' ')" = \
     '|11 collector|98 program|1 ' ] || { head -3 rows.csv; failed=1; }
 check "problems" session.db "SELECT kind FROM problem WHERE kind != 'dropped'" ''
+
+# A recording that pauses, stops and begins again, or begins late: collections and what they took are recorded in a
+# pause, too, and each trace has the names and kinds.
+cc -g -O1 -I"$MPROF_SOURCE/capture" -o runtime_stops "$MPROF_SOURCE/tests/capture/arenas/runtime_stops.c" || exit 1
+stops() { # WANTED TRACE MODE OPTION...
+    local wanted=$1 trace=$2 mode=$3
+    shift 3
+    rm -f stops.bin restarted.bin
+    mprof-run --quiet "$@" -o stops.bin -- ./runtime_stops "$mode" && mprof-ingest -q -f -o stops.db "$trace" || failed=1
+    check "$mode $* $trace" stops.db "SELECT (SELECT count(*) || ' ' || sum(collected) || ' ' || count(end_ns) FROM collection),
+        r.allocations, r.collected, r.kept_count, r.live_count, (SELECT count(*) FROM problem),
+        (SELECT group_concat(DISTINCT t.name || ' ' || t.confidence) FROM type t),
+        (SELECT group_concat(name) FROM function WHERE role = 'runtime') FROM arena r" "$wanted"
+}
+stops '3 30 3|33|30|0|3|0|cons exact|toy' stops.bin none
+stops '3 30 3|33|30|0|3|0|cons exact|toy' stops.bin pause
+stops '1 10 1|20|10|0|10|0|cons exact|toy' stops.bin stop
+stops '1 10 1|13|10|0|3|0|cons exact|toy' restarted.bin stop
+stops '3 10 3|13|10|0|3|0|cons exact|toy' stops.bin none --start-on='allocs>1'
 exit "$failed"

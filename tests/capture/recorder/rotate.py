@@ -14,9 +14,9 @@ from recording import BUILD, check, program
 
 RUNS = 100 if os.environ.get("MPROF_SOAK") else 2
 ODD = ("unmatched_frees", "double_frees", "overlaps", "dropped_events", "orphaned_stacks", "damaged_bytes", "missing_chunks")
-BLOCKS = """SELECT a.address, a.size, a.kind, a.count, a.alignment, r.name, a.thread_id,
+BLOCKS = """SELECT a.address, a.size, a.kind, a.count, a.alignment, r.name, a.thread_id, t.name, t.confidence,
     (SELECT group_concat(function || ':' || ifnull(line, ''), '<') FROM v_stack v WHERE v.stack_id = a.stack_id)
-    FROM allocation a LEFT JOIN arena r ON r.id = a.arena_id WHERE """
+    FROM allocation a LEFT JOIN arena r ON r.id = a.arena_id LEFT JOIN type t ON t.id = a.type_id AND r.id > 0 WHERE """
 
 
 class Session:
@@ -33,6 +33,7 @@ class Session:
             self.threads = {row[0] for row in database.execute("SELECT DISTINCT thread_id FROM allocation WHERE alloc_ns > 0")}
             self.live = sorted(row[1:] for row in database.execute(BLOCKS.replace("a.thread_id", "0") + "free_ns IS NULL"))
             self.young = database.execute("SELECT count(*) FROM earlier_block WHERE before_ns = 0").fetchone()[0]
+            self.collections = database.execute("SELECT begin_ns, end_ns IS NULL FROM collection ORDER BY id").fetchall()
             self.later = database.execute("""SELECT count(*) FROM allocation
                 WHERE alloc_ns > 0 AND id IN (SELECT allocation_id FROM earlier_block)""").fetchone()[0]
 
@@ -108,6 +109,11 @@ for seed in range(1, RUNS + 1):
     plain, rotated = stepped(seed, 0)[-1], stepped(seed, 1)
     last = rotated[-1]
     check(len(rotated) == 4, f"seed {seed}: {len(rotated)} traces")
+    # A collection goes on in each trace, so the next one begins it again. It ends at the next step, if there is one.
+    check([len(one.collections) for one in rotated] == [2, 2, 2, 2] and len(plain.collections) == 5,
+          f"seed {seed}: collections {[one.collections for one in rotated]}")
+    for one in rotated:
+        check([open for _, open in one.collections] == [0, 1], f"seed {seed}: {one.collections}")
     check(plain.live == last.live, f"seed {seed}: {len(plain.live)} blocks are live, rotated {len(last.live)}")
     check(plain.meta["estimated_live_bytes_end"] == last.meta["estimated_live_bytes_end"], f"seed {seed}: {last.meta}")
     for key in ("allocations", "frees", "bytes_allocated"):
@@ -128,6 +134,8 @@ check(sum(len(one.threads) > 1 for one in sessions) >= 2, f"threads by trace: {[
 # Blocks of arenas are carried, too.
 sessions, _ = hammer("sampled", [program("rotates"), "100"])
 check(any("'pool'" in block for one in sessions for block in one.begin), "no block of an arena is carried")
+for what in ("'even', 'exact'", "'odd', 'exact'", "work:7"):
+    check(any(what in block for one in sessions for block in one.begin), f"no block with {what} is carried")
 # Children are forked and programs executed during rotations.
 sessions, path = hammer("forks", [program("forks"), "many", "10"], ["--sample=512"])
 check(len(glob.glob(path + ".d/*")) == 10, f"{len(glob.glob(path + '.d/*'))} children")

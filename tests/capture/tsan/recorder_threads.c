@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder under ThreadSanitizer. Threads call every entry point at once, hand blocks to one
- * another, come and go, while another pauses, marks, stops and restarts.
+ * another, come and go, while another pauses, marks, stops and restarts. They run functions of a
+ * runtime, whose names and kinds all of them use. With `meet` they are all inside its frames() at
+ * one moment, before the other begins.
  * The capture sources are compiled into this program as for libmprof.a, so that the sanitizer sees
  * their loads and stores. The real allocator is the sanitizer's own.
- * usage: recorder_threads ROUNDS
+ * usage: recorder_threads ROUNDS [meet]
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +22,8 @@
 #include "capture/record/gate.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
+
+#define WORKERS 4u
 
 /*
  * The recorder maps memory by its own system calls, which the sanitizer does not see. It would
@@ -37,12 +44,56 @@ void __wrap_os_unmap(void *memory, size_t size)
     munmap(memory, size);
 }
 
-#define WORKERS 4u
 #define SLOTS 64u
 
 static _Atomic(void *) slots[SLOTS];
 static _Atomic unsigned running;
 static unsigned rounds = 200;
+
+/* ---- the runtime ---- */
+
+#define FUNCTIONS 50u
+
+struct call {
+    uintptr_t function; /* from 1 */
+    unsigned line;
+    const void *evaluator;
+    struct call *outer;
+};
+
+static __thread struct call *volatile top __attribute__((tls_model("initial-exec")));
+static __thread bool has_met __attribute__((tls_model("initial-exec")));
+static _Atomic unsigned met;
+static bool meet;
+static mprof_runtime toy;
+static mprof_kind kinds[4];
+
+static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
+{
+    unsigned count = 0;
+    (void)data;
+    if (!top)
+        return 0;
+    if (meet && !has_met) {
+        has_met = true;
+        atomic_fetch_add(&met, 1);
+        while (atomic_load(&met) < WORKERS)
+            sched_yield();
+    }
+    for (struct call *call = top; call && count < max; call = call->outer)
+        out[count++] = (struct mprof_frame){.key = (const void *)call->function,
+                                            .check = call->function % 7,
+                                            .address = call->evaluator,
+                                            .line = call->line};
+    return count;
+}
+
+static void name(void *data, const void *key, struct mprof_frame_name *out)
+{
+    (void)data;
+    snprintf(out->function, sizeof(out->function), "toy-%u", (unsigned)(uintptr_t)key);
+    snprintf(out->file, sizeof(out->file), "%u.toy", (unsigned)(uintptr_t)key % 3);
+}
 
 static unsigned next_random(unsigned *state)
 {
@@ -124,6 +175,38 @@ static void use_arena(unsigned *random)
     mprof_arena_destroy(arena);
 }
 
+/* A heap with cells of several kinds, of which a collection takes some. */
+static void use_heap(unsigned *random)
+{
+    char cells[8][16];
+    mprof_arena heap = mprof_arena_create("toy heap", 0);
+    for (unsigned i = 0; i < 8; i++)
+        mprof_arena_alloc_kind(heap, cells[i], 16, 1, kinds[next_random(random) % 4]);
+    mprof_collection(toy, 1);
+    for (unsigned i = 0; i < 8; i += 2)
+        mprof_collected(heap, cells[i]);
+    mprof_collection(toy, 0);
+    mprof_arena_reset(heap);
+    mprof_arena_destroy(heap);
+}
+
+/* Runs functions of the runtime, some in one native frame and some further inward. */
+static __attribute__((noinline)) void evaluate(unsigned *random, unsigned depth)
+{
+    char here;
+    struct call outer = {next_random(random) % FUNCTIONS + 1, 1, &here, top};
+    struct call inner = {next_random(random) % FUNCTIONS + 1, 2, &here, &outer};
+    top = &inner;
+    if (depth > 0)
+        evaluate(random, depth - 1);
+    step(random);
+    top = &outer;
+    outer.line = 3;
+    step(random);
+    top = outer.outer;
+    __asm__ volatile("" ::: "memory");
+}
+
 static void *worker(void *number)
 {
     unsigned random = (unsigned)(size_t)number * 7919u + 1;
@@ -139,6 +222,8 @@ static void *worker(void *number)
         if (round % 16 == 5)
             modules_changed();
         use_arena(&random);
+        evaluate(&random, round % 5);
+        use_heap(&random);
     }
     atomic_fetch_sub(&running, 1);
     return NULL;
@@ -148,12 +233,17 @@ static void *worker(void *number)
 static void *controller(void *unused)
 {
     (void)unused;
+    while (meet && atomic_load(&met) < WORKERS)
+        sched_yield();
     for (unsigned turn = 0; atomic_load(&running) > 0; turn++) {
         mprof_mark("turn");
         mprof_pause();
         free(malloc(10));
         mprof_resume();
         mprof_snapshot("turn");
+        if (turn < 4)
+            mprof_kind_create(mprof_runtime_create("other", &(struct mprof_runtime_calls){0}, NULL),
+                              "late");
         if (turn % 50 == 20) {
             mprof_stop();
             mprof_restart(NULL);
@@ -167,6 +257,11 @@ int main(int argc, char **argv)
     pthread_t threads[WORKERS + 1];
     if (argc > 1)
         rounds = (unsigned)atoi(argv[1]);
+    meet = argc > 2;
+    static const struct mprof_runtime_calls calls = {frames, name};
+    toy = mprof_runtime_create("toy", &calls, NULL);
+    for (size_t i = 0; i < 4; i++)
+        kinds[i] = mprof_kind_create(toy, "cell");
     atomic_store(&running, WORKERS);
     for (size_t i = 0; i < WORKERS; i++)
         if (pthread_create(&threads[i], NULL, worker, (void *)i) != 0)
