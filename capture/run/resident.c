@@ -15,6 +15,8 @@
 /* After this many samples the interval doubles, so that a long run gets only a few thousand. */
 #define SAMPLES_PER_INTERVAL 512u
 #define SAMPLE_MAX 48u
+/* A sample that is the same as the last one is written after so many milliseconds. */
+#define SAME_INTERVAL 100
 
 static int open_statm(pid_t process)
 {
@@ -68,14 +70,19 @@ bool run_resident_sample(struct run_resident *resident, const struct client *cli
     /* While the process runs another program, its memory does not belong to this trace. */
     if (atomic_load((_Atomic uint32_t *)&client->header->state) != TRACE_STATE_RECORDING)
         return true;
+    resident->unwritten += run_resident_interval(resident);
+    resident->samples++;
+    if (bytes == resident->bytes && resident->unwritten < SAME_INTERVAL)
+        return true;
     if (!make_room(resident, client))
         return false;
+    resident->bytes = bytes;
+    resident->unwritten = 0;
     clock_is_tsc = client->header->clock == TRACE_CLOCK_TSC;
     uint64_t now = clock_before(), base = resident->chunk.ticks;
     p = trace_put_varint(payload, now > base ? now - base : 0);
     p = trace_put_varint(p, bytes);
     client_chunk_put(&resident->chunk, TRACE_EXT_RSS, payload, (size_t)(p - payload));
-    resident->samples++;
     return true;
 }
 

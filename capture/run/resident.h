@@ -15,8 +15,10 @@
 #include "capture/run/client_chunk.h"
 
 struct run_resident {
-    int statm; /* descriptor of /proc/PID/statm, -1: there is nothing more to sample */
-    unsigned samples;
+    int statm;        /* descriptor of /proc/PID/statm, -1: there is nothing more to sample */
+    unsigned samples; /* read, written or not */
+    uint64_t bytes;   /* of the last one that was written */
+    int unwritten;    /* milliseconds since then */
     uint32_t sequence;
     struct client_chunk chunk;
 };
@@ -24,8 +26,9 @@ struct run_resident {
 /* Begins with the process that the trace's header names. */
 void run_resident_begin(struct run_resident *resident, const struct client *client);
 
-/* Writes one sample if the trace is being recorded. Returns false if no more will come, because the
- * process has ended or there is no room. */
+/* Takes one sample if the trace is being recorded. One that is the same as the last is written only
+ * ten times a second, because a program at rest should need no disk. Returns false if no more will
+ * come, because the process has ended or there is no room. */
 bool run_resident_sample(struct run_resident *resident, const struct client *client);
 
 /* Returns the milliseconds until the next sample. */

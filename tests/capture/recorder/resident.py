@@ -47,6 +47,10 @@ for name, script in (("fork", "{0} {1}/trace.bin.d/; :"), ("exec", "exec {0} {1}
     grown = [trace for trace in one.others if trace.resident and
              max(size for _, size in trace.resident) - min(size for _, size in trace.resident) >= 64 << 20]
     check(len(grown) == 1, f"{name}: {[(trace.path, len(trace.resident)) for trace in one.others]}")
+# A program at rest is sampled every 10 ms at first, but the same value is written every 100 ms.
+still = Recording("resident-still", ["sleep", "1"], environment={"MPROF_TEST_CLOCK": "ns"})
+pairs = [(then, now) for (then, before), (now, after) in zip(still.main.resident, still.main.resident[1:]) if before == after]
+check(pairs and sum(now - then for then, now in pairs) >= len(pairs) * 50_000_000, f"at rest: {still.main.resident}")
 # Without mprof-run the program samples its own resident set, when a chunk begins and at the end.
 linked = recording.folder("resident-linked") + "/trace.bin"
 alone = subprocess.run([recording.program("endings"), "many"], env={
