@@ -113,9 +113,8 @@ answer=$(sqlite3 :memory: ".load $MPROF_BUILD/lib/mprof_sqlite" "SELECT * FROM g
 grep -q 'has no file' <<<"$answer" || complain "a database in memory: $answer"
 
 # A session of some allocations, by the commands of the document: its sums are those of the graph.
-sed -n '/^cp session.db part.db$/,/^```$/p' "$MPROF_SOURCE/docs/session-schema.md" | sed '$d' |
-    sed "s|[.]load mprof_sqlite|.load $MPROF_BUILD/lib/mprof_sqlite|" >cut.sh
-[ "$(wc -l <cut.sh)" -ge 10 ] || complain "no commands in the document: $(cat cut.sh)"
+sed -n '/write "part.db"/,/^```$/p' "$MPROF_SOURCE/docs/session-schema.md" | sed '$d' >cut.sh
+grep -q '^mprof-tui --run-graph' cut.sh || complain "no commands in the document: $(cat cut.sh)"
 cp s.db session.db
 PATH=$bin:$PATH bash -e cut.sh >out.txt 2>&1 || complain "a session of some allocations: $(cat out.txt)"
 whole=$(ask "SELECT (SELECT value FROM graph('live at peak | count')), (SELECT value FROM graph('live at peak | sum size')),
