@@ -5,37 +5,24 @@
  */
 #include "runtimes/python/line_table.h"
 
+#include <stdint.h>
+
+#include "runtimes/python/memory.h"
+
 #define UNIT 2 /* bytes */
-#define PIECE 128u
 
 enum form { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS = 13, LONG = 14, NONE = 15 };
 
 /* The bytes that are being read. */
 struct cursor {
-    struct memory *memory;
     const unsigned char *table;
     size_t size, at;
-    const unsigned char *piece; /* from `piece_start` up to `piece_end` */
-    size_t piece_start, piece_end;
 };
 
 /* Returns the next byte, or -1 at the end. */
-static int peek(struct cursor *cursor)
+static int peek(const struct cursor *cursor)
 {
-    if (cursor->at >= cursor->size)
-        return -1;
-    if (cursor->at >= cursor->piece_end) {
-        const size_t left = cursor->size - cursor->at;
-        cursor->piece_start = cursor->at;
-        cursor->piece_end = cursor->at + (left < PIECE ? left : PIECE);
-        cursor->piece = memory_at(cursor->memory, cursor->table + cursor->at,
-                                  cursor->piece_end - cursor->piece_start);
-        if (!cursor->piece) {
-            cursor->size = cursor->at;
-            return -1;
-        }
-    }
-    return cursor->piece[cursor->at - cursor->piece_start];
+    return cursor->at < cursor->size ? cursor->table[cursor->at] : -1;
 }
 
 /* Reads a number: six bits in each byte, the smallest first, the sign in the lowest bit. */
@@ -54,15 +41,16 @@ static int read_signed(struct cursor *cursor)
     return value & 1 ? -(int)(value >> 1) : (int)(value >> 1);
 }
 
-unsigned line_table_find(struct memory *memory, const unsigned char *table, size_t size, int first,
-                         ptrdiff_t offset)
+unsigned line_table_find(const unsigned char *table, size_t size, int first, ptrdiff_t offset)
 {
-    struct cursor cursor = {.memory = memory, .table = table, .size = size};
+    struct cursor cursor = {.table = table, .size = size};
     int64_t line = first;
     ptrdiff_t end = 0;
     int byte;
     if (offset < 0)
         return first > 0 ? (unsigned)first : 0;
+    if (size == 0 || !memory_readable(table, size))
+        return 0;
     while ((byte = peek(&cursor)) >= 0) {
         const int form = byte >> 3 & 15;
         cursor.at++;

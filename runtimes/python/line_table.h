@@ -7,16 +7,11 @@
 #define MPROF_RUNTIMES_PYTHON_LINE_TABLE_H
 
 #include <stddef.h>
-#include <stdint.h>
-
-#include "runtimes/python/memory.h"
-
 /*
  * Returns the line of the instruction at `offset` bytes, which is `first` if `offset` is negative.
  * `table` has `size` bytes, `first` is the line where the function begins. 0: the instruction has
  * no line, or the table cannot be read.
  */
-unsigned line_table_find(struct memory *memory, const unsigned char *table, size_t size, int first,
-                         ptrdiff_t offset);
+unsigned line_table_find(const unsigned char *table, size_t size, int first, ptrdiff_t offset);
 
 #endif

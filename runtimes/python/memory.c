@@ -34,20 +34,8 @@ bool memory_ask(uintptr_t start, uintptr_t end)
     }
 }
 
-const void *memory_copy(struct memory *memory, uintptr_t from, size_t size)
+bool memory_copy(const void *from, uint64_t *word)
 {
-    if (memory->size >= size && from >= memory->start &&
-        from - memory->start <= memory->size - size)
-        return memory->window + (from - memory->start);
-    if (size > MEMORY_WINDOW)
-        return NULL;
-    /* A whole window, which lies in one page, saves later calls. */
-    const uintptr_t aligned = from & ~(uintptr_t)(MEMORY_WINDOW - 1);
-    const bool fits = from + size <= aligned + MEMORY_WINDOW;
-    memory->start = fits ? aligned : from;
-    struct iovec to = {memory->window, fits ? MEMORY_WINDOW : size};
-    struct iovec other = {(void *)memory->start, to.iov_len};
-    const ssize_t got = syscall(SYS_process_vm_readv, getpid(), &to, 1L, &other, 1L, 0L);
-    memory->size = got == (ssize_t)to.iov_len ? (uint16_t)got : 0;
-    return memory->size ? memory->window + (from - memory->start) : NULL;
+    struct iovec to = {word, sizeof(*word)}, other = {(void *)(uintptr_t)from, sizeof(*word)};
+    return syscall(SYS_process_vm_readv, getpid(), &to, 1L, &other, 1L, 0L) == sizeof(*word);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads memory that may not be there.
+ * Asks whether memory can be read.
  *
- * A thread that holds the interpreter's lock reads where the objects lie, because nobody else frees
- * them. All that can go wrong is that a signal handler allocates while the interpreter is between
- * two stores, and a pointer is not set yet. So each page is asked for once before it is read. A
- * thread without the lock reads copies: the interpreter may end in another thread and unmap the
- * frames at any time.
+ * Nobody frees what the walk reads while it does (walk_state.h). All that can go wrong is that a
+ * signal handler allocates while the interpreter is between two stores, and a pointer is not set
+ * yet. So the system is asked once about each page before it is read.
  */
 #ifndef MPROF_RUNTIMES_PYTHON_MEMORY_H
 #define MPROF_RUNTIMES_PYTHON_MEMORY_H
@@ -15,16 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define MEMORY_WINDOW 1024u
-
-/* A view of the memory. The caller sets `copies` and `size` = 0 before the first use. */
-struct memory {
-    bool copies; /* reads copies: nothing keeps the memory from being freed */
-    uint16_t size;
-    uintptr_t start; /* of the bytes that `window` has */
-    _Alignas(16) unsigned char window[MEMORY_WINDOW];
-};
 
 #define MEMORY_PAGE ((uintptr_t)4096)
 #define MEMORY_PAGES 4096u
@@ -51,17 +39,13 @@ static inline bool memory_readable(const void *from, size_t size)
            memory_ask(start, end);
 }
 
-/* Returns a copy of the bytes, at most MEMORY_WINDOW, which is valid until the next call. NULL:
- * they cannot be read. */
-const void *memory_copy(struct memory *memory, uintptr_t from, size_t size);
-
-/* Returns the bytes, or a copy of them that is valid until the next call for this view. At most
- * MEMORY_WINDOW bytes. NULL: they cannot be read. */
-static inline const void *memory_at(struct memory *memory, const void *from, size_t size)
+/* Returns `from`, or NULL if the bytes cannot be read. */
+static inline const void *memory_at(const void *from, size_t size)
 {
-    if (memory->copies)
-        return memory_copy(memory, (uintptr_t)from, size);
     return memory_readable(from, size) ? from : NULL;
 }
+
+/* Copies a word that another thread may unmap at any time. Returns false if it cannot be read. */
+bool memory_copy(const void *from, uint64_t *word);
 
 #endif

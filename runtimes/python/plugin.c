@@ -40,6 +40,7 @@ static const struct python_layout *const layouts[] = {
 static struct {
     struct python_interpreter interpreter;
     atomic_flag looked; /* at an interpreter, known or not */
+    bool walks;
 } python = {.looked = ATOMIC_FLAG_INIT};
 
 /* Tells whether the process is the one that mprof-run has started. The processes that it starts
@@ -126,21 +127,30 @@ static void look_into(void *library)
     if (!MPROF_HAS(runtime_create) || !take_interpreter(library, value))
         return;
     calls.frames = python.interpreter.layout->frames;
+    python.walks = true;
+    pthread_atfork(NULL, NULL, python_after_fork);
     mprof_runtime_create("Python", &calls, &python.interpreter);
+}
+
+/* Finds the real function. `next` keeps it. */
+static void *find_next(void *_Atomic *next, const char *name)
+{
+    void *real = atomic_load(next);
+    if (!real) {
+        real = dlsym(RTLD_NEXT, name);
+        atomic_store(next, real);
+    }
+    return real;
 }
 
 /* CPython calls this first when it makes its thread states known. The caller is looked up without
  * the loader's lock, because allocators call this function, too. */
 EXPORTED int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
 {
-    static int (*_Atomic next)(pthread_key_t *, void (*)(void *));
+    static void *_Atomic next;
     struct dl_find_object caller;
-    int (*real)(pthread_key_t *, void (*)(void *)) = atomic_load(&next);
-    if (!real) {
-        real = (int (*)(pthread_key_t *, void (*)(void *)))dlsym(RTLD_NEXT, "pthread_key_create");
-        atomic_store(&next, real);
-    }
-    const int result = real(key, destroy);
+    const int result = ((int (*)(pthread_key_t *, void (*)(void *)))find_next(
+        &next, "pthread_key_create"))(key, destroy);
     if (_dl_find_object(__builtin_return_address(0), &caller) == 0 && caller.dlfo_link_map &&
         strstr(caller.dlfo_link_map->l_name, "/libpython")) {
         void *library = dlopen(caller.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -148,6 +158,15 @@ EXPORTED int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
             look_into(library);
     }
     return result;
+}
+
+/* An interpreter that ends calls this before it frees the states of its threads. */
+EXPORTED int pthread_key_delete(pthread_key_t key)
+{
+    static void *_Atomic next;
+    if (python.walks)
+        python_wait(&python.interpreter);
+    return ((int (*)(pthread_key_t))find_next(&next, "pthread_key_delete"))(key);
 }
 
 __attribute__((constructor)) static void begin(void)

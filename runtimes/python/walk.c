@@ -2,49 +2,91 @@
 #include "runtimes/python/walk.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include "runtimes/python/line_table.h"
 #include "runtimes/python/walk_state.h"
 
+/* How often the end of the interpreter waits 0.1 ms for walks: a walk takes less, but its thread
+ * may have to wait for a processor, or be stopped. */
+#define WAITS_MAX 20000
+
 _Atomic uint64_t walk_lines[WALK_LINES];
 
+/* Walks of threads that do not hold the lock. */
+static _Atomic uint32_t guarded;
+
 /* Tells whether a state of which nobody says that it exists is one of the calling thread. */
-static bool state_is_own(struct walk *walk, const unsigned char *state)
+static bool state_is_own(const struct walk *walk, const unsigned char *state)
 {
-    const unsigned offset = walk->layout->state_thread;
-    const void *thread = memory_copy(&walk->codes, (uintptr_t)(state + offset), sizeof(uint64_t));
-    return thread && word_at(thread, 0) == (uint64_t)pthread_self() &&
-           walk->interpreter->current_state() == state;
+    uint64_t thread;
+    return memory_copy(state + walk->layout->state_thread, &thread) &&
+           thread == (uint64_t)pthread_self() && walk->interpreter->current_state() == state;
+}
+
+/* Reads the innermost frame of the thread's own state while it does not hold the lock. An
+ * interpreter that ends says so before it frees the state. */
+static const unsigned char *begin_guarded(struct walk *walk)
+{
+    const struct python_interpreter *interpreter = walk->interpreter;
+    const unsigned char *own;
+    uint64_t innermost;
+    walk->guarded = true;
+    atomic_fetch_add(&guarded, 1);
+    own = interpreter->is_initialized() ? interpreter->own_state() : NULL;
+    return own && memory_copy(own + walk->layout->state_frame, &innermost) &&
+                   interpreter->is_initialized()
+               ? (const unsigned char *)innermost
+               : NULL;
 }
 
 const unsigned char *walk_begin(struct walk *walk, const struct python_interpreter *interpreter)
 {
-    const unsigned char *own = interpreter->own_state(), *current;
+    const unsigned char *state = interpreter->own_state(), *current;
     walk->interpreter = interpreter;
     walk->layout = interpreter->layout;
-    /* The windows stay as they are: they are large, and a walk with the lock does not use them. */
-    walk->frames.copies = walk->codes.copies = false;
-    walk->frames.size = walk->codes.size = 0;
-    if (!own)
+    walk->guarded = false;
+    if (!state)
         return NULL;
     current = interpreter->current_state();
-    if (current == own)
-        return own;
-    /* The state of a sub-interpreter. */
-    if (current && (!walk->layout->has_entry_mark || state_is_own(walk, current)))
-        return current;
-    walk->frames.copies = walk->codes.copies = true;
-    return interpreter->is_initialized() ? own : NULL;
+    /* If not the first one, it is the state of a sub-interpreter. */
+    if (current != state) {
+        if (!current || (walk->layout->has_entry_mark && !state_is_own(walk, current)))
+            return begin_guarded(walk);
+        state = current;
+    }
+    state += walk->layout->state_frame;
+    return memory_readable(state, sizeof(void *)) ? pointer_at(state, 0) : NULL;
 }
 
-unsigned walk_find_line(struct walk *walk, const unsigned char *table, int first, ptrdiff_t offset)
+void walk_end(struct walk *walk)
+{
+    if (walk->guarded)
+        atomic_fetch_sub(&guarded, 1);
+}
+
+void python_wait(const struct python_interpreter *interpreter)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    if (interpreter->is_initialized())
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int left = WAITS_MAX; left > 0 && atomic_load(&guarded) != 0; left--)
+        nanosleep(&pause, NULL);
+}
+
+void python_after_fork(void)
+{
+    atomic_store(&guarded, 0);
+}
+
+unsigned walk_find_line(const struct walk *walk, const unsigned char *table, int first,
+                        ptrdiff_t offset)
 {
     const struct python_layout *layout = walk->layout;
-    const unsigned char *head = memory_at(&walk->codes, table, layout->bytes_data);
+    const unsigned char *head = memory_at(table, layout->bytes_data);
     const size_t size = head ? word_at(head, layout->bytes_length) : 0;
-    return size <= INT32_MAX
-               ? line_table_find(&walk->codes, table + layout->bytes_data, size, first, offset)
-               : 0;
+    return size <= INT32_MAX ? line_table_find(table + layout->bytes_data, size, first, offset) : 0;
 }
 
 /* Writes a character as UTF-8. Returns the bytes, at most 4. */
@@ -73,10 +115,10 @@ static unsigned put_character(uint32_t character, char *to)
 }
 
 /* Writes a text of the interpreter as UTF-8, cut after a whole character. */
-static void put_text(struct walk *walk, const unsigned char *object, char *to, size_t room)
+static void put_text(const struct walk *walk, const unsigned char *object, char *to, size_t room)
 {
     struct python_text text;
-    const unsigned char *head = memory_at(&walk->codes, object, walk->layout->text_size);
+    const unsigned char *head = memory_at(object, walk->layout->text_size);
     size_t used = 0;
     if (head)
         walk->layout->describe(head, &text);
@@ -85,8 +127,7 @@ static void put_text(struct walk *walk, const unsigned char *object, char *to, s
     for (size_t i = 0; i < text.length; i++) {
         uint32_t character = 0;
         char bytes[4];
-        const unsigned char *from =
-            memory_at(&walk->codes, object + text.data + i * text.width, text.width);
+        const unsigned char *from = memory_at(object + text.data + i * text.width, text.width);
         if (!from)
             break;
         memcpy(&character, from, text.width);
@@ -99,18 +140,24 @@ static void put_text(struct walk *walk, const unsigned char *object, char *to, s
     to[used] = 0;
 }
 
+static void put_name(const struct walk *walk, const unsigned char *code,
+                     struct mprof_frame_name *out)
+{
+    const struct python_layout *layout = walk->layout;
+    const void *function = pointer_at(code, layout->code_function),
+               *file = pointer_at(code, layout->code_file);
+    const int line = int_at(code, layout->code_line);
+    put_text(walk, function, out->function, sizeof(out->function));
+    put_text(walk, file, out->file, sizeof(out->file));
+    out->line = line > 0 ? (unsigned)line : 0;
+}
+
 void python_name(void *data, const void *key, struct mprof_frame_name *out)
 {
     struct walk walk;
     const struct python_layout *layout = ((const struct python_interpreter *)data)->layout;
-    const unsigned char *code =
-        walk_begin(&walk, data) ? memory_at(&walk.codes, key, layout->code_size) : NULL;
-    if (!code || pointer_at(code, layout->object_type) != walk.interpreter->code_type)
-        return;
-    const void *function = pointer_at(code, layout->code_function),
-               *file = pointer_at(code, layout->code_file);
-    const int line = int_at(code, layout->code_line);
-    put_text(&walk, function, out->function, sizeof(out->function));
-    put_text(&walk, file, out->file, sizeof(out->file));
-    out->line = line > 0 ? (unsigned)line : 0;
+    const unsigned char *code = walk_begin(&walk, data) ? memory_at(key, layout->code_size) : NULL;
+    if (code && pointer_at(code, layout->object_type) == walk.interpreter->code_type)
+        put_name(&walk, code, out);
+    walk_end(&walk);
 }

@@ -2,8 +2,8 @@
 /*
  * The Python functions that the calling thread runs.
  *
- * Everything here only reads, takes no lock and allocates nothing. It may run in any thread and at
- * any point of the interpreter's life, also in a signal handler.
+ * Everything here only reads, takes no lock and allocates nothing, but for python_wait(). It may
+ * run in any thread and at any point of the interpreter's life, also in a signal handler.
  */
 #ifndef MPROF_RUNTIMES_PYTHON_WALK_H
 #define MPROF_RUNTIMES_PYTHON_WALK_H
@@ -26,5 +26,11 @@ struct python_interpreter {
 
 /* As mprof_runtime_calls.name: `data` is the struct python_interpreter. */
 void python_name(void *data, const void *key, struct mprof_frame_name *out);
+
+/* Waits, when the interpreter has begun to end and before it frees its threads' states, for the
+ * walks of threads that do not hold its lock. At most two seconds. */
+void python_wait(const struct python_interpreter *interpreter);
+/* Forgets the walks of threads that the child does not have. */
+void python_after_fork(void);
 
 #endif

@@ -28,10 +28,10 @@ struct frame {
     unsigned char owner, is_entry;
 };
 
-WALK_INLINE bool read_frame(const struct python_layout *layout, struct walk *walk,
-                            const unsigned char *at, struct frame *frame)
+WALK_INLINE bool read_frame(const struct python_layout *layout, const unsigned char *at,
+                            struct frame *frame)
 {
-    const unsigned char *from = memory_at(&walk->frames, at, layout->frame_size);
+    const unsigned char *from = memory_at(at, layout->frame_size);
     if (!from)
         return false;
     frame->code = pointer_at(from, layout->frame_code);
@@ -43,10 +43,10 @@ WALK_INLINE bool read_frame(const struct python_layout *layout, struct walk *wal
 }
 
 /* Returns a view of the code object's head. NULL: it is none. */
-WALK_INLINE const unsigned char *read_code(const struct python_layout *layout, struct walk *walk,
-                                           const unsigned char *at)
+WALK_INLINE const unsigned char *read_code(const struct python_layout *layout,
+                                           const struct walk *walk, const unsigned char *at)
 {
-    const unsigned char *code = memory_at(&walk->codes, at, layout->code_size);
+    const unsigned char *code = memory_at(at, layout->code_size);
     return code && pointer_at(code, layout->object_type) == walk->interpreter->code_type ? code
                                                                                          : NULL;
 }
@@ -67,7 +67,7 @@ WALK_INLINE uint64_t check_of(const struct python_layout *layout, const unsigned
 }
 
 /* Returns the line that the frame executes, from those that are known or from the table. */
-WALK_INLINE unsigned line_of(const struct python_layout *layout, struct walk *walk,
+WALK_INLINE unsigned line_of(const struct python_layout *layout, const struct walk *walk,
                              const struct frame *frame, const unsigned char *code, uint64_t check)
 {
     const uint64_t sum =
@@ -86,7 +86,7 @@ WALK_INLINE unsigned line_of(const struct python_layout *layout, struct walk *wa
 }
 
 /* Writes the frame of a function. Returns false if it does not run yet. */
-WALK_INLINE bool put_frame(const struct python_layout *layout, struct walk *walk,
+WALK_INLINE bool put_frame(const struct python_layout *layout, const struct walk *walk,
                            const struct frame *frame, const unsigned char *code,
                            struct mprof_frame *out)
 {
@@ -110,13 +110,13 @@ WALK_INLINE void set_address(struct mprof_frame *from, struct mprof_frame *to, c
  * Goes from the innermost frame outward. `evaluator` is the object on the native stack of the
  * innermost evaluator, if this version has such.
  */
-WALK_INLINE unsigned walk_frames(const struct python_layout *layout, struct walk *walk,
+WALK_INLINE unsigned walk_frames(const struct python_layout *layout, const struct walk *walk,
                                  const unsigned char *at, const unsigned char *evaluator,
                                  struct mprof_frame *out, unsigned max)
 {
     unsigned count = 0, here = 0, skipped = 0; /* `here`: the first frame of this evaluator */
     struct frame frame;
-    while (at && skipped < SKIPPED_MAX && read_frame(layout, walk, at, &frame)) {
+    while (at && skipped < SKIPPED_MAX && read_frame(layout, at, &frame)) {
         if (!layout->has_entry_mark && frame.owner == PYTHON_OWNER_C_STACK) {
             set_address(out + here, out + count, at);
             here = count;
@@ -136,7 +136,7 @@ WALK_INLINE unsigned walk_frames(const struct python_layout *layout, struct walk
             set_address(out + here, out + count, evaluator);
             here = count;
             const unsigned char *from =
-                memory_at(&walk->frames, evaluator + layout->evaluator_previous, sizeof(uint64_t));
+                memory_at(evaluator + layout->evaluator_previous, sizeof(uint64_t));
             if (!from)
                 break;
             evaluator = pointer_at(from, 0);
@@ -155,16 +155,15 @@ WALK_INLINE unsigned walk_all(const struct python_layout *layout, void *data,
                               struct mprof_frame *out, unsigned max)
 {
     struct walk walk;
-    const unsigned char *state, *from, *evaluator = NULL;
-    state = walk_begin(&walk, data);
-    from = state ? memory_at(&walk.frames, state + layout->state_frame, sizeof(uint64_t)) : NULL;
-    const unsigned char *at = from ? pointer_at(from, 0) : NULL;
+    const unsigned char *at = walk_begin(&walk, data), *evaluator = NULL;
     if (at && layout->has_evaluator) {
+        const unsigned char *from = memory_at(at + layout->evaluator_frame, sizeof(void *));
         evaluator = at;
-        from = memory_at(&walk.frames, at + layout->evaluator_frame, sizeof(uint64_t));
         at = from ? pointer_at(from, 0) : NULL;
     }
-    return at ? walk_frames(layout, &walk, at, evaluator, out, max) : 0;
+    const unsigned count = at ? walk_frames(layout, &walk, at, evaluator, out, max) : 0;
+    walk_end(&walk);
+    return count;
 }
 
 #endif

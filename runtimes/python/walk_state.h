@@ -12,7 +12,7 @@
 struct walk {
     const struct python_interpreter *interpreter;
     const struct python_layout *layout;
-    struct memory frames, codes;
+    bool guarded; /* holds the interpreter's end up */
 };
 
 static inline uint64_t word_at(const void *object, unsigned offset)
@@ -37,15 +37,21 @@ static inline int int_at(const void *object, unsigned offset)
 }
 
 /*
- * Begins a walk. Returns the thread state whose frames the thread runs, NULL if there is none. A
- * thread without a first state has no others. If the thread does not hold the lock, its frames stay
- * as they are, but the interpreter may end.
+ * Begins a walk. Returns what the thread state has as its innermost frame, or NULL if the thread
+ * runs no Python. A thread without a first state has no others.
+ *
+ * If the thread holds the interpreter's lock, nobody else frees what it reads. If not, its frames
+ * stay as they are until the interpreter ends in another thread. That thread frees the state soon,
+ * but the frames' memory only after it has waited for the walks that have begun (python_wait());
+ * their code objects stay. Later walks see that the interpreter ends. Call walk_end() in any case.
  */
 const unsigned char *walk_begin(struct walk *walk, const struct python_interpreter *interpreter);
+void walk_end(struct walk *walk);
 
 /* Looks a line up in a code object's table, which is a bytes object. `first`: the function's line;
  * `offset`: bytes from the first instruction. */
-unsigned walk_find_line(struct walk *walk, const unsigned char *table, int first, ptrdiff_t offset);
+unsigned walk_find_line(const struct walk *walk, const unsigned char *table, int first,
+                        ptrdiff_t offset);
 
 /* Lines of instructions that were looked up: a hash, and in its lowest bits the line. */
 #define WALK_LINES 16384u

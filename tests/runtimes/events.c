@@ -50,7 +50,7 @@ void busy(void)
         free(malloc(108001));
         if (i == 20)
             __atomic_fetch_add(&busy_threads, 1, __ATOMIC_SEQ_CST);
-        if (i > 20)
+        if (i > 20 && i % 50 == 0)
             usleep(50);
     }
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Allocates what goes through Python's allocators, on known lines. With an argument, writes what
-# tracemalloc says is live, as "LINE BLOCKS BYTES" of this file. Small blocks whose size is a multiple
-# of 8 are left out: Python keeps some of them, such as tuples, in lists of free objects, and
-# tracemalloc moves such an object to the line that uses it again.
+# tracemalloc says is live, as "LINE BLOCKS BYTES" of this file. Blocks whose size is a multiple of 8
+# are left out: Python keeps some of them, such as tuples, in lists of free objects, and tracemalloc
+# moves such an object to the line that uses it again.
 import collections
 import os
 import sys
@@ -67,7 +67,7 @@ if len(sys.argv) > 1:
     sizes = collections.Counter()
     for trace in tracemalloc.take_snapshot().traces:
         frame = trace.traceback[0]
-        if frame.filename == __file__ and (trace.size % 8 or trace.size > 1000):
+        if frame.filename == __file__ and trace.size % 8:
             blocks[frame.lineno] += 1
             sizes[frame.lineno] += trace.size
     for line in sorted(blocks):

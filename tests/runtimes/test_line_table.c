@@ -11,18 +11,7 @@
 #include <unistd.h>
 
 #include "runtimes/python/line_table.h"
-
-static struct memory memory;
-
-static unsigned find(const unsigned char *table, size_t size, int first, ptrdiff_t offset)
-{
-    memory.copies = false;
-    memory.size = 0;
-    const unsigned line = line_table_find(&memory, table, size, first, offset);
-    memory.copies = true;
-    assert_int_equal(line_table_find(&memory, table, size, first, offset), line);
-    return line;
-}
+#include "runtimes/python/memory.h"
 
 #define ENTRY(form, units) (unsigned char)(128 | (form) << 3 | ((units)-1))
 
@@ -58,7 +47,8 @@ static void test_forms(void **state)
                   {22, 102}, {24, 138}, {26, 0},  {28, 138}, {30, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-        assert_int_equal(find(all_forms, sizeof(all_forms), 100, wanted[i].offset), wanted[i].line);
+        assert_int_equal(line_table_find(all_forms, sizeof(all_forms), 100, wanted[i].offset),
+                         wanted[i].line);
 }
 
 /* Each beginning of a table is read without a byte too many: behind it is no memory. */
@@ -74,11 +64,11 @@ static void test_cut_short(void **state)
         unsigned char *table = pages + page - size;
         memcpy(table, all_forms, size);
         for (ptrdiff_t offset = 0; offset < 32; offset += 2)
-            find(table, size, 100, offset);
+            line_table_find(table, size, 100, offset);
         /* A length that leads into the page that cannot be read. */
-        assert_int_equal(find(table, size + 4096, 100, 1000), 0);
+        assert_int_equal(line_table_find(table, size + 4096, 100, 1000), 0);
     }
-    assert_int_equal(find(pages + page, 10, 100, 0), 0);
+    assert_int_equal(line_table_find(pages + page, 10, 100, 0), 0);
     munmap(pages, 2 * page);
 }
 
@@ -89,10 +79,10 @@ static void test_nonsense(void **state)
     (void)state;
     memset(table, 0x7f, sizeof(table));
     table[0] = ENTRY(13, 8);
-    find(table, sizeof(table), 1, 0);
+    line_table_find(table, sizeof(table), 1, 0);
     const unsigned char back[] = {ENTRY(13, 1), 11};
-    assert_int_equal(find(back, sizeof(back), 3, 0), 0);
-    assert_int_equal(find(back, sizeof(back), 7, 0), 2);
+    assert_int_equal(line_table_find(back, sizeof(back), 3, 0), 0);
+    assert_int_equal(line_table_find(back, sizeof(back), 7, 0), 2);
 }
 
 static void test_memory(void **state)
@@ -109,16 +99,13 @@ static void test_memory(void **state)
     assert_false(memory_readable(pages + 2 * page - 1, 2));
     assert_false(memory_readable((void *)8, 8));
     assert_false(memory_readable((void *)UINTPTR_MAX, 8));
-    memory.copies = true;
-    memory.size = 0;
-    for (size_t i = 0; i + 32 <= 2 * page; i += 13)
-        assert_memory_equal(memory_at(&memory, pages + i, 32), pages + i, 32);
-    assert_null(memory_at(&memory, pages + 2 * page - 16, 32));
-    assert_null(memory_at(&memory, pages, MEMORY_WINDOW + 1));
-    /* A copy does not outlive the memory. */
+    uint64_t word, wanted;
+    memcpy(&wanted, pages + 100, sizeof(wanted));
+    assert_true(memory_copy(pages + 100, &word));
+    assert_int_equal(word, wanted);
+    assert_false(memory_copy(pages + 2 * page - 4, &word));
     munmap(pages, 2 * page);
-    memory.size = 0;
-    assert_null(memory_at(&memory, pages, 32));
+    assert_false(memory_copy(pages + 100, &word));
 }
 
 int main(void)
