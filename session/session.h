@@ -243,6 +243,15 @@ struct selection *selection_new(struct session *session, const char *text,
 struct selection *selection_share(struct selection *selection);
 void selection_free(struct selection *selection);
 
+/*
+ * Writes the selection to the new file `path`, as a session of its own (docs/session-schema.md, "A
+ * session of some allocations"). `graph` is the text that selected it. It takes minutes for many
+ * millions of allocations, and may be cancelled. Returns false with `error` set; then there is no
+ * new file.
+ */
+bool selection_write(struct selection *selection, const char *graph, const char *path,
+                     struct session_error *error);
+
 /* A warning beside a result: the filter has a name that no allocation has. Or a note: the filter
  * gives groups or a measure, and the selection has the allocations of these. */
 struct session_warning {

@@ -7,6 +7,7 @@
 #include "session/data/session_state.h"
 #include "session/filter/sort_order.h"
 #include "session/query/selection_state.h"
+#include "session/run/part.h"
 #include "session/scan/kernels.h"
 #include "session/scan/totals.h"
 #include "session/summary/summary.h"
@@ -252,4 +253,10 @@ bool selection_row(struct selection *selection, uint64_t n, struct session_alloc
         return false;
     uint64_t row = selection->set.sorted ? selection->order[n] : selection_nth_row(selection, n);
     return session_allocation(selection->session, row + 1, allocation, NULL);
+}
+
+bool selection_write(struct selection *selection, const char *graph, const char *path,
+                     struct session_error *error)
+{
+    return part_write(selection->session, &selection->set, graph, path, error);
 }

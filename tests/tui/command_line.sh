@@ -124,6 +124,10 @@ same=$(printf '%s\n' "$work/session.db live" "$work/part.db all" | while read -r
     "$tui" --run-graph "$set" "$path"
 done | sort -u | wc -l)
 [ "$same" = 2 ] || { echo "part.db has not the same allocations"; failed=1; }
+printf 'key :\ntype w %s\nkey Enter\ndump\n' "$work/browsed.db" >"$work/writes.script"
+expect 0 'browsed.db written' --filter live --size 300x24 --script "$work/writes.script" "$work/session.db"
+[ "$("$tui" --run-graph all "$work/browsed.db")" = "$("$tui" --run-graph all "$work/part.db")" ] ||
+    { echo 'the browser writes another session'; failed=1; }
 mkdir "$work/slow" && cp "$tui" "$work/slow/mprof-tui"
 printf '#!/bin/sh\ntouch "%s"\nexec sleep 600\n' "$work/slow/started" >"$work/slow/mprof-ingest"
 chmod +x "$work/slow/mprof-ingest"

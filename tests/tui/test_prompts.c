@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -317,9 +318,47 @@ static void only_regular_files_are_replaced(void **state)
     command("w nowhere/x.txt");
     assert_says("No such file");
     command("w x.pdf");
-    assert_says("end the name in .csv, .json, .txt or .svg");
+    assert_says("end the name in .csv, .json, .txt, .svg or .db");
     command("w");
     assert_says("name a file");
+}
+
+/* Without mprof-ingest, which makes the sums, nothing stays. command_line.sh has it. */
+static void sessions_need_ingest(void **state)
+{
+    (void)state;
+    char *path = strdup(getenv("PATH"));
+    assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+    command("w part.db");
+    assert_says("mprof-ingest, which makes the sums, cannot be run");
+    assert_true(browser->exploration.message_is_error);
+    assert_int_equal(access("part.db", F_OK), -1);
+    command("w " PATH);
+    assert_says("is there already");
+    command("w! " PATH);
+    assert_says("write never replaces one");
+    /* One that nobody waits for is given up by Esc, and a process stays what it is until then. */
+    browser->wait_ms = 0;
+    mkdir("slow", 0777);
+    FILE *slow = fopen("slow/mprof-ingest", "w");
+    assert_non_null(slow);
+    fputs("#!/bin/sh\nexec /bin/sleep 600\n", slow);
+    assert_int_equal(fchmod(fileno(slow), 0777), 0);
+    assert_int_equal(fclose(slow), 0);
+    assert_int_equal(setenv("PATH", "slow", 1), 0);
+    command("w part.db");
+    assert_says("writing part.db: ");
+    command("w other.db");
+    assert_says("another session is being written");
+    struct session_error error = {.column = 0};
+    assert_false(browser_select_process(browser, "all", &error));
+    assert_non_null(strstr(error.message, "a session is being written"));
+    press(KEYCODE_ESCAPE);
+    assert_says("part.db is not written");
+    browser->wait_ms = -1;
+    assert_int_equal(access("part.db", F_OK), -1);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    free(path);
 }
 
 static void rows_are_written(void **state)
@@ -422,6 +461,7 @@ int main(void)
         cmocka_unit_test_setup(the_screen_is_written, leave),
         cmocka_unit_test_setup(only_regular_files_are_replaced, leave),
         cmocka_unit_test_setup(rows_are_written, leave),
+        cmocka_unit_test_setup(sessions_need_ingest, leave),
         cmocka_unit_test_setup(every_view_writes_every_format, leave),
     };
     return cmocka_run_group_tests(tests, open_browser, close_browser);

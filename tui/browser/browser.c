@@ -8,6 +8,7 @@
 #include "tui/browser/browser_state.h"
 #include "tui/browser/help.h"
 #include "tui/browser/kept_state.h"
+#include "tui/browser/save_session.h"
 #include "tui/keys/keys.h"
 #include "tui/screen/input.h"
 #include "tui/screen/key_names.h"
@@ -80,6 +81,10 @@ bool browser_select_process(struct browser *browser, const char *word, struct se
 {
     struct exploration *exploration = &browser->exploration;
     uint32_t id;
+    if (browser->writing) { /* the engine would have to end that before */
+        *error = (struct session_error){.message = "a session is being written; Esc gives it up"};
+        return false;
+    }
     if (!session_find_process(exploration->session, word, &id, error) ||
         !exploration_select_process(exploration, id, error))
         return false;
@@ -124,6 +129,7 @@ void browser_search(struct browser *browser, const char *text)
 
 enum {
     ANSWER_MS = 15,      /* between two looks for answers */
+    WRITING_MS = 200,    /* between two looks at a session that is being written */
     RENEWAL_LEAST = 100, /* ms between two looks for a newer state of the session */
     RENEWAL_SHARE = 2    /* a newer state that takes t ms is looked for again after this times t */
 };
@@ -133,6 +139,8 @@ int browser_patience(const struct browser *browser)
     const struct exploration *exploration = &browser->exploration;
     if (exploration_waits(exploration))
         return ANSWER_MS;
+    if (browser->writing)
+        return WRITING_MS;
     int64_t next = session_recording(exploration->session) && !browser->paused ? browser->renewal_ms
                                                                                : INT64_MAX;
     if (exploration->wake_ms > 0 && exploration->wake_ms < next)
@@ -163,6 +171,7 @@ static void take_answers(struct browser *browser)
         browser->renewal_ms = loader_now_ms() + (pause > RENEWAL_LEAST ? pause : RENEWAL_LEAST);
     }
     browser_refresh(browser);
+    save_session_look(browser);
 }
 
 /* Looks for a newer state of a session that is being recorded. */
@@ -215,6 +224,8 @@ static enum action action_of(const struct browser *browser, uint32_t key)
 /* Gives the view an action that is not the browser's. Returns false if it means nothing. */
 static bool ask_view(struct browser *browser, enum action action)
 {
+    if (action == ACTION_BACK && save_session_give_up(browser))
+        return true;
     if (browser_act(browser, &(struct view_input){.action = action}))
         return true;
     if (action == ACTION_BACK)

@@ -73,7 +73,9 @@ struct browser {
     enum session_color_by color_before; /* the menu of colours was opened */
     char stackings[STACKINGS_MOST][24]; /* of the menu of stackings; "" is the colouring */
     size_t stacking_count;
-    char *copied; /* text for the clipboard; NULL: none waits */
+    char *copied;                /* text for the clipboard; NULL: none waits */
+    struct session_job *writing; /* a session; NULL: none is being written */
+    char written[201];           /* its file, or that of the last one */
 };
 
 /* Returns the view with a number, NULL if it does not exist. */

@@ -166,7 +166,9 @@ static const struct command commands[] = {
     {.name = "w",
      .kind = ARGUMENT_FILE,
      .argument = "FILE",
-     .description = "write the rows (FILE.csv, .json) or the screen (FILE.txt, .svg) to a new file",
+     .description =
+         "write the rows (FILE.csv, .json), the screen (.txt, .svg) or a session of what is "
+         "selected (.db) to a new file",
      .run = run_write},
     {.name = "w!",
      .kind = ARGUMENT_FILE,

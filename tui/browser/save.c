@@ -10,6 +10,7 @@
 
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
+#include "tui/browser/save_session.h"
 #include "tui/screen/format.h"
 
 static bool fail(struct browser *browser, const char *path, const char *why)
@@ -43,7 +44,7 @@ static bool write_as(struct browser *browser, const char *path, FILE *out)
     const bool json = ending && strcmp(ending, ".json") == 0;
     const bool svg = ending && strcmp(ending, ".svg") == 0;
     if (!csv && !json && !svg && !(ending && strcmp(ending, ".txt") == 0))
-        return fail(browser, path, "end the name in .csv, .json, .txt or .svg");
+        return fail(browser, path, "end the name in .csv, .json, .txt, .svg or .db");
     if (!csv && !json)
         return write_screen(browser, out, svg) || fail(browser, path, SESSION_OUT_OF_MEMORY);
     if (!view->table)
@@ -123,11 +124,16 @@ void save_view(struct browser *browser, const char *path, bool replace)
     char *text = NULL, size_text[FORMAT_SIZE];
     size_t size = 0;
     if (!*path) {
-        exploration_complain(&browser->exploration, "name a file: :w FILE.csv|json|txt|svg");
+        exploration_complain(&browser->exploration, "name a file: :w FILE.csv|json|txt|svg|db");
         return;
     }
     if (!check_target(browser, path, replace))
         return;
+    const char *ending = strrchr(path, '.');
+    if (ending && strcmp(ending, ".db") == 0) {
+        save_session(browser, path);
+        return;
+    }
     FILE *out = open_memstream(&text, &size);
     if (!out) {
         fail(browser, path, SESSION_OUT_OF_MEMORY);
