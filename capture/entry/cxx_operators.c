@@ -73,7 +73,7 @@ static inline bool by_malloc(void)
     return known == BY_MALLOC;
 }
 
-/* Returns the next definition. There is none only if no C++ library is loaded for all. */
+/* Returns the next definition. It is missing only if no C++ library gives its names to all. */
 static void *operator_next(void *_Atomic *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_relaxed);

@@ -68,8 +68,8 @@ void unhooked_modules_check(void);
  * it may be called inside malloc. */
 void unhooked_modules_look_at(struct thread *thread, const struct stack_module *module);
 
-/* Writes the modules that are known to bypass the recorder still. Called at the beginning of a
- * trace. */
+/* Writes the modules that still bypass the recorder, as far as is known. Called at the beginning of
+ * a trace. */
 void unhooked_modules_put_known(struct thread *thread);
 /* Puts the state right in a forked child. */
 void unhooked_modules_after_fork(void);

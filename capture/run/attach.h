@@ -19,7 +19,7 @@ struct attach {
     const char *library;  /* the recorder */
     const char *settings; /* as MPROF_OPTIONS */
     const char *trace;    /* an absolute path as the process sees it */
-    double seconds;       /* how long to search a safe point */
+    double seconds;       /* how long to search for a safe point */
 };
 
 struct attach_result {
