@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pairs of runs of redis-server under the same load: alone and sampled. See service.sh."""
+"""Pairs of redis-servers under the same load, alone and sampled. See service.sh."""
+import glob
 import math
 import os
 import shutil
@@ -10,54 +11,76 @@ import time
 
 BUILD = os.environ["MPROF_BUILD"]
 PAIRS = int(os.environ.get("MPROF_PAIRS", "20"))
-REQUESTS = os.environ.get("MPROF_REQUESTS", "400000")
+ROUNDS = int(os.environ.get("MPROF_ROUNDS", "12"))
+REQUESTS = os.environ.get("MPROF_REQUESTS", "20000")
+PIPELINES = os.environ.get("MPROF_PIPELINES", "1 16").split()
 # Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom.
 T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10,
        2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04)
 
 
-def client(socket, *arguments):
-    return subprocess.run(["redis-cli", "-s", socket, *arguments], capture_output=True, text=True).stdout.strip()
+class Server:
+    """A redis-server of its own folder and socket, started by the words of `recorder`."""
 
-
-def ticks(process):
-    fields = open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def run(folder, recorder):
-    """Returns the clock ticks that the server used, user and system, from its start to the end of the load."""
-    socket = folder + "/socket"
-    server = subprocess.Popen([*recorder, "redis-server", "--port", "0", "--unixsocket", socket, "--save", ""],
-                              stdout=subprocess.DEVNULL, cwd=folder)
-    try:
-        while client(socket, "ping") != "PONG":
-            if server.poll() is not None:
+    def __init__(self, folder, recorder):
+        self.socket = folder + "/socket"
+        self.child = subprocess.Popen([*recorder, "redis-server", "--port", "0", "--unixsocket", self.socket, "--save", ""],
+                                      stdout=subprocess.DEVNULL, cwd=folder)
+        while self.ask("ping") != "PONG":
+            if self.child.poll() is not None:
                 raise SystemExit(f"{recorder} redis-server has ended")
             time.sleep(0.02)
-        process = client(socket, "info", "server").split("process_id:")[1].split()[0]
-        subprocess.run(["redis-benchmark", "-s", socket, "-n", REQUESTS, "-r", "200000", "-d", "512", "-P", "16", "-t",
-                        "set,get,lpush,hset", "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-        return ticks(process)
+        self.process = self.ask("info", "server").split("process_id:")[1].split()[0]
+
+    def ask(self, *arguments):
+        return subprocess.run(["redis-cli", "-s", self.socket, *arguments], capture_output=True, text=True).stdout.strip()
+
+    def used(self):
+        """Returns the nanoseconds of processor time of all threads, which the kernel's ticks are made of."""
+        return sum(int(open(name).read().split()[0]) for name in glob.glob(f"/proc/{self.process}/task/*/schedstat"))
+
+    def load(self, pipeline):
+        """Returns the processor time of a load."""
+        before = self.used()
+        subprocess.run(["redis-benchmark", "-s", self.socket, "-n", REQUESTS, "-r", "200000", "-d", "512", "-P", pipeline,
+                        "-t", "set,get,lpush,hset", "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        return self.used() - before
+
+    def end(self):
+        self.ask("shutdown", "nosave")
+        self.child.terminate()
+        self.child.wait()
+
+
+def pair(folder, pipeline):
+    """Two servers that live at the same time get the same load in turns. Returns the sums of their times."""
+    servers, sums = [], [0, 0]
+    try:
+        for name in ("alone", "sampled"):
+            own = tempfile.mkdtemp(dir=folder)
+            recorder = [BUILD + "/bin/mprof-run", "--quiet", "--sample=512K", "--rotate=60s", "--keep=10", "-o",
+                        own + "/trace.bin", "--"]
+            servers.append(Server(own, recorder if name == "sampled" else []))
+        for turn in range(ROUNDS + 1):
+            for one in ((0, 1), (1, 0))[turn % 2]:
+                took = servers[one].load(pipeline)
+                sums[one] += took if turn > 0 else 0  # the first load is to get warm
     finally:
-        client(socket, "shutdown", "nosave")
-        server.terminate()
-        server.wait()
+        for server in servers:
+            server.end()
+    return sums
 
 
 folder = tempfile.mkdtemp()
+print(f"redis-server, {ROUNDS} times {REQUESTS} requests of each kind in each of {PAIRS} pairs; processor time of the server")
+print(f"{'requests at once':>16} {'alone':>13} {'added':>8}   95 % interval", flush=True)
 try:
-    sampled = [BUILD + "/bin/mprof-run", "--quiet", "--force", "--sample=512K", "--rotate=1s", "--keep=10", "-o",
-               folder + "/trace.bin"]
-    alone, recorded = [], []
-    for pair in range(PAIRS):
-        for one in ((0, 1), (1, 0))[pair % 2]:
-            (alone, recorded)[one].append(run(folder, sampled if one else []))
-    ratios = [100 * (b - a) / a for a, b in zip(alone, recorded)]
-    mean, spread = statistics.mean(ratios), statistics.stdev(ratios) if PAIRS > 1 else math.nan
-    half = (T95[PAIRS - 2] if PAIRS - 2 < len(T95) else 1.96) * spread / math.sqrt(PAIRS) if PAIRS > 1 else math.nan
-    print(f"redis-server, {REQUESTS} requests of each kind, {PAIRS} pairs, clock ticks of the server")
-    print(f"{'alone':>10} {'sampled':>10} {'added':>8}   95 % interval")
-    print(f"{statistics.mean(alone):10.1f} {statistics.mean(recorded):10.1f} {mean:+7.2f}%   {mean - half:+.2f} to {mean + half:+.2f} %")
+    for pipeline in PIPELINES:
+        runs = [pair(folder, pipeline) for _ in range(PAIRS)]
+        ratios = [100 * (sampled - alone) / alone for alone, sampled in runs]
+        mean, spread = statistics.mean(ratios), statistics.stdev(ratios) if PAIRS > 1 else math.nan
+        half = (T95[PAIRS - 2] if PAIRS - 2 < len(T95) else 1.96) * spread / math.sqrt(PAIRS) if PAIRS > 1 else math.nan
+        each = statistics.mean(alone for alone, _ in runs) / (4 * ROUNDS * int(REQUESTS)) / 1000
+        print(f"{pipeline:>16} {each:10.3f} µs {mean:+7.2f}%   {mean - half:+.2f} to {mean + half:+.2f} %", flush=True)
 finally:
     shutil.rmtree(folder, ignore_errors=True)
