@@ -76,6 +76,23 @@ has "what has become less" '^ *−[0-9.]+[KM]?┤'
 mark=$(ask pinned_heap.db "SELECT ns FROM mark WHERE name = 'idle'")
 is "$(tail -n +2 worst.csv | cut -d, -f3 | sort -n | tail -1)" -le "$mark" "the last hole is as old as the mark"
 
+# The map at moments of the whole run. A play shows one frame after the other, each of them whole.
+for session in pinned_heap kept_gestures; do
+    if python3 "$MPROF_SOURCE/tests/tui/map.py" "$MPROF_BUILD/bin/mprof-tui" $session.db >out.txt 2>&1; then
+        echo "ok: map of $session: $(cat out.txt)"
+    else
+        echo "map of $session:"
+        head -20 out.txt
+        failed=1
+    fi
+done
+screen undo_history.db 'key 2 Home 3 ] ] ]' dump 'key Space' dump 'key )' dump 'key Right' dump 'key Space' dump
+has "a play" '^ at [0-9.]+ .s playing ×1 · .* a cell'
+has "at twice the speed" '^ at [0-9.]+ .s playing ×2 · '
+has "its end" '^ stopped'
+is "$(grep -cE '^ at [0-9.]+ .*a cell' screen.txt)" -eq 5 "whole frames"
+is "$(grep -E '^ at [0-9.]+ .*a cell' screen.txt | cut -d' ' -f2-4 | uniq | wc -l)" -ge 3 "moments of a play"
+
 # The layers of the timeline by two fields, and by the groups of the filter, in its three modes.
 check_layers() { # NAME STACK FILTER SQL-OF-THE-NAME SQL-CONDITION: each number of each column of the chart
     local mode=live keys=''

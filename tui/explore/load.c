@@ -171,6 +171,15 @@ void load_clear(struct loader *loader, struct load *load)
     load->shown = NULL;
 }
 
+void load_swap(struct loader *loader, struct load *a, struct load *b)
+{
+    void *data = a->shown;
+    cancel(loader, a);
+    cancel(loader, b);
+    a->shown = b->shown;
+    b->shown = data;
+}
+
 void *load_hold(void *data)
 {
     atomic_fetch_add(&head_of(data)->holders, 1);

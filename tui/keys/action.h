@@ -29,7 +29,9 @@ enum action {
     ACTION_PAN_RIGHT,
     ACTION_STEP_BACK, /* in time */
     ACTION_STEP_FORWARD,
-    ACTION_PLAY,         /* through time, and stop */
+    ACTION_PLAY, /* through time, and stop */
+    ACTION_SLOWER,
+    ACTION_FASTER,
     ACTION_RANGE,        /* begin a range, or end it */
     ACTION_DIFF,         /* of the range */
     ACTION_STACK_BY,     /* menu: what lies one above the other; comes again with a text */

@@ -86,10 +86,25 @@ void memory_members_render(const struct memory_details *details,
                            const struct exploration *exploration, const struct area *area,
                            int first);
 
+/* What the screen shows of one moment. */
+struct memory_frame_loads {
+    struct load regions, cells, use, details;
+};
+
+/* A play through time, or a step. */
+struct memory_play {
+    bool playing;
+    int speed;   /* power of two */
+    bool wanted; /* the screen shall show wanted_ns as soon as all of it is there, */
+    uint64_t wanted_ns, from_ns; /* unless the moment is another one than from_ns by then */
+    int64_t chosen_ms, shown_ms; /* of the clock: wanted_ns was chosen; the last frame was shown */
+    struct memory_grid *ahead;   /* loads it. Has a frame and nothing else of its own */
+};
+
 struct memory_grid {
     struct memory_map map;
-    struct load regions_load, cells_load, use_load, details_load, gaps_load, holes_load,
-        moment_load, now_load, block_load;
+    struct memory_frame_loads frame;
+    struct load gaps_load, holes_load, moment_load, now_load, block_load;
     bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
@@ -121,8 +136,7 @@ struct memory_grid {
     const struct session_use *now; /* at the moment itself; NULL: not known yet */
     uint64_t moments_generation, moments_from, moments_to;
 
-    bool playing;
-    int64_t next_ms; /* of the clock: the next step of a play */
+    struct memory_play play;
 
     bool members;     /* show them instead of the stack */
     bool stack_focus; /* keys scroll the stack, or the members */
@@ -175,6 +189,24 @@ void memory_load_over_time(struct memory_grid *grid, struct exploration *explora
 uint64_t memory_moment_of(const struct memory_grid *grid, size_t column);
 void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
                              const struct area *area);
+
+/* Fits the cells to the screen; moves the cursor into a region, and scrolls to it. */
+void memory_fit(struct memory_grid *grid, const struct view_input *input);
+void memory_place_cursor(struct memory_grid *grid);
+
+/* play.c: keys that go through time. Returns false if the action is none of these. */
+bool memory_act_on_play(struct memory_grid *grid, struct exploration *exploration,
+                        enum action action);
+/* Wants the moment one step later or earlier. */
+void memory_step_time(struct memory_grid *grid, const struct exploration *exploration, bool later);
+/* Goes to the wanted moment if its frame is there. Call it before the frame is asked for. */
+void memory_play(struct memory_grid *grid, struct exploration *exploration,
+                 const struct view_input *input);
+void memory_stop(struct memory_grid *grid);
+void memory_leave(void *view, struct exploration *exploration);
+/* Writes the speed of a play, such as "×2" or "×1/4". Returns `out`. */
+#define MEMORY_SPEED_SIZE 16
+char *memory_speed(const struct memory_grid *grid, char *out);
 
 void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration);
 

@@ -35,7 +35,7 @@ void memory_load_regions(struct memory_grid *grid, struct exploration *explorati
                                           sizeof(struct regions_data), run_regions, clear_regions};
     const struct regions_data wanted = {.request = {exploration->moment_ns, exploration->renewals}};
     const struct regions_data *regions =
-        exploration_get(exploration, &grid->regions_load, &kind, &wanted.request);
+        exploration_get(exploration, &grid->frame.regions, &kind, &wanted.request);
     grid->regions_known = regions != NULL;
     grid->map.regions = regions ? regions->regions : NULL;
     grid->map.region_count = regions ? regions->count : 0;
@@ -115,7 +115,7 @@ static void load_cells(struct memory_grid *grid, struct exploration *exploration
                                             .rows = (uint64_t)grid->rows}};
     want_cells(grid, &wanted);
     const struct cells_data *cells =
-        exploration_get(exploration, &grid->cells_load, &kind, &wanted.request);
+        exploration_get(exploration, &grid->frame.cells, &kind, &wanted.request);
     grid->cells = cells ? cells->cells : NULL;
 }
 
@@ -147,7 +147,7 @@ static void load_use(struct memory_grid *grid, struct exploration *exploration)
     const struct use_data wanted = {
         .request = {exploration->selections, exploration->moment_ns, region->start, region->end}};
     const struct use_data *use =
-        exploration_get(exploration, &grid->use_load, &kind, &wanted.request);
+        exploration_get(exploration, &grid->frame.use, &kind, &wanted.request);
     grid->use = use ? &use->use : NULL;
 }
 
@@ -195,7 +195,7 @@ void memory_load(struct memory_grid *grid, struct exploration *exploration)
                                                         exploration->moment_ns, grid->cursor,
                                                         grid->exact ? 0 : cell->id}};
         const struct details_data *details =
-            exploration_get(exploration, &grid->details_load, &kind, &wanted.request);
+            exploration_get(exploration, &grid->frame.details, &kind, &wanted.request);
         grid->details_known = details != NULL;
         if (details)
             grid->details = &details->details;
@@ -206,10 +206,16 @@ void memory_load(struct memory_grid *grid, struct exploration *exploration)
 
 void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration)
 {
-    load_clear(&exploration->loader, &grid->regions_load);
-    load_clear(&exploration->loader, &grid->cells_load);
-    load_clear(&exploration->loader, &grid->use_load);
-    load_clear(&exploration->loader, &grid->details_load);
+    load_clear(&exploration->loader, &grid->frame.regions);
+    load_clear(&exploration->loader, &grid->frame.cells);
+    load_clear(&exploration->loader, &grid->frame.use);
+    load_clear(&exploration->loader, &grid->frame.details);
+    if (grid->play.ahead) {
+        load_clear(&exploration->loader, &grid->play.ahead->frame.regions);
+        load_clear(&exploration->loader, &grid->play.ahead->frame.cells);
+        load_clear(&exploration->loader, &grid->play.ahead->frame.use);
+        load_clear(&exploration->loader, &grid->play.ahead->frame.details);
+    }
     load_clear(&exploration->loader, &grid->gaps_load);
     load_clear(&exploration->loader, &grid->holes_load);
     load_clear(&exploration->loader, &grid->moment_load);

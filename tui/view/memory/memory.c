@@ -10,17 +10,19 @@
 #include "tui/view/memory/grid.h"
 #include "tui/view/view.h"
 
-#define TIME_STEPS 200 /* steps of [ and ] through a session */
-#define PLAY_MS 100    /* between two steps of a play */
-
 static void *create(void)
 {
     struct memory_grid *grid = calloc(1, sizeof(*grid));
-    if (grid) {
-        grid->map.bytes_per_cell = MEMORY_CELL_LEAST;
-        grid->map.columns = 1;
-        grid->details = &memory_no_details;
+    struct memory_grid *ahead = calloc(1, sizeof(*ahead));
+    if (!grid || !ahead) {
+        free(grid);
+        free(ahead);
+        return NULL;
     }
+    grid->play.ahead = ahead;
+    grid->map.bytes_per_cell = MEMORY_CELL_LEAST;
+    grid->map.columns = 1;
+    grid->details = &memory_no_details;
     return grid;
 }
 
@@ -28,6 +30,7 @@ static void destroy(void *view, struct exploration *exploration)
 {
     struct memory_grid *grid = view;
     memory_loads_clear(grid, exploration);
+    free(grid->play.ahead);
     free(grid);
 }
 
@@ -66,8 +69,7 @@ struct memory_layout memory_lay_out(int width, int height, bool tall)
     return layout;
 }
 
-/* Moves the cursor into a region, and scrolls to it. */
-static void place_cursor(struct memory_grid *grid)
+void memory_place_cursor(struct memory_grid *grid)
 {
     const struct memory_map *map = &grid->map;
     if (map->region_count == 0)
@@ -138,19 +140,6 @@ static void zoom(struct memory_grid *grid, bool in)
     grid->first_row = row > offset ? row - offset : 0;
 }
 
-static void step_time(struct exploration *exploration, bool later)
-{
-    uint64_t duration = session_duration_ns(exploration->session);
-    uint64_t step = duration / TIME_STEPS ? duration / TIME_STEPS : 1;
-    uint64_t moment = exploration->moment_ns;
-    if (later)
-        exploration->moment_ns = moment + step < duration ? moment + step
-                                 : duration > 0           ? duration - 1
-                                                          : 0;
-    else
-        exploration->moment_ns = moment > step ? moment - step : 0;
-}
-
 static void go_to(struct memory_grid *grid, struct exploration *exploration, const char *text)
 {
     uint64_t address;
@@ -168,19 +157,6 @@ static void go_to(struct memory_grid *grid, struct exploration *exploration, con
                         address);
     grid->cursor = address;
     grid->exact = true;
-}
-
-/* Makes the next step of a play once the screen shows the one before. */
-static void play(struct memory_grid *grid, struct exploration *exploration)
-{
-    const int64_t now = loader_now_ms();
-    if (grid->playing && grid->cells && now >= grid->next_ms) {
-        const uint64_t before = exploration->moment_ns;
-        step_time(exploration, true);
-        grid->playing = exploration->moment_ns != before;
-        grid->next_ms = now + PLAY_MS;
-    }
-    exploration->wake_ms = grid->playing ? grid->next_ms : 0;
 }
 
 static void click(struct memory_grid *grid, const struct view_input *input)
@@ -241,25 +217,12 @@ static bool act_on_stack(struct memory_grid *grid, const struct view_input *inpu
 static bool act_on_time(struct memory_grid *grid, struct exploration *exploration,
                         enum action action)
 {
-    switch (action) {
-    case ACTION_PLAY:
-        grid->playing = !grid->playing;
-        grid->next_ms = loader_now_ms();
-        exploration_say(exploration, grid->playing ? "playing; space stops" : "stopped");
-        return true;
-    case ACTION_STEP_BACK:
-    case ACTION_STEP_FORWARD:
-        grid->playing = false;
-        step_time(exploration, action == ACTION_STEP_FORWARD);
-        return true;
-    case ACTION_PEAK:
-        grid->playing = false;
-        grid->peak_asked = true;
-        exploration_go_to_peak(exploration);
-        return true;
-    default:
-        return false;
-    }
+    if (action != ACTION_PEAK)
+        return memory_act_on_play(grid, exploration, action);
+    memory_stop(grid);
+    grid->peak_asked = true;
+    exploration_go_to_peak(exploration);
+    return true;
 }
 
 static void change_pane(struct memory_grid *grid, enum memory_pane pane)
@@ -350,13 +313,15 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
     return true;
 }
 
-static void fit(struct memory_grid *grid, const struct view_input *input)
+void memory_fit(struct memory_grid *grid, const struct view_input *input)
 {
     struct memory_layout layout = memory_lay_out(input->width, input->height, memory_is_tall(grid));
     grid->map.columns = layout.columns;
     grid->rows = layout.rows;
-    if (!grid->zoom_chosen)
-        grid->map.bytes_per_cell = memory_fitting_cell(&grid->map, (uint64_t)layout.rows);
+    const uint64_t fitting = memory_fitting_cell(&grid->map, (uint64_t)layout.rows);
+    /* A play zooms out if it must, but not in and out again. */
+    if (!grid->zoom_chosen && (!grid->play.playing || fitting > grid->map.bytes_per_cell))
+        grid->map.bytes_per_cell = fitting;
 }
 
 /* Loads what the pane shows. The list of holes comes first: it may go to another moment. */
@@ -376,11 +341,12 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     if (used && input->more)
         return true;
     memory_jump(grid, exploration);
+    memory_play(grid, exploration, input);
     memory_load_regions(grid, exploration);
-    fit(grid, input);
+    memory_fit(grid, input);
     /* These need the allocation under the cursor, which a burst of keys has not loaded yet. */
     if (!used && (grid->stack_focus || input->action == ACTION_FOLLOW)) {
-        place_cursor(grid);
+        memory_place_cursor(grid);
         memory_load(grid, exploration);
     }
     if (!used && grid->stack_focus && grid->map.region_count > 0)
@@ -391,12 +357,11 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     }
     if (!used && grid->map.region_count > 0)
         used = act(grid, exploration, input);
-    play(grid, exploration);
-    fit(grid, input);
+    memory_fit(grid, input);
     memory_take_hole(grid, exploration);
     if (!input->more && grid->pane == MEMORY_HOLES)
         memory_load_holes(grid, exploration);
-    place_cursor(grid);
+    memory_place_cursor(grid);
     if (!input->more)
         load(grid, exploration);
     /* The block under the cursor is what other views select now. */
@@ -439,7 +404,11 @@ static const struct key_binding keys[] = {
     {.keys = {'t'},
      .action = ACTION_OVER_TIME,
      .description = "what is not in use over time, and back"},
-    {.keys = {' '}, .action = ACTION_PLAY, .description = "play through time, and stop"},
+    {.keys = {' '},
+     .action = ACTION_PLAY,
+     .description = "play through time, and stop; left and right then go through time"},
+    {.keys = {'('}, .action = ACTION_SLOWER, .description = "play at half the speed"},
+    {.keys = {')'}, .action = ACTION_FASTER, .description = "play at twice the speed"},
     {.keys = {'n'},
      .action = ACTION_NEXT,
      .footer = "next hole",
@@ -471,6 +440,7 @@ const struct view_ops memory_view = {
             "when, and what pins them.",
     .create = create,
     .destroy = destroy,
+    .leave = memory_leave,
     .update = update,
     .render = memory_grid_render,
     .offers = memory_offers,

@@ -74,6 +74,8 @@ static void render_status(const struct memory_grid *grid, const struct explorati
     int x = 1 + area_text(area, 1, 0, theme_style(THEME_FAINT), "at ");
     x +=
         area_text(area, x, 0, theme_style(THEME_STRONG), format_instant(a, exploration->moment_ns));
+    if (grid->play.playing)
+        x += area_print(area, x, 0, theme_style(THEME_GOOD), " playing %s", memory_speed(grid, b));
     area_print(
         area, x, 0, theme_style(THEME_PLAIN), " · %s a cell · by %s · region %zu of %zu, %s in use",
         format_size(a, map->bytes_per_cell),
