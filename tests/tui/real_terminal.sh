@@ -50,7 +50,7 @@ wait_for 'Findings'
 tm send-keys 2
 wait_for 'allocated \+'
 tm send-keys 5
-wait_for 'total ▼'
+wait_for 'total▼'
 tm set-option -s set-clipboard on
 tm send-keys y
 wait_for "copied, also to $work/state/mprof/copied.txt: "
@@ -62,7 +62,7 @@ until [ -n "$(tm show-buffer 2>/dev/null)" ]; do
     read -rt 0.05 <> <(:) || true
 done
 tm send-keys Down Down s
-wait_for 'self ▼'
+wait_for 'self▼'
 tm send-keys f
 say 'all | where size > 100'
 wait_for 'where size > 100 .* of 5,000'
@@ -127,7 +127,7 @@ END
 tic -x -o "$work/terminfo" "$work/direct.ti" 2>"$work/tic" || fail "no terminfo entry: $(cat "$work/tic")"
 for kind in 'TERM=xterm-direct' 'TERM=xterm-256color COLORTERM=truecolor'; do
     say "clear; env TERMINFO_DIRS=$work/terminfo:/etc/terminfo:/lib/terminfo:/usr/share/terminfo $kind $MPROF_BUILD/bin/mprof-tui --fresh --view functions $work/session.db"
-    wait_for 'total ▼'
+    wait_for 'total▼'
     colour '2[;:][:;]?95[;:]175[;:]215m' || fail "no true colour with $kind" # colour 74 of 256
     tm send-keys q
     wait_for '^ready> *$'

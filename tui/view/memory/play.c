@@ -157,7 +157,7 @@ void memory_play(struct memory_grid *grid, struct exploration *exploration,
         load_swap(&exploration->loader, &shown->details, &next->details);
         exploration->moment_ns = play->wanted_ns;
         play->wanted = false;
-        play->shown_ms = now;
+        play->shown_ms = play->playing ? now : 0;
         if (play->playing)
             choose(grid, exploration);
         if (play->wanted)
