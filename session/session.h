@@ -66,8 +66,8 @@ bool session_program_ended(const struct session *session);
 uint64_t session_lag_ns(const struct session *session);
 /*
  * Tells whether there is a newer state of a session that is being recorded, in the same file or
- * under its name. If so, open it again and close this one: queries may fail from now on. Call it
- * now and then for such a session, even if you want nothing new: it releases an old state.
+ * under its name. If so, open it again and close this one. Until then this one answers from the
+ * state that it was opened with, and the log of the file keeps that and grows.
  */
 bool session_has_newer(struct session *session);
 /* Returns the path, as given to session_open(). */

@@ -21,8 +21,9 @@ struct database {
     sqlite3_blob *blob;     /* under `blob_lock`; kept open if `logged`, moved from row to row */
     struct guard guard;
     char *path;
-    bool logged; /* it has a write-ahead log: one transaction reads everything */
-    int64_t version;
+    bool logged;     /* it has a write-ahead log: one transaction reads everything */
+    sqlite3 *watch;  /* of such a file: outside of that transaction, it sees newer states */
+    int64_t version; /* that `watch` saw before the transaction began */
     dev_t device;
     ino_t inode;
 };
@@ -84,8 +85,28 @@ static bool begin_reading(struct database *database, struct session_error *error
     int64_t tables;
     return sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
            database_each(database, "SELECT count(*) FROM sqlite_schema", read_pragma, &tables,
-                         error) &&
-           database_each(database, "PRAGMA data_version", read_pragma, &database->version, error);
+                         error);
+}
+
+/* Returns a number that changes with each state of the file, -1 if it cannot be read. */
+static int64_t watched_version(struct database *database)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t version = -1;
+    if (!database->watch &&
+        sqlite3_open_v2(database->path, &database->watch,
+                        SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK) {
+        sqlite3_close(database->watch);
+        database->watch = NULL;
+        return version;
+    }
+    sqlite3_busy_timeout(database->watch, 3000);
+    if (sqlite3_prepare_v2(database->watch, "PRAGMA data_version", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        version = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return version;
 }
 
 static bool read_mode(void *context, const struct database_row *row, struct session_error *error)
@@ -106,7 +127,10 @@ static bool hold(struct database *database, struct session_error *error)
     }
     if (!database_each(database, "PRAGMA journal_mode", read_mode, &database->logged, error))
         return false;
-    return !database->logged || begin_reading(database, error);
+    if (!database->logged)
+        return true;
+    database->version = watched_version(database);
+    return begin_reading(database, error);
 }
 
 /* Returns the bytes of the file and of its write-ahead log, which may hold all of its rows. */
@@ -175,16 +199,10 @@ static void close_blob(struct database *database)
 bool database_changed(struct database *database)
 {
     struct stat named;
-    struct session_error ignored;
-    int64_t version = database->version;
     if (stat(database->path, &named) == 0 &&
         (named.st_dev != database->device || named.st_ino != database->inode))
         return true;
-    if (!database->logged)
-        return false;
-    close_blob(database); /* it would hold the transaction */
-    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
-    return !begin_reading(database, &ignored) || database->version != version;
+    return database->logged && watched_version(database) != database->version;
 }
 
 void database_close(struct database *database)
@@ -193,6 +211,7 @@ void database_close(struct database *database)
         return;
     close_blob(database);
     sqlite3_close(database->handle);
+    sqlite3_close(database->watch);
     pthread_mutex_destroy(&database->blob_lock);
     free(database->path);
     free(database);

@@ -23,8 +23,8 @@ void database_close(struct database *database);
 
 /*
  * Tells whether the file has changed since it was opened, or another has taken its name. A database
- * with a write-ahead log is read in its state at the opening. This call releases that state: later
- * reads may not fit earlier ones. If it returns true, open the file again.
+ * with a write-ahead log is read in its state at the opening, also after this call. If it returns
+ * true, open the file again: the log keeps that state, and grows, as long as it is read.
  */
 bool database_changed(struct database *database);
 const char *database_path(const struct database *database);

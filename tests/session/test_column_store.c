@@ -139,8 +139,8 @@ static void test_direct(void **state)
     struct open_store open = open_store(PATH);
     const struct column_reads reads = compare(&open);
     assert_int_equal(reads.by_sqlite, 0);
-    assert_true(reads.direct > 5 * CHUNKS);
-    assert_true(reads.bytes > ROWS * 10);
+    assert_true(reads.direct > (size_t)5 * CHUNKS);
+    assert_true(reads.bytes > (size_t)ROWS * 10);
     close_store(&open);
 }
 
@@ -185,6 +185,39 @@ static void test_log(void **state)
     const struct column_reads reads = compare(&open);
     assert_int_equal(reads.direct, 0);
     assert_true(reads.by_sqlite > 0);
+    close_store(&open);
+    unlink(PATH "-wal");
+    unlink(PATH "-shm");
+}
+
+/* Returns a sum of all values of the addresses. */
+static uint64_t sum_addresses(struct column_store *store)
+{
+    struct column_reader *reader = column_reader_new(store, &error);
+    uint64_t sum = 0;
+    for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
+        struct column_view view;
+        assert_true(column_reader_get(reader, chunk, COLUMN_ADDRESS, &view, &error));
+        for (uint32_t row = 0; row < view.rows; row++)
+            sum = sum * 3 + column_view_at(&view, row);
+    }
+    column_reader_free(reader);
+    return sum;
+}
+
+/* A newer state is noticed and not read: the session keeps the one that it was opened with. */
+static void test_newer_state(void **state)
+{
+    (void)state;
+    write_session(PATH);
+    assert_true(fixture_sql(PATH, "PRAGMA journal_mode = WAL"));
+    struct open_store open = open_store(PATH);
+    assert_false(database_changed(open.database));
+    const uint64_t sum = sum_addresses(open.store);
+    assert_true(fixture_sql(PATH, "UPDATE column_chunk SET data = zeroblob(length(data) + 8)"));
+    assert_true(database_changed(open.database));
+    assert_true(database_changed(open.database)); /* until it is opened again */
+    assert_int_equal(sum_addresses(open.store), sum);
     close_store(&open);
     unlink(PATH "-wal");
     unlink(PATH "-shm");
@@ -284,7 +317,7 @@ static void test_scattered(void **state)
     struct open_store open = open_store(PATH);
     const struct column_reads reads = compare(&open);
     assert_int_equal(reads.by_sqlite, 1);
-    assert_true(reads.direct > 5 * CHUNKS);
+    assert_true(reads.direct > (size_t)5 * CHUNKS);
     close_store(&open);
 }
 
@@ -438,9 +471,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct),     cmocka_unit_test(test_vacuum),
         cmocka_unit_test(test_scattered),  cmocka_unit_test(test_moved_meanwhile),
-        cmocka_unit_test(test_log),        cmocka_unit_test(test_views_stay),
-        cmocka_unit_test(test_wrong_next), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_truncated),  cmocka_unit_test(test_far_pages),
+        cmocka_unit_test(test_log),        cmocka_unit_test(test_newer_state),
+        cmocka_unit_test(test_views_stay), cmocka_unit_test(test_wrong_next),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_far_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
