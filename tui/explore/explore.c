@@ -43,6 +43,7 @@ void exploration_close(struct exploration *exploration)
     session_job_free(exploration->asked_newer);
     load_clear(&exploration->loader, &exploration->legend_load);
     load_clear(&exploration->loader, &exploration->peak_load);
+    load_clear(&exploration->loader, &exploration->sought_load);
     load_clear(&exploration->loader, &exploration->worst_holes.load);
     selection_free(exploration->selection);
     free(exploration->filter);
@@ -102,6 +103,58 @@ static void take_legend(struct exploration *exploration, const struct session_le
                            REST, exploration->slots);
 }
 
+/* ---- the selected allocation in a newer state ------------------------------------------- */
+
+struct sought_data {
+    uint64_t request[3]; /* exploration.sought */
+    uint64_t id;
+};
+
+static bool run_sought(struct session *session, struct selection *selection, void *data,
+                       struct session_error *error)
+{
+    struct sought_data *sought = data;
+    (void)selection;
+    (void)error;
+    sought->id = session_allocation_at(session, sought->request[2], sought->request[1]);
+    return true;
+}
+
+/* Remembers the selected allocation by what it keeps: its ids may be other ones in a newer state.
+ */
+static void seek_allocation(struct exploration *exploration)
+{
+    struct session_allocation block;
+    struct session_error ignored;
+    exploration->sought.renewals = exploration->renewals + 1;
+    if (exploration->allocation == 0 && exploration->sought.ns != 0)
+        return; /* it is still being sought */
+    exploration->sought.ns = 0;
+    if (exploration->allocation == 0 ||
+        !session_allocation(exploration->session, exploration->allocation, &block, &ignored))
+        return;
+    exploration->sought.address = block.address;
+    exploration->sought.ns = block.alloc_ns;
+}
+
+static void take_sought(struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(exploration->sought), sizeof(struct sought_data),
+                                          run_sought, NULL};
+    enum { WAIT_MS = 25 }; /* the views show it without a frame that has nothing */
+    struct loader *loader = &exploration->loader;
+    if (exploration->sought.ns == 0)
+        return;
+    if (loader->deadline_ms >= 0 && loader->deadline_ms < loader_now_ms() + WAIT_MS)
+        loader->deadline_ms = loader_now_ms() + WAIT_MS;
+    const struct sought_data *data =
+        exploration_get(exploration, &exploration->sought_load, &kind, &exploration->sought);
+    if (!data)
+        return;
+    exploration->allocation = data->id;
+    exploration->sought.ns = 0;
+}
+
 static void load_facts(struct exploration *exploration)
 {
     static const struct load_kind legend_kind = {sizeof(((struct legend_data *)0)->request),
@@ -153,7 +206,6 @@ static void take_newer(struct exploration *exploration)
                session_function_name(newer, exploration->function)) != 0)
         exploration->has_function = false;
     exploration->has_stack = false;
-    exploration->allocation = exploration->to_memory = 0;
     /* A moment at the end stays at the end. */
     if (exploration->moment_ns + 1 >= session_duration_ns(before))
         exploration->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;
@@ -163,6 +215,8 @@ static void take_newer(struct exploration *exploration)
     selection_free(exploration->selection);
     exploration->selection = NULL;
     session_jobs_stop(exploration->loader.jobs);
+    seek_allocation(exploration);
+    exploration->allocation = exploration->to_memory = 0;
     session_close(before);
     exploration->session = newer;
     exploration->loader.jobs = coming->jobs;
@@ -290,6 +344,7 @@ static bool check_newer(struct exploration *exploration, struct session_error *e
 bool exploration_update(struct exploration *exploration, struct session_error *error)
 {
     bool good = check_newer(exploration, error) && check_coming(exploration, error);
+    take_sought(exploration);
     load_facts(exploration);
     return good;
 }

@@ -68,8 +68,12 @@ struct exploration {
     uint32_t stack;
     bool has_stack;
     uint64_t allocation; /* its id; 0: none */
-    uint64_t to_memory;  /* the allocation that the memory view goes to; 0: stay where it is */
-    char *source_path;   /* the place in the source; owned, NULL: none */
+    struct {
+        uint64_t renewals, address, ns; /* of its birth, or after it; ns 0: nothing is sought */
+    } sought;                           /* that allocation, in a newer state with other ids */
+    struct load sought_load;
+    uint64_t to_memory; /* the allocation that the memory view goes to; 0: stay where it is */
+    char *source_path;  /* the place in the source; owned, NULL: none */
     uint32_t source_line;
     char *edit_path; /* wish for the user's editor at `edit_line`; owned, NULL: none */
     uint32_t edit_line;

@@ -153,6 +153,12 @@ static bool act(struct detail *detail, struct exploration *exploration, enum act
 /* Takes the block that another view has selected. */
 static void take_wish(struct detail *detail, struct exploration *exploration)
 {
+    if (detail->renewals != exploration->renewals && exploration->sought.ns == 0) {
+        /* The same block in a newer state, under another id. The ids of the trail are gone. */
+        detail->renewals = exploration->renewals;
+        detail->shown = exploration->allocation;
+        detail->trail_length = 0;
+    }
     if (exploration->allocation == detail->shown)
         return;
     detail->trail_length = 0;
@@ -185,7 +191,7 @@ static void render(const void *view, const struct exploration *exploration, cons
     const struct detail *detail = view;
     const struct table_source source = source_of(detail);
     table_render(&detail->table, &source, area);
-    if (detail->shown == 0)
+    if (detail->shown == 0 && exploration->sought.ns == 0)
         area_text(area, 2, 2, theme_style(THEME_FAINT),
                   "no allocation is selected: choose one in the list (8) and press Enter");
     else if (detail->facts && !detail->facts->found)

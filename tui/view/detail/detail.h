@@ -72,7 +72,8 @@ struct detail {
     const struct detail_facts *facts; /* NULL: not known yet; so with the others */
     const struct detail_around *around;
     const struct detail_chain *chain;
-    uint64_t shown; /* id of the block */
+    uint64_t shown;    /* id of the block */
+    uint64_t renewals; /* the state of the session that the ids are of */
     uint64_t trail[DETAIL_TRAIL];
     size_t trail_length;
     struct detail_line *lines;
