@@ -31,6 +31,26 @@ if command -v systemd-analyze >/dev/null; then
 fi
 
 ask_redis() { redis-cli -s "$place/s" "$@"; }
+# gives_up WORD…: runs a program whose output nobody reads at first. It waits there, and has given up its rights by then.
+gives_up() {
+    python3 - "$@" <<'PY' || fail "$1 keeps its rights"
+import fcntl, os, subprocess, sys, time
+ends, begins = os.pipe()
+os.write(begins, bytes(fcntl.fcntl(begins, 1032)))  # F_GETPIPE_SZ: full
+program = subprocess.Popen(sys.argv[1:], stdout=begins, stderr=begins)
+os.close(begins)
+def rights():
+    return dict(line.split(":\t") for line in open(f"/proc/{program.pid}/status").read().splitlines() if ":\t" in line)
+until = time.monotonic() + 120
+while rights().get("NoNewPrivs") != "1" and program.poll() is None and time.monotonic() < until:
+    time.sleep(0.01)
+now = rights()
+said = open(ends, "rb").read().lstrip(b"\0").decode()
+if program.wait() or not said or now.get("NoNewPrivs") != "1" or int(now["CapAmb"], 16):
+    sys.exit(f"{program.returncode}, {now.get('NoNewPrivs')}: {said[:300]}")
+PY
+    echo "ok: $1 gives up rights"
+}
 declare -A ending=([redis.bin.r1]=stopped [redis.bin]=ended)
 # serve NAME WORD…: runs the words, fills the server, rotates once, ends it by SIGTERM to mprof-run.
 serve() {
@@ -48,6 +68,7 @@ serve() {
     redis-benchmark -s "$place/s" -q -n 20000 -r 20000 -d 1000 -t set >/dev/null || fail "$name: no load"
     inside=()
     [ $name = dropin ] || inside=(nsenter --target "$target" --pid --mount) # as "podman exec" does
+    [ $name != dropin ] || gives_up mprof-ctl "$place/state/redis.bin" mark loaded
     "${inside[@]}" mprof-ctl --quiet "$place/state/redis.bin" rotate || fail "$name: not rotated: $(cat "$name.txt")"
     kill -TERM "$target"
     wait $server
@@ -81,6 +102,8 @@ ready=$!
 for _ in $(seq 600); do [ -S "$place/notify" ] && break; sleep 0.05; done
 read -ra words <<<"$(here "$words")"
 serve dropin "${drop[@]}" "${words[@]}"
+gives_up mprof-ingest --force -o dropin.db "$place/state/redis.bin"
+gives_up mprof-export --format csv dropin.db
 wait $ready || fail "the server did not tell that it is ready"
 
 # The container: its entry point and command, as process 1 of its own.
