@@ -3,7 +3,8 @@
  * A native frame occupies the stack from its own stack pointer up to that of its caller. A frame of
  * a runtime belongs to the native frame in which its address lies, that is, to the innermost one
  * whose stack pointer is not above the address. Both lists are ordered by these addresses. So one
- * pass from the outermost frame inward merges them.
+ * pass from the outermost frame inward merges them. With one runtime, the pass begins where the
+ * stack differs from the last one.
  */
 #include "capture/stack/runtime_stack.h"
 
@@ -26,6 +27,7 @@ struct merged {
     uint64_t pc, path;
     uint32_t node;
     enum trace_node_frame frame;
+    uint32_t natives; /* native frames up to this one */
 };
 
 /* Nodes that the thread has found, by their path: stacks alternate between few lines. The table of
@@ -36,6 +38,8 @@ struct merged {
 struct runtime_stack {
     uint32_t limit;
     uint32_t merged_count;
+    uint32_t natives;   /* the outermost so many native frames of `merged` are kept ones */
+    enum stack_end end; /* of `merged` */
     struct mprof_frame_name name;
     struct mprof_frame *asked; /* room for `limit` frames, as runtimes write them */
     struct evaluated *last;    /* room for `limit` frames of all runtimes together */
@@ -51,6 +55,9 @@ struct merge {
     uint32_t same; /* so many frames are those of the last stack, as far as is known */
     uint32_t node; /* of the last frame merged */
     uint64_t path;
+    uint32_t natives; /* merged so far */
+    uint32_t
+        unchanged; /* the outermost so many frames of the last runtime read are the last ones */
     uint32_t next[RUNTIMES_MAX]; /* the next one to merge of each runtime, in `last` */
     uint32_t end[RUNTIMES_MAX];
     uint32_t runtimes;
@@ -105,6 +112,7 @@ static void read_runtime(struct merge *merge, uint32_t index)
     const uint32_t count = runtimes_frames(index + 1, stack->asked, room);
     uint64_t place = 0;
     merge->cut = merge->cut || (count == room && count != 0);
+    merge->unchanged = count;
     for (uint32_t i = 0; i < count; i++) {
         const struct mprof_frame *frame = &stack->asked[i];
         struct evaluated *to = &stack->last[first + count - 1 - i];
@@ -115,8 +123,12 @@ static void read_runtime(struct merge *merge, uint32_t index)
             to->pc = 0;
             to->frame = *frame;
             to->pc = runtimes_pc(index + 1, frame, &stack->name);
+            merge->unchanged = count - 1 - i;
         }
-        to->place = place;
+        if (to->place != place) {
+            to->place = place;
+            merge->unchanged = count - 1 - i;
+        }
     }
     merge->next[index] = first;
     merge->total = merge->end[index] = first + count;
@@ -143,8 +155,11 @@ static __attribute__((noinline)) bool put_new(struct merge *merge, uint64_t pc,
         *recent =
             (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
     }
-    stack->merged[merge->at] =
-        (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
+    stack->merged[merge->at] = (struct merged){.pc = pc,
+                                               .path = merge->path,
+                                               .node = merge->node,
+                                               .frame = frame,
+                                               .natives = merge->natives};
     stack->merged_count = ++merge->at;
     return true;
 }
@@ -177,19 +192,55 @@ static bool put_evaluated(struct merge *merge, uint64_t sp)
 
 static bool put_native(struct merge *merge, uint64_t pc, uint64_t sp, bool exact, bool no_rule)
 {
+    merge->natives++;
     return put(merge, pc, exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN, no_rule) &&
            (!merge->total || put_evaluated(merge, sp));
+}
+
+/*
+ * Begins behind the frames of the last stack that this one has, too: `natives` kept frames and
+ * those of the only runtime that have not changed. The next frame of the runtime must not belong to
+ * a native frame before the last of these.
+ */
+static void skip_same(struct merge *merge, const struct stack_walked *walked, enum stack_end end)
+{
+    const struct runtime_stack *stack = merge->stack;
+    const uint32_t marker = end != STACK_END_WHOLE;
+    const uint32_t kept =
+        walked->outer_count < stack->natives ? walked->outer_count : stack->natives;
+    uint32_t at = stack->merged_count, natives = 0, evaluated = 0;
+    if (merge->runtimes != 1 || stack->end != end)
+        return;
+    for (; at > marker; at--) {
+        natives = stack->merged[at - 1].natives;
+        evaluated = at - marker - natives;
+        if (natives <= kept && evaluated <= merge->unchanged)
+            break;
+    }
+    if (at <= marker || natives == 0 ||
+        (natives > 1 && evaluated < merge->total &&
+         stack->last[evaluated].place >= walked->outer[natives - 2].sp))
+        return;
+    merge->at = at;
+    merge->natives = natives;
+    merge->next[0] = evaluated;
+    merge->node = stack->merged[at - 1].node;
+    merge->path = stack->merged[at - 1].path;
 }
 
 /* Merges the native frames and those of the runtimes. */
 static bool put_all(struct merge *merge, const struct stack_walked *walked)
 {
     enum stack_end end = merge->cut && walked->end == STACK_END_WHOLE ? STACK_END_CUT : walked->end;
-    if (end != STACK_END_WHOLE &&
+    skip_same(merge, walked, end);
+    merge->stack->end = end;
+    if (merge->at == 0 && end != STACK_END_WHOLE &&
         !put(merge, 0, end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END,
              false))
         return false;
-    for (uint32_t i = 0; i < walked->outer_count; i++) {
+    if (merge->natives > 0 && !put_evaluated(merge, walked->outer[merge->natives - 1].sp))
+        return false;
+    for (uint32_t i = merge->natives; i < walked->outer_count; i++) {
         const struct stack_kept *kept = &walked->outer[i];
         if (!put_native(merge, kept->pc, kept->sp, kept->exact, false))
             return false;
@@ -210,8 +261,10 @@ static void find_native(struct stack_thread *thread, const uint64_t *entry, bool
     if (thread->count != 0) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
         if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end)) {
-            *walked = (struct stack_walked){
-                .outer = thread->kept, .outer_count = thread->count, .end = thread->end};
+            *walked = (struct stack_walked){.outer = thread->kept,
+                                            .outer_count = thread->count,
+                                            .kept = true,
+                                            .end = thread->end};
             return;
         }
     }
@@ -232,7 +285,10 @@ uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entr
     for (uint32_t index = 0; index < merge.runtimes; index++)
         read_runtime(&merge, index);
     find_native(thread, entry, guess, &walked);
-    if (!put_all(&merge, &walked))
+    const bool merged = put_all(&merge, &walked);
+    const uint32_t natives = walked.kept ? thread->count : walked.outer_count;
+    merge.stack->natives = natives;
+    if (!merged)
         return 0;
     merge.stack->merged_count = merge.at;
     return merge.node;

@@ -71,6 +71,28 @@ __attribute__((noinline)) static void evaluate(int depth)
     __asm__ volatile("");
 }
 
+/* A frame whose evaluator is the inner native frame, then the outer one, and the inner one again,
+ * while the native stack stays as it is, registers included. */
+__attribute__((noinline)) static void inner_native(const void *outer)
+{
+    char here;
+    struct call call = {"moving", 30, &here, top};
+    top = &call;
+    for (volatile int i = 0; i < 3; i++) {
+        call.evaluator = i == 1 ? outer : &here;
+        primitive(4000);
+    }
+    top = call.outer;
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void outer_native(void)
+{
+    char here;
+    inner_native(&here);
+    __asm__ volatile("");
+}
+
 static void on_signal(int number)
 {
     (void)number;
@@ -96,6 +118,7 @@ int main(void)
     static char cells[CELLS][16];
     pthread_t threads[THREADS];
     mprof_runtime toy = mprof_runtime_create("toy", &calls, NULL);
+    outer_native();
     mprof_kind cons = mprof_kind_create(toy, "cons");
     mprof_arena heap = mprof_arena_create("toy", 0);
     pthread_barrier_init(&barrier, NULL, THREADS);

@@ -23,19 +23,23 @@ check() { # WHAT SESSION QUERY WANTED
 stacks="SELECT a.size, count(*), (SELECT group_concat(name, ' ') FROM (SELECT
     f.name || CASE WHEN f.role = 'runtime' THEN ':' || fr.line ELSE '' END AS name
     FROM stack_frame sf JOIN frame fr ON fr.id = sf.frame_id JOIN function f ON f.id = fr.function_id
-    WHERE sf.stack_id = a.stack_id AND f.name IN ('primitive', 'evaluate', 'toy-outer', 'toy-inner', 'run')
-    ORDER BY sf.depth)) FROM allocation a WHERE a.size >= 1000 AND a.size <= 3000 AND a.size % 1000 = 0
+    WHERE sf.stack_id = a.stack_id AND f.name IN ('primitive', 'evaluate', 'toy-outer', 'toy-inner', 'run',
+        'toy-moving', 'inner_native', 'outer_native')
+    ORDER BY sf.depth)) FROM allocation a WHERE a.size >= 1000 AND a.size <= 4000 AND a.size % 1000 = 0
     GROUP BY 1, 3 ORDER BY 1, 3"
 check "stacks" session.db "$stacks" '1000|4000|primitive toy-inner:20 toy-outer:10 evaluate toy-inner:20 toy-outer:10 evaluate run
 2000|4000|primitive toy-outer:11 evaluate run
 2000|4000|primitive toy-outer:11 evaluate toy-inner:20 toy-outer:10 evaluate run
-3000|2000|primitive run'
+3000|2000|primitive run
+4000|1|primitive inner_native toy-moving:30 outer_native
+4000|2|primitive toy-moving:30 inner_native outer_native'
 check "stacks of the child" child.db "$stacks" '1000|1|primitive toy-inner:20 toy-outer:10 evaluate
 2000|1|primitive toy-outer:11 evaluate'
 check "the threads overlapped" session.db "SELECT count(*) > 1 FROM (SELECT thread_id, min(alloc_ns) AS b, max(alloc_ns) AS e
     FROM allocation WHERE size = 1000 GROUP BY 1) x WHERE EXISTS (SELECT 1 FROM allocation y
     WHERE y.size = 3000 AND y.alloc_ns BETWEEN x.b AND x.e)" 1
-check "roles" session.db "SELECT name, role, line FROM function WHERE role IN ('runtime', 'evaluator') ORDER BY 1" \
+check "roles" session.db "SELECT name, role, line FROM function WHERE role IN ('runtime', 'evaluator')
+    AND name NOT LIKE '%native' AND name NOT LIKE '%moving' ORDER BY 1" \
     'evaluate|evaluator|'"$(grep -n 'static void evaluate' "$MPROF_SOURCE/tests/capture/arenas/runtime_calls.c" | cut -d: -f1)"'
 toy-inner|runtime|3
 toy-outer|runtime|3'
