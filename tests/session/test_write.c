@@ -28,7 +28,7 @@ static int open_fixture(void **state)
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     options.allocations = 3000;
-    return !fixture_write(PATH, &options) || !fixture_write("other.db", &options) ||
+    return !fixture_write(PATH, &options) || !fixture_write("write_other.db", &options) ||
            !fixture_sql(PATH,
                         "UPDATE type SET name = 'left' || char(8206, 173, 127, 133) WHERE id = 2;"
                         "UPDATE owner SET name = CAST(x'41ff42' AS TEXT) WHERE id = 2") ||
@@ -43,7 +43,7 @@ static int close_fixture(void **state)
     (void)state;
     session_close(session);
     sqlite3_close(database);
-    return 0;
+    return unlink("write_other.db");
 }
 
 static void write_by(const char *filter)
@@ -202,17 +202,17 @@ static void test_sessions(void **state)
     assert_null(
         graph_run_with(session, "f(A) = join type | write A; f(\"part.db\")", &options, &error));
     assert_non_null(strstr(error.message, "ungroup them, or"));
-    assert_null(graph_run_with(session,
-                               "all + session \"other.db\" | where size > 64 | write \"part.db\"",
-                               &options, &error));
+    assert_null(graph_run_with(
+        session, "all + session \"write_other.db\" | where size > 64 | write \"part.db\"", &options,
+        &error));
     assert_non_null(strstr(error.message, "these are of several"));
     /* mprof-ingest is needed, and nothing stays of the draft if there is none. */
     assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
     assert_null(graph_run_with(session, "where size > 64 | write \"part.db\"", &options, &error));
     assert_int_equal(error.column, 19);
     assert_non_null(strstr(error.message, "mprof-ingest, which makes the sums, cannot be run"));
-    assert_true(fixture_sql("other.db", "INSERT INTO meta VALUES ('unfinished', 1)"));
-    struct session *other = session_open("other.db", &error);
+    assert_true(fixture_sql("write_other.db", "INSERT INTO meta VALUES ('unfinished', 1)"));
+    struct session *other = session_open("write_other.db", &error);
     assert_non_null(other);
     assert_null(graph_run_with(other, "all | write \"part.db\"", &options, &error));
     assert_non_null(strstr(error.message, "is still being recorded"));
