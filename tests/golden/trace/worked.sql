@@ -224,6 +224,8 @@ INSERT INTO sqlite_stat1 VALUES('stack','stack_function','8 2');
 INSERT INTO sqlite_stat1 VALUES('function','function_name','6 1');
 INSERT INTO sqlite_stat1 VALUES('call_node','call_node_parent','6 2');
 INSERT INTO sqlite_stat1 VALUES('type','type_name','2 1');
+INSERT INTO sqlite_stat1 VALUES('stack_piece','stack_piece','6 6 1');
+INSERT INTO sqlite_stat1 VALUES('piece_frame','piece_frame','10 8 1');
 INSERT INTO sqlite_stat1 VALUES('allocation',NULL,25);
 INSERT INTO sqlite_stat1 VALUES('allocation','allocation_stack','25 201 4');
 INSERT INTO timeline VALUES(1,0,656,2,656,656,2,0,0);
