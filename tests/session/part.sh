@@ -50,4 +50,6 @@ differ=$(sqlite3 "$part" "ATTACH '$session' AS whole;
 "$MPROF_BUILD/tests/check_summed" "$part" >sums.txt 2>&1 || complain "$(head -5 sums.txt)"
 mprof-report "$part" >report.txt 2>&1 || complain "$(head -3 report.txt)"
 grep -q "^part of  *$(basename "$session")" report.txt || complain "the report does not say of what it is a part"
+mprof-tui --fresh --size 200x60 --script <(echo dump) "$part" >screen.txt 2>&1 || complain "$(head -3 screen.txt)"
+grep -q "only a part of $(basename "$session")" screen.txt || complain "the browser does not say of what it is a part"
 exit $failed

@@ -78,6 +78,10 @@ static void add_losses(struct collection *to)
     if (dropped > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
             format_count(a, dropped));
+    const char *whole = session_meta(to->session, "part_of");
+    const char *graph = session_meta(to->session, "part_graph");
+    if (whole && *whole)
+        add(to, FINDING_BAD, "", VIEW_SAME, "only a part of %.60s: %s", whole, graph ? graph : "?");
     const char *imported = session_meta(to->session, "imported");
     if (imported && *imported)
         add(to, FINDING_BAD, "", VIEW_SAME, "imported from %s", imported);
@@ -119,7 +123,8 @@ static void add_stacks(struct collection *to)
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     for (uint64_t id = 1; id <= stacks && id <= UINT32_MAX; id++) {
         const char *state = session_stack_state(session, (uint32_t)id);
-        incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0;
+        incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0 &&
+                      !session_stack_by_collector(session, (uint32_t)id);
     }
     if (incomplete > 0)
         add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
