@@ -27,7 +27,8 @@ static void write_fixture(void)
               "UPDATE function SET linkage_name = '_Z' || id WHERE id % 3 = 0;"
               "UPDATE function SET start_pc = 4096 + id * 64 WHERE id % 4 <> 1;"
               "UPDATE function SET role = 'allocator' WHERE id = 5;"
-              "INSERT INTO arena VALUES(1, 0, 'pool', 10, 20, 30, 4, 5, 6, 7),"
+              "INSERT INTO arena(id, parent_id, name, allocations, objects, bytes, live_count,"
+              "live_bytes, peak_bytes, peak_ns) VALUES(1, 0, 'pool', 10, 20, 30, 4, 5, 6, 7),"
               " (2, 1, NULL, 1, 2, 3, 4, 5, 6, 8);"
               "UPDATE process SET host = 'mill', ending = 'killed or running', machine = 2"
               "  WHERE id = 2"));
