@@ -153,10 +153,7 @@ static int64_t pid_of(const struct session *session, uint64_t id)
 {
     const struct session_process *processes;
     const size_t count = session_processes(session, &processes);
-    for (size_t i = 0; i < count; i++)
-        if (processes[i].id == id)
-            return processes[i].pid;
-    return 0;
+    return id > 0 && id <= count ? processes[id - 1].pid : 0;
 }
 
 /* Writes a key that is an id: two of one name get different labels. */
@@ -186,8 +183,9 @@ static void label_key(const struct session *session, const struct session_group_
         snprintf(out, size, "%s%s", key.id ? "" : "not ", column->name);
     } else {
         const bool named = column->type == KEY_TEXT || column->type == KEY_PATH;
-        const int length = named ? 0 : snprintf(out, size, "%s ", column->name);
-        session_group_key_text(groups, row, number, out + length, size - (size_t)length);
+        const size_t length = named ? 0 : (size_t)snprintf(out, size, "%s ", column->name);
+        if (length < size)
+            session_group_key_text(groups, row, number, out + length, size - length);
     }
 }
 
