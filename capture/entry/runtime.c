@@ -127,16 +127,17 @@ static void go_on(struct thread *thread)
 
 ENTRY_POINT void mprof_collection(mprof_runtime runtime, int begin)
 {
+    const uint32_t bit = runtime < 32 ? 1u << runtime : 0;
+    /* An end counts while the recording is stopped, too. */
+    if (!begin)
+        atomic_fetch_and(&collecting, ~bit);
     struct thread *thread = runtime ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
     if (!thread)
         return;
-    const uint32_t bit = runtime < 32 ? 1u << runtime : 0;
     if (!atomic_load_explicit(&rotate_go_on, memory_order_relaxed))
         atomic_store(&rotate_go_on, go_on);
     if (begin)
         atomic_fetch_or(&collecting, bit);
-    else
-        atomic_fetch_and(&collecting, ~bit);
     put_collection(thread, runtime, begin != 0);
     recorder_leave();
 }
