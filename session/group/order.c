@@ -268,7 +268,7 @@ static bool sort_left(struct session_group_set *set, const uint64_t *keys,
     struct sort_entry *entries = malloc((set->count + 1) * sizeof(*entries));
     bool *left = calloc(set->made + 1, sizeof(*left));
     size_t count = 0;
-    bool good = entries && left;
+    bool good = (entries && left) || session_fail_memory(error, "the order of groups");
     for (size_t i = 0; good && i < set->count; i++)
         left[set->order[i]] = true;
     for (size_t i = 0; good && i < set->made; i++) {
@@ -276,12 +276,12 @@ static bool sort_left(struct session_group_set *set, const uint64_t *keys,
         if (left[group])
             entries[count++] = (struct sort_entry){keys[group], group};
     }
-    good = good && sort_entries(entries, count);
+    good = good && sort_entries_of(set->session, entries, count, error);
     for (size_t i = 0; good && i < count; i++)
         set->order[i] = (uint32_t)entries[i].row;
     free(entries);
     free(left);
-    return good || session_fail_memory(error, "the order of groups");
+    return good;
 }
 
 bool session_groups_sort(struct session_group_set *set, enum session_group_measure measure,
