@@ -23,21 +23,13 @@ struct report {
 };
 
 static struct {
-    struct report *_Atomic reports; /* mapped at the first report */
-    _Atomic uint32_t more;          /* reports that found no room */
+    _Atomic(void *) reports; /* struct report, mapped at the first one */
+    _Atomic uint32_t more;   /* reports that found no room */
 } all;
 
 static struct report *reports_of(void)
 {
-    struct report *known = atomic_load(&all.reports);
-    if (known)
-        return known;
-    struct report *made = os_map(REPORTS_MAX * sizeof(*made));
-    if (made && !atomic_compare_exchange_strong(&all.reports, &known, made)) {
-        os_unmap(made, REPORTS_MAX * sizeof(*made));
-        made = known;
-    }
-    return made;
+    return os_map_once(&all.reports, REPORTS_MAX * sizeof(struct report));
 }
 
 static bool report_is(const struct report *report, const char *path, enum trace_bypass state)

@@ -11,7 +11,7 @@
 #define BLOCKS ((UINT32_C(1) << 26) / BLOCK_NODES)
 
 struct node_log {
-    _Atomic(struct node_log_entry *) blocks[BLOCKS];
+    _Atomic(void *) blocks[BLOCKS]; /* struct node_log_entry */
 };
 
 bool node_log_is_on;
@@ -40,15 +40,7 @@ bool node_log_begin(void)
 /* Returns the block of a node, which the first use makes. NULL if there is no memory. */
 static struct node_log_entry *open_block(struct node_log *log, uint32_t id)
 {
-    _Atomic(struct node_log_entry *) *place = &log->blocks[id / BLOCK_NODES % BLOCKS];
-    struct node_log_entry *block = atomic_load_explicit(place, memory_order_acquire), *none = NULL;
-    if (block)
-        return block;
-    block = os_map(block_size);
-    if (!block || atomic_compare_exchange_strong(place, &none, block))
-        return block;
-    os_unmap(block, block_size);
-    return none;
+    return os_map_once(&log->blocks[id / BLOCK_NODES % BLOCKS], block_size);
 }
 
 void node_log_put(uint32_t id, const struct node_log_entry *entry)
