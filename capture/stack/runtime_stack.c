@@ -263,7 +263,7 @@ static void find_native(struct stack_thread *thread, const uint64_t *entry, bool
         if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end)) {
             *walked = (struct stack_walked){.outer = thread->kept,
                                             .outer_count = thread->count,
-                                            .kept = true,
+                                            .kept = thread->count,
                                             .end = thread->end};
             return;
         }
@@ -286,8 +286,7 @@ uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entr
         read_runtime(&merge, index);
     find_native(thread, entry, guess, &walked);
     const bool merged = put_all(&merge, &walked);
-    const uint32_t natives = walked.kept ? thread->count : walked.outer_count;
-    merge.stack->natives = natives;
+    merge.stack->natives = walked.kept;
     if (!merged)
         return 0;
     merge.stack->merged_count = merge.at;

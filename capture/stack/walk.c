@@ -293,5 +293,5 @@ void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_wal
         thread->end = walk.end;
     }
     keep_frames(&walk, pairs);
-    walked->kept = true;
+    walked->kept = thread->count;
 }

@@ -20,7 +20,7 @@ struct stack_walked {
     const struct stack_kept *outer;  /* outermost first */
     const struct stack_frame *inner; /* innermost first */
     uint32_t outer_count, inner_count;
-    bool kept; /* the thread keeps all these frames now, and no others */
+    uint32_t kept; /* so many of these frames the thread keeps now, and no others */
     enum stack_end end;
 };
 
