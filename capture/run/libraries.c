@@ -75,3 +75,9 @@ bool run_libraries(const char *binary, void (*note)(void *context, const char *p
     waitpid(process, NULL, 0);
     return true;
 }
+
+bool run_library_is(const char *path, const char *beginning)
+{
+    const char *name = strrchr(path, '/');
+    return name && strncmp(name + 1, beginning, strlen(beginning)) == 0;
+}

@@ -13,4 +13,7 @@
 bool run_libraries(const char *binary, void (*note)(void *context, const char *path),
                    void *context);
 
+/* Tells whether the name of the file at `path` begins with a text. */
+bool run_library_is(const char *path, const char *beginning);
+
 #endif

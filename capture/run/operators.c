@@ -20,12 +20,6 @@ static void note_symbol(void *context, const char *name, uint64_t address, uint6
     found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
 }
 
-static bool is_of(const char *path, const char *beginning)
-{
-    const char *name = strrchr(path, '/');
-    return name && strncmp(name + 1, beginning, strlen(beginning)) == 0;
-}
-
 /* What is known of the program so far. */
 struct operators_search {
     bool is_cxx, has_both;
@@ -35,10 +29,12 @@ static void look(void *context, const char *path)
 {
     struct operators_search *search = context;
     struct operators_found found = {0};
-    search->is_cxx = search->is_cxx || is_of(path, "libstdc++.") || is_of(path, "libc++.");
+    search->is_cxx =
+        search->is_cxx || run_library_is(path, "libstdc++.") || run_library_is(path, "libc++.");
     /* Skips the libraries that every program has. */
-    if (search->has_both || is_of(path, "libc.so") || is_of(path, "libm.so") ||
-        is_of(path, "libstdc++.") || is_of(path, "libgcc_s.") || is_of(path, "ld-linux"))
+    if (search->has_both || run_library_is(path, "libc.so") || run_library_is(path, "libm.so") ||
+        run_library_is(path, "libstdc++.") || run_library_is(path, "libgcc_s.") ||
+        run_library_is(path, "ld-linux"))
         return;
     elf_symbols_of(path, note_symbol, &found);
     search->has_both = found.has_malloc && found.has_new;

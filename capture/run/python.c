@@ -17,9 +17,8 @@ static void note_symbol(void *context, const char *name, uint64_t address, uint6
 
 static void note_library(void *context, const char *path)
 {
-    const char *name = strrchr(path, '/');
     bool *found = context;
-    *found = *found || (name && strncmp(name, "/libpython", strlen("/libpython")) == 0);
+    *found = *found || run_library_is(path, "libpython");
 }
 
 bool run_python_is_linked(const char *binary)
