@@ -20,7 +20,7 @@ static _Atomic uint32_t guarded;
 static bool state_is_own(const struct walk *walk, const unsigned char *state)
 {
     uint64_t thread;
-    return memory_copy(state + walk->layout->state_thread, &thread) &&
+    return memory_copy(state + walk->interpreter->layout->state_thread, &thread) &&
            thread == (uint64_t)pthread_self() && walk->interpreter->current_state() == state;
 }
 
@@ -34,7 +34,7 @@ static const unsigned char *begin_guarded(struct walk *walk)
     walk->guarded = true;
     atomic_fetch_add(&guarded, 1);
     own = interpreter->is_initialized() ? interpreter->own_state() : NULL;
-    return own && memory_copy(own + walk->layout->state_frame, &innermost) &&
+    return own && memory_copy(own + walk->interpreter->layout->state_frame, &innermost) &&
                    interpreter->is_initialized()
                ? (const unsigned char *)innermost
                : NULL;
@@ -44,18 +44,17 @@ const unsigned char *walk_begin(struct walk *walk, const struct python_interpret
 {
     const unsigned char *state = interpreter->own_state(), *current;
     walk->interpreter = interpreter;
-    walk->layout = interpreter->layout;
     walk->guarded = false;
     if (!state)
         return NULL;
     current = interpreter->current_state();
     /* If not the first one, it is the state of a sub-interpreter. */
     if (current != state) {
-        if (!current || (walk->layout->has_entry_mark && !state_is_own(walk, current)))
+        if (!current || (walk->interpreter->layout->has_entry_mark && !state_is_own(walk, current)))
             return begin_guarded(walk);
         state = current;
     }
-    state += walk->layout->state_frame;
+    state += walk->interpreter->layout->state_frame;
     return memory_readable(state, sizeof(void *)) ? pointer_at(state, 0) : NULL;
 }
 
@@ -83,7 +82,7 @@ void python_after_fork(void)
 unsigned walk_find_line(const struct walk *walk, const unsigned char *table, int first,
                         ptrdiff_t offset)
 {
-    const struct python_layout *layout = walk->layout;
+    const struct python_layout *layout = walk->interpreter->layout;
     const unsigned char *head = memory_at(table, layout->bytes_data);
     const size_t size = head ? word_at(head, layout->bytes_length) : 0;
     return size <= INT32_MAX ? line_table_find(table + layout->bytes_data, size, first, offset) : 0;
@@ -118,10 +117,10 @@ static unsigned put_character(uint32_t character, char *to)
 static void put_text(const struct walk *walk, const unsigned char *object, char *to, size_t room)
 {
     struct python_text text;
-    const unsigned char *head = memory_at(object, walk->layout->text_size);
+    const unsigned char *head = memory_at(object, walk->interpreter->layout->text_size);
     size_t used = 0;
     if (head)
-        walk->layout->describe(head, &text);
+        walk->interpreter->layout->describe(head, &text);
     if (!head || text.data == 0 || (text.width != 1 && text.width != 2 && text.width != 4))
         return;
     for (size_t i = 0; i < text.length; i++) {
@@ -143,7 +142,7 @@ static void put_text(const struct walk *walk, const unsigned char *object, char 
 static void put_name(const struct walk *walk, const unsigned char *code,
                      struct mprof_frame_name *out)
 {
-    const struct python_layout *layout = walk->layout;
+    const struct python_layout *layout = walk->interpreter->layout;
     const void *function = pointer_at(code, layout->code_function),
                *file = pointer_at(code, layout->code_file);
     const int line = int_at(code, layout->code_line);

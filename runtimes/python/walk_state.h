@@ -11,7 +11,6 @@
 /* One walk. */
 struct walk {
     const struct python_interpreter *interpreter;
-    const struct python_layout *layout;
     bool guarded; /* holds the interpreter's end up */
 };
 
