@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/trace_layout.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session_sql.h"
@@ -14,9 +15,7 @@ enum {
     ROWS_PER_LOOK = 1024,
     STEPS_PER_LOOK = 100000, /* of SQLite's virtual machine */
     COLUMNS_MOST = 64,
-    SQL_SIZE = 8192,
-    KIND_REALLOC = 2,
-    KIND_REALLOCARRAY = 3
+    SQL_SIZE = 8192
 };
 
 struct part_file {
@@ -134,8 +133,9 @@ static void count_row(struct part_file *file, const uint64_t *values)
         file->arena_live_bytes += live ? size : 0;
         return;
     }
-    file->reallocs += values[COLUMN_REALLOC_OF] != 0 && (values[COLUMN_KIND] == KIND_REALLOC ||
-                                                         values[COLUMN_KIND] == KIND_REALLOCARRAY);
+    file->reallocs +=
+        values[COLUMN_REALLOC_OF] != 0 && (values[COLUMN_KIND] == TRACE_KIND_REALLOC ||
+                                           values[COLUMN_KIND] == TRACE_KIND_REALLOCARRAY);
     file->typed_allocations += values[COLUMN_TYPE] != 0;
     file->typed_bytes += values[COLUMN_TYPE] != 0 ? size : 0;
 }

@@ -154,11 +154,11 @@ uint64_t processes_rows(const struct session *session)
     return first == 0 ? 0 : processes->last[processes->selected - 1] - first + 1;
 }
 
-uint64_t processes_first_row(const struct session *session)
+uint64_t processes_first_id(const struct session *session)
 {
     const struct processes *processes = &session->processes;
     const uint64_t first = processes->selected == 0 ? 0 : processes->first[processes->selected - 1];
-    return first == 0 ? 0 : first - 1;
+    return first == 0 ? 1 : first;
 }
 
 void processes_set_text(struct processes *processes, const char *key, const char *value)

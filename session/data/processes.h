@@ -48,7 +48,7 @@ void processes_forget_meta(struct processes *processes);
 
 /* Returns the number of blocks of the selected process. */
 uint64_t processes_rows(const struct session *session);
-/* Returns the row of the first of them, from 0. */
-uint64_t processes_first_row(const struct session *session);
+/* Returns the id of the first of them, 1 if there is none. */
+uint64_t processes_first_id(const struct session *session);
 
 #endif

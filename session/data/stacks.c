@@ -192,14 +192,9 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
                  struct session_error *error)
 {
     bool found;
-    int64_t whole = 0;
     stacks->database = database;
-    if (!database_each(database,
-                       "SELECT count(*) FROM sqlite_schema "
-                       "WHERE name = 'stack_frame' AND type = 'table'",
-                       read_largest, &whole, error))
+    if (!database_has_table(database, "stack_frame", &stacks->whole, error))
         return false;
-    stacks->whole = whole != 0;
     return unpack(stacks, names, &found, error) && (found || load(stacks, names, error)) &&
            database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks,
                          error);

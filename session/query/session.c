@@ -214,7 +214,7 @@ uint64_t session_allocation_count(const struct session *session)
 
 uint64_t session_first_allocation(const struct session *session)
 {
-    return processes_first_row(session) + 1;
+    return processes_first_id(session);
 }
 
 bool session_has_allocation(const struct session *session, uint64_t id)

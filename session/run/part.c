@@ -110,5 +110,5 @@ bool part_write(struct session *session, const struct row_set *set, const char *
     if (!good && draft.made)
         remove_journal(draft.name);
     free(part.before);
-    return draft_end(&draft, good, good ? error : NULL) && good;
+    return draft_end(&draft, good, error) && good;
 }
