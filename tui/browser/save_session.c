@@ -11,7 +11,6 @@
 
 /* A session that is being written. The engine reads the names. */
 struct session_writing {
-    struct session_job *job;
     char *path, *graph;
 };
 

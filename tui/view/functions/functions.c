@@ -2,7 +2,6 @@
 /* The functions view: functions with their allocations; below, callers and callees of the selected
  * one. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "session/stacks.h"
 #include "tui/keys/keys.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/user_code.h"
 #include "tui/view/leaks/leaks.h"
 
@@ -26,14 +27,9 @@ static bool name_groups(struct session *session, struct leaks_data *data,
         const size_t known = count < LEAK_FRAMES ? count : LEAK_FRAMES;
         const size_t user = session_stack_user(session, stack);
         const size_t site = session_stack_call_site(session, stack);
-        if (kept + known > room) {
-            room = 2 * (kept + known);
-            uint32_t *more = realloc(data->frames, room * sizeof(*more));
-            if (!more) {
-                snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
-                return false;
-            }
-            data->frames = more;
+        if (!array_grow(&data->frames, &room, kept + known, sizeof(*data->frames))) {
+            snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
+            return false;
         }
         for (size_t frame = 0; frame < known; frame++)
             data->frames[kept + frame] = frames[frame].function;
@@ -47,7 +43,6 @@ static bool name_groups(struct session *session, struct leaks_data *data,
                                          : 0,
         };
         kept += known;
-        data->frame_count = kept;
         data->bytes += leaks->leaks[i].bytes;
     }
     return true;

@@ -28,8 +28,7 @@ struct leaks_data {
         size_t user_frame;               /* the user's of these, or else the call site, or else 0 */
     } * names;
     uint32_t *frames; /* functions */
-    size_t frame_count;
-    uint64_t bytes; /* of all kinds */
+    uint64_t bytes;   /* of all kinds */
 };
 
 #define LEAK_FRAMES 512

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schemas/code/suppressions.h"
+#include "session/code_facts.h"
 #include "session/jobs.h"
 #include "tui/view/leaks/leaks.h"
 
@@ -96,13 +97,12 @@ static bool run_pattern(struct session *session, struct selection *selection, vo
                         struct session_error *error)
 {
     struct pattern_data *data = context;
-    struct search search = {
-        .session = session, .data = data->request.of, .group = (size_t)data->request.group};
+    struct search search = {.session = session,
+                            .data = data->request.of,
+                            .group = (size_t)data->request.group,
+                            .count = (size_t)session_function_count(session) + 1};
     (void)selection;
-    for (size_t i = 0; i < search.data->frame_count; i++)
-        if (search.data->frames[i] >= search.count)
-            search.count = (size_t)search.data->frames[i] + 1;
-    search.takes = calloc(search.count + 1, 1);
+    search.takes = calloc(search.count, 1);
     if (!search.takes) {
         snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
         return false;

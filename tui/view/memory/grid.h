@@ -197,8 +197,6 @@ void memory_place_cursor(struct memory_grid *grid);
 /* play.c: keys that go through time. Returns false if the action is none of these. */
 bool memory_act_on_play(struct memory_grid *grid, struct exploration *exploration,
                         enum action action);
-/* Wants the moment one step later or earlier. */
-void memory_step_time(struct memory_grid *grid, const struct exploration *exploration, bool later);
 /* Goes to the wanted moment if its frame is there. Call it before the frame is asked for. */
 void memory_play(struct memory_grid *grid, struct exploration *exploration,
                  const struct view_input *input);

@@ -204,18 +204,18 @@ void memory_load(struct memory_grid *grid, struct exploration *exploration)
         grid->stack_scroll = 0;
 }
 
+static void clear_frame(struct loader *loader, struct memory_frame_loads *frame)
+{
+    load_clear(loader, &frame->regions);
+    load_clear(loader, &frame->cells);
+    load_clear(loader, &frame->use);
+    load_clear(loader, &frame->details);
+}
+
 void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration)
 {
-    load_clear(&exploration->loader, &grid->frame.regions);
-    load_clear(&exploration->loader, &grid->frame.cells);
-    load_clear(&exploration->loader, &grid->frame.use);
-    load_clear(&exploration->loader, &grid->frame.details);
-    if (grid->play.ahead) {
-        load_clear(&exploration->loader, &grid->play.ahead->frame.regions);
-        load_clear(&exploration->loader, &grid->play.ahead->frame.cells);
-        load_clear(&exploration->loader, &grid->play.ahead->frame.use);
-        load_clear(&exploration->loader, &grid->play.ahead->frame.details);
-    }
+    clear_frame(&exploration->loader, &grid->frame);
+    clear_frame(&exploration->loader, &grid->play.ahead->frame);
     load_clear(&exploration->loader, &grid->gaps_load);
     load_clear(&exploration->loader, &grid->holes_load);
     load_clear(&exploration->loader, &grid->moment_load);

@@ -40,7 +40,8 @@ static void want(struct memory_grid *grid, const struct exploration *exploration
     play->wanted = play->wanted_ns != exploration->moment_ns;
 }
 
-void memory_step_time(struct memory_grid *grid, const struct exploration *exploration, bool later)
+/* Wants the moment one step later or earlier. */
+static void step_time(struct memory_grid *grid, const struct exploration *exploration, bool later)
 {
     const uint64_t step = session_duration_ns(exploration->session) / TIME_STEPS;
     want(grid, exploration, step > 0 ? step : 1, later);
@@ -87,11 +88,11 @@ bool memory_act_on_play(struct memory_grid *grid, struct exploration *exploratio
     case ACTION_STEP_BACK:
     case ACTION_STEP_FORWARD:
         play->playing = false;
-        memory_step_time(grid, exploration, action == ACTION_STEP_FORWARD);
+        step_time(grid, exploration, action == ACTION_STEP_FORWARD);
         return true;
     default:
         if (scrubs)
-            memory_step_time(grid, exploration, action == ACTION_RIGHT);
+            step_time(grid, exploration, action == ACTION_RIGHT);
         if (scrubs)
             play->shown_ms = 0; /* at once */
         return scrubs;
