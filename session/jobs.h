@@ -31,7 +31,8 @@
 #include "session/session.h"
 
 enum session_question_kind {
-    SESSION_ASK_NEWER,     /* session_has_newer(), and session_open() if there is one */
+    SESSION_ASK_NEWER,     /* session_has_newer(), and session_open() if there is one: this one then
+                            * lets go of its state, so that the log of the file can begin again */
     SESSION_ASK_PROCESS,   /* session_select_process(); selections of before stay */
     SESSION_ASK_SELECTION, /* selection_new(); has an estimate */
     SESSION_ASK_CALL,      /* any functions of session.h, by a function of the caller */

@@ -22,6 +22,7 @@ struct database {
     struct guard guard;
     char *path;
     bool logged;     /* it has a write-ahead log: one transaction reads everything */
+    bool released;   /* that transaction has ended: nothing is read any more */
     sqlite3 *watch;  /* of such a file: outside of that transaction, it sees newer states */
     int64_t version; /* that `watch` saw before the transaction began */
     dev_t device;
@@ -196,13 +197,47 @@ static void close_blob(struct database *database)
     pthread_mutex_unlock(&database->blob_lock);
 }
 
+/*
+ * Begins the transaction again if the state of the file is still the same. A state that has been
+ * copied from the log into the file since needs no log: the writer can begin that again. Returns
+ * false if there is a newer state.
+ */
+static bool read_again(struct database *database)
+{
+    struct session_error ignored;
+    if (database->released || watched_version(database) != database->version)
+        return false;
+    close_blob(database); /* it would hold the transaction */
+    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+    if (begin_reading(database, &ignored) && watched_version(database) == database->version)
+        return true;
+    database_release(database); /* it may have become the newer state */
+    return false;
+}
+
 bool database_changed(struct database *database)
 {
     struct stat named;
     if (stat(database->path, &named) == 0 &&
         (named.st_dev != database->device || named.st_ino != database->inode))
         return true;
-    return database->logged && watched_version(database) != database->version;
+    return database->logged && !read_again(database);
+}
+
+void database_release(struct database *database)
+{
+    if (!database->logged || database->released)
+        return;
+    close_blob(database); /* it would hold the transaction */
+    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+    database->released = true;
+}
+
+/* Returns false with `error` set if the state of the file is released. */
+static bool is_held(const struct database *database, struct session_error *error)
+{
+    return !database->released ||
+           session_fail(error, 0, "%s: there is a newer state of the session", database->path);
 }
 
 void database_close(struct database *database)
@@ -255,6 +290,8 @@ bool database_each(struct database *database, const char *sql, database_handler 
                    void *context, struct session_error *error)
 {
     sqlite3_stmt *statement;
+    if (!is_held(database, error))
+        return false;
     guard_begin(&database->guard);
     if (sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL) != SQLITE_OK)
         return fail(database, error);
@@ -361,6 +398,8 @@ bool database_packed_array(struct database *database, int id, uint8_t **data, si
 bool database_chunk(struct database *database, const char *table, int64_t id, void *data,
                     size_t length, struct session_error *error)
 {
+    if (!is_held(database, error))
+        return false;
     pthread_mutex_lock(&database->blob_lock);
     if (database->blob && strcmp(database->blob_table, table) != 0) {
         sqlite3_blob_close(database->blob);

@@ -24,9 +24,13 @@ void database_close(struct database *database);
 /*
  * Tells whether the file has changed since it was opened, or another has taken its name. A database
  * with a write-ahead log is read in its state at the opening, also after this call. If it returns
- * true, open the file again: the log keeps that state, and grows, as long as it is read.
+ * true, open the file again: the log keeps that state, and grows, as long as it is read. In the
+ * rare case that the state changes during the call, it is released as by database_release().
  */
 bool database_changed(struct database *database);
+/* Lets go of the state of a database with a write-ahead log, so that the log can begin again. All
+ * reads fail from then on. */
+void database_release(struct database *database);
 const char *database_path(const struct database *database);
 
 /* Handles one row of a query. Returning false (with `error` set) stops the query. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "session/data/error.h"
+#include "session/data/session_state.h"
 #include "session/query/sample_estimate.h"
 #include "session/scan/scan.h"
 
@@ -12,6 +13,7 @@ static bool find_newer(struct session *session, struct session_answer *answer,
 {
     if (!session_has_newer(session))
         return true;
+    database_release(session->database);
     answer->newer = session_open(session_path(session), error);
     return answer->newer != NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -205,6 +206,14 @@ static uint64_t sum_addresses(struct column_store *store)
     return sum;
 }
 
+static bool no_row(void *context, const struct database_row *row, struct session_error *no_error)
+{
+    (void)context;
+    (void)row;
+    (void)no_error;
+    return true;
+}
+
 /* A newer state is noticed and not read: the session keeps the one that it was opened with. */
 static void test_newer_state(void **state)
 {
@@ -218,9 +227,42 @@ static void test_newer_state(void **state)
     assert_true(database_changed(open.database));
     assert_true(database_changed(open.database)); /* until it is opened again */
     assert_int_equal(sum_addresses(open.store), sum);
+    database_release(open.database);
+    assert_true(database_changed(open.database));
+    assert_false(database_each(open.database, "SELECT 1", no_row, NULL, &error));
+    assert_non_null(strstr(error.message, "there is a newer state"));
     close_store(&open);
     unlink(PATH "-wal");
     unlink(PATH "-shm");
+}
+
+static off_t log_size(void)
+{
+    struct stat about;
+    assert_int_equal(stat(PATH "-wal", &about), 0);
+    return about.st_size;
+}
+
+/* A session that is looked at does not keep the log from beginning again. */
+static void test_log_begins_again(void **state)
+{
+    (void)state;
+    static const char change[] = "UPDATE column_chunk SET data = zeroblob(length(data))";
+    sqlite3 *writer;
+    write_session(PATH);
+    assert_int_equal(sqlite3_open(PATH, &writer), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(writer, "PRAGMA journal_mode = WAL", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_exec(writer, change, NULL, NULL, NULL), SQLITE_OK);
+    const off_t before = log_size();
+    struct database *database = database_open(PATH, &error);
+    assert_non_null(database);
+    sqlite3_wal_checkpoint_v2(writer, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    assert_false(database_changed(database));
+    assert_int_equal(sqlite3_exec(writer, change, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(log_size(), before);
+    database_close(database);
+    sqlite3_close(writer);
 }
 
 /* The views of all columns of a chunk stay as they are. */
@@ -469,11 +511,17 @@ static void test_truncated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct),     cmocka_unit_test(test_vacuum),
-        cmocka_unit_test(test_scattered),  cmocka_unit_test(test_moved_meanwhile),
-        cmocka_unit_test(test_log),        cmocka_unit_test(test_newer_state),
-        cmocka_unit_test(test_views_stay), cmocka_unit_test(test_wrong_next),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_vacuum),
+        cmocka_unit_test(test_scattered),
+        cmocka_unit_test(test_moved_meanwhile),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_newer_state),
+        cmocka_unit_test(test_log_begins_again),
+        cmocka_unit_test(test_views_stay),
+        cmocka_unit_test(test_wrong_next),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_far_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
