@@ -115,10 +115,8 @@ void part_file_close(struct part_file *file)
 /* Returns the id in the part, 0 if the allocation is not of it. */
 static uint64_t new_id(const struct part_file *file, uint64_t id)
 {
-    if (id == 0)
-        return 0;
-    const uint64_t up_to = file->rows->up_to(file->rows->context, id);
-    return up_to != file->rows->up_to(file->rows->context, id - 1) ? up_to : 0;
+    const struct part_rows *rows = file->rows;
+    return rows->has(rows->context, id) ? rows->up_to(rows->context, id) : 0;
 }
 
 static void count_row(struct part_file *file, const uint64_t *values)

@@ -137,13 +137,7 @@ bool selection_place(struct selection *selection, const struct session_row_order
         return false;
     if (!is_by_id(&set))
         return sort_window_place(selection->session, &set, &selection->colors, row, place, error);
-    const uint32_t chunk = (uint32_t)(row / COLUMN_CHUNK_ROWS);
-    const uint64_t *words = row_set_chunk(&set, chunk);
-    const size_t word = row % COLUMN_CHUNK_ROWS / 64;
-    uint64_t before = selection->before[chunk];
-    for (size_t i = 0; i < word; i++)
-        before += (uint64_t)__builtin_popcountll(words[i]);
-    before += (uint64_t)__builtin_popcountll(words[word] & ((UINT64_C(1) << row % 64) - 1));
+    const uint64_t before = row_set_rank(&set, selection->before, row);
     *place = set.sorted && set.descending ? selection_count(selection) - 1 - before : before;
     return true;
 }

@@ -86,13 +86,9 @@ static bool find_totals(struct selection *selection, struct session_error *error
 static bool count_rows(struct selection *selection, const struct row_totals *totals,
                        struct session_error *error)
 {
-    uint32_t chunks = selection->set.chunks;
-    selection->before = calloc((size_t)chunks + 1, sizeof(*selection->before));
+    selection->before = row_set_counts(&selection->set, error);
     if (!selection->before)
-        return session_fail_memory(error, "a selection");
-    for (uint32_t chunk = 0; chunk < chunks; chunk++)
-        selection->before[chunk + 1] =
-            selection->before[chunk] + row_set_chunk_count(&selection->set, chunk);
+        return false;
     if (!totals)
         return find_totals(selection, error);
     set_totals(selection, totals);

@@ -32,25 +32,15 @@ static uint64_t rows_up_to(const void *context, uint64_t id)
 {
     const struct part *part = context;
     const uint64_t rows = (uint64_t)part->set->chunks * COLUMN_CHUNK_ROWS;
-    const uint64_t end = id < rows ? id : rows; /* row id - 1 is the last that counts */
-    const uint64_t chunk = end / COLUMN_CHUNK_ROWS, first = chunk * ROW_SET_WORDS;
-    uint64_t count = part->before[chunk];
-    for (uint64_t word = first; word < end / 64; word++)
-        count += (uint64_t)__builtin_popcountll(part->set->words[word]);
-    if (end % 64 != 0)
-        count += (uint64_t)__builtin_popcountll(part->set->words[end / 64] &
-                                                ((UINT64_C(1) << end % 64) - 1));
-    return count;
+    return row_set_rank(part->set, part->before, id < rows ? id : rows);
 }
 
-static bool count_rows(struct part *part, struct session_error *error)
+static bool has_row(const void *context, uint64_t id)
 {
-    part->before = calloc((size_t)part->set->chunks + 1, sizeof(*part->before));
-    if (!part->before)
-        return session_fail_memory(error, "a part of the session");
-    for (uint32_t chunk = 0; chunk < part->set->chunks; chunk++)
-        part->before[chunk + 1] = part->before[chunk] + row_set_chunk_count(part->set, chunk);
-    return true;
+    const struct part *part = context;
+    const uint64_t row = id - 1;
+    return row < (uint64_t)part->set->chunks * COLUMN_CHUNK_ROWS &&
+           (part->set->words[row / 64] >> row % 64 & 1) != 0;
 }
 
 static void put_chunk(void *context, const struct chunk_rows *rows)
@@ -71,7 +61,7 @@ static void put_chunk(void *context, const struct chunk_rows *rows)
 static bool fill(struct session *session, struct part *part, const char *graph, const char *draft,
                  struct session_error *error)
 {
-    const struct part_rows rows = {rows_up_to, part};
+    const struct part_rows rows = {rows_up_to, has_row, part};
     part->error = error;
     part->file = part_file_open(session, &rows, draft, error);
     const bool good =
@@ -104,7 +94,7 @@ bool part_write(struct session *session, const struct row_set *set, const char *
     const int descriptor = draft_begin(&draft, path, error);
     if (descriptor >= 0)
         close(descriptor);
-    const bool good = descriptor >= 0 && count_rows(&part, error) &&
+    const bool good = descriptor >= 0 && (part.before = row_set_counts(set, error)) &&
                       fill(session, &part, graph, draft.name, error) &&
                       rebuild_run(session, draft.name, error);
     if (!good && draft.made)

@@ -49,6 +49,30 @@ bool row_set_chunk_empty(const struct row_set *set, uint32_t chunk)
     return i == ROW_SET_WORDS;
 }
 
+uint64_t *row_set_counts(const struct row_set *set, struct session_error *error)
+{
+    uint64_t *counts = calloc((size_t)set->chunks + 1, sizeof(*counts));
+    if (!counts) {
+        session_fail_memory(error, "a selection");
+        return NULL;
+    }
+    for (uint32_t chunk = 0; chunk < set->chunks; chunk++)
+        counts[chunk + 1] = counts[chunk] + row_set_chunk_count(set, chunk);
+    return counts;
+}
+
+uint64_t row_set_rank(const struct row_set *set, const uint64_t *counts, uint64_t row)
+{
+    const uint64_t chunk = row / COLUMN_CHUNK_ROWS;
+    uint64_t rank = counts[chunk];
+    for (uint64_t word = chunk * ROW_SET_WORDS; word < row / 64; word++)
+        rank += (uint64_t)__builtin_popcountll(set->words[word]);
+    if (row % 64 != 0)
+        rank +=
+            (uint64_t)__builtin_popcountll(set->words[row / 64] & ((UINT64_C(1) << row % 64) - 1));
+    return rank;
+}
+
 bool row_set_color(struct row_set *set, struct session_error *error)
 {
     if (!set->colors)

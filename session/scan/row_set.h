@@ -56,6 +56,13 @@ uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk);
 /* Tells whether a chunk has no set bit. */
 bool row_set_chunk_empty(const struct row_set *set, uint32_t chunk);
 
+/* Returns how many rows lie before each chunk, then how many there are: chunks + 1 numbers, for
+ * free(). NULL with `error` set if memory is exhausted. */
+uint64_t *row_set_counts(const struct row_set *set, struct session_error *error);
+/* Returns how many rows of the set lie before `row` (id - 1), with what row_set_counts() returned.
+ */
+uint64_t row_set_rank(const struct row_set *set, const uint64_t *counts, uint64_t row);
+
 /* Allocates the colours. Returns false with `error` set if memory is exhausted. */
 bool row_set_color(struct row_set *set, struct session_error *error);
 
