@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is left in arenas that a garbage collector cleans: no leak, but kept, or garbage. */
-#include <stdlib.h>
-
 #include "session/data/collected.h"
-#include "session/data/error.h"
-#include "session/data/session_state.h"
 #include "session/run/run_state.h"
 
-bool run_keep_survived(struct run *run, struct row_set *set)
+/* Keeps what the program selects. `others`: in arenas that no collector cleans, by the table;
+ * otherwise by the time at which the last collection of each began. */
+static bool keep(struct run *run, struct filter_program program, bool others, struct row_set *set)
 {
     struct collected_arenas arenas;
-    struct filter_program kept = {.kind = PREDICATE_TEST, .leaf = LEAF_KEPT};
     if (!run->arenas)
         return true;
     if (!collected_arenas_read(run->session, &arenas, run->error))
         return false;
-    kept.kept = arenas.kept_ns;
-    const bool good = arenas.count == 0 || run_keep_where(run, &kept, set);
+    if (others)
+        program.table = arenas.other;
+    else
+        program.kept = arenas.kept_ns;
+    const bool good = arenas.count == 0 || run_keep_where(run, &program, set);
     collected_arenas_free(&arenas);
     return good;
 }
 
+bool run_keep_survived(struct run *run, struct row_set *set)
+{
+    return keep(run, (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_KEPT}, false,
+                set);
+}
+
 bool run_leave_out_collected(struct run *run, struct row_set *set)
 {
-    struct collected_arenas arenas;
-    struct filter_program others = {
-        .kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_ARENA};
-    if (!run->arenas)
-        return true;
-    if (!collected_arenas_read(run->session, &arenas, run->error))
-        return false;
-    others.table = arenas.other;
-    const bool good = arenas.count == 0 || run_keep_where(run, &others, set);
-    collected_arenas_free(&arenas);
-    return good;
+    return keep(
+        run,
+        (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_ARENA},
+        true, set);
 }
