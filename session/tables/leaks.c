@@ -407,16 +407,17 @@ bool selection_leaks(struct selection *selection, const struct suppressions *sup
                                     .to_ns = session_duration_ns(session)};
     if (leaks->to_ns < leaks->from_ns)
         leaks->to_ns = leaks->from_ns;
-    const struct table_spec spec = {.columns = COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE) |
-                                               COLUMN_BIT(COLUMN_ARENA),
-                                    .live_only = true,
-                                    .extras = SESSION_LEAK_TENTHS,
-                                    .key = by_stack_and_type,
-                                    .extra = add_born,
-                                    .context = &grouping};
-    const bool good = collected_arenas_read(session, &grouping.collected, error) &&
-                      table_sums(selection, &spec, &grouping.sums, error) &&
-                      group(&grouping, suppressions, error);
+    struct table_spec spec = {.columns = COLUMN_BIT(COLUMN_STACK) | COLUMN_BIT(COLUMN_TYPE),
+                              .live_only = true,
+                              .extras = SESSION_LEAK_TENTHS,
+                              .key = by_stack_and_type,
+                              .extra = add_born,
+                              .context = &grouping};
+    bool good = collected_arenas_read(session, &grouping.collected, error);
+    if (good && grouping.collected.count > 0)
+        spec.columns |= COLUMN_BIT(COLUMN_ARENA);
+    good = good && table_sums(selection, &spec, &grouping.sums, error) &&
+           group(&grouping, suppressions, error);
     grouping_free(&grouping);
     if (!good)
         session_leaks_free(leaks);
