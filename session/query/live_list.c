@@ -18,7 +18,7 @@
 
 /* An entry holds the id of its block above the size. No session has 2^40 blocks. */
 enum { SIZE_BITS = 24 };
-#define SIZE_LARGE (((uint64_t)1 << SIZE_BITS) - 1) /* it stands in the list of large sizes */
+#define SIZE_LARGE (((uint64_t)1 << SIZE_BITS) - 1) /* the list of large sizes has it */
 
 /* The change of a list to another time. The threads of a pass share it: each chunk has its own part
  * of the bitmap and of `came`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes what the active filter selects as a session of its own (:w FILE.db). The engine does it,
- * and the keys go on meanwhile: views that lack something wait until it is done. Esc gives it up.
+ * Writes what the active filter selects as a session of its own (:w FILE.db). The engine does it
+ * while the keys go on. Views that lack something wait until it is done. Esc gives it up.
  */
 #ifndef MPROF_TUI_BROWSER_SAVE_SESSION_H
 #define MPROF_TUI_BROWSER_SAVE_SESSION_H
