@@ -15,6 +15,10 @@
 #include "session/data/error.h"
 #include "session/filter/parser.h"
 
+/* Words that begin a set: no graph has such a name. */
+static const char *const set_words[] = {"all", "live", "leaked", "outlived", "survived", "session"};
+enum { SET_WORDS = sizeof(set_words) / sizeof(*set_words) };
+
 enum { PARAMETERS_MAX = 16, ARGUMENT_TOKENS_MAX = 64 };
 
 const struct filter_definition *filter_find_definition(const struct filter_parser *parser,
@@ -98,11 +102,10 @@ static bool parse_definition(struct filter_parser *parser)
     int column = parser->token.column;
     if (!filter_parse_text(parser, &definition->name, "the name of a graph"))
         return false;
-    static const char *const taken[] = {"all", "live", "leaked", "outlived", "survived", "session"};
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-        if (strcmp(definition->name, taken[i]) == 0)
+    for (size_t i = 0; i < SET_WORDS; i++) {
+        if (strcmp(definition->name, set_words[i]) == 0)
             return filter_fail(parser, column, "\"%s\" is already a set: choose another name",
-                               taken[i]);
+                               set_words[i]);
     }
     if (filter_find_definition(parser, definition->name))
         return filter_fail(parser, column, "there is already a graph named \"%.60s\"",
@@ -249,12 +252,11 @@ static bool find_stored(struct filter_parser *parser, const char *name,
 static bool no_such_graph(struct filter_parser *parser, const char *name)
 {
     const struct filter_names *names = parser->names;
-    static const char *const sets[] = {"all", "live", "leaked", "outlived", "survived", "session"};
     struct suggestion like;
     char text[SUGGEST_TEXT];
     filter_suggest(parser, &like);
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-        suggest_offer(&like, sets[i]);
+    for (size_t i = 0; i < SET_WORDS; i++)
+        suggest_offer(&like, set_words[i]);
     for (const struct filter_definition *d = parser->scope->definitions; d; d = d->before)
         suggest_offer(&like, d->name);
     char *known;
