@@ -197,6 +197,12 @@ static void close_blob(struct database *database)
     pthread_mutex_unlock(&database->blob_lock);
 }
 
+static void end_reading(struct database *database)
+{
+    close_blob(database); /* it would hold the transaction */
+    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+}
+
 /*
  * Begins the transaction again if the state of the file is still the same. A state that has been
  * copied from the log into the file since needs no log: the writer can begin that again. Returns
@@ -207,8 +213,7 @@ static bool read_again(struct database *database)
     struct session_error ignored;
     if (database->released || watched_version(database) != database->version)
         return false;
-    close_blob(database); /* it would hold the transaction */
-    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+    end_reading(database);
     if (begin_reading(database, &ignored) && watched_version(database) == database->version)
         return true;
     database_release(database); /* it may have become the newer state */
@@ -228,8 +233,7 @@ void database_release(struct database *database)
 {
     if (!database->logged || database->released)
         return;
-    close_blob(database); /* it would hold the transaction */
-    sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
+    end_reading(database);
     database->released = true;
 }
 
