@@ -89,18 +89,24 @@ static bool run_peak(struct session *session, struct selection *selection, void 
     return true;
 }
 
-static void take_legend(struct exploration *exploration, const struct session_legend *legend)
+void exploration_assign(struct exploration *exploration, unsigned kind,
+                        const struct session_legend *legend, uint8_t slots[SESSION_COLORS])
 {
     const char *labels[REST];
+    const size_t count = legend->count < REST ? legend->count : REST;
+    for (size_t i = 0; i < SESSION_COLORS; i++)
+        slots[i] = (uint8_t)i;
+    for (size_t i = 0; i < count; i++)
+        labels[i] = legend->entry[i].label;
+    category_colors_assign(&exploration->colors, kind, labels, count, REST, slots);
+}
+
+static void take_legend(struct exploration *exploration, const struct session_legend *legend)
+{
     exploration->legend = *legend;
     exploration->legend_generation = exploration->generation;
-    size_t count = legend->count < REST ? legend->count : REST;
-    for (size_t i = 0; i < SESSION_COLORS; i++)
-        exploration->slots[i] = (uint8_t)i;
-    for (size_t i = 0; i < count; i++)
-        labels[i] = exploration->legend.entry[i].label;
-    category_colors_assign(&exploration->colors, (unsigned)exploration->color_by, labels, count,
-                           REST, exploration->slots);
+    exploration_assign(exploration, (unsigned)exploration->color_by, &exploration->legend,
+                       exploration->slots);
 }
 
 /* ---- the selected allocation in a newer state ------------------------------------------- */
@@ -443,17 +449,27 @@ bool color_by_from_name(const char *name, enum session_color_by *color_by)
     return false;
 }
 
+struct cell_style legend_category(const struct session_legend *legend, const uint8_t *slots,
+                                  const struct grid *grid, size_t position)
+{
+    const int fixed = position < legend->count ? legend->entry[position].color : -1;
+    return theme_category(grid, position < REST ? slots[position] : REST, REST, fixed);
+}
+
+uint32_t legend_pattern(const uint8_t *slots, size_t position)
+{
+    return theme_pattern(position < REST ? slots[position] : REST);
+}
+
 struct cell_style exploration_category(const struct exploration *exploration,
                                        const struct grid *grid, size_t position)
 {
-    int fixed =
-        position < exploration->legend.count ? exploration->legend.entry[position].color : -1;
-    return theme_category(grid, position < REST ? exploration->slots[position] : REST, REST, fixed);
+    return legend_category(&exploration->legend, exploration->slots, grid, position);
 }
 
 uint32_t exploration_pattern(const struct exploration *exploration, size_t position)
 {
-    return theme_pattern(position < REST ? exploration->slots[position] : REST);
+    return legend_pattern(exploration->slots, position);
 }
 
 void exploration_replace(struct exploration *exploration, const char *filter)

@@ -140,6 +140,14 @@ char *exploration_pending(char *out, const struct exploration *exploration);
 const char *color_by_name(enum session_color_by color_by);
 /* Finds the colouring with a name. Returns false if there is none. */
 bool color_by_from_name(const char *name, enum session_color_by *color_by);
+/* Gives the positions of a legend the colours that its names have in all views. `kind` tells names
+ * of one kind apart from those of others: that of a colouring, or a larger number. */
+void exploration_assign(struct exploration *exploration, unsigned kind,
+                        const struct session_legend *legend, uint8_t slots[SESSION_COLORS]);
+/* Return the style of a legend position, and its glyph on a terminal without colours. */
+struct cell_style legend_category(const struct session_legend *legend, const uint8_t *slots,
+                                  const struct grid *grid, size_t position);
+uint32_t legend_pattern(const uint8_t *slots, size_t position);
 /* Returns the style of a legend position. */
 struct cell_style exploration_category(const struct exploration *exploration,
                                        const struct grid *grid, size_t position);

@@ -6,7 +6,6 @@
 #include "tui/screen/theme.h"
 #include "tui/view/timeline/timeline.h"
 
-#define REST (SESSION_COLORS - 1)
 /* Tells these names apart from those of colourings. */
 #define OTHER_KIND (SESSION_COLOR_KIND + 1)
 
@@ -41,25 +40,10 @@ static bool run_stack(struct session *session, struct selection *selection, void
     return true;
 }
 
-/* Gives the layers the colours that their names have in other views. */
-static void assign_tones(struct timeline *timeline, struct exploration *exploration,
-                         enum session_color_by by)
-{
-    const char *labels[REST];
-    const size_t count = timeline->legend->count < REST ? timeline->legend->count : REST;
-    for (size_t i = 0; i < SESSION_COLORS; i++)
-        timeline->tones[i] = (uint8_t)i;
-    for (size_t i = 0; i < count; i++)
-        labels[i] = timeline->legend->entry[i].label;
-    category_colors_assign(&exploration->colors, (unsigned)by, labels, count, REST,
-                           timeline->tones);
-}
-
 void timeline_load_stack(struct timeline *timeline, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct stack_data *)0)->request),
                                           sizeof(struct stack_data), run_stack, NULL};
-    static const struct session_legend nothing;
     timeline->stack.color_by = (uint64_t)exploration->color_by;
     if (!timeline->stack.text[0]) {
         timeline->legend = &exploration->legend;
@@ -71,9 +55,9 @@ void timeline_load_stack(struct timeline *timeline, struct exploration *explorat
     wanted.request.stack = timeline->stack;
     const struct stack_data *data =
         exploration_get(exploration, &timeline->stack_load, &kind, &wanted.request);
-    timeline->legend = data ? &data->legend : &nothing;
+    timeline->legend = data ? &data->legend : &timeline_no_legend;
     if (data)
-        assign_tones(timeline, exploration, data->by);
+        exploration_assign(exploration, (unsigned)data->by, timeline->legend, timeline->tones);
 }
 
 void timeline_stack_by(struct timeline *timeline, struct exploration *exploration, const char *by)
@@ -123,12 +107,10 @@ const char *timeline_stack_name(const struct timeline *timeline,
 struct cell_style timeline_style(const struct timeline *timeline, const struct grid *grid,
                                  size_t position)
 {
-    const int fixed =
-        position < timeline->legend->count ? timeline->legend->entry[position].color : -1;
-    return theme_category(grid, position < REST ? timeline->tones[position] : REST, REST, fixed);
+    return legend_category(timeline->legend, timeline->tones, grid, position);
 }
 
 uint32_t timeline_pattern(const struct timeline *timeline, size_t position)
 {
-    return theme_pattern(position < REST ? timeline->tones[position] : REST);
+    return legend_pattern(timeline->tones, position);
 }

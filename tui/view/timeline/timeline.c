@@ -9,14 +9,14 @@
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"
 
-static const struct session_legend no_legend;
+const struct session_legend timeline_no_legend;
 
 static void *create(void)
 {
     struct timeline *timeline = calloc(1, sizeof(*timeline));
     if (timeline) {
         timeline->slots = timeline_no_slots;
-        timeline->legend = &no_legend;
+        timeline->legend = &timeline_no_legend;
     }
     return timeline;
 }

@@ -110,6 +110,7 @@ uint64_t timeline_rate(const struct timeline *timeline, int slot, uint64_t count
 int timeline_slot_of(const struct timeline *timeline, uint64_t ns);
 
 extern const struct session_slot timeline_no_slots[TIMELINE_SLOTS_MOST];
+extern const struct session_legend timeline_no_legend;
 
 /* stack.c: stacks by a text of the user, "" for the colouring; drops one that the filter or another
  * colouring has made meaningless; asks for the legend. */
