@@ -75,3 +75,16 @@ bool writer_database_number(struct writer_database *database, const char *sql, i
     int finalized = sqlite3_finalize(query);
     return writer_database_check(database, result == SQLITE_OK ? finalized : result);
 }
+
+uint32_t writer_database_root(struct writer_database *database, const char *name)
+{
+    sqlite3_stmt *query = NULL;
+    uint32_t page = 0;
+    if (sqlite3_prepare_v2(database->sqlite, "SELECT rootpage FROM sqlite_schema WHERE name = ?",
+                           -1, &query, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW)
+        page = (uint32_t)sqlite3_column_int64(query, 0);
+    sqlite3_finalize(query);
+    return page;
+}

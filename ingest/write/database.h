@@ -37,6 +37,8 @@ bool writer_database_run_with(struct writer_database *database, const char *sql,
 
 /* Reads the first number of a query's first row. It is 0 if there are no rows. */
 bool writer_database_number(struct writer_database *database, const char *sql, int64_t *number);
+/* Returns the root page of a table or index, 0 if there is none or it cannot be read. */
+uint32_t writer_database_root(struct writer_database *database, const char *name);
 
 /* Tells whether SQLite's code `result` is SQLITE_OK. If not, it sets the status. */
 bool writer_database_check(struct writer_database *database, int result);

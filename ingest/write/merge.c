@@ -117,15 +117,10 @@ bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t b
 static bool put_frames(struct writer_merge *merge)
 {
     struct writer_frames *frames = merge->options.draft;
-    int64_t stack_piece, piece_frame;
-    if (!writer_database_number(&merge->database,
-                                "SELECT rootpage FROM sqlite_schema WHERE name = 'stack_piece'",
-                                &stack_piece) ||
-        !writer_database_number(&merge->database,
-                                "SELECT rootpage FROM sqlite_schema WHERE name = 'piece_frame'",
-                                &piece_frame))
-        return false;
-    const struct writer_frame_roots roots = {(uint32_t)stack_piece, (uint32_t)piece_frame};
+    const struct writer_frame_roots roots = {writer_database_root(&merge->database, "stack_piece"),
+                                             writer_database_root(&merge->database, "piece_frame")};
+    if (roots.stack_piece == 0 || roots.piece_frame == 0)
+        return writer_database_fail(&merge->database, NULL);
     writer_database_close(&merge->database);
     const int descriptor = open(merge->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (descriptor < 0)

@@ -81,21 +81,6 @@ static void close_database(struct writer *writer)
     writer_database_close(&writer->database);
 }
 
-/* Returns the root page of a table or index, or 0 if there is none. */
-static uint32_t root_page(struct writer *writer, const char *name)
-{
-    sqlite3_stmt *query = NULL;
-    uint32_t page = 0;
-    if (sqlite3_prepare_v2(writer->database.sqlite,
-                           "SELECT rootpage FROM sqlite_schema WHERE name = ?", -1, &query,
-                           NULL) == SQLITE_OK &&
-        sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_step(query) == SQLITE_ROW)
-        page = (uint32_t)sqlite3_column_int64(query, 0);
-    sqlite3_finalize(query);
-    return page;
-}
-
 /* Makes the empty session. Then the second thread has the file. */
 static bool create_tables(struct writer *writer)
 {
@@ -109,15 +94,16 @@ static bool create_tables(struct writer *writer)
          !writer_database_run(&writer->database,
                               "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);")))
         return false;
-    struct writer_roots roots = {root_page(writer, "allocation"),
-                                 draft ? 0 : root_page(writer, "column_chunk"),
-                                 root_page(writer, "allocation_stack")};
-    writer->roots.frames.stack_piece = root_page(writer, "stack_piece");
-    writer->roots.frames.piece_frame = root_page(writer, "piece_frame");
-    writer->roots.call_node = root_page(writer, "call_node");
-    writer->roots.call_node_parent = root_page(writer, "call_node_parent");
-    writer->roots.stack_type = root_page(writer, "stack_type");
-    writer->roots.size_type = root_page(writer, "size_type");
+    struct writer_roots roots = {writer_database_root(&writer->database, "allocation"),
+                                 draft ? 0
+                                       : writer_database_root(&writer->database, "column_chunk"),
+                                 writer_database_root(&writer->database, "allocation_stack")};
+    writer->roots.frames.stack_piece = writer_database_root(&writer->database, "stack_piece");
+    writer->roots.frames.piece_frame = writer_database_root(&writer->database, "piece_frame");
+    writer->roots.call_node = writer_database_root(&writer->database, "call_node");
+    writer->roots.call_node_parent = writer_database_root(&writer->database, "call_node_parent");
+    writer->roots.stack_type = writer_database_root(&writer->database, "stack_type");
+    writer->roots.size_type = writer_database_root(&writer->database, "size_type");
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     close_database(writer);
