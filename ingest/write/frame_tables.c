@@ -59,16 +59,9 @@ bool writer_frame_tables_add(struct writer_frame_tables *tables, uint64_t stack,
     return true;
 }
 
-static bool put_piece_frames(const struct writer_pieces *pieces, struct writer_btree *tree)
+static bool put_piece_frame(void *tree, uint64_t piece, uint64_t position, uint32_t frame)
 {
-    for (size_t i = 0; i < pieces->count; i++) {
-        const struct writer_piece *piece = &pieces->rows[i];
-        const unsigned length = writer_piece_length(piece);
-        for (unsigned position = 0; position < length; position++)
-            if (!put_row(tree, i + 1, position, piece->frames[position]))
-                return false;
-    }
-    return writer_btree_finish(tree);
+    return put_row(tree, piece, position, frame);
 }
 
 bool writer_frame_tables_finish(struct writer_frame_tables *tables)
@@ -77,7 +70,8 @@ bool writer_frame_tables_finish(struct writer_frame_tables *tables)
     if (!end_stack(tables) || !writer_btree_finish(&tables->tree))
         return false;
     writer_btree_open(&tree, tables->pages, tables->roots.piece_frame, WRITER_BTREE_INDEX);
-    const bool good = put_piece_frames(&tables->pieces, &tree);
+    const bool good = writer_pieces_frames(&tables->pieces, 0, put_piece_frame, &tree) &&
+                      writer_btree_finish(&tree);
     writer_btree_close(&tree);
     return good;
 }

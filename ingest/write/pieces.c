@@ -38,12 +38,17 @@ bool writer_pieces_cut(struct writer_pieces *pieces, const uint32_t *frames, siz
     return true;
 }
 
-unsigned writer_piece_length(const struct writer_piece *piece)
+bool writer_pieces_frames(const struct writer_pieces *pieces, size_t first,
+                          writer_piece_frame_function *put, void *context)
 {
-    unsigned length = 0;
-    while (length < SESSION_PIECE_FRAMES && piece->frames[length] != 0)
-        length++;
-    return length;
+    for (size_t i = first; i < pieces->count; i++) {
+        const uint32_t *frames = pieces->rows[i].frames;
+        for (uint64_t position = 0; position < SESSION_PIECE_FRAMES && frames[position] != 0;
+             position++)
+            if (!put(context, i + 1, position, frames[position]))
+                return false;
+    }
+    return true;
 }
 
 void writer_pieces_free(struct writer_pieces *pieces)

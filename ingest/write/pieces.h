@@ -33,8 +33,13 @@ typedef bool writer_piece_function(void *context, uint64_t depth, uint64_t piece
 bool writer_pieces_cut(struct writer_pieces *pieces, const uint32_t *frames, size_t count,
                        writer_piece_function *put, void *context);
 
-/* Returns the number of frames of a piece. */
-unsigned writer_piece_length(const struct writer_piece *piece);
+/* Receives a row of piece_frame. */
+typedef bool writer_piece_frame_function(void *context, uint64_t piece, uint64_t position,
+                                         uint32_t frame);
+
+/* Calls `put` for each frame of the pieces from rows[first] on. Returns false if it did. */
+bool writer_pieces_frames(const struct writer_pieces *pieces, size_t first,
+                          writer_piece_frame_function *put, void *context);
 
 void writer_pieces_free(struct writer_pieces *pieces);
 

@@ -130,6 +130,13 @@ static bool put_pieces_of(struct putting *putting, const struct stacks *stacks,
     return writer_pieces_cut(pieces, putting->frames, count, put_piece, putting);
 }
 
+static bool put_piece_frame(void *context, uint64_t piece, uint64_t position, uint32_t frame)
+{
+    const struct putting *putting = context;
+    return PUT(putting->sink, WRITER_PIECE_FRAME, value_number(piece), value_number(position),
+               value_number(frame));
+}
+
 bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts,
                         struct writer_pieces *pieces)
 {
@@ -141,13 +148,7 @@ bool session_frames_put(const struct table_sink *sink, const struct session_fact
         good = put_pieces_of(&putting, facts->stacks, pieces);
     }
     free(putting.frames);
-    for (size_t i = known; good && i < pieces->count; i++) {
-        const unsigned length = writer_piece_length(&pieces->rows[i]);
-        for (unsigned position = 0; good && position < length; position++)
-            good = PUT(sink, WRITER_PIECE_FRAME, value_number(i + 1), value_number(position),
-                       value_number(pieces->rows[i].frames[position]));
-    }
-    return good;
+    return good && writer_pieces_frames(pieces, known, put_piece_frame, &putting);
 }
 
 /* Puts the reason why blocks of a stack are not leaks. Blocks of the runtime get no pattern. */
