@@ -25,7 +25,7 @@
 
 enum { PARTS = 1 << 16 };
 
-size_t group_window_events = 3 << 20;
+size_t group_window_events = 3 << 19;
 
 /* ---- windows ---- */
 

@@ -57,7 +57,9 @@ static bool room_for_events(struct sweeper *sweeper, struct session_error *error
     /* A chunk has at most two events for each row. */
     const size_t need = sweeper->count + 2 * (size_t)COLUMN_CHUNK_ROWS;
     if (need > sweeper->capacity) {
-        const size_t capacity = need + need / 4;
+        /* Nearly all windows keep to their limit: memory that is not used costs nothing. */
+        const size_t usual = sweeper->search->window_events + 2 * (size_t)COLUMN_CHUNK_ROWS;
+        const size_t capacity = need > usual ? need + need / 4 : usual;
         struct event *events = realloc(sweeper->events, capacity * sizeof(*events));
         if (events)
             sweeper->events = events;
