@@ -85,25 +85,37 @@ static bool join_paths(const struct model *model, bool offsets, struct path *pat
     return true;
 }
 
-/* Writes " > function" of a step; with -offsets also the distance of the call from the start of the
- * function `within` in whose code it lies, or its address if that start is not known. */
+/* Writes where the call of a step lies: its distance from the start of the function `within` in
+ * whose code it is, or its address if that start is not known; the line in a script. */
+static bool put_site(struct model *model, const struct session_code_frame *frame, uint32_t within,
+                     struct line *line, struct session_error *error)
+{
+    struct session_function function = {.role = SESSION_ROLE_NONE};
+    uint64_t start;
+    char site[40] = "";
+    if (frame->function && !session_function(model->session, frame->function, &function, error))
+        return false;
+    if (function.role == SESSION_ROLE_RUNTIME)
+        snprintf(site, sizeof(site), ":%" PRIu32, frame->line);
+    else if (within && session_function_start(model->session, within, &start) && start <= frame->pc)
+        snprintf(site, sizeof(site), "+%" PRIu64, frame->pc - start);
+    else
+        snprintf(site, sizeof(site), "@0x%" PRIx64, frame->pc);
+    line_put(line, site);
+    return true;
+}
+
+/* Writes " > function" of a step; with -offsets also where in it the call lies. */
 static bool put_step(struct model *model, bool offsets, uint32_t step, uint32_t within,
                      struct line *line, struct session_error *error)
 {
     struct session_code_frame frame = {.function = offsets ? 0 : step};
-    uint64_t start;
-    char site[40] = "";
     if (offsets && step && !session_code_frame(model->session, step, &frame, error))
         return false;
-    if (offsets && step) {
-        if (within && session_function_start(model->session, within, &start) && start <= frame.pc)
-            snprintf(site, sizeof(site), "+%" PRIu64, frame.pc - start);
-        else
-            snprintf(site, sizeof(site), "@0x%" PRIx64, frame.pc);
-    }
     line_put(line, "> ");
     line_name(line, model_name(model, frame.function));
-    line_put(line, site);
+    if (offsets && step && !put_site(model, &frame, within, line, error))
+        return false;
     line_put(line, " ");
     return true;
 }

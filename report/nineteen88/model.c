@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/nineteen88/scripts.h"
 #include "report/nineteen88/starts.h"
 #include "schemas/array.h"
 #include "session/code_facts.h"
@@ -163,7 +164,7 @@ static bool read_chains(struct model *model, struct session_error *error)
     for (size_t i = 0; i < model->count; i++)
         if (!read_chain(model, &model->chains[i], error))
             return false;
-    return starts_cut(model, error);
+    return scripts_cut(model, error) && starts_cut(model, error);
 }
 
 bool model_read(struct model *model, const struct report_request *request,

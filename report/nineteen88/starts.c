@@ -88,6 +88,8 @@ static bool find_kinds(struct starts *starts, struct session_error *error)
         if (!session_function(model->session, i, &function, error))
             return false;
         starts->modules[i] = function.module;
+        if (function.role == SESSION_ROLE_RUNTIME)
+            continue; /* whatever the script calls it, it starts nothing */
         starts->kinds[i] = (uint8_t)kind_of_name(function.name);
         if (starts->kinds[i] != START_NONE || function.module == 0)
             continue;

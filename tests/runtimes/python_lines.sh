@@ -18,4 +18,8 @@ ask known.db "WITH innermost AS (SELECT sf.stack_id, fr.source_file_id, fr.line,
     JOIN source_file s ON s.id = i.source_file_id WHERE free_ns IS NULL AND path LIKE '%/known.py'
     AND size % 8 != 0 GROUP BY line ORDER BY line" | tr '|' ' ' >recorded.txt
 is "$(wc -l <told.txt)" -ge 8 "lines that tracemalloc tells"
-diff told.txt recorded.txt
+diff told.txt recorded.txt || failed=1
+# The paths of 1988 are those of Python functions, with lines.
+mprof-report 1988 -verbose -offsets -o tables.txt known.db || failed=1
+grep -qE '\|\| > <module>:[0-9]+ > main:[0-9]+ > large:27 $' tables.txt || { grep -F large tables.txt; fail "a path of Python functions with lines"; }
+exit "$failed"

@@ -76,6 +76,9 @@ grep -qE '^ +16 +110 +1760 \(\*\*\) +109 +16 \(\*\*\) +cons' tables.txt &&
     grep -qE '^ +16 \(\*\*\) +110 .* 109 ' tables.txt &&
     grep -qE '^ +100.0 +1760 .* 16 \|.* main$' tables.txt || { cat tables.txt; failed=1; }
 mprof-report 1988 -o tables.txt session.db && ! grep -q collection tables.txt || { echo "heap"; failed=1; }
+# Its functions are in the tables, and what evaluates them is not.
+mprof-report 1988 -verbose -o tables.txt session.db && grep -q ' toy-inner <cycle 1> \[' tables.txt && grep -q ' run \[' tables.txt &&
+    ! grep -q '\<evaluate\>' tables.txt || { echo "the evaluator is in the tables of 1988"; failed=1; }
 mprof-report leaks --filter 'all | where arena == toy' --format json -o leaks.json session.db || failed=1
 check "leaks" session.db "SELECT json_extract(j, '$.facts.bytes'), json_extract(j, '$.facts.kept_bytes')
     FROM (SELECT CAST(readfile('leaks.json') AS TEXT) AS j)" '0|176'
