@@ -73,6 +73,9 @@ static const struct command_option options[] = {
     [RUN_OPTION_PYTHON] = {0, "python",
                            .help = "record the functions of Python too, with file and line; "
                                    "sets PYTHONMALLOC=malloc"},
+    [RUN_OPTION_ECL] = {0, "ecl",
+                        .help = "record the functions of ECL (Embeddable Common Lisp) too, and the "
+                                "heap of its collector by Lisp type"},
     [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not print where the trace is"},
     [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [RUN_OPTION_VERSION] = {'V', "version", .help = "print the version"},

@@ -52,7 +52,7 @@ static bool part_is_own(const char *part, size_t length)
 {
     return part_is(part, length, own_name) || part_is(part, length, sized_name) ||
            part_is(part, length, "libmprof_operators.so") ||
-           part_is(part, length, "libmprof_python.so");
+           part_is(part, length, "libmprof_python.so") || part_is(part, length, "libmprof_ecl.so");
 }
 
 static bool preloads(const char *entry, const char *name)

@@ -196,6 +196,9 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
     case RUN_OPTION_PYTHON:
         arguments->python = true;
         break;
+    case RUN_OPTION_ECL:
+        arguments->ecl = true;
+        break;
     case RUN_OPTION_QUIET:
         arguments->quiet = true;
         break;
@@ -220,9 +223,10 @@ static int check_process(const struct run_arguments *arguments)
         return command_line_wrong(
             line, "--pid cannot be used with --start-on, --start-after and --stop-on; "
                   "mprof-ctl pauses and stops a recording at any time");
-    if (arguments->sized_delete || arguments->suppressions || arguments->python)
-        return command_line_wrong(line, "--pid cannot be used with --sized-delete, --suppressions "
-                                        "and --python, which need a program from its start");
+    if (arguments->sized_delete || arguments->suppressions || arguments->python || arguments->ecl)
+        return command_line_wrong(
+            line, "--pid cannot be used with --sized-delete, "
+                  "--suppressions, --python and --ecl, which need a program from its start");
     return -1;
 }
 

@@ -13,7 +13,7 @@ struct run_arguments {
     const char *session; /* NULL: named after the trace */
     bool force, open, live, quiet, compress;
     bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock, instrument,
-        mappings, python;
+        mappings, python, ecl;
     char settings[1024]; /* for MPROF_OPTIONS */
     struct run_watch watch;
     struct run_rotate_options rotate;

@@ -81,6 +81,7 @@ static const char *prepare(const struct run_child *child, struct child_report *r
         extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
         (child->python && (setenv("PYTHONMALLOC", "malloc", 1) != 0 ||
                            extend_variable("LD_PRELOAD", child->python, ":", false) != 0)) ||
+        (child->ecl && extend_variable("LD_PRELOAD", child->ecl, ":", false) != 0) ||
         (child->operators && extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
         (child->sized && extend_variable("LD_PRELOAD", child->sized, ":", false) != 0) ||
         extend_variable("LD_PRELOAD", child->library, ":", false) != 0)

@@ -15,6 +15,7 @@ struct run_child {
     const char *library;    /* path of libmprof.so */
     const char *sized;      /* path of libmprof_sized.so, preloaded too; NULL: not preloaded */
     const char *python;     /* path of libmprof_python.so, preloaded too; NULL: not preloaded */
+    const char *ecl;        /* path of libmprof_ecl.so, in the same way */
     const char *operators;  /* path of libmprof_operators.so, preloaded too; NULL: not preloaded */
     const char *trace;      /* NULL: mprof.PROGRAM.PID.bin in the working directory */
     const char *settings;   /* for MPROF_OPTIONS, "" for none */

@@ -12,9 +12,9 @@
 
 #include "capture/options/options.h"
 #include "capture/os/program_image.h"
+#include "capture/run/linked.h"
 #include "capture/run/operators.h"
 #include "capture/run/program.h"
-#include "capture/run/python.h"
 #include "capture/run/sandbox.h"
 #include "capture/run/sibling_program.h"
 #include "capture/run/sibling_traces.h"
@@ -169,19 +169,36 @@ bool run_prepare_sized(const struct run_arguments *arguments, struct run_places 
     return find_beside(places, "libmprof_sized.so", "--sized-delete", places->sized);
 }
 
+/* Says that a program has no runtime of that name, unless it is a script whose interpreter env
+ * finds. */
+static void say_without(const struct run_places *places, const char *runtime, const char *option)
+{
+    const char *name = strrchr(places->binary, '/');
+    if (!name || strcmp(name, "/env") != 0)
+        say("mprof-run",
+            "%s has no %s: %s sees only that of libraries that it loads, and of programs that it "
+            "starts",
+            places->program, runtime, option);
+}
+
 bool run_prepare_python(const struct run_arguments *arguments, struct run_places *places)
 {
     places->python[0] = '\0';
     if (!arguments->python)
         return true;
-    /* A script may name its interpreter by env, which finds it. */
-    const char *name = strrchr(places->binary, '/');
-    if (!(name && strcmp(name, "/env") == 0) && !run_python_is_linked(places->binary))
-        say("mprof-run",
-            "%s has no CPython: --python sees only that of libraries that it loads, and of "
-            "programs that it starts",
-            places->program);
+    if (!run_is_linked(places->binary, "Py_GetVersion", "libpython"))
+        say_without(places, "CPython", "--python");
     return find_beside(places, "libmprof_python.so", "--python", places->python);
+}
+
+bool run_prepare_ecl(const struct run_arguments *arguments, struct run_places *places)
+{
+    places->ecl[0] = '\0';
+    if (!arguments->ecl)
+        return true;
+    if (!run_is_linked(places->binary, "ecl_alloc_object", "libecl.so"))
+        say_without(places, "ECL", "--ecl");
+    return find_beside(places, "libmprof_ecl.so", "--ecl", places->ecl);
 }
 
 void run_prepare_operators(struct run_places *places)

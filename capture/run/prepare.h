@@ -20,6 +20,7 @@ struct run_places {
     char binary[PATH_MAX];          /* the program, or the interpreter of a script */
     char sized[RUN_BESIDE_MAX];     /* libmprof_sized.so; empty: not preloaded */
     char python[RUN_BESIDE_MAX];    /* libmprof_python.so; empty: not preloaded */
+    char ecl[RUN_BESIDE_MAX];       /* libmprof_ecl.so, in the same way */
     char operators[RUN_BESIDE_MAX]; /* libmprof_operators.so; empty: not preloaded */
 };
 
@@ -48,6 +49,9 @@ bool run_prepare_sized(const struct run_arguments *arguments, struct run_places 
 
 /* Does the same for --python. */
 bool run_prepare_python(const struct run_arguments *arguments, struct run_places *places);
+
+/* Does the same for --ecl. */
+bool run_prepare_ecl(const struct run_arguments *arguments, struct run_places *places);
 
 /* Finds the library of the C++ operators beside the recorder, if the program needs it. */
 void run_prepare_operators(struct run_places *places);

@@ -60,13 +60,15 @@ int main(int argc, char **argv)
     const bool pack = arguments.compress && !arguments.live;
     if (pack && !run_arguments_add(&arguments, "compress", NULL))
         return 2;
-    if (!run_prepare_sized(&arguments, &places) || !run_prepare_python(&arguments, &places))
+    if (!run_prepare_sized(&arguments, &places) || !run_prepare_python(&arguments, &places) ||
+        !run_prepare_ecl(&arguments, &places))
         return 1;
     run_prepare_operators(&places);
     struct run_child child = {
         .library = places.library,
         .sized = *places.sized ? places.sized : NULL,
         .python = *places.python ? places.python : NULL,
+        .ecl = *places.ecl ? places.ecl : NULL,
         .operators = *places.operators ? places.operators : NULL,
         .trace = arguments.trace,
         .settings = arguments.settings,

@@ -43,6 +43,7 @@ complete -c mprof-run -n '__mprof_options_of_run' -l toggle -x -a 'SIGUSR1 SIGUS
 complete -c mprof-run -n '__mprof_options_of_run' -l suppressions -d 'ask the program once for the leak suppressions that it carries (__lsan_default_suppressions)'
 complete -c mprof-run -n '__mprof_options_of_run' -l sized-delete -d 'compare the size that C++\'s delete passes with that of the block'
 complete -c mprof-run -n '__mprof_options_of_run' -l python -d 'record the functions of Python too, with file and line; sets PYTHONMALLOC=malloc'
+complete -c mprof-run -n '__mprof_options_of_run' -l ecl -d 'record the functions of ECL (Embeddable Common Lisp) too, and the heap of its collector by Lisp type'
 complete -c mprof-run -n '__mprof_options_of_run' -s q -l quiet -d 'do not print where the trace is'
 complete -c mprof-run -n '__mprof_options_of_run' -s h -l help -d 'print this text'
 complete -c mprof-run -n '__mprof_options_of_run' -s V -l version -d 'print the version'

@@ -27,6 +27,7 @@ _arguments -s -S \
     '--suppressions[ask the program once for the leak suppressions that it carries (__lsan_default_suppressions)]' \
     '--sized-delete[compare the size that C++'\''s delete passes with that of the block]' \
     '--python[record the functions of Python too, with file and line; sets PYTHONMALLOC=malloc]' \
+    '--ecl[record the functions of ECL (Embeddable Common Lisp) too, and the heap of its collector by Lisp type]' \
     '(-q --quiet)'{-q,--quiet}'[do not print where the trace is]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \

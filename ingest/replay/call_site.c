@@ -45,6 +45,12 @@ static const struct pattern patterns[] = {
     {"__libc_memalign", ROLE_ALLOCATOR},
     {"__libc_free", ROLE_ALLOCATOR},
     /* C++ */
+    {"ecl_alloc*", ROLE_ALLOCATOR},
+    {"ecl_cons", ROLE_ALLOCATOR},
+    {"ecl_list1", ROLE_ALLOCATOR},
+    {"GC_malloc*", ROLE_ALLOCATOR},
+    {"GC_realloc", ROLE_ALLOCATOR},
+    {"GC_free", ROLE_ALLOCATOR},
     {"operator new", ROLE_ALLOCATOR},
     {"operator new[]", ROLE_ALLOCATOR},
     {"*::operator new", ROLE_ALLOCATOR}, /* a class's own: the call site is in the class's user */

@@ -40,7 +40,7 @@ static const char *const functions[] = {
 static const char *const runtimes[] = {"libpython*", "python*", "libperl*", "perl", "perl5*",
                                        "libruby*", "ruby*", "libnode", "node", "nodejs", "libjvm",
                                        "libphp*", "php*", "libmono*", "libguile*", "guile*",
-                                       "liblua*", "lua", "lua5*", "luajit*", "libecl",
+                                       "liblua*", "lua", "lua5*", "luajit*", "libecl", "ecl",
                                        /* modules in C that CPython brings along */
                                        "*/lib-dynload/*", NULL};
 

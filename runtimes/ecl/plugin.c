@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libmprof_ecl.so: hands the functions of ECL, and the blocks of its heap with their types, over to
+ * the recorder. mprof-run --ecl preloads it.
+ *
+ * ECL calls its allocator and the collector by symbols that this library has, too (allocate.c).
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtimes/ecl/plugin.h"
+#include "runtimes/ecl/record.h"
+#include "runtimes/ecl/walk.h"
+
+/* Tells whether the process is the one that mprof-run has started. The processes that it starts
+ * itself must not get a line into their output. */
+static bool is_first_process(void)
+{
+    static const char name[] = "root=";
+    const char *options = getenv("MPROF_OPTIONS"), *found = NULL;
+    for (const char *at = options; at && (at = strstr(at, name)); at++)
+        if (at == options || at[-1] == ',')
+            found = at + sizeof(name) - 1;
+    return found && strtol(found, NULL, 10) == (long)getpid();
+}
+
+/* Says why ECL's heap is not recorded: a line for the user, and a mark in the recording. */
+static void say_none(const char *why)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "no Lisp functions and types: %s", why);
+    mprof_mark(line);
+    if (is_first_process())
+        dprintf(STDERR_FILENO, "mprof: %s\n", line);
+}
+
+/* Tells whether the library is of the version that the headers are of. Writes its name. */
+static bool version_fits(char library[REAL_LIBRARY_SIZE])
+{
+    Dl_info about;
+    real_library(library);
+    return dladdr(REAL(ecl_alloc_object), &about) && about.dli_fname &&
+           strstr(about.dli_fname, library);
+}
+
+void plugin_begin(void)
+{
+    static const struct mprof_runtime_calls calls = {ecl_frames, ecl_name};
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    char library[REAL_LIBRARY_SIZE], why[128];
+    if (!MPROF_HAS(collection) || atomic_flag_test_and_set(&begun))
+        return;
+    if (!version_fits(library)) {
+        snprintf(why, sizeof(why), "this mprof was built with the headers of %s", library);
+        say_none(why);
+        return;
+    }
+    const mprof_runtime runtime = mprof_runtime_create("ECL", &calls, NULL);
+    if (runtime != 0)
+        record_begin(runtime);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    if (real_is_there())
+        plugin_begin();
+}
