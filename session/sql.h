@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
+#include "session/words.h"
 
 /* The longest text or blob that a table keeps of a value, in bytes. */
 #define SESSION_VALUE_MOST 4096
@@ -52,5 +53,15 @@ const char *session_table_title(const struct session_table *table, size_t column
 /* Returns a value. Its text lives as long as the table. */
 struct session_value session_table_value(const struct session_table *table, size_t row,
                                          size_t column);
+
+/*
+ * Visits the words that can stand at byte `at` of a statement: after FROM and JOIN the tables and
+ * views; after "NAME." the columns of that table, or of the one that has this alias; elsewhere the
+ * columns of the tables that the statement names, then all tables. `keywords`: SQL's keywords, too.
+ * It reads the tables of the file, so it takes some milliseconds. There are no words in a string,
+ * and none while another program writes to the file.
+ */
+void session_sql_words(struct session *session, const char *text, size_t at, bool keywords,
+                       session_visit_word *visit, void *context);
 
 #endif

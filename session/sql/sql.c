@@ -6,19 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "session/data/error.h"
 #include "session/scan/scan.h"
-#include "session/sql/rights.h"
+#include "session/sql/connection.h"
 #include "session/sql/table.h"
-#include "session/sqlite/graph_table.h"
+
+enum { WAIT_MS = 3000 }; /* for a writer of the session */
 
 struct running {
     struct session *session;
     const char *text;
-    sqlite3 *database;
-    struct rights rights;
+    struct connection at;
 };
 
 /* Returns the column of a byte of the text: its characters before that byte, and one. */
@@ -33,15 +32,15 @@ static int column_of(const char *text, size_t offset)
 /* Says what SQLite found wrong with the part of the text that begins at `part`. */
 static bool fail(struct running *running, const char *part, struct session_error *error)
 {
-    const int offset = sqlite3_error_offset(running->database);
+    const int offset = sqlite3_error_offset(running->at.database);
     const int column =
         offset < 0 ? 0 : column_of(running->text, (size_t)(part - running->text) + (size_t)offset);
     if (scan_cancelled(running->session))
         return session_fail(error, 0, "the question was cancelled");
-    if (running->rights.refused[0])
+    if (running->at.rights.refused[0])
         return session_fail(error, column, "%s is refused: the prompt only reads",
-                            running->rights.refused);
-    return session_fail(error, column, "%s", sqlite3_errmsg(running->database));
+                            running->at.rights.refused);
+    return session_fail(error, column, "%s", sqlite3_errmsg(running->at.database));
 }
 
 /* Tells whether a text has nothing but blanks, semicolons and comments from `text` on. */
@@ -50,7 +49,7 @@ static bool is_empty(struct running *running, const char *text)
     while (*text) {
         sqlite3_stmt *statement = NULL;
         const char *rest = NULL;
-        if (sqlite3_prepare_v2(running->database, text, -1, &statement, &rest) != SQLITE_OK ||
+        if (sqlite3_prepare_v2(running->at.database, text, -1, &statement, &rest) != SQLITE_OK ||
             statement) {
             sqlite3_finalize(statement);
             return false;
@@ -62,31 +61,13 @@ static bool is_empty(struct running *running, const char *text)
     return true;
 }
 
-static bool open_database(struct running *running, struct session_error *error)
-{
-    struct stat about;
-    const char *path = session_path(running->session);
-    if (sqlite3_open_v2(path, &running->database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
-        return session_fail(error, 0, "%s: %s", path,
-                            running->database ? sqlite3_errmsg(running->database)
-                                              : "out of memory");
-    sqlite3_busy_timeout(running->database, 3000);
-    sqlite3_extended_result_codes(running->database, 0);
-    if (graph_table_register_on(running->database, running->session) != SQLITE_OK ||
-        rights_open(&running->rights, running->database, running->session,
-                    stat(path, &about) == 0 ? (uint64_t)about.st_size : 0) != SQLITE_OK)
-        return session_fail(error, 0, "%s: %s", path, sqlite3_errmsg(running->database));
-    return true;
-}
-
 /* Prepares the one statement of the text. */
 static bool prepare(struct running *running, sqlite3_stmt **statement, struct session_error *error)
 {
     const char *text = running->text, *rest = text;
     *statement = NULL;
     while (*text && !*statement) {
-        if (sqlite3_prepare_v2(running->database, text, -1, statement, &rest) != SQLITE_OK)
+        if (sqlite3_prepare_v2(running->at.database, text, -1, statement, &rest) != SQLITE_OK)
             return fail(running, text, error);
         if (rest == text)
             break;
@@ -131,9 +112,10 @@ struct session_table *session_sql(struct session *session, const char *text, siz
     struct running running = {.session = session, .text = text};
     struct session_table *table = NULL;
     sqlite3_stmt *statement = NULL;
-    if (open_database(&running, error) && prepare(&running, &statement, error))
+    if (connection_open(&running.at, session, WAIT_MS, error) &&
+        prepare(&running, &statement, error))
         table = read_rows(&running, statement, rows_most, error);
     sqlite3_finalize(statement);
-    sqlite3_close(running.database);
+    connection_close(&running.at);
     return table;
 }

@@ -62,7 +62,7 @@ def main():
             here.append((began - pressed) * 1e3)
             exact.append((ended - pressed) * 1e3)
             written.append(len(data))
-            each.append(((began - pressed) * 1e3, len(data), view, count, key, busy[-1]))
+            each.append(((began - pressed) * 1e3, len(data), view, count, key, busy[-1], exact[-1]))
             if key in ARROWS:
                 moves.append(len(data))
         print("%-12s %5d %8.1f %8.1f %8.1f %8.1f %9d %10d" % (
@@ -78,6 +78,8 @@ def main():
         print("%s: %s" % (title, ", ".join("%s key %d %r %.1f ms, busy %.1f, %d bytes"
                                            % (row[2], row[3], row[4].decode(), row[0], row[5], row[1])
                                            for row in sorted(each, key=lambda row: -row[place])[:6])))
+    print("latest exact: %s" % ", ".join("%s key %d %r %.0f ms" % (row[2], row[3], row[4].decode(), row[6])
+                                         for row in sorted(each, key=lambda row: -row[6])[:8]))
     moved = [row for row in each if row[4] in ARROWS]
     print("moves with most bytes: %s" % ", ".join("%s key %d %d bytes" % (row[2], row[3], row[1])
                                                  for row in sorted(moved, key=lambda row: -row[1])[:4]))

@@ -134,6 +134,56 @@ static void commands_and_their_arguments(void **state)
     press(KEYCODE_ESCAPE);
 }
 
+/* Types a statement and Tab; the prompt has `wanted` then. */
+static void completes_sql(const char *text, const char *wanted)
+{
+    type(text);
+    press(KEYCODE_TAB);
+    assert_string_equal(typed(), wanted);
+    press(KEYCODE_ESCAPE);
+    press('g');
+}
+
+static bool offers(const char *word)
+{
+    for (size_t i = 0; i < browser->completion.count; i++)
+        if (strcmp(browser->completion.words[i], word) == 0)
+            return true;
+    return false;
+}
+
+static void statements(void **state)
+{
+    (void)state;
+    press(':');
+    type("sql");
+    press(KEYCODE_ENTER);
+    press(KEYCODE_ENTER); /* there are no rows to follow: a statement is typed */
+    assert_int_equal(browser->mode, MODE_GOTO);
+    completes_sql("select * from function_t", "select * from function_total");
+    completes_sql("SELECT 1 FROM function_total WHERE short_",
+                  "SELECT 1 FROM function_total WHERE short_lived");
+    completes_sql("SELECT 1 FROM function f, function_total AS t WHERE t.short",
+                  "SELECT 1 FROM function f, function_total AS t WHERE t.short_lived");
+    completes_sql("SELECT 1 FROM graph('all') JOIN function_total t ON t.func",
+                  "SELECT 1 FROM graph('all') JOIN function_total t ON t.function_id");
+    completes_sql("SELECT 1 FROM function f, function_total t WHERE f.short",
+                  "SELECT 1 FROM function f, function_total t WHERE f.short");
+    completes_sql("sele", "select");
+    completes_sql("SELE", "SELECT");
+    completes_sql("SELECT * FROM v_allocation WHERE function = 'render_mes",
+                  "SELECT * FROM v_allocation WHERE function = 'render_message");
+    completes_sql("SELECT * FROM graph('all | whe", "SELECT * FROM graph('all | where");
+    /* A column before the list of tables is typed. */
+    type("SELECT  FROM type_total");
+    for (int i = 0; i < 16; i++)
+        press(KEYCODE_LEFT);
+    press(KEYCODE_TAB);
+    assert_true(offers("at_peak_bytes") && offers("type_total"));
+    assert_false(offers("short_lived") || offers("WHERE"));
+    leave(NULL);
+}
+
 static void graphs_and_functions(void **state)
 {
     (void)state;
@@ -453,6 +503,7 @@ int main(void)
         cmocka_unit_test_setup(tab_goes_through_several_words, leave),
         cmocka_unit_test_setup(words_are_found_by_a_part, leave),
         cmocka_unit_test_setup(commands_and_their_arguments, leave),
+        cmocka_unit_test_setup(statements, leave),
         cmocka_unit_test_setup(graphs_and_functions, leave),
         cmocka_unit_test_setup(names_of_every_prompt_have_a_row, leave),
         cmocka_unit_test_setup(the_help_is_searched, leave),

@@ -228,6 +228,10 @@ static bool ask_view(struct browser *browser, enum action action)
         return true;
     if (browser_act(browser, &(struct view_input){.action = action}))
         return true;
+    if (action == ACTION_FOLLOW && browser_view(browser->current)->asks_first) {
+        prompt_open(browser, MODE_GOTO);
+        return true;
+    }
     if (action == ACTION_BACK)
         steps_back(browser);
     return action == ACTION_BACK || (action == ACTION_LIST && menus_list(browser));

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/browser/complete.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "session/graphs.h"
+#include "session/sql.h"
 #include "session/stacking.h"
 #include "session/words.h"
 #include "tui/browser/browser.h"
@@ -277,6 +279,77 @@ static void complete_command(struct browser *browser, struct asking *asking, con
         ask(browser, asking, words[command->kind], "");
 }
 
+/* ---- SQL -------------------------------------------------------------------------------- */
+
+/* Visits the words of a statement, keywords in the case of what is typed. */
+static bool visit_sql(void *context, const char *word, bool name)
+{
+    struct asking *asking = context;
+    char lower[128];
+    const bool keyword = isupper((unsigned char)word[0]) && islower((unsigned char)*asking->part);
+    snprintf(lower, sizeof(lower), "%s", word);
+    for (char *c = lower; keyword && *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return visit(asking, keyword ? lower : word, name);
+}
+
+static void sql_words(struct browser *browser, struct asking *asking, const char *before)
+{
+    char *text = strdup(line_editor_text(browser->editors[browser->mode]));
+    if (text)
+        session_sql_words(browser->exploration.session, text, strlen(before),
+                          *asking->part && !asking->anywhere, visit_sql, asking);
+    free(text);
+}
+
+/* Tells whether a string that begins after `text` is the filter of graph('…'). */
+static bool begins_graph(const char *text, size_t length)
+{
+    static const char *const tables[] = {"graph", "graph_warning"};
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    if (length == 0 || text[--length] != '(')
+        return false;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        const size_t size = strlen(tables[i]);
+        if (length >= size && strncasecmp(text + length - size, tables[i], size) == 0 &&
+            (length == size || !in_word(text[length - size - 1])))
+            return true;
+    }
+    return false;
+}
+
+/* Completes a statement: tables and columns; in a string a filter, or functions and types. */
+static void complete_sql(struct browser *browser, struct asking *asking, const char *text)
+{
+    size_t start = strlen(text), quotes = 0, quote = 0;
+    for (size_t i = 0; text[i]; i++) {
+        if (text[i] == '\'') {
+            quotes++;
+            quote = i;
+        }
+    }
+    if (quotes % 2 == 1 && begins_graph(text, quote)) {
+        complete_filter(browser, asking, text + quote + 1);
+        return;
+    }
+    if (quotes % 2 == 1) {
+        asking->part = strdup(text + quote + 1);
+        if (asking->part)
+            ask(browser, asking, function_words, "");
+        return;
+    }
+    while (start > 0 && in_word(text[start - 1]))
+        start--;
+    char *before = strndup(text, start);
+    asking->part = strdup(text + start);
+    if (before && asking->part)
+        ask(browser, asking, sql_words, before);
+    free(before);
+}
+
 /* ---- putting in ------------------------------------------------------------------------- */
 
 static int code_points(const char *text, size_t bytes)
@@ -325,7 +398,9 @@ void complete(struct browser *browser)
     }
     completion_clear(completion);
     struct asking asking = {.completion = completion};
-    const char *text = line_editor_before(editor);
+    char *text = strdup(line_editor_before(editor));
+    if (!text)
+        return;
     switch (browser->mode) {
     case MODE_FILTER:
         complete_filter(browser, &asking, text);
@@ -336,8 +411,13 @@ void complete(struct browser *browser)
     case MODE_ASK:
         complete_part(browser, &asking, text);
         break;
-    case MODE_SEARCH:
     case MODE_GOTO:
+        if (browser->current == VIEW_SQL) {
+            complete_sql(browser, &asking, text);
+            break;
+        }
+        /* fallthrough */
+    case MODE_SEARCH:
     case MODE_RANGE:
         asking.part = strdup(text);
         if (asking.part)
@@ -355,6 +435,7 @@ void complete(struct browser *browser)
             put(browser, editor, first, length);
     }
     free(asking.part);
+    free(text);
     if (completion->count == 1)
         completion_clear(completion);
 }

@@ -34,6 +34,7 @@ struct view_ops {
     const char *alias;      /* another name; NULL: none */
     const char *title;      /* for the title line */
     const char *asks;       /* prompt of ACTION_GOTO; NULL: the view has none */
+    bool asks_first;        /* an ACTION_FOLLOW that the view does not use opens that prompt */
     const char *asks_range; /* prompt of ACTION_RANGE; NULL: the action comes without a text */
     const char *help;       /* a sentence or two that begin the view's help; NULL: none */
     struct key_table keys;  /* its own, and shared ones that it explains itself */

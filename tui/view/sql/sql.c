@@ -152,6 +152,8 @@ static bool cancel(struct sql *sql, struct exploration *exploration)
 /* Shows the block or the stack's blocks of the selected row. */
 static void follow(const struct sql *sql, struct exploration *exploration)
 {
+    if (sql->row_count == 0)
+        return; /* Enter types a statement */
     for (size_t i = 0; i < sql->column_count && sql->table.selected < sql->row_count; i++) {
         const char *field = sql_field_of(sql->columns[i].title);
         const struct session_value value =
@@ -181,6 +183,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     if (input->action == ACTION_GOTO && input->text) {
         ask(sql, exploration, input->text);
     } else if (input->action == ACTION_FOLLOW) {
+        used = sql->row_count > 0;
         follow(sql, exploration);
     } else if (input->action == ACTION_BACK) {
         used = cancel(sql, exploration);
@@ -235,6 +238,21 @@ static void render_error(const struct sql *sql, const struct area *area)
         area_restyle(area, error->column, 0, area->width - error->column, theme_style(THEME_ERROR));
 }
 
+/* Draws what can be asked, before the first statement. */
+static void render_examples(const struct area *area)
+{
+    static const char *const examples[] = {
+        "SELECT * FROM v_leak",
+        "SELECT function, count(*), sum(size) FROM v_allocation GROUP BY 1 ORDER BY 3 DESC LIMIT 20",
+        "SELECT name, at_peak_bytes FROM function_total JOIN function ON id = function_id",
+        "SELECT key, bytes FROM graph('live at peak | join type') ORDER BY 2 DESC",
+    };
+    area_text(area, 1, 2, theme_style(THEME_FAINT),
+              "Tab completes tables and columns, and names in '…'. Examples:");
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+        area_field(area, 1, 4 + (int)i, area->width - 2, theme_style(THEME_FAINT), examples[i]);
+}
+
 static void render(const void *view, const struct exploration *exploration, const struct area *area)
 {
     const struct sql *sql = view;
@@ -242,13 +260,15 @@ static void render(const void *view, const struct exploration *exploration, cons
     const struct area rows = area_part(area, 0, 2, area->width, area->height - 2);
     const char *text = sql->wanted.request.text;
     area_field(area, 1, 0, area->width - 2, theme_style(*text ? THEME_STRONG : THEME_FAINT),
-               *text ? text : "g types a statement, such as SELECT * FROM v_leak; it only reads");
+               *text ? text : "Enter types a statement; it only reads");
     if (sql->asked) {
         area_text(area, 1, 1, theme_style(THEME_FAINT), "running … Esc ends it");
         return;
     }
-    if (!sql->result)
+    if (!sql->result) {
+        render_examples(area);
         return;
+    }
     if (!sql->result->table) {
         render_error(sql, area);
         return;
@@ -281,11 +301,11 @@ static const struct key_binding keys[] = {
     {.keys = {'g'},
      .action = ACTION_GOTO,
      .footer = "statement",
-     .description = "type a statement; Up brings the last ones back"},
+     .description = "type a statement; Tab completes tables and columns, Up brings the last back"},
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
      .footer = "follow",
-     .description = "the allocation, or those of the stack, that the row names"},
+     .description = "the allocation, or those of the stack, that the row names; without rows: type"},
     {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to the columns on the left"},
     {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the columns on the right"},
 };
@@ -294,6 +314,7 @@ const struct view_ops sql_view = {
     .name = "sql",
     .title = "SQL",
     .asks = "SQL:",
+    .asks_first = true,
     .help = "One statement at a time, on the tables and views of the session, and on "
             "graph('FILTER'). It only reads. w makes a set of a column of ids.",
     .keys = KEY_TABLE(keys),

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A connection to the file of a session on which statements of the user run. */
+#ifndef MPROF_SESSION_SQL_CONNECTION_H
+#define MPROF_SESSION_SQL_CONNECTION_H
+
+#include "session/sql/rights.h"
+
+struct connection {
+    sqlite3 *database; /* NULL: not open */
+    struct rights rights;
+};
+
+/* Opens a connection that only reads, with graph('…') and graph_warning('…') on the session. It
+ * waits at most `wait_ms` for a program that writes to the file. Returns false with `error` set; in
+ * any case the caller calls connection_close(). */
+bool connection_open(struct connection *connection, struct session *session, int wait_ms,
+                     struct session_error *error);
+void connection_close(struct connection *connection);
+
+#endif
