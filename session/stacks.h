@@ -69,4 +69,9 @@ bool selection_stacks(struct selection *selection, const struct session_stacks_o
 bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, size_t *count,
                                  struct session_error *error);
 
+/* Stores by stack how many of the selected allocations lived under 1 ms: the caller frees them.
+ * They are estimates if the session is sampled. Returns false with `error` set. */
+bool selection_short_lived(struct selection *selection, uint64_t **by_stack,
+                           struct session_error *error);
+
 #endif

@@ -11,7 +11,7 @@
 /* Sums that lie anywhere are fetched so many rows ahead of their turn. */
 enum { AHEAD = 64 };
 
-enum { SHORT_LIVED_NS = 1000000, COUNT_BITS = 24, BYTE_BITS = 64 - COUNT_BITS };
+enum { COUNT_BITS = 24, BYTE_BITS = 64 - COUNT_BITS };
 
 /* Bytes and count of a stack in one number. */
 #define PACKED(bytes) ((bytes) << COUNT_BITS | 1)

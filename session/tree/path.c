@@ -70,19 +70,24 @@ struct span {
     uint32_t count;
 };
 
+/* Returns how many frames of a row lie inside its call site. */
+static uint32_t frames_inside(const struct session_tree *tree, uint32_t row)
+{
+    const struct stacks *stacks = &tree->session->stacks;
+    const uint32_t stack = tree->rows[row].stack, call_site = stacks->call_site[stack];
+    const uint64_t first = stacks->first[stack], end = stacks->first[stack + 1];
+    for (uint64_t i = first; i < end && call_site != 0; i++)
+        if (stacks->frames[i] == call_site)
+            return (uint32_t)(i - first);
+    return 0;
+}
+
 static struct span span_of(const struct session_tree *tree, uint32_t row)
 {
     const struct stacks *stacks = &tree->session->stacks;
     const uint32_t stack = tree->rows[row].stack;
-    const uint64_t end = stacks->first[stack + 1];
-    uint64_t site = stacks->first[stack];
-    for (uint64_t i = site; i < end && stacks->call_site[stack] != 0; i++) {
-        if (stacks->frames[i] == stacks->call_site[stack]) {
-            site = i;
-            break;
-        }
-    }
-    return (struct span){&stacks->frames[site], (uint32_t)(end - site)};
+    const uint64_t site = stacks->first[stack] + tree->inside[row];
+    return (struct span){&stacks->frames[site], (uint32_t)(stacks->first[stack + 1] - site)};
 }
 
 /* Returns the function of the frame that a path meets as number `i`. */
@@ -107,6 +112,7 @@ static bool is_visible(const struct session_tree *tree, enum path_rule rule, uin
 void path_find_rules(struct session_tree *tree)
 {
     for (uint32_t row = 0; row < tree->row_count; row++) {
+        tree->inside[row] = frames_inside(tree, row);
         const struct span span = span_of(tree, row);
         uint8_t rule = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
         for (uint32_t i = 0; rule != PATH_ALL && rule != PATH_OWN && i < span.count; i++) {

@@ -83,29 +83,40 @@ static bool read_rows(struct session_tree *tree, struct session_error *error)
     return tree->to_bytes != NULL;
 }
 
-bool session_tree_find_short(struct session_tree *tree, struct session_error *error)
+/* Sets the short-lived blocks of all rows, then of all nodes: those of a node are neighbours. */
+static bool set_short(struct session_tree *tree, const uint64_t *by_stack,
+                      struct session_error *error)
 {
-    const struct session_stacks_options options = {.at_peak = true};
-    struct session_stack_sums *rows;
-    size_t count;
-    if (atomic_load(&tree->short_known))
-        return true;
-    if (!selection_stacks(tree->selection, &options, &rows, &count, error))
-        return false;
-    for (size_t i = 0; i < tree->row_count && i < count; i++)
-        tree->rows[i].short_count = rows[i].short_count;
-    free(rows);
+    uint64_t *before = malloc((tree->row_count + 1) * sizeof(*before));
+    if (!before)
+        return session_fail_memory(error, "the call tree");
+    before[0] = 0;
+    for (size_t i = 0; i < tree->row_count; i++) {
+        struct session_stack_sums *row = &tree->rows[tree->order[i]];
+        row->short_count = by_stack[row->stack];
+        before[i + 1] = before[i] + row->short_count;
+    }
     for (uint32_t i = 0; i < tree->node_count; i++) {
         struct tree_node *node = tree_node(tree, i);
-        uint64_t sum = 0;
-        for (uint32_t row = 0; row < node->row_count; row++)
-            sum += tree->rows[tree->order[node->first_row + row]].short_count;
-        node->public.sums.short_count = sum;
-        if (!tree_go_on(tree, i, error))
-            return false;
+        node->public.sums.short_count =
+            before[node->first_row + node->row_count] - before[node->first_row];
     }
-    atomic_store(&tree->short_known, true);
+    free(before);
     return true;
+}
+
+bool session_tree_find_short(struct session_tree *tree, struct session_error *error)
+{
+    uint64_t *by_stack;
+    if (atomic_load(&tree->short_known))
+        return true;
+    if (!selection_short_lived(tree->selection, &by_stack, error))
+        return false;
+    const bool good = set_short(tree, by_stack, error);
+    free(by_stack);
+    if (good)
+        atomic_store(&tree->short_known, true);
+    return good;
 }
 
 bool session_tree_short_known(const struct session_tree *tree)
@@ -133,9 +144,10 @@ static bool make_root(struct session_tree *tree, struct session_error *error)
 static bool make_arrays(struct session_tree *tree, struct session_error *error)
 {
     tree->rules = calloc(tree->row_count + 1, sizeof(*tree->rules));
+    tree->inside = calloc(tree->row_count + 1, sizeof(*tree->inside));
     tree->cursor = calloc(tree->row_count + 1, sizeof(*tree->cursor));
     tree->order = calloc(tree->row_count + 1, sizeof(*tree->order));
-    return (tree->rules && tree->cursor && tree->order) ||
+    return (tree->rules && tree->inside && tree->cursor && tree->order) ||
            session_fail_memory(error, "the call tree");
 }
 
@@ -191,6 +203,7 @@ void session_tree_free(struct session_tree *tree)
     free(tree->from_bytes);
     free(tree->to_bytes);
     free(tree->rules);
+    free(tree->inside);
     free(tree->cursor);
     free(tree->order);
     free(tree->slots);

@@ -55,7 +55,8 @@ struct session_tree {
     struct session_stack_sums *rows;
     uint64_t *from_bytes; /* NULL: no growth is asked for */
     uint64_t *to_bytes;
-    uint8_t *rules; /* enum path_rule */
+    uint8_t *rules;   /* enum path_rule */
+    uint32_t *inside; /* frames inside the call site */
     uint32_t *cursor, *order;
     size_t row_count;
     struct tree_node *blocks[BLOCKS]; /* block i has 1 << (BLOCK_BITS + i) nodes */
@@ -73,7 +74,7 @@ struct session_tree {
 
 /* Returns the number of different keys. */
 uint32_t path_keys(const struct session_tree *tree);
-/* Finds the rule of each row. */
+/* Finds the call site and the rule of each row. */
 void path_find_rules(struct session_tree *tree);
 /* Returns the key of the next node of a row's path and moves the cursor, which begins at 0.
  * PATH_END: there is none. */

@@ -243,8 +243,10 @@ static void render_examples(const struct area *area)
 {
     static const char *const examples[] = {
         "SELECT * FROM v_leak",
-        "SELECT function, count(*), sum(size) FROM v_allocation GROUP BY 1 ORDER BY 3 DESC LIMIT 20",
-        "SELECT name, at_peak_bytes FROM function_total JOIN function ON id = function_id",
+        "SELECT function, count(*), sum(size) FROM v_allocation GROUP BY 1 ORDER BY 3 DESC LIMIT "
+        "20",
+        "SELECT name, at_peak_bytes FROM function_total JOIN function ON id = function_id ORDER BY "
+        "2 DESC",
         "SELECT key, bytes FROM graph('live at peak | join type') ORDER BY 2 DESC",
     };
     area_text(area, 1, 2, theme_style(THEME_FAINT),
@@ -305,7 +307,8 @@ static const struct key_binding keys[] = {
     {.keys = {KEYCODE_ENTER},
      .action = ACTION_FOLLOW,
      .footer = "follow",
-     .description = "the allocation, or those of the stack, that the row names; without rows: type"},
+     .description =
+         "the allocation, or those of the stack, that the row names; without rows: type"},
     {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to the columns on the left"},
     {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the columns on the right"},
 };
