@@ -164,6 +164,51 @@ static void everything_comes_back(void **state)
     close_session();
 }
 
+/* Returns the last line of the screen: what the browser says. */
+static void footer(char *out, size_t size)
+{
+    struct grid *grid = grid_new(80, 24, 256, false);
+    FILE *text = fmemopen(out, size, "w");
+    browser_render(browser, grid);
+    for (int x = 0; x < 80; x++)
+        fputc((int)(grid_cell(grid, x, 23)->glyph & 0x7f), text);
+    fclose(text);
+    grid_free(grid);
+}
+
+/* Opens the session again and tells whether the timeline is stacked by a text. */
+static bool comes_stacked_by(const char *text)
+{
+    const struct view_ops *timeline = browser_view(VIEW_TIMELINE);
+    char said[100];
+    close_session();
+    open_session(SESSION, NULL, NULL);
+    press('2');
+    footer(said, sizeof(said));
+    return strcmp(timeline->chosen(browser->views[VIEW_TIMELINE]), text) == 0 &&
+           !strstr(said, "stacked by");
+}
+
+static void the_stacking_comes_back(void **state)
+{
+    (void)state;
+    open_session(SESSION, "", NULL);
+    type(":color thread\n:stack caller, size\n");
+    assert_true(comes_stacked_by("caller, size"));
+    /* Groups need the filter that makes them. */
+    type("f");
+    press(KEYCODE_CONTROL('U'));
+    type("all | join type\n:stack groups\n");
+    assert_true(comes_stacked_by("groups"));
+    /* Another colouring is wanted then, and no stacking stays. */
+    type(":color size\n");
+    assert_true(comes_stacked_by(""));
+    press('f');
+    press(KEYCODE_CONTROL('U'));
+    press(KEYCODE_ENTER);
+    close_session();
+}
+
 static void what_is_named_comes_first(void **state)
 {
     (void)state;
@@ -214,6 +259,7 @@ static void damage_is_one_line(void **state)
         "mprof-tui state 1\nrange 5 2\nend 2\n",
         "mprof-tui state 1\ncolor pink\nend 2\n",
         "mprof-tui state 1\nallocation 1x\nend 2\n",
+        "mprof-tui state 1\nchoice timeline\nend 2\n",
     };
     char name[100];
     (void)state;
@@ -251,7 +297,8 @@ static void what_does_not_fit_is_left_out(void **state)
     char *whole = state_text(name);
     put_state(name, "mprof-tui state 1\nview types\nlist types 4000 down 3\nlist functions 99 up\n"
                     "list detail 1 up\nmoment 999999999999999\nrange 1 999999999999999\n"
-                    "allocation 999999999\nfilter gone_graph\nlater 1\nend 10\n");
+                    "allocation 999999999\nfilter gone_graph\nlater 1\n"
+                    "choice timeline garden\nchoice types x\nend 12\n");
     open_session(SESSION, NULL, NULL);
     assert_non_null(strstr(note, "the filter of the last run is not used: "));
     assert_int_equal(browser->current, VIEW_TYPES);
@@ -296,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_comes_back),
+        cmocka_unit_test(the_stacking_comes_back),
         cmocka_unit_test(what_is_named_comes_first),
         cmocka_unit_test(a_copy_goes_on),
         cmocka_unit_test(damage_is_one_line),

@@ -119,19 +119,29 @@ static bool read_list(struct kept_state *state, const char *value)
     return !*value;
 }
 
+/* Reads "VIEW TEXT". */
+static bool read_choice(struct kept_state *state, const char *value)
+{
+    char name[32];
+    const size_t length = strcspn(value, " ");
+    snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), value);
+    const enum view_number view = browser_find_view(name, true);
+    if (view == VIEW_SAME || !value[length])
+        return false;
+    free(state->lists[view].choice);
+    state->lists[view].choice = strdup(value + length + 1);
+    return true;
+}
+
 /* Reads a line. Returns false if it is damaged. A word that is unknown means nothing. */
 static bool read_line(struct kept_state *state, const char *line)
 {
     static const struct {
         const char *word;
         bool (*read)(struct kept_state *state, const char *value);
-    } words[] = {{"view", read_view},
-                 {"filter", read_filter},
-                 {"color", read_color},
-                 {"moment", read_moment},
-                 {"range", read_range},
-                 {"list", read_list},
-                 {"allocation", read_allocation}};
+    } words[] = {{"view", read_view},     {"filter", read_filter},        {"color", read_color},
+                 {"moment", read_moment}, {"range", read_range},          {"list", read_list},
+                 {"choice", read_choice}, {"allocation", read_allocation}};
     const size_t length = strcspn(line, " ");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strlen(words[i].word) == length && strncmp(words[i].word, line, length) == 0)
@@ -192,6 +202,8 @@ void kept_state_read(struct session *session, struct kept_state *state, char not
 void kept_state_clear(struct kept_state *state)
 {
     free(state->filter);
+    for (int i = 0; i < VIEWS; i++)
+        free(state->lists[i].choice);
     *state = (struct kept_state){.found = false};
 }
 
@@ -218,6 +230,12 @@ void kept_state_apply(const struct kept_state *state, struct browser *browser)
         exploration->allocation = exploration->to_memory = state->allocation;
     if (state->color_by != SESSION_COLOR_NONE && state->color_by != exploration->color_by)
         exploration_color_by(exploration, state->color_by);
+    for (int i = 0; i < VIEWS; i++) {
+        const struct view_ops *view = browser_view((enum view_number)i);
+        char *choice = state->lists[i].choice;
+        if (choice && view && view->choose)
+            view->choose(browser->views[i], exploration, choice);
+    }
 }
 
 /* ---- writing ---------------------------------------------------------------------------- */
@@ -252,6 +270,15 @@ static void put_list(struct writing *writing, const struct browser *browser, enu
         put(writing, "list %s %zu %s", ops->name, order.sort, order.descending ? "down" : "up");
 }
 
+static void put_choice(struct writing *writing, const struct browser *browser,
+                       enum view_number view)
+{
+    const struct view_ops *ops = browser_view(view);
+    const char *chosen = ops->chosen ? ops->chosen(browser->views[view]) : "";
+    if (*chosen)
+        put(writing, "choice %s %s", ops->name, chosen);
+}
+
 static void put_state(struct writing *writing, const struct browser *browser)
 {
     const struct exploration *exploration = &browser->exploration;
@@ -269,6 +296,8 @@ static void put_state(struct writing *writing, const struct browser *browser)
         put(writing, "allocation %" PRIu64, exploration->allocation);
     for (int i = 0; i < VIEWS; i++)
         put_list(writing, browser, (enum view_number)i);
+    for (int i = 0; i < VIEWS; i++)
+        put_choice(writing, browser, (enum view_number)i);
     put(writing, "end %d", writing->lines);
 }
 

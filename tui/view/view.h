@@ -60,6 +60,10 @@ struct view_ops {
     /* Stores the order of the rows and the selected one or, with `set`, takes them from there
      * before the first update(). Returns false if that is no order of the view. */
     bool (*order)(void *view, struct table_order *order, bool set);
+    /* Returns as one line what the user has chosen beside the order, "" for nothing, and chooses it
+     * again in the next run. NULL: there is no such thing. */
+    const char *(*chosen)(const void *view);
+    void (*choose)(void *view, struct exploration *exploration, const char *text);
     /* Writes all rows that the view shows, for `:w`. Returns false if it shows none now. */
     bool (*table)(void *view, struct exploration *exploration, FILE *out, enum table_format format);
 };

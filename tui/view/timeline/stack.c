@@ -82,15 +82,35 @@ void timeline_stack_by(struct timeline *timeline, struct exploration *exploratio
     exploration_say(exploration, "stacked by %s", timeline_stack_name(timeline, exploration));
 }
 
-void timeline_check_stack(struct timeline *timeline, struct exploration *exploration)
+const char *timeline_chosen(const void *view)
+{
+    return ((const struct timeline *)view)->stack.text;
+}
+
+void timeline_choose(void *view, struct exploration *exploration, const char *text)
+{
+    struct timeline *timeline = view;
+    snprintf(timeline->stack.text, sizeof(timeline->stack.text), "%s", text);
+    timeline->stacked_color_by = exploration->color_by;
+}
+
+/* Tells whether the active filter, or the one that is coming, can be stacked so. */
+static bool is_possible(const struct timeline *timeline, const struct exploration *exploration)
 {
     struct session_error error;
+    const char *text = timeline->stack.text;
+    return session_stacking_check(exploration->session, exploration->filter, text, &error) ||
+           session_stacking_check(exploration->session, exploration_wanted_filter(exploration),
+                                  text, &error);
+}
+
+void timeline_check_stack(struct timeline *timeline, struct exploration *exploration)
+{
     if (!timeline->stack.text[0])
         return;
     /* Who chooses a colouring wants to see it. */
     const bool colored = timeline->stacked_color_by != exploration->color_by;
-    if (!colored && session_stacking_check(exploration->session, exploration->filter,
-                                           timeline->stack.text, &error))
+    if (!colored && is_possible(timeline, exploration))
         return;
     memset(timeline->stack.text, 0, sizeof(timeline->stack.text));
     if (!exploration->message[0])

@@ -451,5 +451,7 @@ const struct view_ops timeline_view = {
     .render = timeline_render,
     .offers = timeline_offers,
     .copy = timeline_copy,
+    .chosen = timeline_chosen,
+    .choose = timeline_choose,
     .table = timeline_table,
 };

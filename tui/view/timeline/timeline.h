@@ -116,6 +116,8 @@ extern const struct session_legend timeline_no_legend;
  * colouring has made meaningless; asks for the legend. */
 void timeline_stack_by(struct timeline *timeline, struct exploration *exploration, const char *by);
 void timeline_check_stack(struct timeline *timeline, struct exploration *exploration);
+const char *timeline_chosen(const void *view);
+void timeline_choose(void *view, struct exploration *exploration, const char *text);
 void timeline_load_stack(struct timeline *timeline, struct exploration *exploration);
 const char *timeline_stack_name(const struct timeline *timeline,
                                 const struct exploration *exploration);
