@@ -88,6 +88,7 @@ struct mprof_api {
                              mprof_kind kind);
     void (*collected)(mprof_arena arena, void *address);
     void (*collection)(mprof_runtime runtime, int begin);
+    void (*type_kind)(mprof_arena arena, void *address, mprof_kind kind);
 };
 
 #if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
@@ -115,6 +116,7 @@ void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_
                             mprof_kind kind);
 void mprof_collected(mprof_arena arena, void *address);
 void mprof_collection(mprof_runtime runtime, int begin);
+void mprof_type_kind(mprof_arena arena, void *address, mprof_kind kind);
 
 #else
 
@@ -358,6 +360,17 @@ MPROF_INLINE void mprof_collection(mprof_runtime runtime, int begin)
 {
     if (MPROF_HAS(collection))
         mprof_api_pointer->collection(runtime, begin);
+}
+
+/*
+ * Names the type of a live block, as mprof_type() does, by a kind of a runtime. For runtimes that
+ * learn the type only when the object is complete. `arena` 0: a block of malloc(). `address` is
+ * where the block begins. A block that is not recorded is left out.
+ */
+MPROF_INLINE void mprof_type_kind(mprof_arena arena, void *address, mprof_kind kind)
+{
+    if (MPROF_HAS(type_kind))
+        mprof_api_pointer->type_kind(arena, address, kind);
 }
 
 #endif

@@ -84,6 +84,7 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .arena_alloc_kind = mprof_arena_alloc_kind,
     .collected = mprof_collected,
     .collection = mprof_collection,
+    .type_kind = mprof_type_kind,
 };
 
 /* Binds the notes between `at` and `end`. Each has a head of three words, then name and descriptor,

@@ -341,6 +341,32 @@ ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address
     recorder_leave();
 }
 
+/* Tells whether the block is in the trace, as far as is known. */
+static bool is_recorded(mprof_arena arena, void *address)
+{
+    if (!event_filter_is_on)
+        return true;
+    return arena == 0 ? event_filter_knows(address)
+                      : sample_mean == 0 || arena_sample_has(arena % ARENA_SLOTS, address);
+}
+
+/* Writes the type of a block: `value` is a symbol's address in the module, or a kind's number. */
+static void put_type(struct thread *thread, mprof_arena arena, const void *address, uint32_t module,
+                     uint64_t value, size_t count, size_t object_size)
+{
+    uint8_t *p = thread_extended_begin(thread, 80);
+    if (!p)
+        return;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, arena);
+    p = trace_put_varint(p, (uintptr_t)address);
+    p = trace_put_varint(p, module);
+    p = trace_put_varint(p, value);
+    p = trace_put_varint(p, count);
+    p = trace_put_varint(p, object_size);
+    thread_extended_end(thread, TRACE_EXT_TYPE, p);
+}
+
 ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
                             size_t object_size)
 {
@@ -349,22 +375,18 @@ ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol
     uint64_t value;
     if (!thread)
         return;
-    bool recorded =
-        !event_filter_is_on ||
-        (arena == 0 ? event_filter_knows(address)
-                    : sample_mean == 0 || arena_sample_has(arena % ARENA_SLOTS, address));
-    uint8_t *p = recorded && stack_place(symbol, &module, &value, thread)
-                     ? thread_extended_begin(thread, 80)
-                     : NULL;
-    if (p) {
-        p = thread_put_when(thread, p);
-        p = trace_put_varint(p, arena);
-        p = trace_put_varint(p, (uintptr_t)address);
-        p = trace_put_varint(p, module);
-        p = trace_put_varint(p, value);
-        p = trace_put_varint(p, count);
-        p = trace_put_varint(p, object_size);
-        thread_extended_end(thread, TRACE_EXT_TYPE, p);
-    }
+    if (is_recorded(arena, address) && stack_place(symbol, &module, &value, thread))
+        put_type(thread, arena, address, module, value, count, object_size);
+    recorder_leave();
+}
+
+ENTRY_POINT void mprof_type_kind(mprof_arena arena, void *address, mprof_kind kind)
+{
+    struct thread *thread = address && kind ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    if (!thread)
+        return;
+    const uint32_t module = is_recorded(arena, address) ? kinds_module(thread, kind) : 0;
+    if (module)
+        put_type(thread, arena, address, module, kind, 0, 0);
     recorder_leave();
 }

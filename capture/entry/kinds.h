@@ -12,4 +12,7 @@ struct thread;
  * the guard held. */
 bool kinds_introduce(struct thread *thread, uint32_t kind);
 
+/* Does that, and returns the trace's module of the kind's runtime. 0: there is no such kind. */
+uint32_t kinds_module(struct thread *thread, uint32_t kind);
+
 #endif

@@ -66,6 +66,15 @@ bool kinds_introduce(struct thread *thread, uint32_t id)
     return true;
 }
 
+uint32_t kinds_module(struct thread *thread, uint32_t id)
+{
+    if (!kinds_introduce(thread, id))
+        return 0;
+    const struct kind *table = atomic_load_explicit(&kinds.all, memory_order_acquire);
+    return stack_runtime_module(atomic_load_explicit(&table[id].runtime, memory_order_acquire),
+                                thread);
+}
+
 ENTRY_POINT mprof_runtime mprof_runtime_create(const char *name,
                                                const struct mprof_runtime_calls *calls, void *data)
 {

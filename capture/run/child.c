@@ -79,12 +79,13 @@ static const char *prepare(const struct run_child *child, struct child_report *r
                  child->settings) < 0 ||
         setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
         extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
-        (child->python && (setenv("PYTHONMALLOC", "malloc", 1) != 0 ||
-                           extend_variable("LD_PRELOAD", child->python, ":", false) != 0)) ||
         (child->ecl && extend_variable("LD_PRELOAD", child->ecl, ":", false) != 0) ||
         (child->operators && extend_variable("LD_PRELOAD", child->operators, ":", false) != 0) ||
         (child->sized && extend_variable("LD_PRELOAD", child->sized, ":", false) != 0) ||
-        extend_variable("LD_PRELOAD", child->library, ":", false) != 0)
+        extend_variable("LD_PRELOAD", child->library, ":", false) != 0 ||
+        /* Before the recorder: it hears of the process's end first. */
+        (child->python && (setenv("PYTHONMALLOC", "malloc", 1) != 0 ||
+                           extend_variable("LD_PRELOAD", child->python, ":", false) != 0)))
         return "the environment";
     return NULL;
 }

@@ -200,8 +200,7 @@ static uint32_t type_at(struct replay *replay, uint32_t index, uint64_t address)
     return block && block->state == BLOCK_LIVE ? block->type : 0;
 }
 
-/* Returns the type that a kind of a runtime names. 0: none. */
-static uint32_t type_of_kind(struct replay *replay, uint64_t kind)
+uint32_t replay_kind(struct replay *replay, uint64_t kind)
 {
     const char *name = kind ? runtimes_kind(&replay->scan->runtimes, kind) : NULL;
     return name && name[0] ? type_table_kind(replay->types, name) : 0;
@@ -283,7 +282,7 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_ARENA:
         return name_arena(replay, &replay->arenas[index], extension);
     case TRACE_EXT_ARENA_ALLOC:
-        return allocate_block(replay, index, event, 0, type_of_kind(replay, extension->block_kind));
+        return allocate_block(replay, index, event, 0, replay_kind(replay, extension->block_kind));
     case TRACE_EXT_ARENA_REALLOC:
         /* The block keeps its contents, and so its type. */
         type = type_at(replay, index, extension->old_address);

@@ -102,8 +102,11 @@ static bool name_type(struct replay *replay, const struct trace_event *event)
     block->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
     if (extension->module > UINT32_MAX)
         return true;
+    const struct module_row *module = trace_scan_module(replay->scan, (uint32_t)extension->module);
     const uint32_t type =
-        type_table_named(replay->types, (uint32_t)extension->module, extension->symbol, size);
+        module && module->runtime
+            ? replay_kind(replay, extension->symbol)
+            : type_table_named(replay->types, (uint32_t)extension->module, extension->symbol, size);
     if (block->arena == 0)
         return rename_block(replay, block, type);
     block->type = type;

@@ -37,6 +37,7 @@ static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
 
 const struct python_layout PYTHON_LAYOUT = {
     .frames = frames,
+    .objects = PYTHON_OBJECTS,
     .version = PY_VERSION_HEX >> 16,
 #if PY_VERSION_HEX < 0x030d0000
     .has_evaluator = true,

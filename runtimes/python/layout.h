@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtimes/python/objects.h"
+
 struct mprof_frame;
 
 /* Who owns the memory of a frame, in all versions. */
@@ -27,6 +29,7 @@ struct python_layout {
     unsigned version; /* 0x030b: 3.11 */
     /* As mprof_runtime_calls.frames, with this layout: `data` is the struct python_interpreter. */
     unsigned (*frames)(void *data, struct mprof_frame *out, unsigned max);
+    python_objects *objects;
     /*
      * The frames of a thread. In 3.11 and 3.12 the thread state points to an object on the native
      * stack of the evaluator (`evaluator_*`), which points to the innermost frame. In 3.11 the

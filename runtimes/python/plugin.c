@@ -6,8 +6,12 @@
  * The interpreter is in the program from its start, in the program itself or in a library that it
  * is linked with; then the constructor finds it. Or a library with it is loaded later; then it is
  * noticed when it makes its key of thread-local data, before it runs the first function.
+ *
+ * When the interpreter begins to end, and when os._exit() ends the process, the types of the
+ * objects that are live then are recorded.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,10 +21,13 @@
 #include <unistd.h>
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 
 #include "capture/mprof.h"
 
 #include "runtimes/python/layout.h"
+#include "runtimes/python/objects.h"
 #include "runtimes/python/walk.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -39,6 +46,11 @@ static const struct python_layout *const layouts[] = {
 
 static struct {
     struct python_interpreter interpreter;
+    int (*is_finalizing)(void);
+    mprof_runtime runtime;
+    const struct link_map *library;
+    pid_t process;
+    _Atomic bool told;  /* the types, at this end of the interpreter */
     atomic_flag looked; /* at an interpreter, known or not */
     bool walks;
 } python = {.looked = ATOMIC_FLAG_INIT};
@@ -96,6 +108,8 @@ static bool take_interpreter(void *library, unsigned long version)
         interpreter->current_state = (void *(*)(void))dlsym(library, "_PyThreadState_UncheckedGet");
     interpreter->is_initialized = (int (*)(void))dlsym(library, "Py_IsInitialized");
     interpreter->code_type = dlsym(library, "PyCode_Type");
+    interpreter->tuple_type = dlsym(library, "PyTuple_Type");
+    interpreter->dict_type = dlsym(library, "PyDict_Type");
     if (!interpreter->layout)
         snprintf(why, sizeof(why), "this mprof was built without the headers of CPython %u.%u",
                  major, minor);
@@ -109,6 +123,19 @@ static bool take_interpreter(void *library, unsigned long version)
         return true;
     say_none(why);
     return false;
+}
+
+/* Returns the program or library that holds the address, without the loader's lock. */
+static const struct link_map *library_of(const void *address)
+{
+    struct dl_find_object found;
+    return _dl_find_object((void *)(uintptr_t)address, &found) == 0 ? found.dlfo_link_map : NULL;
+}
+
+static void after_fork(void)
+{
+    python.process = getpid();
+    python_after_fork();
 }
 
 /* Looks for an interpreter among the library's symbols, and registers it. Only the first one of a
@@ -127,33 +154,66 @@ static void look_into(void *library)
     if (!MPROF_HAS(runtime_create) || !take_interpreter(library, value))
         return;
     calls.frames = python.interpreter.layout->frames;
+    python.is_finalizing = (int (*)(void))dlsym(library, "Py_IsFinalizing");
+    if (!python.is_finalizing) /* before 3.13 */
+        python.is_finalizing = (int (*)(void))dlsym(library, "_Py_IsFinalizing");
+    python.library = library_of(python.interpreter.code_type);
+    python.process = getpid();
+    pthread_atfork(NULL, NULL, after_fork);
+    python.runtime = mprof_runtime_create("Python", &calls, &python.interpreter);
     python.walks = true;
-    pthread_atfork(NULL, NULL, python_after_fork);
-    mprof_runtime_create("Python", &calls, &python.interpreter);
 }
 
-/* Finds the real function. `next` keeps it. */
-static void *find_next(void *_Atomic *next, const char *name)
+/* The real functions behind those that are defined here. */
+static struct {
+    int (*key_create)(pthread_key_t *, void (*)(void *));
+    int (*key_delete)(pthread_key_t);
+    int (*sem_wait)(sem_t *);
+    int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+    void (*exit)(int);
+} next;
+
+static void find_next(void)
 {
-    void *real = atomic_load(next);
-    if (!real) {
-        real = dlsym(RTLD_NEXT, name);
-        atomic_store(next, real);
-    }
-    return real;
+    if (next.exit)
+        return;
+    next.key_create =
+        (int (*)(pthread_key_t *, void (*)(void *)))dlsym(RTLD_NEXT, "pthread_key_create");
+    next.key_delete = (int (*)(pthread_key_t))dlsym(RTLD_NEXT, "pthread_key_delete");
+    next.sem_wait = (int (*)(sem_t *))dlsym(RTLD_NEXT, "sem_wait");
+    next.sigaction =
+        (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(RTLD_NEXT, "sigaction");
+    next.exit = (void (*)(int))dlsym(RTLD_NEXT, "_exit");
+}
+
+/* Tells the types of the objects that are live, if the interpreter itself is the caller. A process
+ * that shares its memory with its parent must not. */
+static void tell_types(const void *caller)
+{
+    const int error = errno;
+    if (library_of(caller) == python.library && python.process == getpid())
+        python_tell_types(&python.interpreter, python.runtime);
+    errno = error;
+}
+
+/* Does that once when the interpreter begins to end. Everything is still there: it has called the
+ * functions of atexit, and frees no objects yet. */
+static void tell_at_end(const void *caller)
+{
+    if (python.walks && python.is_finalizing && python.is_finalizing() &&
+        library_of(caller) == python.library && !atomic_exchange(&python.told, true))
+        tell_types(caller);
 }
 
 /* CPython calls this first when it makes its thread states known. The caller is looked up without
  * the loader's lock, because allocators call this function, too. */
 EXPORTED int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
 {
-    static void *_Atomic next;
-    struct dl_find_object caller;
-    const int result = ((int (*)(pthread_key_t *, void (*)(void *)))find_next(
-        &next, "pthread_key_create"))(key, destroy);
-    if (_dl_find_object(__builtin_return_address(0), &caller) == 0 && caller.dlfo_link_map &&
-        strstr(caller.dlfo_link_map->l_name, "/libpython")) {
-        void *library = dlopen(caller.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    find_next();
+    const struct link_map *caller = library_of(__builtin_return_address(0));
+    const int result = next.key_create(key, destroy);
+    if (caller && strstr(caller->l_name, "/libpython")) {
+        void *library = dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library)
             look_into(library);
     }
@@ -163,13 +223,42 @@ EXPORTED int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
 /* An interpreter that ends calls this before it frees the states of its threads. */
 EXPORTED int pthread_key_delete(pthread_key_t key)
 {
-    static void *_Atomic next;
+    find_next();
     if (python.walks)
         python_wait(&python.interpreter);
-    return ((int (*)(pthread_key_t))find_next(&next, "pthread_key_delete"))(key);
+    atomic_store(&python.told, false);
+    return next.key_delete(key);
+}
+
+/* An interpreter that ends calls this (until 3.12) when it takes the lock of its list of threads.
+ */
+EXPORTED int sem_wait(sem_t *semaphore)
+{
+    find_next();
+    tell_at_end(__builtin_return_address(0));
+    return next.sem_wait(semaphore);
+}
+
+/* An interpreter that ends calls this for each signal that it handles. */
+EXPORTED int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    find_next();
+    tell_at_end(__builtin_return_address(0));
+    return next.sigaction(number, action, old);
+}
+
+/* os._exit() calls this. */
+EXPORTED _Noreturn void _exit(int status)
+{
+    find_next();
+    if (python.walks)
+        tell_types(__builtin_return_address(0));
+    next.exit(status);
+    __builtin_unreachable();
 }
 
 __attribute__((constructor)) static void begin(void)
 {
+    find_next();
     look_into(RTLD_DEFAULT);
 }

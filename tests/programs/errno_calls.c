@@ -239,6 +239,7 @@ static void runtime_calls(void)
         KEEPS(kind = mprof_kind_create(runtime, "kind"));
     KEEPS(mprof_arena_alloc_kind(arena, pool, sizeof(pool), 1, kind));
     KEEPS(free(malloc(10)));
+    KEEPS(mprof_type_kind(arena, pool, kind));
     KEEPS(mprof_collection(runtime, 1));
     KEEPS(mprof_collected(arena, pool));
     KEEPS(mprof_collection(runtime, 0));

@@ -115,12 +115,12 @@ static void *run(void *with)
 int main(void)
 {
     static const struct mprof_runtime_calls calls = {frames, name};
-    static char cells[CELLS][16];
+    static char cells[CELLS][16], text[24];
     pthread_t threads[THREADS];
     mprof_runtime toy = mprof_runtime_create("toy", &calls, NULL);
     outer_native();
     mprof_kind cons = mprof_kind_create(toy, "cons");
-    mprof_arena heap = mprof_arena_create("toy", 0);
+    mprof_arena heap = mprof_arena_create("toy", 0), texts = mprof_arena_create("texts", 0);
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (long i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, run, i > 0 ? &barrier : NULL);
@@ -136,6 +136,13 @@ int main(void)
     mprof_arena_free(heap, cells[CELLS - 1]);
     for (int i = 0; i < 10; i++)
         mprof_arena_alloc_kind(heap, cells[i], 16, 1, cons);
+    /* Types that are told later, of a block of the heap and of one of the arena. */
+    void *block = malloc(5000);
+    mprof_type_kind(0, block, mprof_kind_create(toy, "vector"));
+    mprof_type_kind(0, cells, cons); /* not a block */
+    mprof_arena_alloc(texts, text, 24, 1);
+    mprof_type_kind(texts, text, mprof_kind_create(toy, "string"));
+    free(block);
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
     pid_t child = fork();

@@ -44,10 +44,13 @@ check "roles" session.db "SELECT name, role, line FROM function WHERE role IN ('
 toy-inner|runtime|3
 toy-outer|runtime|3'
 cells="SELECT t.name, t.confidence, a.size, a.free_ns IS NULL, count(*) FROM allocation a
-    JOIN type t ON t.id = a.type_id WHERE a.arena_id > 0 GROUP BY 4 ORDER BY 4"
+    JOIN type t ON t.id = a.type_id WHERE a.arena_id > 0 AND a.size = 16 GROUP BY 4 ORDER BY 4"
 check "cells" session.db "$cells" 'cons|exact|16|0|99
 cons|exact|16|1|11'
-check "who freed" session.db "SELECT freed_by, kept, count(*) FROM v_allocation WHERE arena_id > 0 GROUP BY 1, 2 ORDER BY 1, 2" \
+check "types that are told later" session.db "SELECT a.size, t.name, t.confidence FROM allocation a JOIN type t ON t.id = a.type_id
+    WHERE a.size IN (24, 5000) ORDER BY 1" '24|string|exact
+5000|vector|exact'
+check "who freed" session.db "SELECT freed_by, kept, count(*) FROM v_allocation WHERE arena_id > 0 AND size = 16 GROUP BY 1, 2 ORDER BY 1, 2" \
     '|0|10
 |1|1
 collector|0|98

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The objects that are live, with their types. objects.c is compiled once for each version.
+ *
+ * The search reads what a garbage collection of the interpreter reads, by the same calls, and
+ * changes nothing. It finds the objects that the collector knows, those that they refer to, and the
+ * variables of functions that run.
+ */
+#ifndef MPROF_RUNTIMES_PYTHON_OBJECTS_H
+#define MPROF_RUNTIMES_PYTHON_OBJECTS_H
+
+#include "runtimes/python/address_set.h"
+
+struct python_interpreter;
+
+/* Who is told of the objects. */
+struct python_listener {
+    /* `block` is where the object's memory begins. `name` is that of the type. */
+    void (*tell)(void *context, void *block, const void *type, const char *name);
+    void *context;
+};
+
+/*
+ * Tells of each object of the interpreter to which the thread belongs, once. `state` is the
+ * calling thread's state, which holds the lock. While a collection goes on, it tells of none.
+ */
+typedef void python_objects(const struct python_interpreter *interpreter, void *state,
+                            const struct python_listener *listener);
+
+extern python_objects python_objects_3_11, python_objects_3_12, python_objects_3_13;
+
+/*
+ * Tells the recorder the types of the objects that are live, as kinds of the runtime. Does nothing
+ * if the calling thread does not hold the interpreter's lock.
+ */
+void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/mprof.h"
+
+#include "runtimes/python/objects.h"
+#include "runtimes/python/walk.h"
+
+#define TYPES_MAX 65536u
+
+struct telling {
+    mprof_runtime runtime;
+    struct address_set types;
+    mprof_kind *kinds; /* of each type of `types` */
+};
+
+static mprof_kind kinds[TYPES_MAX];
+
+static void tell(void *context, void *block, const void *type, const char *name)
+{
+    struct telling *telling = context;
+    const size_t known = telling->types.count;
+    const size_t place = known < TYPES_MAX ? address_set_add(&telling->types, type) : TYPES_MAX;
+    if (place >= TYPES_MAX)
+        return;
+    if (place == known)
+        telling->kinds[place] = mprof_kind_create(telling->runtime, name);
+    if (telling->kinds[place])
+        mprof_type_kind(0, block, telling->kinds[place]);
+}
+
+void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime)
+{
+    struct telling telling = {.runtime = runtime, .kinds = kinds};
+    const struct python_listener listener = {tell, &telling};
+    void *state = interpreter->own_state();
+    if (!state || interpreter->current_state() != state || !MPROF_HAS(type_kind))
+        return;
+    interpreter->layout->objects(interpreter, state, &listener);
+    address_set_free(&telling.types);
+}
