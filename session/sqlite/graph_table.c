@@ -6,18 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/sqlite/allocation_table.h"
+#include "session/sqlite/connection.h"
 #include "session/sqlite/graph_columns.h"
-#include "session/sqlite/opened.h"
 
 SQLITE_EXTENSION_INIT3
-
-/* What a connection has. The tables graph and graph_warning share it. */
-struct connection {
-    sqlite3 *database;
-    struct session *session; /* that the program has opened; NULL: `opened` */
-    struct opened *opened;
-    unsigned modules;
-};
 
 struct table {
     sqlite3_vtab base;
@@ -153,19 +146,6 @@ static void log_warnings(const struct graph_result *result)
                     warnings[i].message);
 }
 
-static bool find_session(struct connection *connection, struct cursor *cursor,
-                         struct session_error *error)
-{
-    cursor->row.session = connection->session;
-    if (connection->session)
-        return true;
-    cursor->opened =
-        opened_take(&connection->opened, sqlite3_db_filename(connection->database, "main"), error);
-    if (cursor->opened)
-        cursor->row.session = cursor->opened->session;
-    return cursor->opened != NULL;
-}
-
 static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
                   sqlite3_value **values)
 {
@@ -184,7 +164,8 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
     cursor->text = strdup((const char *)text);
     if (!cursor->text)
         return SQLITE_NOMEM;
-    if (!find_session(table->connection, cursor, &error))
+    cursor->row.session = connection_session(table->connection, &cursor->opened, &error);
+    if (!cursor->row.session)
         return fail(base->pVtab, &error);
     cursor->row.result = graph_run(cursor->row.session, cursor->text, &error);
     if (!cursor->row.result)
@@ -245,15 +226,6 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 
 /* ---- modules ---- */
 
-static void release(void *context)
-{
-    struct connection *connection = context;
-    if (--connection->modules > 0)
-        return;
-    opened_drop(connection->opened);
-    free(connection);
-}
-
 /* Without xCreate the tables exist in every connection and nobody can make more of them. */
 #define GRAPH_MODULE(CONNECT)                                                                      \
     {                                                                                              \
@@ -271,15 +243,14 @@ int graph_table_register_on(sqlite3 *database, struct session *session)
 {
     static const sqlite3_module graph = GRAPH_MODULE(connect_graph);
     static const sqlite3_module warning = GRAPH_MODULE(connect_warning);
-    struct connection *connection = calloc(1, sizeof(*connection));
+    struct connection *connection = connection_new(database, session);
     if (!connection)
         return SQLITE_NOMEM;
-    *connection = (struct connection){.database = database, .session = session, .modules = 2};
-    /* A call that fails calls release(). */
-    const int status = sqlite3_create_module_v2(database, "graph", &graph, connection, release);
-    if (status != SQLITE_OK) {
-        release(connection);
-        return status;
-    }
-    return sqlite3_create_module_v2(database, "graph_warning", &warning, connection, release);
+    int status = connection_add(connection, "graph", &graph);
+    if (status == SQLITE_OK)
+        status = connection_add(connection, "graph_warning", &warning);
+    if (status == SQLITE_OK)
+        status = allocation_table_add(connection);
+    connection_drop(connection);
+    return status;
 }

@@ -14,10 +14,14 @@ complain() { echo "FAILED: $1"; failed=1; }
 "$bin/mprof-ingest" --quiet -o s.db s.bin || exit 1
 ask() { sqlite3 s.db '.nullvalue NULL' ".load $MPROF_BUILD/lib/mprof_sqlite" "$@" 2>&1; }
 
+# The second query is asked without the extension, unless it is a graph.
 same() { # WHAT QUERY QUERY
     local by_graph by_tables
     by_graph=$(ask "$2")
-    by_tables=$(ask "$3")
+    case $3 in
+        *graph\(*) by_tables=$(ask "$3") ;;
+        *) by_tables=$(sqlite3 s.db '.nullvalue NULL' "$3" 2>&1) ;;
+    esac
     [ -n "$by_tables" ] && [ "$by_graph" = "$by_tables" ] && return
     complain "$1 differs:"
     diff <(echo "$by_graph") <(echo "$by_tables") | head -10
@@ -54,6 +58,16 @@ same 'a text that comes from a table' \
 same 'a join with a table' \
     "SELECT s.id, g.bytes FROM stack s JOIN graph('all | join stack') g ON g.key1 = s.id ORDER BY 1" \
     "SELECT id, bytes FROM stack WHERE allocations > 0 ORDER BY id"
+
+# v_allocation is a table of the extension: the same rows as those of the view.
+for query in 'SELECT * FROM v_allocation ORDER BY id' \
+    'SELECT type, function, count(*), sum(size), max(lifetime_ns) FROM v_allocation GROUP BY type, function' \
+    "SELECT count(*), min(id) FROM v_allocation WHERE function LIKE '%hand%' AND module = 'handed_over'" \
+    'SELECT DISTINCT kind, thread FROM v_allocation ORDER BY kind, thread'; do
+    same "v_allocation: $query" "$query" "$query"
+done
+ask 'EXPLAIN QUERY PLAN SELECT count(*) FROM v_allocation GROUP BY type' | grep -q 'VIRTUAL TABLE' ||
+    complain 'v_allocation is still the view'
 
 # The views that sum up, each against the rows or the engine.
 same 'v_stack_total by function, module and file' \

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/sqlite/allocation_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/data/error.h"
+#include "session/data/session_state.h"
+
+const char allocation_definition[] =
+    "CREATE TABLE v_allocation(id INTEGER, address INTEGER, size INTEGER, count INTEGER, kind TEXT,"
+    " alignment INTEGER, arena_id INTEGER, thread_id INTEGER, stack_id INTEGER, type_id INTEGER,"
+    " alloc_ns INTEGER, free_ns INTEGER, free_thread_id INTEGER, free_stack_id INTEGER,"
+    " realloc_of INTEGER, function TEXT, file TEXT, line INTEGER, module TEXT, type TEXT,"
+    " confidence, thread TEXT, lifetime_ns, extra_bytes, process_id INTEGER, pid INTEGER,"
+    " process TEXT, owner TEXT, user TEXT, freed_by, kept)";
+
+#define BIT(column) (1u << (column))
+
+static const struct {
+    enum allocation_by by;
+    unsigned needs;
+} about[ALLOCATION_COLUMNS] = {
+    [ALLOCATION_ID] = {BY_ROW, 0},
+    [ALLOCATION_ADDRESS] = {BY_ROW, BIT(COLUMN_ADDRESS)},
+    [ALLOCATION_SIZE] = {BY_ROW, BIT(COLUMN_SIZE)},
+    [ALLOCATION_COUNT] = {BY_ROW, BIT(COLUMN_COUNT_OF_OBJECTS)},
+    [ALLOCATION_KIND] = {BY_KIND, BIT(COLUMN_KIND)},
+    [ALLOCATION_ALIGNMENT] = {BY_ROW, BIT(COLUMN_ALIGNMENT)},
+    [ALLOCATION_ARENA_ID] = {BY_ROW, BIT(COLUMN_ARENA)},
+    [ALLOCATION_THREAD_ID] = {BY_THREAD, BIT(COLUMN_THREAD)},
+    [ALLOCATION_STACK_ID] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_TYPE_ID] = {BY_TYPE, BIT(COLUMN_TYPE)},
+    [ALLOCATION_ALLOC_NS] = {BY_ROW, BIT(COLUMN_ALLOC_NS)},
+    [ALLOCATION_FREE_NS] = {BY_ROW, BIT(COLUMN_ALLOC_NS) | BIT(COLUMN_LIFE_NS)},
+    [ALLOCATION_FREE_THREAD_ID] = {BY_ROW, BIT(COLUMN_FREE_THREAD) | BIT(COLUMN_LIFE_NS)},
+    [ALLOCATION_FREE_STACK_ID] = {BY_ROW, BIT(COLUMN_FREE_STACK) | BIT(COLUMN_LIFE_NS)},
+    [ALLOCATION_REALLOC_OF] = {BY_ROW, BIT(COLUMN_REALLOC_OF)},
+    [ALLOCATION_FUNCTION] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_FILE] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_LINE] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_MODULE] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_TYPE] = {BY_TYPE, BIT(COLUMN_TYPE)},
+    [ALLOCATION_CONFIDENCE] = {BY_TYPE, BIT(COLUMN_TYPE)},
+    [ALLOCATION_THREAD] = {BY_THREAD, BIT(COLUMN_THREAD)},
+    [ALLOCATION_LIFETIME_NS] = {BY_ROW, BIT(COLUMN_ALLOC_NS) | BIT(COLUMN_LIFE_NS)},
+    [ALLOCATION_EXTRA_BYTES] = {BY_ROW,
+                                BIT(COLUMN_SIZE) | BIT(COLUMN_COUNT_OF_OBJECTS) | BIT(COLUMN_TYPE)},
+    [ALLOCATION_PROCESS_ID] = {BY_THREAD, BIT(COLUMN_THREAD)},
+    [ALLOCATION_PID] = {BY_THREAD, BIT(COLUMN_THREAD)},
+    [ALLOCATION_PROCESS] = {BY_THREAD, BIT(COLUMN_THREAD)},
+    [ALLOCATION_OWNER] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_USER] = {BY_STACK, BIT(COLUMN_STACK)},
+    [ALLOCATION_FREED_BY] = {BY_ROW, BIT(COLUMN_LIFE_NS) | BIT(COLUMN_FREE_STACK)},
+    [ALLOCATION_KEPT] = {BY_ROW, BIT(COLUMN_ALLOC_NS) | BIT(COLUMN_LIFE_NS) | BIT(COLUMN_ARENA)},
+};
+
+enum allocation_by allocation_column_by(int column)
+{
+    return about[column].by;
+}
+
+unsigned allocation_column_needs(int column)
+{
+    return about[column].needs;
+}
+
+bool allocation_column_is_plain(int column)
+{
+    switch (column) {
+    case ALLOCATION_ADDRESS:
+    case ALLOCATION_SIZE:
+    case ALLOCATION_COUNT:
+    case ALLOCATION_ALIGNMENT:
+    case ALLOCATION_ARENA_ID:
+    case ALLOCATION_THREAD_ID:
+    case ALLOCATION_STACK_ID:
+    case ALLOCATION_TYPE_ID:
+    case ALLOCATION_ALLOC_NS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum column allocation_by_column(enum allocation_by by)
+{
+    static const enum column columns[BY_TOTAL] = {[BY_STACK] = COLUMN_STACK,
+                                                  [BY_TYPE] = COLUMN_TYPE,
+                                                  [BY_THREAD] = COLUMN_THREAD,
+                                                  [BY_KIND] = COLUMN_KIND};
+    return columns[by];
+}
+
+struct allocation_columns {
+    struct session *session;
+    struct string_pool pool;
+    int64_t end_ns;
+    struct allocation_value *values[ALLOCATION_COLUMNS]; /* by id; NULL: not in use, or BY_ROW */
+    struct allocation_value *type_size; /* by type; NULL: ALLOCATION_EXTRA_BYTES is not in use */
+    struct allocation_value *kept_ns;   /* by arena; NULL: ALLOCATION_KEPT is not in use */
+};
+
+static struct allocation_value number(int64_t value)
+{
+    return (struct allocation_value){.number = value, .form = VALUE_NUMBER};
+}
+
+static struct allocation_value text(const char *value)
+{
+    if (!value)
+        return (struct allocation_value){.form = VALUE_NULL};
+    return (struct allocation_value){
+        .text = value, .length = (uint32_t)strlen(value), .form = VALUE_TEXT};
+}
+
+/* ---- columns by id ---- */
+
+size_t allocation_ids(const struct allocation_columns *columns, enum allocation_by by)
+{
+    const struct session *session = columns->session;
+    switch (by) {
+    case BY_STACK:
+        return session->stacks.count;
+    case BY_TYPE:
+        return session->names.type.count;
+    case BY_THREAD:
+        return session->names.thread.count;
+    case BY_KIND:
+        return session->names.kind.count;
+    default:
+        return 0;
+    }
+}
+
+/* A column that a query of the tables fills. */
+struct filling {
+    struct allocation_columns *columns;
+    struct allocation_value *values;
+    size_t count;
+    bool frames; /* the numbers are frames whose functions are the values */
+};
+
+static bool fill_row(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct filling *filling = context;
+    const struct session *session = filling->columns->session;
+    const int64_t id = database_number(row, 0), value = database_number(row, 2);
+    if (id < 0 || (uint64_t)id >= filling->count)
+        return true;
+    struct allocation_value *to = &filling->values[id];
+    if (database_is_null(row, 1) && database_is_null(row, 2))
+        return true;
+    if (filling->frames) {
+        const struct stacks *stacks = &session->stacks;
+        if (value > 0 && value < stacks->frame_count && stacks->frame_table[value].function != 0)
+            *to = text(session_function_name(session, stacks->frame_table[value].function));
+        return true;
+    }
+    if (database_is_null(row, 1)) {
+        *to = number(value);
+        return true;
+    }
+    const char *copy = string_pool_add(&filling->columns->pool, database_text(row, 1));
+    *to = text(copy);
+    return copy || session_fail_memory(error, "the names of allocations");
+}
+
+/* Fills by the rows (id, text, number) of a query: one of the last two is null, or both. */
+static bool fill_by_sql(struct allocation_columns *columns, struct allocation_value *values,
+                        size_t count, const char *sql, bool frames, struct session_error *error)
+{
+    struct filling filling = {columns, values, count, frames};
+    return database_each(columns->session->database, sql, fill_row, &filling, error);
+}
+
+/* The value of a stack's call site. */
+static struct allocation_value of_site(const struct session *session, int column, uint32_t stack)
+{
+    const struct names *names = &session->names;
+    const uint32_t function = session->stacks.function[stack];
+    const struct stack_frame *site = stacks_call_site(&session->stacks, stack);
+    switch (column) {
+    case ALLOCATION_FUNCTION:
+        return text(function != 0 ? session_function_name(session, function) : NULL);
+    case ALLOCATION_FILE:
+        return text(site->file != 0 ? names->file.name[site->file] : NULL);
+    case ALLOCATION_MODULE:
+        return text(site->module != 0 ? names->module.name[site->module] : NULL);
+    default:
+        return site->line != 0 ? number(site->line) : text(NULL);
+    }
+}
+
+static struct allocation_value of_type(const struct session *session, int column, uint32_t type)
+{
+    const struct names *names = &session->names;
+    if (column == ALLOCATION_CONFIDENCE)
+        return text(type != 0 ? names->confidence[type] : "unknown");
+    return text(type != 0 ? names->type.name[type] : NULL);
+}
+
+static bool fill(struct allocation_columns *columns, int column, struct allocation_value *values,
+                 size_t count, struct session_error *error)
+{
+    static const char *const queries[ALLOCATION_COLUMNS] = {
+        [ALLOCATION_KIND] = "SELECT id, name, NULL FROM kind",
+        [ALLOCATION_THREAD] = "SELECT id, name, NULL FROM thread",
+        [ALLOCATION_PROCESS_ID] = "SELECT id, NULL, process_id FROM thread",
+        [ALLOCATION_PID] =
+            "SELECT t.id, NULL, pid FROM thread t JOIN process p ON p.id = process_id",
+        [ALLOCATION_PROCESS] =
+            "SELECT t.id, program, NULL FROM thread t JOIN process p ON p.id = process_id",
+        [ALLOCATION_OWNER] = "SELECT s.id, name, NULL FROM stack s JOIN owner o ON o.id = owner_id",
+        [ALLOCATION_USER] = "SELECT id, NULL, user_frame_id FROM stack",
+    };
+    if (queries[column])
+        return fill_by_sql(columns, values, count, queries[column], column == ALLOCATION_USER,
+                           error);
+    for (size_t id = 0; id < count; id++) {
+        if (column == ALLOCATION_THREAD_ID || column == ALLOCATION_STACK_ID ||
+            column == ALLOCATION_TYPE_ID)
+            values[id] = number((int64_t)id);
+        else if (about[column].by == BY_TYPE)
+            values[id] = of_type(columns->session, column, (uint32_t)id);
+        else
+            values[id] = of_site(columns->session, column, (uint32_t)id);
+    }
+    return true;
+}
+
+/* Makes an array of nulls. */
+static struct allocation_value *nulls(size_t count, struct session_error *error)
+{
+    struct allocation_value *values = calloc(count + 1, sizeof(*values));
+    if (!values)
+        session_fail_memory(error, "the names of allocations");
+    return values;
+}
+
+static bool use(struct allocation_columns *columns, int column, struct session_error *error)
+{
+    const struct names *names = &columns->session->names;
+    const bool sizes = column == ALLOCATION_EXTRA_BYTES && !columns->type_size;
+    const bool kept = column == ALLOCATION_KEPT && !columns->kept_ns;
+    const bool named = about[column].by != BY_ROW && !columns->values[column];
+    const size_t count = sizes  ? names->type.count
+                         : kept ? names->arena.count
+                                : allocation_ids(columns, about[column].by);
+    if (!sizes && !kept && !named)
+        return true;
+    struct allocation_value *values = nulls(count, error);
+    bool good = values != NULL;
+    if (good && (sizes || kept))
+        good = fill_by_sql(columns, values, count,
+                           sizes ? "SELECT id, NULL, size FROM type"
+                                 : "SELECT id, NULL, kept_ns FROM arena",
+                           false, error);
+    else if (good)
+        good = fill(columns, column, values, count, error);
+    if (!good) {
+        free(values);
+        return false;
+    }
+    *(sizes ? &columns->type_size : kept ? &columns->kept_ns : &columns->values[column]) = values;
+    return true;
+}
+
+bool allocation_columns_use(struct allocation_columns *columns, uint64_t used,
+                            struct session_error *error)
+{
+    for (int column = 0; column < ALLOCATION_COLUMNS; column++) {
+        if ((used >> column & 1) != 0 && !use(columns, column, error))
+            return false;
+    }
+    return true;
+}
+
+const struct allocation_value *allocation_values(const struct allocation_columns *columns,
+                                                 int column)
+{
+    return columns->values[column];
+}
+
+/* ---- columns by row ---- */
+
+int64_t allocation_end_ns(const struct allocation_columns *columns)
+{
+    return columns->end_ns;
+}
+
+static struct allocation_value extra_bytes(const struct allocation_columns *columns,
+                                           const struct allocation_row *row)
+{
+    const struct allocation_value *size = &columns->type_size[row->of[COLUMN_TYPE]];
+    if (size->form != VALUE_NUMBER)
+        return text(NULL);
+    const uint64_t held = row->of[COLUMN_COUNT_OF_OBJECTS] * (uint64_t)size->number;
+    const uint64_t bytes = row->of[COLUMN_SIZE];
+    return number(bytes > held ? (int64_t)(bytes - held) : 0);
+}
+
+static bool is_kept(const struct allocation_columns *columns, const struct allocation_row *row)
+{
+    const uint64_t arena = row->of[COLUMN_ARENA];
+    const size_t arenas = columns->session->names.arena.count;
+    if (row->of[COLUMN_LIFE_NS] != 0)
+        return false;
+    return arena >= arenas || columns->kept_ns[arena].form == VALUE_NULL ||
+           (int64_t)row->of[COLUMN_ALLOC_NS] <= columns->kept_ns[arena].number;
+}
+
+void allocation_value_of_row(const struct allocation_columns *columns, int column,
+                             const struct allocation_row *row, struct allocation_value *value)
+{
+    const uint64_t *of = row->of;
+    const bool live = of[COLUMN_LIFE_NS] == 0;
+    const uint64_t freed = of[COLUMN_ALLOC_NS] + of[COLUMN_LIFE_NS] - 1;
+    *value = (struct allocation_value){.form = VALUE_NULL};
+    switch (column) {
+    case ALLOCATION_ID:
+        *value = number((int64_t)row->id);
+        break;
+    case ALLOCATION_FREE_NS:
+        if (!live)
+            *value = number((int64_t)freed);
+        break;
+    case ALLOCATION_FREE_THREAD_ID:
+        if (!live && of[COLUMN_FREE_THREAD] != 0)
+            *value = number((int64_t)of[COLUMN_FREE_THREAD]);
+        break;
+    case ALLOCATION_FREE_STACK_ID:
+        if (!live && of[COLUMN_FREE_STACK] != 0)
+            *value = number((int64_t)of[COLUMN_FREE_STACK]);
+        break;
+    case ALLOCATION_REALLOC_OF:
+        if (of[COLUMN_REALLOC_OF] != 0)
+            *value = number((int64_t)of[COLUMN_REALLOC_OF]);
+        break;
+    case ALLOCATION_LIFETIME_NS:
+        *value = number((live ? columns->end_ns : (int64_t)freed) - (int64_t)of[COLUMN_ALLOC_NS]);
+        break;
+    case ALLOCATION_EXTRA_BYTES:
+        *value = extra_bytes(columns, row);
+        break;
+    case ALLOCATION_FREED_BY:
+        if (!live)
+            *value =
+                text(stacks_by_collector(&columns->session->stacks, (uint32_t)of[COLUMN_FREE_STACK])
+                         ? "collector"
+                         : "program");
+        break;
+    case ALLOCATION_KEPT:
+        *value = number(is_kept(columns, row));
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- order ---- */
+
+int allocation_compare(const struct allocation_value *left, const struct allocation_value *right)
+{
+    if (left->form != right->form)
+        return left->form < right->form ? -1 : 1;
+    if (left->form == VALUE_NUMBER)
+        return left->number < right->number ? -1 : left->number > right->number;
+    if (left->form == VALUE_NULL || left->text == right->text)
+        return 0;
+    return strcmp(left->text, right->text);
+}
+
+struct ranking {
+    const struct allocation_value *values[ALLOCATION_COLUMNS];
+    size_t count;
+    unsigned descending;
+};
+
+static int compare_ids(const void *left, const void *right, void *context)
+{
+    const struct ranking *ranking = context;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    for (size_t i = 0; i < ranking->count; i++) {
+        const int order = allocation_compare(&ranking->values[i][a], &ranking->values[i][b]);
+        if (order != 0)
+            return (ranking->descending >> i & 1) != 0 ? -order : order;
+    }
+    return 0;
+}
+
+size_t allocation_ranks(const struct allocation_columns *columns, const int *of, size_t count,
+                        unsigned descending, uint32_t **ranks, struct session_error *error)
+{
+    struct ranking ranking = {.count = count, .descending = descending};
+    const size_t ids = allocation_ids(columns, about[of[0]].by);
+    uint32_t *order = malloc((ids + 1) * sizeof(*order));
+    *ranks = calloc(ids + 1, sizeof(**ranks));
+    size_t rank = 0;
+    for (size_t i = 0; i < count; i++)
+        ranking.values[i] = columns->values[of[i]];
+    if (!order || !*ranks) {
+        free(order);
+        free(*ranks);
+        *ranks = NULL;
+        session_fail_memory(error, "the order of allocations");
+        return 0;
+    }
+    for (uint32_t id = 0; id < ids; id++)
+        order[id] = id;
+    qsort_r(order, ids, sizeof(*order), compare_ids, &ranking);
+    for (size_t i = 0; i < ids; i++) {
+        rank += i > 0 && compare_ids(&order[i - 1], &order[i], &ranking) != 0;
+        (*ranks)[order[i]] = (uint32_t)rank;
+    }
+    free(order);
+    return rank + 1;
+}
+
+/* ---- all ---- */
+
+static bool read_end(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    *(int64_t *)context = database_number(row, 0);
+    return true;
+}
+
+struct allocation_columns *allocation_columns_new(struct session *session,
+                                                  struct session_error *error)
+{
+    struct allocation_columns *columns = calloc(1, sizeof(*columns));
+    if (!columns) {
+        session_fail_memory(error, "the columns of allocations");
+        return NULL;
+    }
+    columns->session = session;
+    if (!database_each(session->database, "SELECT value FROM meta WHERE key = 'duration_ns'",
+                       read_end, &columns->end_ns, error)) {
+        allocation_columns_free(columns);
+        return NULL;
+    }
+    return columns;
+}
+
+void allocation_columns_free(struct allocation_columns *columns)
+{
+    if (!columns)
+        return;
+    for (int column = 0; column < ALLOCATION_COLUMNS; column++)
+        free(columns->values[column]);
+    free(columns->type_size);
+    free(columns->kept_ns);
+    string_pool_free(&columns->pool);
+    free(columns);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tests of v_allocation's columns, turned into tests of the column chunks. What it cannot test it
+ * lets pass: SQLite tests every row again.
+ */
+#ifndef MPROF_SESSION_SQLITE_ALLOCATION_FILTER_H
+#define MPROF_SESSION_SQLITE_ALLOCATION_FILTER_H
+
+#include "session/sqlite/allocation_columns.h"
+
+struct allocation_filter;
+struct allocation_test;
+struct column_reader;
+
+/* Makes a filter that all rows pass. `columns` outlives it. NULL with `error` set. */
+struct allocation_filter *allocation_filter_new(struct session *session,
+                                                struct allocation_columns *columns,
+                                                struct session_error *error);
+void allocation_filter_free(struct allocation_filter *filter);
+/* Returns false with `error` set. */
+bool allocation_filter_add(struct allocation_filter *filter, const struct allocation_test *test,
+                           struct session_error *error);
+/* Return the first chunk that can have a row that passes, and the one behind the last. */
+uint32_t allocation_filter_first_chunk(const struct allocation_filter *filter);
+uint32_t allocation_filter_behind_chunk(const struct allocation_filter *filter);
+/* Stores a bit for each row of a chunk that passes, and whether there is one. Returns false with
+ * `error` set. */
+bool allocation_filter_chunk(struct allocation_filter *filter, struct column_reader *reader,
+                             uint32_t chunk, uint64_t *words, bool *any,
+                             struct session_error *error);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Asks the same queries of v_allocation twice: of the view, and of the table that takes its place
+ * with the extension. Both must give the same rows. Most queries are put together by chance.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "session/sqlite/allocation_rows.h"
+#include "session/sqlite/graph_table.h"
+
+#define PATH "allocation_table.db"
+enum { ROWS = 3000 };
+
+static sqlite3 *by_view, *by_table;
+
+static void open_both(size_t allocations)
+{
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = allocations;
+    options.stacks = 60;
+    options.functions = 20;
+    assert_true(fixture_write(PATH, &options));
+    /* Names that are not there, twice there, or differ in case only; addresses with a sign. */
+    assert_true(fixture_sql(
+        PATH, "UPDATE type SET name = 'Node' WHERE id IN (1, 3);"
+              "UPDATE type SET name = 'node', size = NULL WHERE id = 2;"
+              "UPDATE thread SET name = NULL WHERE id = 2;"
+              "UPDATE stack SET call_site_frame_id = NULL, function_id = NULL WHERE id % 7 = 3;"
+              "UPDATE stack SET user_frame_id = call_site_frame_id WHERE id % 2 = 0;"
+              "UPDATE stack SET state = 'collector' WHERE id = 9;"
+              "UPDATE frame SET line = NULL WHERE id % 5 = 0;"));
+    assert_int_equal(sqlite3_open_v2(PATH, &by_view, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(PATH, &by_table, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(graph_table_register(by_table), SQLITE_OK);
+}
+
+static int open_small(void **state)
+{
+    (void)state;
+    open_both(ROWS);
+    return 0;
+}
+
+static int open_large(void **state)
+{
+    (void)state;
+    open_both(COLUMN_CHUNK_ROWS + 500);
+    return 0;
+}
+
+static int close_both(void **state)
+{
+    (void)state;
+    sqlite3_close(by_view);
+    sqlite3_close(by_table);
+    return 0;
+}
+
+/* ---- comparing ---- */
+
+struct answer {
+    char **rows;
+    size_t count, capacity;
+};
+
+static void free_answer(struct answer *answer)
+{
+    for (size_t i = 0; answer->rows && i < answer->count; i++)
+        free(answer->rows[i]);
+    free(answer->rows);
+}
+
+static struct answer ask(sqlite3 *database, const char *sql)
+{
+    struct answer answer = {.count = 0};
+    sqlite3_stmt *query;
+    int status;
+    if (sqlite3_prepare_v2(database, sql, -1, &query, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(database));
+    while ((status = sqlite3_step(query)) == SQLITE_ROW) {
+        char row[2048] = "";
+        size_t used = 0;
+        for (int i = 0; i < sqlite3_column_count(query); i++) {
+            const char *text = (const char *)sqlite3_column_text(query, i);
+            used += (size_t)snprintf(row + used, sizeof(row) - used, "%d %s|",
+                                     sqlite3_column_type(query, i), text ? text : "");
+        }
+        if (answer.count == answer.capacity) {
+            answer.capacity = answer.capacity * 2 + 64;
+            answer.rows = realloc(answer.rows, answer.capacity * sizeof(char *));
+            assert_non_null(answer.rows);
+        }
+        answer.rows[answer.count++] = strdup(row);
+    }
+    if (status != SQLITE_DONE)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(database));
+    sqlite3_finalize(query);
+    return answer;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Returns the number of rows. */
+static size_t check(const char *sql, bool ordered)
+{
+    struct answer view = ask(by_view, sql), table = ask(by_table, sql);
+    const size_t count = view.count;
+    if (!ordered && count > 0 && table.count > 0) {
+        qsort(view.rows, view.count, sizeof(char *), compare_rows);
+        qsort(table.rows, table.count, sizeof(char *), compare_rows);
+    }
+    if (view.count != table.count)
+        fail_msg("%s: %zu rows, not %zu", sql, table.count, view.count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(view.rows[i], table.rows[i]) != 0)
+            fail_msg("%s: row %zu is %s, not %s", sql, i, table.rows[i], view.rows[i]);
+    }
+    free_answer(&view);
+    free_answer(&table);
+    return count;
+}
+
+/* ---- queries by chance ---- */
+
+static uint64_t chance_state;
+
+static unsigned chance(unsigned below)
+{
+    chance_state = chance_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(chance_state >> 33) % below;
+}
+
+static const char *const shared[] = {"function", "file",   "line", "module",     "owner",
+                                     "user",     "type",   "kind", "confidence", "stack_id",
+                                     "type_id",  "thread", "pid",  "thread_id",  "process"};
+enum { SHARED = sizeof(shared) / sizeof(*shared) };
+
+static const char *const conditions[] = {
+    "size > 100",
+    "size BETWEEN 16 AND 4096",
+    "size = 32.0",
+    "size < '200'",
+    "free_ns IS NULL",
+    "free_ns IS NOT NULL",
+    "free_ns < 20000000",
+    "id <= 65536",
+    "id >= 65530",
+    "id IN (5, 65536, 65537, 66000, 1000000)",
+    "id < -1",
+    "lifetime_ns > 10000",
+    "lifetime_ns <= 500",
+    "alloc_ns > 5000000 AND alloc_ns < 90000000",
+    "address = (SELECT address FROM allocation WHERE id = 77)",
+    "address < 0",
+    "function LIKE '%a%'",
+    "function NOT LIKE '%a%'",
+    "function GLOB '*1*'",
+    "type = 'Node'",
+    "type = 'Node' COLLATE NOCASE",
+    "type LIKE 'node'",
+    "type IN ('Node', 'node', 'none')",
+    "type IS NULL",
+    "type > 'M'",
+    "type IS NOT NULL AND kind <> 'malloc'",
+    "stack_id IN (3, 4, 5, 6, 7)",
+    "stack_id = 12",
+    "stack_id = '12'",
+    "line >= 40",
+    "thread IS NULL",
+    "thread_id = 2",
+    "module = 'libc.so.6' OR size < 64",
+    "owner IS NULL",
+    "user = function",
+    "freed_by = 'collector'",
+    "kept",
+    "extra_bytes > 0",
+    "realloc_of IS NOT NULL",
+    "arena_id = 0",
+    "kind IN (SELECT name FROM kind WHERE id < 3)",
+    "confidence = 'unknown'",
+};
+enum { CONDITIONS = sizeof(conditions) / sizeof(*conditions) };
+
+/* Writes up to `most` columns that rows share, each at most once. */
+static void write_columns(char *text, size_t size, unsigned most, const char *suffix)
+{
+    const unsigned first = chance(SHARED), step = 1 + chance(3), count = 1 + chance(most);
+    size_t used = 0;
+    for (unsigned i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s", i > 0 ? ", " : "",
+                                 shared[(first + i * step) % SHARED], i == 0 ? suffix : "");
+}
+
+static size_t check_by_chance(void)
+{
+    char sql[1024], where[300] = "", columns[200];
+    if (chance(4) > 0)
+        snprintf(where, sizeof(where), "WHERE %s AND %s", conditions[chance(CONDITIONS)],
+                 conditions[chance(CONDITIONS)]);
+    switch (chance(4)) {
+    case 0:
+        write_columns(columns, sizeof(columns), 3, chance(2) == 0 ? " DESC" : "");
+        snprintf(sql, sizeof(sql), "SELECT function FROM v_allocation %s ORDER BY function, kind",
+                 where);
+        check(sql, true);
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*), sum(n) FROM (SELECT id AS n FROM v_allocation %s ORDER BY %s)",
+                 where, columns);
+        return check(sql, true);
+    case 1:
+        write_columns(columns, sizeof(columns), 4, "");
+        snprintf(sql, sizeof(sql), "SELECT DISTINCT %s FROM v_allocation %s", columns, where);
+        break;
+    case 2:
+        snprintf(sql, sizeof(sql), "SELECT * FROM v_allocation %s%s", where,
+                 where[0] ? "" : "WHERE id % 97 = 0");
+        break;
+    default:
+        write_columns(columns, sizeof(columns), 5, "");
+        snprintf(sql, sizeof(sql),
+                 "SELECT %s, count(*), sum(size), min(id), max(lifetime_ns), count(DISTINCT kind),"
+                 " max(stack_id) FROM v_allocation %s GROUP BY %s",
+                 columns, where, columns);
+        break;
+    }
+    return check(sql, false);
+}
+
+/* With little memory most groups come by a pass of their own. */
+static void test_rows(void **state)
+{
+    static const size_t memory[] = {(size_t)8 << 20, 4000, 500};
+    (void)state;
+    size_t rows = 0;
+    chance_state = 7;
+    for (size_t i = 0; i < 3; i++) {
+        allocation_gathered_max = memory[i];
+        for (int k = 0; k < 60; k++)
+            rows += check_by_chance();
+    }
+    allocation_gathered_max = memory[0];
+    assert_true(rows > 1000);
+}
+
+/* Each condition alone, which must let no row of the view fall. */
+static void test_conditions(void **state)
+{
+    char sql[400];
+    (void)state;
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*), sum(id), total(size), max(address) FROM v_allocation WHERE %s",
+                 conditions[i]);
+        check(sql, true);
+    }
+    check("SELECT count(*) FROM v_allocation", true);
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    check("SELECT type, thread FROM v_allocation ORDER BY type DESC, thread", true);
+    check("SELECT module, line, kind FROM v_allocation ORDER BY module, line DESC, kind", true);
+    check("SELECT DISTINCT function, type FROM v_allocation ORDER BY function DESC, type", true);
+    check("SELECT owner, count(*) FROM v_allocation GROUP BY owner ORDER BY owner", true);
+}
+
+static void test_joins(void **state)
+{
+    (void)state;
+    check("SELECT s.id, count(a.id), sum(a.size) FROM stack s LEFT JOIN v_allocation a"
+          " ON a.stack_id = s.id AND a.size > 64 WHERE s.id < 6 GROUP BY s.id",
+          false);
+    check("SELECT a.id, b.function FROM v_allocation a JOIN v_allocation b ON b.id = a.realloc_of"
+          " WHERE a.id < 3000",
+          false);
+}
+
+/* Tells whether the first row of an answer has a text. */
+static bool says(const char *sql, const char *text)
+{
+    struct answer answer = ask(by_table, sql);
+    const bool found = answer.rows && strstr(answer.rows[0], text);
+    free_answer(&answer);
+    return found;
+}
+
+static void test_place(void **state)
+{
+    (void)state;
+    assert_true(says("EXPLAIN QUERY PLAN SELECT type, count(*) FROM v_allocation GROUP BY type",
+                     "VIRTUAL TABLE"));
+    /* The view of the file is still there. */
+    assert_true(says("SELECT count(*) FROM main.v_allocation", "1 3000|"));
+    assert_false(says("EXPLAIN QUERY PLAN SELECT type FROM main.v_allocation", "VIRTUAL TABLE"));
+}
+
+/* Several chunks. */
+static void test_chunks(void **state)
+{
+    (void)state;
+    check("SELECT count(*), sum(id), sum(size) FROM v_allocation WHERE id >= 65530", true);
+    check("SELECT * FROM v_allocation WHERE id IN (5, 65535, 65536, 65537, 66036, 66037)", false);
+    check("SELECT type, thread, count(*), sum(size), min(id), max(id) FROM v_allocation"
+          " GROUP BY type, thread",
+          false);
+    allocation_gathered_max = 30000;
+    check("SELECT kind, count(*), sum(id), sum(size) FROM v_allocation GROUP BY kind", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest small[] = {cmocka_unit_test(test_place), cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_conditions),
+                                       cmocka_unit_test(test_order), cmocka_unit_test(test_joins)};
+    const struct CMUnitTest large[] = {cmocka_unit_test(test_chunks)};
+    const int failed = cmocka_run_group_tests(small, open_small, close_both);
+    return cmocka_run_group_tests(large, open_large, close_both) + failed;
+}
