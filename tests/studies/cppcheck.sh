@@ -12,7 +12,7 @@ mprof-ingest -q -o cppcheck.db cppcheck.bin || fail "ingest"
 sane cppcheck.db
 
 mprof-export -f csv --filter 'reserves' -o reserves.csv cppcheck.db || fail "the graph"
-python3 - reserves.csv "$(meta cppcheck.db allocations)" <<'PY'
+python3 - reserves.csv "$(meta cppcheck.db allocations)" >found.txt <<'PY'
 import csv, sys
 rows, all_blocks = list(csv.DictReader(open(sys.argv[1]))), int(sys.argv[2])
 print('| user | size | allocations | of all | largest live |\n| --- | ---: | ---: | ---: | ---: |')
@@ -24,3 +24,9 @@ print(f'{all_blocks} allocations, {found} of them by reserve(): {100 * found / a
 sys.exit(not rows or found < all_blocks // 5)
 PY
 is $? -eq 0 "the finding"
+cat found.txt
+on_page cppcheck.md found.txt
+reserved=$(mprof-export -f csv --filter 'all | where stack ~ "::reserve\(" | count' cppcheck.db | sed -n 2p | cut -d , -f 3)
+is $((reserved * 1000 / $(meta cppcheck.db allocations))) -eq 665 "all calls of reserve(), per mille"
+[ "$failed" -ne 0 ] || rm -f cppcheck.bin cppcheck.db # two gigabytes
+exit "$failed"
