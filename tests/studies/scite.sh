@@ -33,8 +33,9 @@ rows() { mprof-export -f csv --filter "$1" scite.db | tail -n +2 | cut -d , -f "
 total() { rows "live at $1 | sum size" 1; }
 mib() { printf '%d.%d' $(($1 >> 20)) $((($1 & 1048575) * 10 >> 20)); }
 
-row moment "all, MiB" text styles lines "undo copies" "of them 1 MiB" "action vector, bytes"
-row --- ---: ---: ---: ---: ---: ---: ---:
+# In MiB; the last column is in bytes.
+row moment all text styles lines "undo copies" "of them 1 MiB" "action vector, bytes" >moments.txt
+row --- ---: ---: ---: ---: ---: ---: ---: >>moments.txt
 declare -A at
 owned() { ask scite.db "SELECT coalesce(sum(size), 0), count(*), coalesce(sum(size >= 1048576), 0) FROM v_allocation, (SELECT ns FROM mark WHERE name = '$1') m
     WHERE alloc_ns <= m.ns AND (free_ns IS NULL OR free_ns > m.ns) AND owner LIKE '%$2' AND \"user\" LIKE '%${3:-}%'" | tr '|' ' '; }
@@ -46,8 +47,10 @@ for moment in opened pasted typed undone one_key emptied cleared closed; do
     read -r vector _ < <(owned $moment Internal::UndoHistory% AppendAction)
     all=$(ask scite.db "SELECT sum(size) FROM allocation, (SELECT ns FROM mark WHERE name = '$moment') m WHERE alloc_ns <= m.ns AND (free_ns IS NULL OR free_ns > m.ns)")
     at[$moment.all]=$all at[$moment.capacity]=$((text + style)) at[$moment.copies]=$copies at[$moment.large]=$large at[$moment.vector]=$vector
-    row $moment "$(mib "$all")" "$(mib "$text")" "$(mib "$style")" "$(mib "$lines")" "$(mib "$copies")" "$large" "$vector"
+    row $moment "$(mib "$all")" "$(mib "$text")" "$(mib "$style")" "$(mib "$lines")" "$(mib "$copies")" "$large" "$vector" >>moments.txt
 done
+cat moments.txt
+on_page scite.md moments.txt
 
 # 30 texts of 1 MiB were pasted, each with a copy for undo. All is undone, one key makes redo impossible,
 # and the history is emptied: 29 copies stay until the document closes.
@@ -73,3 +76,4 @@ is "$(wc -l <outlived.csv)" -eq 2 "functions whose blocks outlived a clear, and 
 grep -q 'Action::Create' outlived.csv || fail "another function: $(cat outlived.csv)"
 echo "dump" | mprof-tui --fresh --script - scite.db >screen.txt || fail "the screen"
 grep 'outlived a clear.*Action' screen.txt || fail "no finding on the first screen: $(cat screen.txt)"
+exit "$failed"
