@@ -33,6 +33,11 @@ wants "a forked child" child.db 3301 '1|INSIDE*main'
 is "$(ask session.db "SELECT count(*) FROM v_allocation WHERE size = 8 * 3201 AND user = 'called_from_lisp'")" -eq 1 "the C function is the user's"
 is "$(ask session.db "SELECT count(*) FROM allocation WHERE size IN (3901, 3902) AND arena_id = 0")" -eq 2 "blocks of the heap"
 
+# The first screen leads to the objects, and wants no debug information of Lisp functions.
+mprof-tui --fresh --script=- --size=100x24 session.db >screen.txt 2>&1 <<<'' || fail "the screen"
+grep -q 'blocks are of ECL, not of this heap' screen.txt || { cat screen.txt; failed=1; }
+! grep -qF 'for [ECL]' screen.txt || { cat screen.txt; failed=1; }
+
 mprof-run --quiet --ecl -o none.bin -- /bin/true 2>lines.txt || fail "status $?"
 is "$(grep -c 'ECL' lines.txt)" -eq 1 "lines for a program without ECL"
 mprof-ingest --quiet -o none.db none.bin || fail "ingest"

@@ -149,7 +149,8 @@ static void add_unsymbolized(struct collection *to)
     if (!session_modules(to->session, &modules, &count, &error))
         return;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(modules[i].symbols, "dwarf") == 0 || !is_used(to, modules[i].name))
+        if (strcmp(modules[i].symbols, "dwarf") == 0 ||
+            strcmp(modules[i].symbols, "runtime") == 0 || !is_used(to, modules[i].name))
             continue;
         first = found++ == 0 ? i : first;
     }
@@ -173,6 +174,28 @@ static void add_unsymbolized(struct collection *to)
             "no debug information for %.60s%s: build it with -g, or give --debug-dir to "
             "mprof-ingest",
             modules[first].name, others);
+}
+
+/* Leads to the arena that gave out the most, if that is more than the heap did: without a filter
+ * only the heap is shown. */
+static void add_arena(struct collection *to)
+{
+    const struct session_arena *arenas = NULL, *most = NULL;
+    struct session_error error;
+    size_t count = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], filter[sizeof(to->findings->filter)];
+    if (to->filtered || !session_arenas(to->session, &arenas, &count, &error))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (arenas[i].bytes > number(to, "bytes_allocated") &&
+            (!most || arenas[i].bytes > most->bytes))
+            most = &arenas[i];
+    if (!most || strpbrk(most->name, "\"\\") || strlen(most->name) + 20 > sizeof(filter))
+        return;
+    snprintf(filter, sizeof(filter), "where arena == \"%s\"", most->name);
+    add(to, FINDING_BAD, filter, VIEW_SAME,
+        "%s%s in %s%s blocks are of %.40s, not of this heap: Enter", to->about,
+        format_size(a, most->bytes), to->about, format_count(b, most->allocations), most->name);
 }
 
 /* Says which graphs behind the ranked findings are the user's own, in place of those that ship. */
@@ -317,7 +340,8 @@ size_t findings_collect(struct session *session, const struct selection *selecti
                             .findings = findings,
                             .capacity = capacity};
     add_losses(&to);
-    size_t losses = to.count;
+    const size_t losses = to.count;
+    add_arena(&to);
     if (unread) {
         add(&to, FINDING_BAD, "", VIEW_SAME, "nothing is known of leaks and lifetimes: %s",
             unread->message);
