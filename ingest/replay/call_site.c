@@ -46,6 +46,7 @@ static const struct pattern patterns[] = {
     {"__libc_free", ROLE_ALLOCATOR},
     /* C++ */
     {"ecl_alloc*", ROLE_ALLOCATOR},
+    {"alloc_pointerfull_memory", ROLE_ALLOCATOR},
     {"ecl_cons", ROLE_ALLOCATOR},
     {"ecl_list1", ROLE_ALLOCATOR},
     {"GC_malloc*", ROLE_ALLOCATOR},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/replay/runtimes.h"
+#include "ingest/symbols/lisp.h"
 #include "schemas/trace_layout.h"
 
 static bool same_text(const char *a, const char *b)
@@ -101,6 +102,20 @@ static void name_of_runtime(struct frames *frames, const struct runtime_name *na
     };
 }
 
+/* Gives the function that ECL's compiler has made its Lisp name. Returns whether it is one. */
+static bool name_of_lisp(struct frames *frames, uint32_t module, struct symbols_frame *symbol)
+{
+    char name[512];
+    if (!symbols_lisp_is_candidate(symbol->function))
+        return false;
+    const struct symbols_file *file = symbols_module_file(frames->symbols, module);
+    if (!file || !symbols_lisp_name(file, symbol->function, name, sizeof(name)))
+        return false;
+    symbol->linkage_name = symbol->function;
+    symbol->function = symbols_keep(frames->symbols, name);
+    return true;
+}
+
 static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
                       uint32_t function_module, uint64_t pc, const struct runtime_name *name,
                       bool runtime)
@@ -111,6 +126,7 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
         name_of_runtime(frames, name, pc, symbols);
     else
         count = symbols_lookup(frames->symbols, module, pc, symbols);
+    const bool lisp = !runtime && name_of_lisp(frames, module, &symbols[count - 1]);
     /* Calls of mprof.h are inlined. They are not frames, as malloc's own are not, and their caller
      * is an allocator. */
     size_t entry = count > 1 && symbols[0].inlined && call_site_is_report(symbols[0].function);
@@ -134,7 +150,7 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
         if (!good)
             break;
         note_start(&frames->functions[row->function], &symbols[i]);
-        if (runtime)
+        if (runtime || (lisp && i == count - 1))
             frames->functions[row->function].role = ROLE_RUNTIME;
         if (entry == 1 && i == 1)
             make_wrapper(&frames->functions[row->function]);
