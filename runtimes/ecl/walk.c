@@ -22,13 +22,6 @@ static uintptr_t end_of_stack(uintptr_t frame)
     return &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
 }
 
-/* Mixes a word into a hash. */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 static bool is_object(cl_object object)
 {
     return object && ECL_IMMEDIATE(object) == 0;
@@ -45,9 +38,8 @@ static uint64_t check_of(cl_object function)
 {
     if (!is_object(function) || function->d.t != t_bytecodes)
         return 0;
-    uint64_t hash = mix((uintptr_t)function->bytecodes.name, (uintptr_t)function->bytecodes.code);
-    hash = mix(hash, (uintptr_t)function->bytecodes.data);
-    return mix(hash, (uintptr_t)function->bytecodes.file_position) | 1;
+    /* The code of each function is a block of its own. */
+    return ((uintptr_t)function->bytecodes.name ^ (uintptr_t)function->bytecodes.code << 17) | 1;
 }
 
 unsigned ecl_frames(void *data, struct mprof_frame *out, unsigned max)
@@ -173,6 +165,14 @@ static void put_name(struct text *text, cl_object name, unsigned depth)
         put_string(text, name);
 }
 
+/* Tells whether bytecodes of that name are no function, but a form that is loaded or typed in. */
+static bool is_form(cl_object name)
+{
+    return is_object(name) && name->d.t == t_symbol && string_is(name->symbol.name, "BYTECODES") &&
+           is_object(name->symbol.hpack) && name->symbol.hpack->d.t == t_package &&
+           string_is(name->symbol.hpack->pack.name, "SI");
+}
+
 static void put_function(struct text *text, cl_object function)
 {
     if (!is_object(function)) {
@@ -183,6 +183,8 @@ static void put_function(struct text *text, cl_object function)
     case t_bytecodes:
         if (function->bytecodes.name == ECL_NIL)
             put_literal(text, "LAMBDA");
+        else if (is_form(function->bytecodes.name))
+            put_literal(text, "top-level form");
         else
             put_name(text, function->bytecodes.name, 0);
         break;
