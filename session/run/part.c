@@ -24,8 +24,6 @@ struct part {
     struct part_file *file;
     const struct row_set *set;
     uint64_t *before; /* by chunk: rows of the part before it */
-    struct session_error *error;
-    bool failed;
 };
 
 static uint64_t rows_up_to(const void *context, uint64_t id)
@@ -43,31 +41,39 @@ static bool has_row(const void *context, uint64_t id)
            (part->set->words[row / 64] >> row % 64 & 1) != 0;
 }
 
-static void put_chunk(void *context, const struct chunk_rows *rows)
+static bool put_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                      struct session_error *error)
 {
     struct part *part = context;
+    struct column_view views[COLUMN_TOTAL];
     uint64_t values[COLUMN_TOTAL];
-    ROW_SET_EACH(rows->words, row)
-    {
-        for (int column = 0; !part->failed && column < COLUMN_TOTAL; column++)
-            values[column] = column_view_at(&rows->views[column], row);
-        part->failed =
-            part->failed ||
-            !part_file_put(part->file, (uint64_t)rows->chunk * COLUMN_CHUNK_ROWS + row + 1, values,
-                           part->error);
+    if (row_set_chunk_empty(part->set, chunk))
+        return true;
+    for (int column = 0; column < COLUMN_TOTAL; column++) {
+        if (!scan_column(worker, chunk, (enum column)column, &views[column], error))
+            return false;
     }
+    ROW_SET_EACH(row_set_chunk(part->set, chunk), row)
+    {
+        for (int column = 0; column < COLUMN_TOTAL; column++)
+            values[column] = column_view_at(&views[column], row);
+        if (!part_file_put(part->file, (uint64_t)chunk * COLUMN_CHUNK_ROWS + row + 1, values,
+                           error))
+            return false;
+    }
+    return true;
 }
 
 static bool fill(struct session *session, struct part *part, const char *graph, const char *draft,
                  struct session_error *error)
 {
     const struct part_rows rows = {rows_up_to, has_row, part};
-    part->error = error;
+    void *contexts[] = {part};
     part->file = part_file_open(session, &rows, draft, error);
-    const bool good =
-        part->file &&
-        scan_in_order(session, part->set, (1u << COLUMN_TOTAL) - 1, put_chunk, part, error) &&
-        !part->failed && part_file_finish(part->file, graph, error);
+    /* One thread takes the chunks in their order, and stops at the first row that has no room. */
+    const bool good = part->file &&
+                      scan_chunks(session, part->set->chunks, put_chunk, contexts, 1, error) &&
+                      part_file_finish(part->file, graph, error);
     part_file_close(part->file);
     return good;
 }
