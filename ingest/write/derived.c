@@ -550,12 +550,14 @@ static bool is_finished_session(struct writer_database *database)
                            "%s: is a session of another version of mprof; ingest the trace again",
                            database->name);
     if (!writer_database_number(database,
-                                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name"
-                                " IN ('call_node', 'packed_array', 'sample_chunk', 'slot_sum',"
-                                " 'stack_type', 'tile')",
+                                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
+                                "rootpage > 0 AND name IN ('allocation', 'arena', 'call_node',"
+                                " 'frame', 'function', 'meta', 'module', 'packed_array',"
+                                " 'process', 'sample_chunk', 'slot_sum', 'stack', 'stack_type',"
+                                " 'thread', 'tile', 'type')",
                                 &number))
         return false;
-    if (number != 6)
+    if (number != 16)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
                            "%s: is a session of another version of mprof; ingest the trace again",
                            database->name);
@@ -576,6 +578,11 @@ bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
                     database.sqlite ? sqlite3_errmsg(database.sqlite) : "out of memory");
     } else {
         sqlite3_busy_timeout(database.sqlite, 3000);
+        /* A file that came from elsewhere may have views in place of tables, which have rows
+         * without end, and triggers. */
+        sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+        sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+        sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         done = is_finished_session(&database) &&
                writer_database_run(&database, "PRAGMA cache_size = -65536; BEGIN IMMEDIATE") &&
                writer_derived_put(&database) && writer_database_run(&database, statistics_sql) &&

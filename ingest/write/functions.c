@@ -61,10 +61,15 @@ static int read_frames(struct sums *sums)
 /* Adds the sums of each stack to the functions on it. */
 static int add_totals(struct sums *sums, const struct stack_usages *stacks)
 {
+    static const char pieces[] = "SELECT p.stack_id, f.frame_id FROM stack_piece p"
+                                 " JOIN piece_frame f ON f.piece_id = p.piece_id"
+                                 " ORDER BY p.stack_id";
+    /* A session of an earlier mprof-ingest has a table. Views of a file are not used. */
+    static const char table[] = "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id";
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(sums->database,
-                                    "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id",
-                                    -1, &query, NULL);
+    int result = sqlite3_prepare_v2(sums->database, pieces, -1, &query, NULL);
+    if (result != SQLITE_OK)
+        result = sqlite3_prepare_v2(sums->database, table, -1, &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         const uint64_t stack = (uint64_t)sqlite3_column_int64(query, 0);
         const uint64_t frame = (uint64_t)sqlite3_column_int64(query, 1);

@@ -93,6 +93,11 @@ for table in packed_array sample_chunk slot_sum tile; do
     sqlite3 earlier.db "DROP TABLE $table"
     expect 1 'earlier.db: is a session of another version of mprof; ingest the trace again' "$ingest" --rebuild earlier.db
 done
+# A file from elsewhere may have a view without end in place of a table.
+cp small.db endless.db
+sqlite3 endless.db "ALTER TABLE meta RENAME TO hidden; CREATE VIEW meta AS
+    WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r"
+expect 1 'is a session of another version' timeout 100 "$ingest" --rebuild endless.db
 sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"
 expect 1 'row 77: freed before' "$ingest" --rebuild rebuilt.db
 [ "$(sqlite3 rebuilt.db 'SELECT count(*) FROM timeline')" -gt 1 ] || complain "a failed rebuild left its mark"
