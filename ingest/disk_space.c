@@ -11,6 +11,8 @@
 
 /* Bytes of a session for each allocation: its row, its index entry by stack and its columns. */
 #define SESSION_PER_ALLOCATION 62u
+/* Bytes for each node of the tree of stacks: the stack that ends there, with its sums. */
+#define SESSION_PER_NODE 250u
 /* Bytes of an empty session. */
 #define SESSION_LEAST (UINT64_C(400) << 10)
 /* How many chunks are read, from all parts of the trace. */
@@ -26,26 +28,34 @@ static bool is_allocation(const struct trace_record *record)
                                                record->extended.type == TRACE_EXT_ARENA_REALLOC));
 }
 
-static uint64_t allocations_in(const struct trace_file *file, const struct trace_slot *slot)
+/* What makes a session large. */
+struct volume {
+    uint64_t allocations, nodes;
+};
+
+static struct volume volume_of_chunk(const struct trace_file *file, const struct trace_slot *slot)
 {
     struct trace_cursor cursor;
     struct trace_record record;
-    uint64_t count = 0;
+    struct volume volume = {0, 0};
     if (!trace_cursor_open(&cursor, file, slot))
-        return 0;
-    while (trace_cursor_next(&cursor, &record) == TRACE_GET_RECORD)
-        count += is_allocation(&record);
+        return volume;
+    while (trace_cursor_next(&cursor, &record) == TRACE_GET_RECORD) {
+        volume.allocations += is_allocation(&record);
+        volume.nodes += record.kind == TRACE_NODE;
+    }
     trace_cursor_close(&cursor);
-    return count;
+    return volume;
 }
 
-/* Estimates the allocations in a trace: as many for each byte as in some of its chunks. */
-static uint64_t allocations_of(const char *path)
+/* Estimates the bytes that a trace takes in a session: as much is in each byte of it as in some of
+ * its chunks. */
+static uint64_t bytes_of(const char *path)
 {
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_file *file = trace_file_open(path, &status);
     const struct trace_slot *slots;
-    uint64_t bytes = 0, bytes_read = 0, allocations = 0;
+    uint64_t bytes = 0, bytes_read = 0, needed = 0;
     if (!file)
         return 0;
     const size_t count = trace_file_slots(file, &slots), step = 1 + count / CHUNKS_READ;
@@ -54,12 +64,14 @@ static uint64_t allocations_of(const char *path)
             continue;
         bytes += slots[i].commit;
         if (i % step == 0) {
+            const struct volume volume = volume_of_chunk(file, &slots[i]);
             bytes_read += slots[i].commit;
-            allocations += allocations_in(file, &slots[i]);
+            needed += SESSION_PER_ALLOCATION * volume.allocations;
+            needed += SESSION_PER_NODE * volume.nodes;
         }
     }
     trace_file_close(file);
-    return bytes_read ? (uint64_t)((double)allocations * (double)bytes / (double)bytes_read) : 0;
+    return bytes_read ? (uint64_t)((double)needed * (double)bytes / (double)bytes_read) : 0;
 }
 
 static uint64_t available_beside(const char *session)
@@ -77,7 +89,7 @@ struct disk_space disk_space_estimate(const struct trace_list *traces, const cha
 {
     struct disk_space space = {SESSION_LEAST, available_beside(session)};
     for (size_t i = 0; i < traces->count; i++)
-        space.needed += SESSION_PER_ALLOCATION * allocations_of(traces->paths[i]);
+        space.needed += bytes_of(traces->paths[i]);
     return space;
 }
 

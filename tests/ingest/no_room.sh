@@ -20,6 +20,13 @@ for trace in large packed; do
     [ -n "$told" ] && [ $((told << 20)) -gt $((size * 2 / 3)) ] && [ $((told << 20)) -lt $((size * 3 / 2)) ] ||
         fail "$trace: $size bytes, and it said: $(cat told.txt)"
 done
+# Stacks take room, too: many of them in a small trace.
+"$MPROF_BUILD/tests/synthetic_trace" stacks.bin 250000 3 20000 && mprof-ingest --force -o told.db stacks.bin 2>told.txt >/dev/null ||
+    fail "stacks: $(cat told.txt)"
+told=$(sed -n 's/^mprof-ingest: told.db will take about \([0-9]*\) MiB; .*/\1/p' told.txt)
+[ -n "$told" ] && [ $((told << 20)) -gt $(($(stat -c %s told.db) * 2 / 3)) ] ||
+    fail "stacks: $(stat -c %s told.db) bytes, and it said: $(cat told.txt)"
+rm stacks.bin
 said=$(mprof-ingest --quiet --force -o told.db large.bin 2>&1) && [ -z "$said" ] || fail "--quiet: $said"
 said=$(mprof-ingest --force -o told.db small.bin 2>&1 >/dev/null) && [ -z "$said" ] || fail "a small one: $said"
 rm told.db
