@@ -36,6 +36,13 @@ const struct user_code *session_user_code(const struct session *session);
  */
 bool session_call_sites_moved(const struct session *session);
 
+/*
+ * Stores by function id (*count of them) whether frames of the function are the user's own code:
+ * the caller frees it. Returns false with `error` set.
+ */
+bool session_own_functions(struct session *session, bool **own, size_t *count,
+                           struct session_error *error);
+
 /* Returned for a stack without a frame of the user's own code. */
 #define SESSION_NO_FRAME SIZE_MAX
 

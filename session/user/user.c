@@ -80,6 +80,21 @@ bool user_classes(struct session *session, const uint8_t **classes, struct sessi
     return user->classes != NULL;
 }
 
+bool session_own_functions(struct session *session, bool **own, size_t *count,
+                           struct session_error *error)
+{
+    const uint8_t *classes;
+    if (!user_classes(session, &classes, error))
+        return false;
+    *count = session->names.function_count;
+    *own = calloc(*count + 1, sizeof(**own));
+    if (!*own)
+        return session_fail_memory(error, "the functions");
+    for (size_t function = 1; function < *count; function++)
+        (*own)[function] = classes[function] == USER_CODE_OWN;
+    return true;
+}
+
 bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error)
 {
     struct user *user = user_of(session, error);

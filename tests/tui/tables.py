@@ -64,6 +64,20 @@ for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")
     compare(f"types of {filter}",
             take(rows("types", filter), "bytes", "count", "live", "at peak", "type", "average"),
             ask(f"SELECT {SUMS}, coalesce(type, '(unknown)'), sum(size) / count(*) FROM heap GROUP BY type"))
+    compare(f"functions of {filter}",
+            take(rows("functions", filter), "function", "self", "count", "at peak", "live", "live count", "short",
+                 "total", "all count", "peak total"),
+            ask("""WITH h AS (SELECT heap.*, s.function_id AS site FROM heap JOIN stack s ON s.id = stack_id),
+                own AS (SELECT site AS id, sum(size) AS self, count(*) AS n, total(size * at_peak) AS peak,
+                    total(size * (free_ns IS NULL)) AS live, total(free_ns IS NULL) AS live_n,
+                    total(coalesce(free_ns - alloc_ns < 1000000, 0)) AS short FROM h GROUP BY 1),
+                below AS (SELECT DISTINCT stack_id, function_id AS id FROM stack_frame f JOIN frame ON frame.id = f.frame_id
+                    UNION SELECT id, function_id FROM stack WHERE function_id IS NOT NULL),
+                whole AS (SELECT below.id, sum(size) AS bytes, count(*) AS n, total(size * at_peak) AS peak
+                    FROM below JOIN h USING (stack_id) GROUP BY 1)
+                SELECT f.name, coalesce(self, 0), coalesce(own.n, 0), coalesce(own.peak, 0), coalesce(live, 0),
+                    coalesce(live_n, 0), coalesce(short, 0), bytes, whole.n, whole.peak
+                FROM whole JOIN function f USING (id) LEFT JOIN own USING (id)"""))
     compare(f"sizes of {filter}",
             take(rows("sizes", filter), "size", "class", "count", "bytes", "live", "live bytes", "at peak", "peak bytes"),
             ask("""SELECT size, CASE WHEN size <= 32 THEN 's' WHEN size <= 256 THEN 'm' WHEN size <= 2048 THEN 'l'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Compares the tables of the browser with SQL on recorded programs: C++ with templates, threads,
-# arenas, several processes.
+# arenas, several processes, a program of the system.
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 
 check() { # NAME COMMAND…
@@ -21,6 +21,15 @@ check templates "$MPROF_BUILD/tests/graphs/padded_cells"
 check threads "$MPROF_BUILD/tests/graphs/handed_over"
 check arenas "$MPROF_BUILD/tests/arena"
 check processes sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
+check system sqlite3 :memory: "CREATE TABLE t(a, b); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+    WHERE i < 300) INSERT INTO t SELECT i, hex(randomblob(i)) FROM n; SELECT count(*), max(length(b)) FROM t"
+
+# A list that is too long for :w names the command that writes it.
+printf 'key 8\nkey :\ntype w list.csv\nkey Enter\ndump\n' >keys
+mprof-tui --script keys --size 200x30 processes.db >screen.txt || fail "the browser failed"
+export=$(sed -n 's/^ too long for here: \(mprof-export .*\) > FILE *$/\1/p' screen.txt)
+[ -n "$export" ] && eval "$export" >list.csv && [ "$(wc -l <list.csv)" -gt 100 ] ||
+    { echo "the list names no command: $(tail -1 screen.txt)"; failed=1; }
 
 # The pane about the type that the view opens with is sorted as its arrow says, also for the unknown.
 printf 'key 6\ndump\n' >keys

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "session/user_code.h"
 #include "tui/view/functions/functions.h"
 #include "fixture.h"
 
@@ -31,16 +32,16 @@ static void rows_sort_by_every_number(void **state)
         enum function_column column = (enum function_column)i;
         if (column == COLUMN_SHORT)
             continue; /* sorts by the share, which it shows */
-        function_rows_sort(session, rows, count, column, true);
+        function_rows_sort(session, rows, count, NULL, column, true);
         for (size_t r = 1; r < count; r++)
             assert_true(function_column_value(column, &rows[r - 1]) >=
                         function_column_value(column, &rows[r]));
-        function_rows_sort(session, rows, count, column, false);
+        function_rows_sort(session, rows, count, NULL, column, false);
         for (size_t r = 1; r < count; r++)
             assert_true(function_column_value(column, &rows[r - 1]) <=
                         function_column_value(column, &rows[r]));
     }
-    function_rows_sort(session, rows, count, COLUMN_SHORT, true);
+    function_rows_sort(session, rows, count, NULL, COLUMN_SHORT, true);
     double before = 2;
     for (size_t r = 0; r < count; r++) {
         if (rows[r].self_count == 0)
@@ -49,10 +50,23 @@ static void rows_sort_by_every_number(void **state)
         assert_true(share <= before);
         before = share;
     }
-    function_rows_sort(session, rows, count, COLUMN_NAME, false);
+    function_rows_sort(session, rows, count, NULL, COLUMN_NAME, false);
     for (size_t r = 1; r < count; r++)
         assert_true(strcmp(session_function_name(session, rows[r - 1].function),
                            session_function_name(session, rows[r].function)) <= 0);
+    /* The user's own code first, then all others, each by bytes. */
+    bool *own = NULL;
+    size_t functions = 0, of_user = 0;
+    assert_true(session_own_functions(session, &own, &functions, &error));
+    function_rows_sort(session, rows, count, own, COLUMN_TOTAL, true);
+    while (of_user < count && own[rows[of_user].function])
+        of_user++;
+    assert_true(of_user > 0 && of_user < count);
+    for (size_t r = 1; r < count; r++) {
+        assert_true(r < of_user || !own[rows[r].function]);
+        assert_true(r == of_user || rows[r - 1].total_bytes >= rows[r].total_bytes);
+    }
+    free(own);
     free(rows);
     selection_free(selection);
     session_close(session);

@@ -325,12 +325,13 @@ static bool table(void *view, struct exploration *exploration, FILE *out, enum t
     const struct table_source source = source_of(list, exploration);
     if (source.rows == 0 || !allocation_row_at(list, 0) ||
         !allocation_row_at(list, source.rows - 1)) {
-        exploration_complain(exploration,
-                             "too long for here: mprof-export --format %s --filter '%.120s' %.80s > "
-                             "FILE",
-                             format == TABLE_CSV ? "csv" : "ndjson",
-                             exploration->filter[0] ? exploration->filter : "all",
-                             session_path(exploration->session));
+        exploration_complain(
+            exploration,
+            "too long for here: mprof-export --format %s --filter '%.120s' %.80s > "
+            "FILE",
+            format == TABLE_CSV ? "csv" : "ndjson",
+            exploration->filter[0] ? exploration->filter : "all",
+            session_path(exploration->session));
         return false;
     }
     table_write(&source, out, format);

@@ -2,8 +2,10 @@
 /* The functions view: functions with their allocations; below, callers and callees of the selected
  * one. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/stacks.h"
+#include "session/user_code.h"
 #include "tui/keys/keys.h"
 #include "tui/view/common/list.h"
 #include "tui/view/functions/functions.h"
@@ -47,17 +49,29 @@ const struct session_function_row *functions_selected(const struct functions *fu
 
 /* ---- loading ---------------------------------------------------------------------------- */
 
+static void count_shown(struct functions *functions)
+{
+    const bool hides = functions->hide && functions->own_count > 0;
+    functions->count = hides ? functions->own_count : functions->all;
+}
+
 static void sort(struct functions *functions, const struct exploration *exploration)
 {
     const struct table *list = &functions->tables[PANE_LIST];
-    function_rows_sort(exploration->session, functions->rows, functions->count,
-                       (enum function_column)list->sort, list->descending);
+    function_rows_sort(exploration->session, functions->rows, functions->all,
+                       functions->hide ? functions->own : NULL, (enum function_column)list->sort,
+                       list->descending);
+    functions->own_count = 0;
+    for (size_t i = 0; i < functions->all; i++)
+        functions->own_count += functions->own[functions->rows[i].function];
+    count_shown(functions);
 }
 
 struct rows_data {
     uint64_t selections; /* the request */
     struct session_function_row *rows;
     size_t count;
+    bool *own; /* by function */
     uint64_t total_bytes;
 };
 
@@ -65,14 +79,17 @@ static bool run_rows(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct rows_data *rows = data;
-    (void)session;
+    size_t functions;
     rows->total_bytes = selection_bytes(selection);
-    return selection_functions(selection, &rows->rows, &rows->count, error);
+    return session_own_functions(session, &rows->own, &functions, error) &&
+           selection_functions(selection, &rows->rows, &rows->count, error);
 }
 
 static void clear_rows(void *data)
 {
-    free(((struct rows_data *)data)->rows);
+    struct rows_data *rows = data;
+    free(rows->rows);
+    free(rows->own);
 }
 
 static void load_rows(struct functions *functions, struct exploration *exploration)
@@ -83,13 +100,17 @@ static void load_rows(struct functions *functions, struct exploration *explorati
         exploration_get(exploration, &functions->rows_load, &kind, &exploration->selections);
     functions->known = data != NULL;
     functions->rows = data ? data->rows : NULL;
-    functions->count = data ? data->count : 0;
+    functions->own = data ? data->own : NULL;
+    functions->all = data ? data->count : 0;
     functions->total_bytes = data ? data->total_bytes : 0;
     if (data && functions->selections != exploration->selections) {
         functions->selections = exploration->selections;
         functions->at_peak = NULL;
         sort(functions, exploration);
     }
+    functions->count = 0;
+    if (data)
+        count_shown(functions);
 }
 
 struct at_peak_data {
@@ -121,7 +142,7 @@ static void load_at_peak(struct functions *functions, struct exploration *explor
     if (!data || data == functions->at_peak || !functions->known)
         return;
     functions->at_peak = data;
-    for (size_t i = 0; data->bytes && i < functions->count; i++)
+    for (size_t i = 0; data->bytes && i < functions->all; i++)
         if (functions->rows[i].function < data->count)
             functions->rows[i].total_at_peak_bytes = data->bytes[functions->rows[i].function];
     if (functions->tables[PANE_LIST].sort == COLUMN_TOTAL_PEAK)
@@ -235,6 +256,17 @@ static bool keep_order(void *view, struct table_order *order, bool set)
                        set);
 }
 
+static const char *chosen(const void *view)
+{
+    return ((const struct functions *)view)->hide ? "own" : "";
+}
+
+static void choose(void *view, struct exploration *exploration, const char *text)
+{
+    (void)exploration;
+    ((struct functions *)view)->hide = strcmp(text, "own") == 0;
+}
+
 /* ---- update ----------------------------------------------------------------------------- */
 
 static void settle(struct functions *functions, const struct exploration *exploration,
@@ -252,6 +284,22 @@ static void focus(struct functions *functions, enum functions_pane pane)
         functions->pane = pane;
 }
 
+/* Shows all functions, or those of the user's own code alone. */
+static void hide_libraries(struct functions *functions, struct exploration *exploration, bool hide)
+{
+    functions->hide = hide;
+    if (!functions->known)
+        return;
+    sort(functions, exploration);
+    if (hide && functions->own_count == 0) {
+        functions->hide = false;
+        exploration_complain(exploration, "none of these functions is in code of yours");
+    } else {
+        exploration_say(exploration, "%zu of %zu functions%s", functions->count, functions->all,
+                        hide ? ", those of your own code" : "");
+    }
+}
+
 /* Goes into the callers or callees, or to the function of the selected one. */
 static void follow(struct functions *functions, struct exploration *exploration)
 {
@@ -264,6 +312,8 @@ static void follow(struct functions *functions, struct exploration *exploration)
     }
     if (!selected_function(functions, &function))
         return;
+    if (functions->hide && !functions->own[function])
+        hide_libraries(functions, exploration, false);
     const struct table_source source =
         functions_source(functions, exploration, PANE_LIST, &context);
     for (size_t row = 0; row < source.rows; row++) {
@@ -323,6 +373,10 @@ static bool act(struct functions *functions, struct exploration *exploration,
         return true;
     case ACTION_FOLLOW:
         follow(functions, exploration);
+        return true;
+    case ACTION_LIBRARIES:
+        functions->pane = PANE_LIST;
+        hide_libraries(functions, exploration, !functions->hide);
         return true;
     case ACTION_BACK:
         functions->pane = PANE_LIST;
@@ -393,6 +447,10 @@ static const struct key_binding keys[] = {
      .action = ACTION_FOLLOW,
      .footer = "follow",
      .description = "into the callers and callees, then to the selected one"},
+    {.keys = {'S'},
+     .action = ACTION_LIBRARIES,
+     .footer = "libraries",
+     .description = "hide the functions of libraries, or show them"},
 };
 
 const struct view_ops functions_view = {
@@ -406,5 +464,7 @@ const struct view_ops functions_view = {
     .offers = offers,
     .copy = copy,
     .order = keep_order,
+    .chosen = chosen,
+    .choose = choose,
     .table = write_table,
 };

@@ -27,9 +27,11 @@ extern const struct table_column function_columns[FUNCTION_COLUMNS];
 
 /* Returns the number that a column shows and sorts by, 0 for text columns. */
 uint64_t function_column_value(enum function_column column, const struct session_function_row *row);
-/* Sorts rows, ties by name. `descending` for numbers means largest first. */
+/* Sorts rows, ties by name. `descending` for numbers means largest first. `own`: functions of which
+ * it tells true come before all others; NULL: none do. */
 void function_rows_sort(const struct session *session, struct session_function_row *rows,
-                        size_t count, enum function_column column, bool descending);
+                        size_t count, const bool *own, enum function_column column,
+                        bool descending);
 
 enum functions_pane { PANE_LIST, PANE_CALLERS, PANE_CALLEES, FUNCTION_PANES };
 enum { EDGE_COLUMNS = 4 };
@@ -39,7 +41,10 @@ struct functions {
     bool known;                        /* the rows have come */
     uint64_t selections;               /* that they are of; 0: none have come so far */
     struct session_function_row *rows; /* of the load; sorted here */
-    size_t count;
+    size_t count, all;                 /* rows that are shown, and those that there are */
+    const bool *own;                   /* of the load, by function: the user's own code */
+    bool hide;                         /* shows only functions of the user's own code, */
+    size_t own_count;                  /* which come first then, if there are any */
     const void *at_peak;  /* the data that gave the rows their bytes at the peak; NULL: none yet */
     uint64_t total_bytes; /* of the selection, for percentages */
 
@@ -63,7 +68,7 @@ struct functions_table {
     const struct functions *functions;
     const struct session *session;
     enum functions_pane pane;
-    struct table_column edge_columns[EDGE_COLUMNS];
+    struct table_column columns[FUNCTION_COLUMNS], edge_columns[EDGE_COLUMNS];
     char title[64];
 };
 struct table_source functions_source(const struct functions *functions,

@@ -51,6 +51,7 @@ uint64_t function_column_value(enum function_column column, const struct session
 
 struct order {
     const struct session *session;
+    const bool *own;
     enum function_column column;
     bool descending;
 };
@@ -60,6 +61,8 @@ static int compare(const void *left, const void *right, void *argument)
     const struct session_function_row *a = left, *b = right;
     const struct order *order = argument;
     int result = 0;
+    if (order->own && order->own[a->function] != order->own[b->function])
+        return order->own[a->function] ? -1 : 1;
     if (order->column == COLUMN_PLACE) {
         result = strcmp(session_function_place(order->session, a->function),
                         session_function_place(order->session, b->function));
@@ -86,9 +89,9 @@ static int compare(const void *left, const void *right, void *argument)
 }
 
 void function_rows_sort(const struct session *session, struct session_function_row *rows,
-                        size_t count, enum function_column column, bool descending)
+                        size_t count, const bool *own, enum function_column column, bool descending)
 {
-    struct order order = {session, column, descending};
+    struct order order = {session, own, column, descending};
     if (count > 1)
         qsort_r(rows, count, sizeof(*rows), compare, &order);
 }
@@ -209,10 +212,13 @@ struct table_source functions_source(const struct functions *functions,
                                      const struct exploration *exploration,
                                      enum functions_pane pane, struct functions_table *table)
 {
-    *table = (struct functions_table){functions, exploration->session, pane, {{.title = ""}}, ""};
+    *table = (struct functions_table){functions, exploration->session, pane, .title = ""};
+    memcpy(table->columns, function_columns, sizeof(table->columns));
+    if (functions->count < functions->all)
+        table->columns[COLUMN_NAME].title = "function of yours";
     if (pane == PANE_LIST)
         return (struct table_source){.context = table,
-                                     .columns = function_columns,
+                                     .columns = table->columns,
                                      .column_count = FUNCTION_COLUMNS,
                                      .rows = functions->count,
                                      .about = exploration->about,
