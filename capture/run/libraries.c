@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,20 +60,46 @@ static char *path_of(char *line)
     return path;
 }
 
-bool run_libraries(const char *binary, void (*note)(void *context, const char *path), void *context)
+/* The last list: paths, each with a line feed behind it. */
+static struct {
+    char *binary, *paths;
+} last;
+
+/* Sets the paths of `last`. Returns false if they cannot be told. */
+static bool read_list(const char *binary)
 {
     char loader[PATH_MAX], line[PATH_MAX + 256];
     pid_t process;
+    size_t size;
     FILE *list = find_loader(binary, loader) ? list_libraries(loader, binary, &process) : NULL;
-    if (!list)
-        return false;
-    while (fgets(line, sizeof(line), list)) {
+    FILE *paths = list ? open_memstream(&last.paths, &size) : NULL;
+    while (paths && fgets(line, sizeof(line), list)) {
         const char *path = path_of(line);
         if (path)
-            note(context, path);
+            fprintf(paths, "%s\n", path);
     }
-    fclose(list);
-    waitpid(process, NULL, 0);
+    if (list) {
+        fclose(list);
+        waitpid(process, NULL, 0);
+    }
+    return paths && fclose(paths) == 0;
+}
+
+bool run_libraries(const char *binary, void (*note)(void *context, const char *path), void *context)
+{
+    if (!last.binary || strcmp(last.binary, binary) != 0) {
+        free(last.binary);
+        free(last.paths);
+        last.paths = NULL;
+        last.binary = read_list(binary) ? strdup(binary) : NULL;
+    }
+    if (!last.binary)
+        return false;
+    for (const char *at = last.paths, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        char path[PATH_MAX + 256];
+        snprintf(path, sizeof(path), "%.*s", (int)(end - at), at);
+        note(context, path);
+    }
     return true;
 }
 
