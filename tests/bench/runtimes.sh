@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The cost of an event of Python: processor time of a loop that makes and frees blocks below 27 functions,
+# for each malloc and free, over that of the same loop unrecorded. tracemalloc is the peer. The least of
+# five interleaved runs counts.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/loop.py" <<'PY'
+import itertools
+import sys
+import time
+
+COUNT = 300000
+
+
+def work():
+    before = time.process_time_ns()
+    for _ in itertools.repeat(None, COUNT):
+        object()  # one block, which is freed at once
+    return time.process_time_ns() - before
+
+
+def deep(level):
+    return work() if level == 1 else deep(level - 1)
+
+
+print(deep(int(sys.argv[1])) / (2 * COUNT))
+PY
+run=("$MPROF_BUILD/bin/mprof-run" --quiet --force -o "$work/trace.bin")
+names=('python3' 'mprof-run' 'mprof-run --python' 'tracemalloc, 1 frame' 'tracemalloc, 27 frames')
+loop() { # NUMBER
+    case $1 in
+    0) python3 "$work/loop.py" 25 ;;
+    1) "${run[@]}" -- python3 "$work/loop.py" 25 ;;
+    2) "${run[@]}" --python -- python3 "$work/loop.py" 25 ;;
+    3) python3 -X tracemalloc=1 "$work/loop.py" 25 ;;
+    4) python3 -X tracemalloc=27 "$work/loop.py" 25 ;;
+    esac
+}
+export PYTHONMALLOC=malloc PATH=/usr/bin:$PATH
+least=()
+for _ in 1 2 3 4 5; do
+    for i in "${!names[@]}"; do
+        least[i]=$(printf '%s\n' "$(loop "$i")" ${least[i]:-} | sort -g | head -n 1)
+    done
+done
+printf '%-24s %10s %10s\n' 'an event of Python' 'ns' 'more'
+for i in "${!names[@]}"; do
+    printf '%-24s %10.0f %10.0f\n' "${names[i]}" "${least[i]}" "$(jq -n "${least[i]} - ${least[0]}")"
+done
