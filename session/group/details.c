@@ -233,6 +233,14 @@ static void detailing_free(struct detailing *detailing)
     free(detailing);
 }
 
+enum { GROUPS_PER_LOOK = 1 << 16 };
+
+/* Tells whether to end a loop over groups. */
+static bool is_cancelled(const struct session_group_set *set, size_t i)
+{
+    return i % GROUPS_PER_LOOK == 0 && scan_cancelled(set->session);
+}
+
 static struct detailing *detailing_new(const struct session_group_set *set, uint32_t machine)
 {
     struct detailing *detailing = calloc(1, sizeof(*detailing));
@@ -252,7 +260,9 @@ static struct detailing *detailing_new(const struct session_group_set *set, uint
         detailing_free(detailing);
         return NULL;
     }
-    for (size_t i = 0; i < set->made; i++) {
+    /* Each page is new: many groups take their time. A cancel is noticed by the pass that follows.
+     */
+    for (size_t i = 0; i < set->made && !is_cancelled(set, i); i++) {
         detailing->details[i].min_size = UINT64_MAX;
         detailing->details[i].min_lifetime = UINT64_MAX;
     }
@@ -277,7 +287,7 @@ static void add_detail(struct group_detail *sum, const struct group_detail *part
 
 static void add_details(struct detailing *sum, const struct detailing *part)
 {
-    for (size_t i = 0; i < sum->set->made; i++) {
+    for (size_t i = 0; i < sum->set->made && !is_cancelled(sum->set, i); i++) {
         add_detail(&sum->details[i], &part->details[i]);
         if (sum->variances) {
             sum->variances[i].allocations += part->variances[i].allocations;
@@ -311,6 +321,7 @@ bool group_find_details(struct session_group_set *set, struct session_error *err
                                                    (void **)contexts, threads, error));
     for (size_t i = 1; good && i < threads; i++)
         add_details(contexts[0], contexts[i]);
+    good = good && scan_go_on(set->session, error);
     if (good && contexts[0]) {
         set->details = contexts[0]->details;
         set->variances = contexts[0]->variances;

@@ -23,7 +23,7 @@
 #include "session/data/session_state.h"
 #include "session/group/peak_search.h"
 
-enum { PARTS = 1 << 16 };
+enum { PARTS = 1 << 16, PLACES_PER_LOOK = 1 << 16 };
 
 size_t group_window_events = 3 << 19;
 
@@ -167,10 +167,13 @@ static void join_counts(struct sweeper *sweeper, uint32_t place, int64_t best)
     search->live_counts[place] += counts->net;
 }
 
-static void join(struct sweeper *sweeper)
+/* Returns false if it was cancelled. */
+static bool join(struct sweeper *sweeper)
 {
     struct search *search = sweeper->search;
     for (size_t i = 0; i < sweeper->touched_count; i++) {
+        if (i % PLACES_PER_LOOK == 0 && scan_cancelled(search->set->session))
+            return false;
         const uint32_t place = sweeper->touched[i];
         struct change *change = &sweeper->changes[place];
         const int64_t best = search->live[place] + change->best - 1;
@@ -182,6 +185,7 @@ static void join(struct sweeper *sweeper)
         *change = (struct change){.net = 0};
     }
     sweeper->touched_count = 0;
+    return true;
 }
 
 /* Joins the window that has been swept. `good`: it has been, without an error. */
@@ -190,11 +194,9 @@ static bool join_in_turn(struct sweeper *sweeper, uint32_t window, bool good)
     struct search *search = sweeper->search;
     pthread_mutex_lock(&search->lock);
     search->failed = search->failed || !good;
-    good = good && wait_for_turn(search, window);
-    if (good) {
-        join(sweeper);
-        search->turn++;
-    }
+    good = good && wait_for_turn(search, window) && join(sweeper);
+    search->failed = search->failed || !good;
+    search->turn += good;
     pthread_cond_broadcast(&search->joined);
     pthread_mutex_unlock(&search->lock);
     return good;

@@ -7,7 +7,7 @@
 #include "session/data/session_state.h"
 #include "session/group/peak_search.h"
 
-enum { PART_BITS = 7, DIGIT_BITS = 8 };
+enum { PART_BITS = 7, DIGIT_BITS = 8, EVENTS_PER_LOOK = 1 << 16 };
 
 bool peak_keep_wanted(struct sweeper *sweeper, struct scan_worker *worker, uint32_t chunk,
                       struct session_error *error)
@@ -214,9 +214,15 @@ static bool sort_events(struct sweeper *sweeper, struct session_error *error)
     return scan_go_on(session, error);
 }
 
+/* Tells whether to end a loop over events. */
+static bool is_cancelled(const struct sweeper *sweeper, size_t i)
+{
+    return i % EVENTS_PER_LOOK == 0 && scan_cancelled(sweeper->search->set->session);
+}
+
 static void sweep(struct sweeper *sweeper)
 {
-    for (size_t i = 0; i < sweeper->count; i++) {
+    for (size_t i = 0; i < sweeper->count && !is_cancelled(sweeper, i); i++) {
         const struct event *event = &sweeper->events[i];
         /* Many places do not fit into the cache: fetch one ahead of its turn. */
         if (i + 16 < sweeper->count)
@@ -241,7 +247,7 @@ static void sweep(struct sweeper *sweeper)
 /* Does the same and counts the blocks, at the first moment that had the largest change. */
 static void sweep_counts(struct sweeper *sweeper)
 {
-    for (size_t i = 0; i < sweeper->count; i++) {
+    for (size_t i = 0; i < sweeper->count && !is_cancelled(sweeper, i); i++) {
         const struct event *event = &sweeper->events[i];
         const uint32_t place = event->place & ~EVENT_LARGE;
         struct large_event of = {event->bytes, 1};
@@ -284,5 +290,5 @@ bool peak_sweep_window(struct sweeper *sweeper, struct scan_worker *worker,
         sweep_counts(sweeper);
     else
         sweep(sweeper);
-    return true;
+    return scan_go_on(sweeper->search->set->session, error);
 }
