@@ -24,11 +24,17 @@ check processes sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
 check system sqlite3 :memory: "CREATE TABLE t(a, b); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
     WHERE i < 300) INSERT INTO t SELECT i, hex(randomblob(i)) FROM n; SELECT count(*), max(length(b)) FROM t"
 
-# A list that is too long for :w names the command that writes it.
-printf 'key 8\nkey :\ntype w list.csv\nkey Enter\ndump\n' >keys
-mprof-tui --script keys --size 200x30 processes.db >screen.txt || fail "the browser failed"
+# The whole list is written, not only what is on the screen; one that is too long names the command
+# that writes it.
+printf 'key 8\nkey :\ntype w! list.csv\nkey Enter\ndump\n' >keys
+mprof-tui --script keys --size 200x30 system.db >screen.txt || fail "the browser failed"
+rows=$(sqlite3 system.db "SELECT count(*) FROM allocation WHERE arena_id = 0")
+[ "$rows" -gt 300 ] && [ "$(wc -l <list.csv)" = $((rows + 1)) ] ||
+    { echo "the list has $rows rows: $(wc -l <list.csv)"; failed=1; }
+"$MPROF_BUILD/tests/make_session" long.db 60000 40 15 2 1 || fail "no long list"
+mprof-tui --script keys --size 200x30 long.db >screen.txt || fail "the browser failed"
 export=$(sed -n 's/^ too long for here: \(mprof-export .*\) > FILE *$/\1/p' screen.txt)
-[ -n "$export" ] && eval "$export" >list.csv && [ "$(wc -l <list.csv)" -gt 100 ] ||
+[ -n "$export" ] && eval "$export" >list.csv && [ "$(wc -l <list.csv)" -gt 50000 ] ||
     { echo "the list names no command: $(tail -1 screen.txt)"; failed=1; }
 
 # The pane about the type that the view opens with is sorted as its arrow says, also for the unknown.

@@ -20,7 +20,7 @@
 /* Ids are below it. */
 #define FIRST_PLACE_KEY (UINT64_C(1) << 63)
 
-enum { STRIP_ROWS = 4, STRIP_LEAST = 16 };
+enum { STRIP_ROWS = 4, STRIP_LEAST = 16, WRITTEN_MOST = 50000 };
 
 static void *create(void)
 {
@@ -37,6 +37,7 @@ static void destroy(void *view, struct exploration *exploration)
 {
     struct allocations *list = view;
     load_clear(&exploration->loader, &list->part_load);
+    load_clear(&exploration->loader, &list->all_load);
     load_clear(&exploration->loader, &list->place_load);
     load_clear(&exploration->loader, &list->strip_load);
     free(list);
@@ -318,24 +319,30 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
     return true;
 }
 
-/* Only the rows around the screen have come: a longer list is for mprof-export. */
+/* Writes the whole list, which is read for that. A longer one is for mprof-export. */
 static bool table(void *view, struct exploration *exploration, FILE *out, enum table_format format)
 {
-    const struct allocations *list = view;
-    const struct table_source source = source_of(list, exploration);
-    if (source.rows == 0 || !allocation_row_at(list, 0) ||
-        !allocation_row_at(list, source.rows - 1)) {
+    struct allocations *list = view;
+    struct table_source source = source_of(list, exploration);
+    if (source.rows > WRITTEN_MOST) {
         exploration_complain(
             exploration,
-            "too long for here: mprof-export --format %s --filter '%.120s' %.80s > "
-            "FILE",
+            "too long for here: mprof-export --format %s --filter '%.120s' %.80s > FILE",
             format == TABLE_CSV ? "csv" : "ndjson",
             exploration->filter[0] ? exploration->filter : "all",
             session_path(exploration->session));
         return false;
     }
+    struct allocations whole = *list;
+    whole.part = allocations_load_all(list, exploration, source.rows);
+    if (!whole.part || whole.part->count < source.rows) {
+        exploration_complain(exploration, "the rows are being read: the same again writes them");
+        return false;
+    }
+    source.context = &whole;
     table_write(&source, out, format);
-    return true;
+    load_clear(&exploration->loader, &list->all_load);
+    return source.rows > 0;
 }
 
 static bool keep_order(void *view, struct table_order *order, bool set)

@@ -54,7 +54,7 @@ struct allocations {
     struct table table;
     struct session_row_order order;
     uint64_t selections; /* of the filter that the list was made for */
-    struct load part_load, place_load, strip_load;
+    struct load part_load, all_load, place_load, strip_load;
     const struct allocation_part *part; /* the last part, maybe of another order; NULL: none */
     const struct allocation_strip *strip;
     const struct exploration *exploration;
@@ -67,6 +67,9 @@ const struct allocation_row *allocation_row_at(const struct allocations *list, s
 
 /* Loads the rows from the first one on the screen on, and some beside them. */
 void allocations_load(struct allocations *list, struct exploration *exploration, size_t rows);
+/* Returns the whole list of so many rows, NULL if it has not come yet. */
+const struct allocation_part *allocations_load_all(struct allocations *list,
+                                                   struct exploration *exploration, size_t rows);
 /* Loads the stack of the selected row. */
 void allocations_load_strip(struct allocations *list, struct exploration *exploration);
 /* Looks for the place of `wanted`. Returns true if it is found: `*place`. It stops wanting it if it

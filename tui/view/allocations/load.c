@@ -79,20 +79,33 @@ static void clear_part(void *data)
     free(((struct allocation_part *)data)->rows);
 }
 
-void allocations_load(struct allocations *list, struct exploration *exploration, size_t rows)
+static const struct allocation_part *load_rows(struct allocations *list,
+                                               struct exploration *exploration, struct load *load,
+                                               uint64_t first, uint64_t capacity)
 {
     static const struct load_kind kind = {sizeof(((struct allocation_part *)0)->request),
                                           sizeof(struct allocation_part), run_part, clear_part};
+    const struct allocation_part wanted = {.request = {list->selections,
+                                                       (uint64_t)list->order.field,
+                                                       list->order.descending, first, capacity}};
+    return exploration_get(exploration, load, &kind, &wanted.request);
+}
+
+void allocations_load(struct allocations *list, struct exploration *exploration, size_t rows)
+{
     const size_t block = list->table.first / BLOCK;
     const uint64_t first = block > 0 ? (block - 1) * BLOCK : 0;
     const uint64_t last = ((list->table.first + rows) / BLOCK + 2) * BLOCK;
-    const struct allocation_part wanted = {
-        .request = {list->selections, (uint64_t)list->order.field, list->order.descending, first,
-                    last - first}};
     const struct allocation_part *part =
-        exploration_get(exploration, &list->part_load, &kind, &wanted.request);
+        load_rows(list, exploration, &list->part_load, first, last - first);
     if (part)
         list->part = part;
+}
+
+const struct allocation_part *allocations_load_all(struct allocations *list,
+                                                   struct exploration *exploration, size_t rows)
+{
+    return load_rows(list, exploration, &list->all_load, 0, rows);
 }
 
 const struct allocation_row *allocation_row_at(const struct allocations *list, size_t row)
