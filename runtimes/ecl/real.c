@@ -32,11 +32,22 @@ static void *find_loaded(const char *name)
     return found;
 }
 
-void *real_find(enum real_function function)
+static void *look_up(enum real_function function)
 {
     void *found = dlsym(RTLD_NEXT, names[function]);
-    if (!found)
-        found = find_loaded(names[function]);
+    return found ? found : find_loaded(names[function]);
+}
+
+void real_find_all(void)
+{
+    for (unsigned function = 0; function < REAL_COUNT; function++)
+        if (!atomic_load(&real_functions[function]))
+            atomic_store(&real_functions[function], look_up((enum real_function)function));
+}
+
+void *real_find(enum real_function function)
+{
+    void *found = look_up(function);
     if (!found) {
         dprintf(STDERR_FILENO, "mprof: the program calls %s, which no library has\n",
                 names[function]);

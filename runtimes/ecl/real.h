@@ -57,6 +57,10 @@ void real_library(char name[REAL_LIBRARY_SIZE]);
  * message, if there is none: the caller found it. */
 void *real_find(enum real_function function);
 
+/* Looks all functions up that are there. Later, none is looked up while the recorder works or the
+ * collector holds its lock: another thread may hold the lock of the loader, and wait for that. */
+void real_find_all(void);
+
 static inline void *real_get(enum real_function function)
 {
     void *found = atomic_load_explicit(&real_functions[function], memory_order_acquire);

@@ -110,6 +110,7 @@ __attribute__((visibility("default"))) GC_on_collection_event_proc GC_get_on_col
 
 void record_begin(mprof_runtime runtime)
 {
+    real_find_all();
     collector.runtime = runtime;
     record.arena = mprof_arena_create("ECL", 0);
     for (unsigned kind = 0; kind < KIND_COUNT; kind++)

@@ -38,6 +38,23 @@ mprof-tui --fresh --script=- --size=100x24 session.db >screen.txt 2>&1 <<<'' || 
 grep -q 'blocks are of ECL, not of this heap' screen.txt || { cat screen.txt; failed=1; }
 ! grep -qF 'for [ECL]' screen.txt || { cat screen.txt; failed=1; }
 
+# A program that loads ECL later, where only it sees the symbols.
+cat >late.c <<'C'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen("libecl.so.21.2", RTLD_NOW | RTLD_LOCAL);
+    return !library || !((int (*)(int, char **))dlsym(library, "cl_boot"))(argc, argv);
+}
+C
+cc -o late late.c -ldl || exit 1
+if ./late; then
+    mprof-run --quiet --ecl -o late.bin -- ./late 2>lines.txt || fail "status $?"
+    mprof-ingest --quiet -o late.db late.bin || fail "ingest"
+    sound late.db
+    is "$(ask late.db "SELECT count(*) FROM v_allocation WHERE arena_id > 0 AND type = 'symbol'")" -gt 1000 "symbols"
+fi
+
 mprof-run --quiet --ecl -o none.bin -- /bin/true 2>lines.txt || fail "status $?"
 is "$(grep -c 'ECL' lines.txt)" -eq 1 "lines for a program without ECL"
 mprof-ingest --quiet -o none.db none.bin || fail "ingest"
