@@ -27,6 +27,10 @@ library=$(dirname "$(find "$work/moved" -name libmprof.so.0)")
 for private in libmprof.so libmprof_sized.so libmprof_operators.so libmprof_python.so mprof_sqlite.so; do
     [ -f "$library/mprof/$private" ] || fail "$private is not installed"
 done
+# It is only built where the headers of ECL are.
+if [ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] && ! [ -f "$library/mprof/libmprof_ecl.so" ]; then
+    fail "libmprof_ecl.so is not installed"
+fi
 is "$(sqlite3 ls.db ".load $library/mprof/mprof_sqlite" "SELECT allocations FROM graph('all | join kind') LIMIT 1" | wc -l)" -eq 1 "graph() of the moved set"
 
 # What a program needs, as pkg-config and CMake tell it.
