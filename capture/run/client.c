@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run/client.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -113,21 +115,54 @@ static void mapped_files_close(struct mapped_files *maps)
     fclose(maps->file);
 }
 
-/* Tells whether the process may have the trace mapped. False only if its mappings may be read and
- * the trace is not one of them. */
-static bool may_be_mapped(const struct client *client, pid_t process)
+/* Tells whether the process has the trace mapped. `unknown`: the answer if its mappings may not be
+ * read. */
+static bool is_mapped(const struct client *client, pid_t process, bool unknown)
 {
     struct mapped_files maps;
     struct stat status;
     bool found = false;
     if (!mapped_files_open(&maps, process))
-        return true;
+        return unknown;
     /* Some file systems show another inode here than stat does, so compare the path too. */
     while (!found && mapped_files_next(&maps))
         found = maps.inode == client->inode ||
                 (stat(maps.path, &status) == 0 && status.st_dev == client->device &&
                  status.st_ino == client->inode);
     mapped_files_close(&maps);
+    return found;
+}
+
+/* Returns the number by which the process knows itself, in its own pid namespace. 0: unknown. */
+static long own_number(long process)
+{
+    char name[64], line[512];
+    long number = 0;
+    snprintf(name, sizeof(name), "/proc/%ld/status", process);
+    FILE *file = fopen(name, "re");
+    while (file && number == 0 && fgets(line, sizeof(line), file))
+        if (strncmp(line, "NSpid:", 6) == 0)
+            number = strtol(strrchr(line, '\t'), NULL, 10);
+    if (file)
+        fclose(file);
+    return number;
+}
+
+/* A recorder of another pid namespace has another number here than the trace says. */
+pid_t client_recorder_elsewhere(const struct client *client)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = 0;
+    while (processes && !found && (entry = readdir(processes))) {
+        const long process = strtol(entry->d_name, NULL, 10);
+        if (process > 0 && process != (long)client->header->pid &&
+            own_number(process) == (long)client->header->pid &&
+            is_mapped(client, (pid_t)process, false))
+            found = (pid_t)process;
+    }
+    if (processes)
+        closedir(processes);
     return found;
 }
 
@@ -143,8 +178,9 @@ static enum client_status recorder_quickly(const struct client *client)
 enum client_status client_recorder(const struct client *client)
 {
     enum client_status status = recorder_quickly(client);
-    return status == CLIENT_GOOD && !may_be_mapped(client, (pid_t)client->header->pid) ? CLIENT_GONE
-                                                                                       : status;
+    return status == CLIENT_GOOD && !is_mapped(client, (pid_t)client->header->pid, true)
+               ? CLIENT_GONE
+               : status;
 }
 
 /* Sends every thread that may be writing into the trace to its slow path. */

@@ -44,6 +44,9 @@ void client_close(struct client *client);
  * has the same id now but does not map the file does not count, if its mappings may be read.
  */
 enum client_status client_recorder(const struct client *client);
+/* After CLIENT_GONE: returns the process that records into the trace under another number, as this
+ * pid namespace numbers it. 0: none is seen. */
+pid_t client_recorder_elsewhere(const struct client *client);
 
 /*
  * Asks. `name` (NULL: "") is for marks and snapshots, and at most TRACE_REQUEST_NAME - 1 bytes of

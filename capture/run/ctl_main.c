@@ -184,7 +184,8 @@ static int say_status(const struct client *client, const char *path)
     uint32_t state = header->state, paused = header->paused;
     const char *how = state < sizeof(states) / sizeof(*states) ? states[state] : "unknown";
     if (client_recorder(client) == CLIENT_GONE)
-        how = "the process ended without completing the trace";
+        how = client_recorder_elsewhere(client) ? "recorded by a process of another pid namespace"
+                                                : "the process ended without completing the trace";
     else if (state == TRACE_STATE_RECORDING && paused < sizeof(pauses) / sizeof(*pauses))
         how = pauses[paused];
     struct stat status;
@@ -243,6 +244,14 @@ static int request(struct client *client, const struct arguments *arguments,
             return 1;
         }
         rest();
+    }
+    const pid_t elsewhere = status == CLIENT_GONE ? client_recorder_elsewhere(client) : 0;
+    if (elsewhere) {
+        say("mprof-ctl",
+            "%s: a process of another pid namespace records it, which has the number %d here; run "
+            "mprof-ctl inside that container, or by nsenter --target %d --all",
+            path, (int)elsewhere, (int)elsewhere);
+        return 1;
     }
     if (status != CLIENT_GOOD) {
         say_error(path, status, process);

@@ -174,6 +174,25 @@ def check_refusals():
     fails(1, "no process", steps.process.pid, "status")
 
 
+def check_other_namespace():
+    """The numbers in the trace mean other processes here, as for one who looks into a container from outside."""
+    apart = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run(apart + ["true"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("another pid namespace: not tried, because unshare --pid is not allowed here")
+        return
+    trace = recording.folder("outside-namespace") + "/trace.bin"
+    with subprocess.Popen(apart + [recording.BUILD + "/bin/mprof-run", "-q", "-o", trace, "--", "cat"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        run.stdin.write(b"runs\n")
+        run.stdin.flush()
+        check(run.stdout.readline() == b"runs\n", "cat runs in a namespace of its own")
+        works("recorded by a process of another pid namespace", trace, "status")
+        fails(1, "run mprof-ctl inside that container", trace, "pause")
+        run.stdin.close()
+    check(run.returncode == 0, f"{run}")
+    fails(1, "is finished", trace, "pause")
+
+
 check_commands(1)
 check_commands(8)
 check_idle()
@@ -186,4 +205,5 @@ check_sealed("--sample=64M")
 check_sealed("--start-on=call", "--compress")
 check_sealed_against_others()
 check_refusals()
+check_other_namespace()
 recording.done()
