@@ -13,6 +13,7 @@ BUILD = os.environ["MPROF_BUILD"]
 PAIRS = int(os.environ.get("MPROF_PAIRS", "20"))
 ROUNDS = int(os.environ.get("MPROF_ROUNDS", "12"))
 REQUESTS = os.environ.get("MPROF_REQUESTS", "20000")
+MINUTES = float(os.environ.get("MPROF_MINUTES", "0"))
 PIPELINES = os.environ.get("MPROF_PIPELINES", "1 16").split()
 # Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom.
 T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10,
@@ -71,16 +72,25 @@ def pair(folder, pipeline):
     return sums
 
 
+def row(folder, pipeline):
+    """Returns the results of the pairs of one row of the table."""
+    runs, end = [], time.monotonic() + 60 * MINUTES
+    while len(runs) < (2 if MINUTES else PAIRS) or time.monotonic() < end:
+        runs.append(pair(folder, pipeline))
+    return runs
+
+
 folder = tempfile.mkdtemp()
-print(f"redis-server, {ROUNDS} times {REQUESTS} requests of each kind in each of {PAIRS} pairs; processor time of the server")
-print(f"{'requests at once':>16} {'alone':>13} {'added':>8}   95 % interval", flush=True)
+print(f"redis-server, {ROUNDS} times {REQUESTS} requests of each kind in each pair; processor time of the server")
+print(f"{'requests at once':>16} {'pairs':>5} {'alone':>13} {'added':>8}   95 % interval", flush=True)
 try:
     for pipeline in PIPELINES:
-        runs = [pair(folder, pipeline) for _ in range(PAIRS)]
+        runs = row(folder, pipeline)
+        pairs = len(runs)
         ratios = [100 * (sampled - alone) / alone for alone, sampled in runs]
-        mean, spread = statistics.mean(ratios), statistics.stdev(ratios) if PAIRS > 1 else math.nan
-        half = (T95[PAIRS - 2] if PAIRS - 2 < len(T95) else 1.96) * spread / math.sqrt(PAIRS) if PAIRS > 1 else math.nan
+        mean, spread = statistics.mean(ratios), statistics.stdev(ratios) if pairs > 1 else math.nan
+        half = (T95[pairs - 2] if pairs - 2 < len(T95) else 1.96) * spread / math.sqrt(pairs) if pairs > 1 else math.nan
         each = statistics.mean(alone for alone, _ in runs) / (4 * ROUNDS * int(REQUESTS)) / 1000
-        print(f"{pipeline:>16} {each:10.3f} µs {mean:+7.2f}%   {mean - half:+.2f} to {mean + half:+.2f} %", flush=True)
+        print(f"{pipeline:>16} {pairs:>5} {each:10.3f} µs {mean:+7.2f}%   {mean - half:+.2f} to {mean + half:+.2f} %", flush=True)
 finally:
     shutil.rmtree(folder, ignore_errors=True)
