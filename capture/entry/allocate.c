@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "capture/entry/allocate.h"
 #include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
@@ -26,56 +27,85 @@ __attribute__((used)) static bool (*const take_library_init)(void) = library_has
 
 #define FRAME __builtin_frame_address(0)
 
-/* Returns the size that calloc or reallocarray asks for. If it is too large, the call is recorded
- * as one of UINT64_MAX bytes that failed. */
-static inline uint64_t multiply(size_t count, size_t size)
-{
-    size_t product;
-    return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
-}
-
 /* Returns the binary logarithm of an alignment, which C libraries round up to a power of two. */
 static inline unsigned log2_of(size_t alignment)
 {
     return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
 }
 
-ENTRY_POINT void *ENTRY(malloc)(size_t size)
+void *allocate_failed(uint64_t size, enum trace_alloc_kind kind)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
-    uint64_t early = events_stamp_before(thread);
-    void *address = real.malloc(size);
     if (thread) {
-        events_put_malloc(thread, FRAME, early, address, size);
+        events_put_allocation(thread, FRAME, 0, NULL, size, kind, 0);
         recorder_leave();
     }
+    return NULL;
+}
+
+/* Records a malloc of a thread that records alone, or began to do so. */
+static inline __attribute__((always_inline)) void *malloc_alone(struct thread *thread,
+                                                                const void *frame, size_t size)
+{
+    const uint64_t early = clock_tsc_before();
+    void *address = real.malloc(size);
+    if (__builtin_expect(thread_flags(thread) == 0, 1))
+        events_put_stamped(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
+    else
+        events_put_allocation(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
+    recorder_leave();
     return address;
 }
 
-ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
+void *allocate_malloc(size_t size)
+{
+    struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
+    if (__builtin_expect(!thread, 0))
+        return real.malloc(size);
+    if (__builtin_expect(thread_flags(thread) == 0, 1))
+        return malloc_alone(thread, FRAME, size);
+    void *address = real.malloc(size);
+    if (thread_flags(thread) == THREAD_SHARED)
+        events_put_stamped(thread, FRAME, clock_tsc_after(), address, size, TRACE_KIND_MALLOC, 0);
+    else
+        events_put_allocation(thread, FRAME, 0, address, size, TRACE_KIND_MALLOC, 0);
+    recorder_leave();
+    return address;
+}
+
+void *allocate_calloc(size_t count, size_t size)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
     uint64_t early = events_stamp_before(thread);
     void *address = real.calloc(count, size);
     if (thread) {
-        events_put_allocation(thread, FRAME, early, address, multiply(count, size),
+        events_put_allocation(thread, FRAME, early, address, allocate_product(count, size),
                               TRACE_KIND_CALLOC, 0);
         recorder_leave();
     }
     return address;
 }
 
-ENTRY_POINT void ENTRY(free)(void *address)
+static inline __attribute__((always_inline)) void free_block(const void *frame, void *address)
 {
-    if (!address || (__builtin_expect(real.bootstrap_used, 0) && real_is_bootstrap(address)))
-        return;
     __builtin_prefetch((const char *)address - 16);
-    struct thread *thread = recorder_enter(FRAME, RECORDER_END_OF_BLOCK);
+    struct thread *thread = recorder_enter(frame, RECORDER_END_OF_BLOCK);
     if (thread)
-        events_put_free(thread, FRAME, address);
+        events_put_free(thread, frame, address);
     real.free(address);
     if (thread)
         recorder_leave();
+}
+
+void allocate_free(void *address)
+{
+    free_block(FRAME, address);
+}
+
+void allocate_free_early(void *address)
+{
+    if (!real_is_bootstrap(address))
+        free_block(FRAME, address);
 }
 
 /* Records only the end of the old block, since recording is paused. */
@@ -126,7 +156,8 @@ static void *resize_block(struct thread *thread, const void *frame, void *old,
 static inline __attribute__((always_inline)) void *reallocate(const void *frame, void *old,
                                                               const struct resize *resize)
 {
-    bool bootstrap = __builtin_expect(real.bootstrap_used, 0) && old && real_is_bootstrap(old);
+    bool bootstrap =
+        __builtin_expect(real_detours() & REAL_BOOTSTRAP, 0) && old && real_is_bootstrap(old);
     struct thread *thread =
         recorder_enter(frame, old && !bootstrap ? RECORDER_END_OF_BLOCK : RECORDER_ALLOCATION);
     uint64_t size = resize->size;
@@ -144,7 +175,7 @@ static inline __attribute__((always_inline)) void *reallocate(const void *frame,
     return address;
 }
 
-ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
+void *allocate_realloc(void *old, size_t size)
 {
     struct resize resize = {size, false};
     return reallocate(FRAME, old, &resize);
@@ -152,7 +183,7 @@ ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
 
 ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 {
-    struct resize resize = {multiply(count, size), true};
+    struct resize resize = {allocate_product(count, size), true};
     return reallocate(FRAME, old, &resize);
 }
 
@@ -220,21 +251,3 @@ ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
     }
     return address;
 }
-
-#ifndef MPROF_STATIC
-
-/* These two are of C23. C libraries that have them forward to free in the same way. */
-ENTRY_POINT void free_sized(void *address, size_t size)
-{
-    (void)size;
-    free(address);
-}
-
-ENTRY_POINT void free_aligned_sized(void *address, size_t alignment, size_t size)
-{
-    (void)alignment;
-    (void)size;
-    free(address);
-}
-
-#endif

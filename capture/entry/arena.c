@@ -73,11 +73,10 @@ static bool was_recorded(mprof_arena arena, const void *address)
 }
 
 /* Tells whether to record the new block. */
-static bool should_record(struct thread *thread, mprof_arena arena, const void *address,
-                          uint64_t size)
+static bool should_record(mprof_arena arena, const void *address, uint64_t size)
 {
     return __builtin_expect(sample_mean == 0, 1) ||
-           arena_sample_takes(thread, find_sample(arena), arena % ARENA_SLOTS, address, size);
+           arena_sample_takes(find_sample(arena), arena % ARENA_SLOTS, address, size);
 }
 
 /* Tells whether `arena` is `outer` or takes its memory from it, directly or through others. */
@@ -286,7 +285,7 @@ ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
-    if (should_record(thread, arena, address, size))
+    if (should_record(arena, address, size))
         put_block(thread, FRAME, arena, NULL, address, size, count, 0);
     recorder_leave();
 }
@@ -298,7 +297,7 @@ ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
-    if (should_record(thread, arena, address, size))
+    if (should_record(arena, address, size))
         put_block(thread, FRAME, arena, NULL, address, size, count, kind);
     recorder_leave();
 }
@@ -334,7 +333,7 @@ ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address
         atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
     if (old && !was_recorded(arena, old))
         old = NULL;
-    if (!paused && should_record(thread, arena, address, size))
+    if (!paused && should_record(arena, address, size))
         put_block(thread, FRAME, arena, old, address, size, count, 0);
     else if (old)
         put_free(thread, arena, old, false);

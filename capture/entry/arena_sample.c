@@ -27,10 +27,10 @@ static void sample_list(struct arena_sample *sample, uint64_t key)
     atomic_store(&sample->more, true);
 }
 
-bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint32_t place,
-                        const void *address, uint64_t size)
+bool arena_sample_takes(struct arena_sample *sample, uint32_t place, const void *address,
+                        uint64_t size)
 {
-    if (!sample_takes(&thread->sample, size)) {
+    if (!sample_takes(&thread_self.sample, size)) {
         event_filter_look_outside();
         return false;
     }

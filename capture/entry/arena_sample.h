@@ -30,8 +30,8 @@ struct arena_sample {
 };
 
 /* Tells whether to record the new block of `size` bytes. If so, it notes the block. */
-bool arena_sample_takes(struct thread *thread, struct arena_sample *sample, uint32_t place,
-                        const void *address, uint64_t size);
+bool arena_sample_takes(struct arena_sample *sample, uint32_t place, const void *address,
+                        uint64_t size);
 /* Tells whether the block that ends was recorded. If so, it forgets the block. */
 bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address);
 /* Keeps what is known of a block that was taken, for the next trace of the recording. */

@@ -38,6 +38,16 @@ void event_filter_watch_calls(const char *start, const char *stop)
     event_filter_is_on = event_filter_is_on || call_watch_starts || call_watch_stops;
 }
 
+/*
+ * The allocator's own mappings are told from the program's by the guard, so events go by the gate
+ * if mappings are recorded.
+ */
+void event_filter_open(void)
+{
+    if (event_filter_only_samples && !recorder_inherited.mappings)
+        real_add_detour(REAL_SAMPLED);
+}
+
 void event_filter_forget(void)
 {
     if (sample_mean)
@@ -89,9 +99,9 @@ static void look_at_calls(struct thread *thread, const void *frame)
 
 /* Tells whether the sample takes an allocation. If not, this looks for requests, which otherwise
  * happens when a thread makes room. */
-static inline bool sample_takes_block(struct thread *thread, const void *address, uint64_t size)
+static inline bool sample_takes_block(const void *address, uint64_t size)
 {
-    if (sample_takes(&thread->sample, size))
+    if (sample_takes(&thread_self.sample, size))
         return note(address);
     event_filter_look_outside();
     return false;
@@ -113,7 +123,7 @@ static __attribute__((noinline)) bool allocation_slow(struct thread *thread, con
         count_one(thread, address, threshold_count_allocation);
     if (current_state() != RECORDER_RECORDING)
         return false;
-    return !address || sample_mean == 0 || sample_takes_block(thread, address, size);
+    return !address || sample_mean == 0 || sample_takes_block(address, size);
 }
 
 bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
@@ -123,7 +133,7 @@ bool event_filter_allocation(struct thread *thread, const void *frame, const voi
         return allocation_slow(thread, frame, address, size);
     if (__builtin_expect(current_state() != RECORDER_RECORDING, 0))
         return false;
-    return __builtin_expect(!address, 0) || sample_takes_block(thread, address, size);
+    return __builtin_expect(!address, 0) || sample_takes_block(address, size);
 }
 
 static __attribute__((noinline)) bool free_slow(struct thread *thread, const void *address)
@@ -199,7 +209,8 @@ void *event_filter_resize(struct thread *thread, const void *frame, void *old,
     struct live_block before;
     const bool known = sample_mean && sampled_blocks_known((uintptr_t)old, &before);
     struct resize_outcome outcome = {.old = old, .ends = event_filter_free(thread, old)};
-    outcome.begins = recording && (sample_mean == 0 || sample_takes(&thread->sample, resize->size));
+    outcome.begins =
+        recording && (sample_mean == 0 || sample_takes(&thread_self.sample, resize->size));
     if (outcome.begins)
         outcome.stack = events_stack(thread, frame);
     if (!outcome.begins && !outcome.ends) {

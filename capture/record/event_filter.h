@@ -23,6 +23,10 @@ extern bool event_filter_is_on;
 /* True if events are neither counted nor watched for. Set once at the start. */
 extern bool event_filter_only_samples;
 
+/* Lets the entry points skip events by the functions at the end of this file, if the filter only
+ * samples. Call it after the three functions that follow. */
+void event_filter_open(void);
+
 /* Begins sampling by `mean` (sampling.h). Returns false if there is no memory for it. */
 bool event_filter_init(uint64_t mean);
 /* Counts for the limits at which recording begins and ends (threshold.h). */
@@ -51,27 +55,33 @@ static inline void event_filter_look_outside(void)
 }
 
 /*
- * The two decisions of a sample that nearly every event gets, for the entry points of the heap:
- * the event is not recorded, and nothing is left to do. `flags` are those of the thread. If they
- * return false, ask the functions above.
+ * The decisions of a sample that nearly every event gets, for the entry points of the heap: the
+ * event is not recorded, and there is nothing to do but the real call. They need no guard, and ask
+ * for nothing but four words that each event reads. If they return false, go the usual way, by the
+ * gate. Ask them only if real.detours is REAL_SAMPLED.
  */
-static inline bool event_filter_skips_allocation(struct thread *thread, uint32_t flags,
-                                                 const void *address, uint64_t size)
+static inline bool event_filter_passes(void)
 {
-    if (!(flags & THREAD_SAMPLED) || __builtin_expect(!address, 0) ||
-        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_RECORDING ||
-        !sample_skips(&thread->sample, size))
-        return false;
-    event_filter_look_outside();
-    return true;
+    return atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_RECORDING &&
+           !trace_file_is_asked();
 }
 
-static inline bool event_filter_skips_free(uint32_t flags, const void *address)
+/* For an allocation of `size` bytes that is going to be made. Once this has returned true, the
+ * sample has gone on behind it. */
+static inline bool event_filter_skips_allocation(uint64_t size)
 {
-    if (!(flags & THREAD_SAMPLED) || sampled_blocks_may_have((uintptr_t)address))
-        return false;
-    event_filter_look_outside();
-    return true;
+    return event_filter_passes() && sample_skips(&thread_self.sample, size);
+}
+
+static inline bool event_filter_skips_free(const void *address)
+{
+    return event_filter_passes() && !sampled_blocks_may_have((uintptr_t)address);
+}
+
+/* For a block that is going to be resized: neither its end nor its beginning is recorded. */
+static inline bool event_filter_skips_resize(const void *old, uint64_t size)
+{
+    return event_filter_skips_free(old) && sample_skips(&thread_self.sample, size);
 }
 
 /* Makes the real call and records the parts of it that are to be recorded. These are the end of the

@@ -83,7 +83,8 @@ static inline uint32_t events_stack(struct thread *thread, const void *frame)
 /* Makes room for one record of the hot path. If there is none, counts `events` as dropped. */
 static inline bool events_room(struct thread *thread, uint64_t events)
 {
-    if (__builtin_expect(chunk_has_room(&thread->chunk) && recorder_is_own(), 1))
+    if (__builtin_expect(chunk_has_room(&thread->chunk), 1) &&
+        __builtin_expect(recorder_is_own(), 1))
         return true;
     if (thread_make_room(thread, TRACE_RECORD_MAX))
         return true;

@@ -40,26 +40,6 @@ void events_put_allocation(struct thread *thread, const void *frame, uint64_t ea
                            const void *address, uint64_t size, enum trace_alloc_kind kind,
                            unsigned log2_alignment);
 
-/* Does what events_put_allocation() does, for the most common kind of allocation. */
-static inline __attribute__((always_inline)) void
-events_put_malloc(struct thread *thread, const void *frame, uint64_t early, const void *address,
-                  uint64_t size)
-{
-    const uint32_t flags = thread_flags(thread);
-    uint64_t ticks;
-    if (__builtin_expect(flags == 0 && early != 0, 1))
-        ticks = early;
-    else if (flags == THREAD_SHARED)
-        ticks = clock_tsc_after();
-    else if (event_filter_skips_allocation(thread, flags, address, size))
-        return;
-    else {
-        events_put_allocation(thread, frame, early, address, size, TRACE_KIND_MALLOC, 0);
-        return;
-    }
-    events_put_stamped(thread, frame, ticks, address, size, TRACE_KIND_MALLOC, 0);
-}
-
 /* Records a free in a thread that has flags other than THREAD_NEW_STACK and THREAD_SHARED. */
 void events_put_other_free(struct thread *thread, const void *frame, const void *address);
 
@@ -74,8 +54,6 @@ events_put_free(struct thread *thread, const void *frame, const void *address)
         ticks = clock_tsc_before();
     else if (flags == THREAD_SHARED)
         ticks = clock_tsc_after();
-    else if (event_filter_skips_free(flags, address))
-        return;
     else {
         events_put_other_free(thread, frame, address);
         return;

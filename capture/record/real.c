@@ -55,7 +55,7 @@ static void *early_allocate(size_t size, size_t alignment)
 {
     void *block = bootstrap_allocate(size, alignment);
     if (block)
-        real.bootstrap_used = true;
+        real_add_detour(REAL_BOOTSTRAP);
     else
         errno = ENOMEM;
     return block;
@@ -279,7 +279,7 @@ static void resolve(void)
     void *first = apart ? NULL : real_comes_before("realloc", &other);
     if (first)
         memcpy(&found.realloc, &first, sizeof(first));
-    found.bootstrap_used = real.bootstrap_used;
+    found.detours = real_detours();
     real = found;
 }
 

@@ -15,6 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum real_detour {
+    REAL_BOOTSTRAP = 1, /* some blocks lie in the bootstrap arena */
+    REAL_SAMPLED = 2,   /* a sample leaves out most events: event_filter.h */
+};
+
 struct real {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
@@ -25,11 +30,25 @@ struct real {
     void *(*memalign)(size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
-    bool bootstrap_used; /* some blocks lie in the bootstrap arena */
+    uint8_t detours; /* enum real_detour */
 };
 
 /* Usable at any time: the first call through it asks the loader. */
 extern struct real real;
+
+/*
+ * Returns what entry points look at before anything else. It is no atomic load, because compilers
+ * make a second instruction of that. Bits are only ever added, one at a time, and a thread that
+ * does not see a new one yet goes a way that is right, too.
+ */
+static inline uint8_t real_detours(void)
+{
+    return real.detours;
+}
+static inline void real_add_detour(enum real_detour detour)
+{
+    __atomic_fetch_or(&real.detours, (uint8_t)detour, __ATOMIC_RELAXED);
+}
 
 /*
  * Returns false, after one message, if the program or a library before this one defines malloc
@@ -53,7 +72,8 @@ void real_take_first(void);
  * NULL if there is none. */
 void *real_find(const char *name);
 
-/* Tells whether `block` lies in the bootstrap arena. Ask only if real.bootstrap_used is set. */
+/* Tells whether `block` lies in the bootstrap arena. Ask only if real.detours has REAL_BOOTSTRAP.
+ */
 bool real_is_bootstrap(const void *block);
 /* Reallocates such a block: returns a new block of the real allocator with its contents, or NULL
  * if there is no memory. */

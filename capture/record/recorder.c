@@ -166,10 +166,10 @@ static bool start_program(void)
         options.start_waits && (!options.start_of_run || run == TRACE_RUN_NOT_YET);
     event_filter_count(options.start, options.stop);
     event_filter_watch_calls(options.start_call, options.stop_call);
+    event_filter_open();
     marks_set(options.start_mark, options.stop_mark);
     requests_take_signal(options.toggle);
     thread_life_set_flags((event_filter_is_on ? THREAD_FILTERED : 0u) |
-                          (event_filter_only_samples ? THREAD_SAMPLED : 0u) |
                           (options.free_stacks ? THREAD_FREE_STACKS : 0u) |
                           (options.fast_clock ? THREAD_FAST_CLOCK : 0u) |
                           (options.fast_clock || !clock_is_tsc ? THREAD_OTHER_CLOCK : 0u));

@@ -62,17 +62,20 @@ uint64_t sample_distance(uint64_t random, uint64_t mean)
     return (uint64_t)((unsigned __int128)mean * log2 * LN2_Q32 >> 64);
 }
 
+static void set_left(struct sample *sample, uint64_t left)
+{
+    atomic_store_explicit(&sample->left, left, memory_order_relaxed);
+}
+
 bool sample_takes_slow(struct sample *sample, uint64_t size)
 {
     if (!sample->random) {
         uint64_t thread = (uint64_t)os_thread_id();
         sample->random = sample_seed ? sample_seed : clock_before() ^ thread << 40;
-        sample->left = sample_distance(sample_random(sample), sample_mean);
-        if (size <= sample->left) {
-            sample->left -= size;
+        set_left(sample, sample_distance(sample_random(sample), sample_mean));
+        if (sample_skips(sample, size))
             return false;
-        }
     }
-    sample->left = sample_distance(sample_random(sample), sample_mean);
+    set_left(sample, sample_distance(sample_random(sample), sample_mean));
     return true;
 }

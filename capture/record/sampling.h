@@ -11,13 +11,14 @@
 #ifndef MPROF_CAPTURE_RECORD_SAMPLING_H
 #define MPROF_CAPTURE_RECORD_SAMPLING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The sampling state of one thread. All zero: not begun. */
 struct sample {
-    uint64_t left;   /* whole bytes before the next point */
-    uint64_t random; /* state of the generator; 0: not seeded */
+    _Atomic uint64_t left; /* whole bytes before the next point; only its thread uses it */
+    uint64_t random;       /* state of the generator; 0: not seeded */
 };
 
 /* Bytes between points on average; 0: everything is recorded. Set once at the start. */
@@ -32,21 +33,25 @@ uint64_t sample_distance(uint64_t random, uint64_t mean);
 
 bool sample_takes_slow(struct sample *sample, uint64_t size);
 
-/* Tells whether an allocation of `size` bytes (0 counts as 1) lies before the next point, and goes
- * on behind it. Otherwise changes nothing. */
+/*
+ * Tells whether an allocation of `size` bytes lies before the next point, and goes on behind it.
+ * Otherwise, and for 0 bytes, which count as 1, it changes nothing. A signal handler that allocates
+ * between the load and the store leaves a distance that is as random as the one it found.
+ */
 static inline bool sample_skips(struct sample *sample, uint64_t size)
 {
-    size += size == 0;
-    if (__builtin_expect(size > sample->left, 0))
+    const uint64_t left = atomic_load_explicit(&sample->left, memory_order_relaxed);
+    if (__builtin_expect(size - 1 >= left, 0))
         return false;
-    sample->left -= size;
+    atomic_store_explicit(&sample->left, left - size, memory_order_relaxed);
     return true;
 }
 
 /* Tells whether an allocation of `size` bytes is recorded. */
 static inline bool sample_takes(struct sample *sample, uint64_t size)
 {
-    return !sample_skips(sample, size) && sample_takes_slow(sample, size + (size == 0));
+    size += size == 0;
+    return !sample_skips(sample, size) && sample_takes_slow(sample, size);
 }
 
 #endif

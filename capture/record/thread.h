@@ -25,7 +25,6 @@ enum thread_flag {
     THREAD_NEW_STACK = 8,   /* stack_thread_init() has not been called */
     THREAD_SHARED = 16,     /* other threads record too; set by them, and never taken back */
     THREAD_FAST_CLOCK = 32, /* clock=fast; THREAD_OTHER_CLOCK is set, too */
-    THREAD_SAMPLED = 64,    /* the filter only samples; THREAD_FILTERED is set, too */
 };
 
 /* A thread's counts that are not added to the sums yet (threshold.h). */
@@ -39,7 +38,6 @@ struct thread {
     _Atomic uint32_t flags; /* enum thread_flag */
     struct chunk chunk;
     struct threshold_part counted;
-    struct sample sample;     /* --sample: distance to the next sample point */
     uint32_t clock_countdown; /* clock=fast: events until the next read */
     uint64_t clock_ticks;     /* clock=fast: the last read */
     uint32_t number;          /* of the thread that has this state, from 1 */
@@ -61,6 +59,7 @@ struct thread_self {
     struct thread *thread;
     const void *guard;        /* frame of the entry point that is recording; NULL: none */
     const void *guard_return; /* the return address in that frame */
+    struct sample sample;     /* --sample: distance to the next sample point */
     uint32_t number;          /* 0: never seen */
     uint32_t trace;           /* the trace of these numbers: one more for each restart */
     uint32_t sequence;

@@ -73,6 +73,7 @@ void thread_life_after_fork(void)
     thread_self.thread = NULL;
     thread_self.number = 0;
     thread_self.leave_flags = 0;
+    thread_self.sample = (struct sample){0, 0}; /* does not repeat the parent's draws */
     atomic_store(&thread_self.dropped, 0);
 }
 

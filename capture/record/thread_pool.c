@@ -124,7 +124,6 @@ void thread_pool_after_fork(void)
         if (!thread)
             continue;
         chunk_forget(&thread->chunk);
-        thread->sample = (struct sample){0, 0}; /* does not repeat the parent's draws */
         thread_pool_give(thread);
     }
 }

@@ -64,8 +64,9 @@ static inline size_t chunk_space(const struct chunk *chunk)
  * a limit has a base. */
 static inline bool chunk_has_room(const struct chunk *chunk)
 {
-    return chunk->cursor < chunk->limit &&
-           atomic_load_explicit(chunk_attention(chunk), memory_order_relaxed) == 0;
+    return __builtin_expect(chunk->cursor < chunk->limit, 1) &&
+           __builtin_expect(atomic_load_explicit(chunk_attention(chunk), memory_order_relaxed) == 0,
+                            1);
 }
 
 /* Clears that word. The slow path calls it before it reads the request, so a later request sets the

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The entry points behind those of heap.c: each makes the real call and records it. They are
+ * reached by a jump, so that their frame lies where that of the function lay which the program
+ * called.
+ */
+#ifndef MPROF_CAPTURE_ENTRY_ALLOCATE_H
+#define MPROF_CAPTURE_ENTRY_ALLOCATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/trace_layout.h"
+
+void *allocate_malloc(size_t size);
+void *allocate_calloc(size_t count, size_t size);
+void *allocate_realloc(void *old, size_t size);
+/* `address` is not NULL. The first one does not expect blocks of the bootstrap arena. */
+void allocate_free(void *address);
+void allocate_free_early(void *address);
+
+/* Records an allocation of `size` bytes that a sample skipped, and that failed. Returns NULL. */
+void *allocate_failed(uint64_t size, enum trace_alloc_kind kind);
+
+/* Returns the size that calloc or reallocarray asks for. If it is too large, the call is recorded
+ * as one of UINT64_MAX bytes that failed. */
+static inline uint64_t allocate_product(size_t count, size_t size)
+{
+    size_t product;
+    return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
+}
+
+#endif
