@@ -46,6 +46,8 @@ struct scan {
     atomic_bool cancelled;
     const atomic_bool *obeyed; /* `cancelled`, or that of another session */
     atomic_uint done, total;
+    /* Of scan_cancel_at(). */
+    _Atomic uint64_t looks, last_look;
 };
 
 static size_t core_count(void)
@@ -121,8 +123,24 @@ void scan_obey(struct session *session, const struct session *other)
     session->scan->obeyed = other->scan->obeyed;
 }
 
+uint64_t scan_cancel_at(struct session *session, uint64_t look)
+{
+    atomic_store(&session->scan->last_look, look);
+    return atomic_exchange(&session->scan->looks, 0);
+}
+
+/* Counts a look, and cancels at the last one. */
+static void count_look(struct scan *scan)
+{
+    const uint64_t looks = atomic_fetch_add(&scan->looks, 1) + 1;
+    if (looks >= atomic_load(&scan->last_look))
+        atomic_store(&scan->cancelled, true);
+}
+
 bool scan_cancelled(const struct session *session)
 {
+    if (atomic_load_explicit(&session->scan->last_look, memory_order_relaxed) != 0)
+        count_look(session->scan);
     return atomic_load_explicit(session->scan->obeyed, memory_order_relaxed);
 }
 

@@ -115,6 +115,9 @@ void scan_obey(struct session *session, const struct session *other);
 bool scan_cancelled(const struct session *session);
 /* Returns true, or false with `error` set if scan_cancelled(). */
 bool scan_go_on(const struct session *session, struct session_error *error);
+/* Cancels as scan_cancel() does, but only at the look number `look` from now on; 0: at none.
+ * Returns how many looks there were since the call before. For tests. */
+uint64_t scan_cancel_at(struct session *session, uint64_t look);
 /* Stores the chunks of the present or last pass, and how many of them are done. */
 void scan_progress(const struct session *session, uint32_t *done, uint32_t *total);
 
