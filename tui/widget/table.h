@@ -31,6 +31,7 @@ enum table_cut {
     TABLE_CUT_NAME,     /* a function, as area_name() */
     TABLE_CUT_CATEGORY, /* a type, as area_category() */
     TABLE_CUT_BRANCH,   /* a row of a tree (branch.h) */
+    TABLE_CUT_FILE,     /* a file with its folders: the end stays */
     TABLE_CUT_PATH,     /* functions with " ← " between them, each as area_name() */
 };
 

@@ -204,7 +204,8 @@ static struct table_source source_of_files(const struct source *source)
     static struct table_column columns[FILE_COLUMNS] = {
         [FILE_BYTES] = {.width = 10, .keep = true, .unsorted = true},
         [FILE_SHARE] = {.title = "share", .width = 6, .unsorted = true},
-        [FILE_PATH] = {.title = "file", .text = true, .keep = true, .unsorted = true},
+        [FILE_PATH] =
+            {.title = "file", .text = true, .keep = true, .unsorted = true, .cut = TABLE_CUT_FILE},
     };
     columns[FILE_BYTES].title = measure_names[source->measure];
     return (struct table_source){.context = (void *)source,
