@@ -51,7 +51,8 @@ static void visit_list(struct search *search, const PyGC_Head *head)
     }
 }
 
-/* Returns the innermost frame of a thread. */
+/* Returns the innermost frame of the calling thread. What the states of other threads point to may
+ * lie on the stack of a thread that is gone: daemon threads end where they stand. */
 static _PyInterpreterFrame *frame_of(const PyThreadState *state)
 {
 #if PY_VERSION_HEX < 0x030d0000
@@ -98,8 +99,7 @@ void PYTHON_OBJECTS(const struct python_interpreter *interpreter, void *state,
     for (int i = 0; i < NUM_GENERATIONS; i++)
         visit_list(&search, &of->gc.generations[i].head);
     visit_list(&search, &of->gc.permanent_generation.head);
-    for (const PyThreadState *one = of->threads.head; one; one = one->next)
-        visit_frames(&search, one);
+    visit_frames(&search, state);
     visit_untracked(&search);
     address_set_free(&search.untracked);
 }

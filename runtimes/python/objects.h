@@ -4,7 +4,7 @@
  *
  * The search reads what a garbage collection of the interpreter reads, by the same calls, and
  * changes nothing. It finds the objects that the collector knows, those that they refer to, and the
- * variables of functions that run.
+ * variables of the functions that the calling thread runs.
  */
 #ifndef MPROF_RUNTIMES_PYTHON_OBJECTS_H
 #define MPROF_RUNTIMES_PYTHON_OBJECTS_H
@@ -29,9 +29,12 @@ typedef void python_objects(const struct python_interpreter *interpreter, void *
 
 extern python_objects python_objects_3_11, python_objects_3_12, python_objects_3_13;
 
+/* Tells whether the calling thread holds the interpreter's lock with its first state. */
+bool python_holds_lock(const struct python_interpreter *interpreter);
+
 /*
- * Tells the recorder the types of the objects that are live, as kinds of the runtime. Does nothing
- * if the calling thread does not hold the interpreter's lock.
+ * Tells the recorder the types of the objects that are live, as kinds of the runtime. The calling
+ * thread holds the interpreter's lock.
  */
 void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime);
 

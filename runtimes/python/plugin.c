@@ -191,7 +191,8 @@ static void find_next(void)
 static void tell_types(const void *caller)
 {
     const int error = errno;
-    if (library_of(caller) == python.library && python.process == getpid())
+    if (library_of(caller) == python.library && python.process == getpid() &&
+        python_holds_lock(&python.interpreter))
         python_tell_types(&python.interpreter, python.runtime);
     errno = error;
 }
@@ -201,7 +202,8 @@ static void tell_types(const void *caller)
 static void tell_at_end(const void *caller)
 {
     if (python.walks && python.is_finalizing && python.is_finalizing() &&
-        library_of(caller) == python.library && !atomic_exchange(&python.told, true))
+        library_of(caller) == python.library && python_holds_lock(&python.interpreter) &&
+        !atomic_exchange(&python.told, true))
         tell_types(caller);
 }
 

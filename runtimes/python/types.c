@@ -27,13 +27,17 @@ static void tell(void *context, void *block, const void *type, const char *name)
         mprof_type_kind(0, block, telling->kinds[place]);
 }
 
+bool python_holds_lock(const struct python_interpreter *interpreter)
+{
+    const void *state = interpreter->own_state();
+    return state && interpreter->current_state() == state;
+}
+
 void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime)
 {
     struct telling telling = {.runtime = runtime, .kinds = kinds};
     const struct python_listener listener = {tell, &telling};
-    void *state = interpreter->own_state();
-    if (!state || interpreter->current_state() != state || !MPROF_HAS(type_kind))
-        return;
-    interpreter->layout->objects(interpreter, state, &listener);
+    if (MPROF_HAS(type_kind))
+        interpreter->layout->objects(interpreter, interpreter->own_state(), &listener);
     address_set_free(&telling.types);
 }

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 
 class Row:
@@ -62,6 +63,11 @@ def tell(file, roots):
     file.close()
 
 
+def sleep():
+    while True:
+        time.sleep(0.0003)
+
+
 def main(name, how):
     local = ["x" * 3000 + name, 2.0 ** len(name)]
     only_here = "y" * 4000 + name
@@ -71,8 +77,8 @@ def main(name, how):
         subprocess.call(["/nowhere"])
     except OSError:
         pass
-    waits = threading.Thread(target=threading.Event().wait, args=(None,), daemon=True)
-    waits.start()
+    for _ in range(20):  # they end where they stand when the interpreter ends, and their stacks are gone
+        threading.Thread(target=sleep, daemon=True).start()
     tell(open(name, "w", encoding="utf-8"), kept + [local, only_here])
     if how == "exit":
         os._exit(0)
