@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schemas/trace_layout.h"
+#include "capture/record/events.h"
 
 void *allocate_malloc(size_t size);
 void *allocate_calloc(size_t count, size_t size);
