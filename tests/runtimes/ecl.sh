@@ -105,8 +105,7 @@ sqlite3 session.db 'CREATE TABLE marked(address INTEGER PRIMARY KEY)' '.import m
 ask session.db "SELECT v.kept, ifnull(v.freed_by, '-'), m.address IS NOT NULL, count(*)
     FROM v_allocation v LEFT JOIN marked m ON m.address = v.address JOIN (SELECT max(begin_ns) AS ns FROM collection) last
     WHERE v.arena_id > 0 AND v.alloc_ns < last.ns AND (v.free_ns IS NULL OR v.free_ns >= last.ns) GROUP BY 1, 2, 3" >there.txt
-cat there.txt # when the last collection began: kept, freed by, marked, objects
+cat there.txt # when the last collection began: kept, freed by, marked, objects. It may find nothing to take.
 is "$(sed -n 's/^1|-|1|//p' there.txt)" -gt 1000 "objects that are kept, and marked"
-is "$(sed -n 's/^0|collector|0|//p' there.txt)" -gt 0 "objects that it took, not marked"
 is "$(grep -cvE '^(1\|-\|1|0\|collector\|0|0\|program\|[01])\|' there.txt)" -eq 0 "others"
 exit "$failed"
