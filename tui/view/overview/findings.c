@@ -119,12 +119,14 @@ static void add_losses(struct collection *to)
 static void add_stacks(struct collection *to)
 {
     const struct session *session = to->session;
-    uint64_t stacks = number(to, "stacks"), incomplete = 0;
+    const uint64_t stacks = number(to, "stacks");
+    const uint32_t largest = session_stack_largest(session);
+    uint64_t incomplete = 0;
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    for (uint64_t id = 1; id <= stacks && id <= UINT32_MAX; id++) {
-        const char *state = session_stack_state(session, (uint32_t)id);
+    for (uint32_t id = 0; id < largest;) {
+        const char *state = session_stack_state(session, ++id);
         incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0 &&
-                      !session_stack_by_collector(session, (uint32_t)id);
+                      !session_stack_by_collector(session, id);
     }
     if (incomplete > 0)
         add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
