@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "runtimes/ecl/blocks.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
+
+#include "runtimes/common.h"
 
 #define ADDRESS_BITS 47
 #define GRANULE_BITS 4 /* the collector's blocks begin at multiples of 16 */
@@ -26,24 +27,15 @@ static struct {
     _Atomic(struct region *) first;
 } blocks;
 
-static void *map(size_t size)
-{
-    const int before = errno;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    errno = before;
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static _Atomic(struct region *) *open_table(void)
 {
     _Atomic(struct region *) *table = atomic_load(&blocks.table), *none = NULL;
     const size_t size = REGIONS * sizeof(*table);
     if (table)
         return table;
-    table = map(size);
+    table = common_take_pages(size);
     if (table && !atomic_compare_exchange_strong(&blocks.table, &none, table)) {
-        munmap((void *)table, size);
+        common_give_pages((void *)table, size);
         table = none;
     }
     return table;
@@ -53,13 +45,13 @@ static _Atomic(struct region *) *open_table(void)
 static struct region *open_region(uintptr_t address)
 {
     _Atomic(struct region *) *table = open_table();
-    struct region *region = table ? map(sizeof(*region)) : NULL, *none = NULL;
+    struct region *region = table ? common_take_pages(sizeof(*region)) : NULL, *none = NULL;
     if (!region)
         return NULL;
     madvise(region, offsetof(struct region, next) & ~(size_t)4095, MADV_WIPEONFORK);
     region->start = address >> REGION_BITS << REGION_BITS;
     if (!atomic_compare_exchange_strong(&table[address >> REGION_BITS], &none, region)) {
-        munmap(region, sizeof(*region));
+        common_give_pages(region, sizeof(*region));
         return none;
     }
     region->next = atomic_load(&blocks.first);

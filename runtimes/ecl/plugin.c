@@ -11,31 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtimes/common.h"
 #include "runtimes/ecl/plugin.h"
 #include "runtimes/ecl/record.h"
 #include "runtimes/ecl/walk.h"
-
-/* Tells whether the process is the one that mprof-run has started. The processes that it starts
- * itself must not get a line into their output. */
-static bool is_first_process(void)
-{
-    static const char name[] = "root=";
-    const char *options = getenv("MPROF_OPTIONS"), *found = NULL;
-    for (const char *at = options; at && (at = strstr(at, name)); at++)
-        if (at == options || at[-1] == ',')
-            found = at + sizeof(name) - 1;
-    return found && strtol(found, NULL, 10) == (long)getpid();
-}
-
-/* Says why ECL's heap is not recorded: a line for the user, and a mark in the recording. */
-static void say_none(const char *why)
-{
-    char line[256];
-    snprintf(line, sizeof(line), "no Lisp functions and types: %s", why);
-    mprof_mark(line);
-    if (is_first_process())
-        dprintf(STDERR_FILENO, "mprof: %s\n", line);
-}
 
 /* Tells whether the library is of the version that the headers are of. Writes its name. */
 static bool version_fits(char library[REAL_LIBRARY_SIZE])
@@ -55,7 +34,7 @@ void plugin_begin(void)
         return;
     if (!version_fits(library)) {
         snprintf(why, sizeof(why), "this mprof was built with the headers of %s", library);
-        say_none(why);
+        common_say_none("Lisp functions and types", why);
         return;
     }
     const mprof_runtime runtime = mprof_runtime_create("ECL", &calls, NULL);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtimes/common.h"
 #include "runtimes/ecl/record.h"
 
 #define DEPTH_MAX 1000000u /* more frames than this is a cycle */
@@ -80,16 +81,12 @@ static void put_byte(struct text *text, char byte)
 /* Writes a character as UTF-8, or nothing if it does not fit. */
 static void put_character(struct text *text, uint32_t character)
 {
-    const unsigned more = character < 0x80      ? 0
-                          : character < 0x800   ? 1
-                          : character < 0x10000 ? 2
-                                                : 3;
-    static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
-    if (text->end - text->at <= (ptrdiff_t)more)
+    char bytes[4];
+    const unsigned count = common_put_utf8(character, bytes);
+    if (text->end - text->at < (ptrdiff_t)count)
         text->end = text->at;
-    put_byte(text, (char)(first[more] | character >> 6 * more));
-    for (unsigned i = more; i-- > 0;)
-        put_byte(text, (char)(0x80 | (character >> 6 * i & 0x3f)));
+    for (unsigned i = 0; i < count; i++)
+        put_byte(text, bytes[i]);
 }
 
 static void put_literal(struct text *text, const char *literal)

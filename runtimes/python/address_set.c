@@ -2,26 +2,11 @@
 #include "runtimes/python/address_set.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "runtimes/common.h"
 
 #define FIRST_CAPACITY ((size_t)4096)
 #define LAST_CAPACITY ((size_t)1 << 31)
-
-/* The recorder would record a call of mmap(). NULL: there is no memory. */
-static void *take_pages(size_t size)
-{
-    const long pages =
-        syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-    return pages == -1 ? NULL : (void *)(uintptr_t)pages;
-}
-
-static void give_pages(void *pages, size_t size)
-{
-    if (pages)
-        syscall(SYS_munmap, pages, size);
-}
 
 /* There are twice as many slots as items. */
 static uint32_t *find(const struct address_set *set, const void *address)
@@ -40,8 +25,8 @@ static bool grow(struct address_set *set)
                                  .capacity = set->capacity ? 2 * set->capacity : FIRST_CAPACITY};
     if (larger.capacity > LAST_CAPACITY)
         return false;
-    larger.items = take_pages(larger.capacity * sizeof(*larger.items));
-    larger.slots = take_pages(2 * larger.capacity * sizeof(*larger.slots));
+    larger.items = common_take_pages(larger.capacity * sizeof(*larger.items));
+    larger.slots = common_take_pages(2 * larger.capacity * sizeof(*larger.slots));
     if (!larger.items || !larger.slots) {
         address_set_free(&larger);
         return false;
@@ -69,7 +54,7 @@ size_t address_set_add(struct address_set *set, const void *address)
 
 void address_set_free(struct address_set *set)
 {
-    give_pages(set->items, set->capacity * sizeof(*set->items));
-    give_pages(set->slots, 2 * set->capacity * sizeof(*set->slots));
+    common_give_pages(set->items, set->capacity * sizeof(*set->items));
+    common_give_pages(set->slots, 2 * set->capacity * sizeof(*set->slots));
     *set = (struct address_set){0};
 }

@@ -26,6 +26,7 @@
 
 #include "capture/mprof.h"
 
+#include "runtimes/common.h"
 #include "runtimes/python/layout.h"
 #include "runtimes/python/objects.h"
 #include "runtimes/python/walk.h"
@@ -54,28 +55,6 @@ static struct {
     atomic_flag looked; /* at an interpreter, known or not */
     bool walks;
 } python = {.looked = ATOMIC_FLAG_INIT};
-
-/* Tells whether the process is the one that mprof-run has started. The processes that it starts
- * itself must not get a line into their output. */
-static bool is_first_process(void)
-{
-    static const char name[] = "root=";
-    const char *options = getenv("MPROF_OPTIONS"), *found = NULL;
-    for (const char *at = options; at && (at = strstr(at, name)); at++)
-        if (at == options || at[-1] == ',')
-            found = at + sizeof(name) - 1;
-    return found && strtol(found, NULL, 10) == (long)getpid();
-}
-
-/* Says why there are no Python functions: a line for the user, and a mark in the recording. */
-static void say_none(const char *why)
-{
-    char line[256];
-    snprintf(line, sizeof(line), "no Python functions: %s", why);
-    mprof_mark(line);
-    if (is_first_process())
-        dprintf(STDERR_FILENO, "mprof: %s\n", line);
-}
 
 /* Tells whether this interpreter was built with objects of the sizes that the layout knows. Builds
  * for debugging and those without a global lock may differ. */
@@ -121,7 +100,7 @@ static bool take_interpreter(void *library, unsigned long version)
                  major, minor);
     else
         return true;
-    say_none(why);
+    common_say_none("Python functions", why);
     return false;
 }
 
@@ -157,7 +136,8 @@ static void look_into(void *library)
     python.is_finalizing = (int (*)(void))dlsym(library, "Py_IsFinalizing");
     if (!python.is_finalizing) /* before 3.13 */
         python.is_finalizing = (int (*)(void))dlsym(library, "_Py_IsFinalizing");
-    python.library = library_of(python.interpreter.code_type);
+    /* A program that is linked at a fixed place has copies of the library's data. */
+    python.library = library_of((const void *)(uintptr_t)python.is_finalizing);
     python.process = getpid();
     pthread_atfork(NULL, NULL, after_fork);
     python.runtime = mprof_runtime_create("Python", &calls, &python.interpreter);
@@ -186,14 +166,19 @@ static void find_next(void)
     next.exit = (void (*)(int))dlsym(RTLD_NEXT, "_exit");
 }
 
-/* Tells the types of the objects that are live, if the interpreter itself is the caller. A process
- * that shares its memory with its parent must not. */
-static void tell_types(const void *caller)
+/* Tells whether the interpreter itself is the caller, and its objects may be looked at. A process
+ * that shares its memory with its parent must not do that. */
+static bool may_tell(const void *caller)
+{
+    return python.walks && library_of(caller) == python.library && python.process == getpid() &&
+           python_holds_lock(&python.interpreter);
+}
+
+/* Tells the types of the objects that are live. */
+static void tell_types(void)
 {
     const int error = errno;
-    if (library_of(caller) == python.library && python.process == getpid() &&
-        python_holds_lock(&python.interpreter))
-        python_tell_types(&python.interpreter, python.runtime);
+    python_tell_types(&python.interpreter, python.runtime);
     errno = error;
 }
 
@@ -201,10 +186,13 @@ static void tell_types(const void *caller)
  * functions of atexit, and frees no objects yet. */
 static void tell_at_end(const void *caller)
 {
-    if (python.walks && python.is_finalizing && python.is_finalizing() &&
-        library_of(caller) == python.library && python_holds_lock(&python.interpreter) &&
-        !atomic_exchange(&python.told, true))
-        tell_types(caller);
+    if (!python.walks || !python.is_finalizing)
+        return;
+    if (!python.is_finalizing()) {
+        if (atomic_load_explicit(&python.told, memory_order_relaxed))
+            atomic_store(&python.told, false); /* it has begun again */
+    } else if (may_tell(caller) && !atomic_exchange(&python.told, true))
+        tell_types();
 }
 
 /* CPython calls this first when it makes its thread states known. The caller is looked up without
@@ -228,7 +216,6 @@ EXPORTED int pthread_key_delete(pthread_key_t key)
     find_next();
     if (python.walks)
         python_wait(&python.interpreter);
-    atomic_store(&python.told, false);
     return next.key_delete(key);
 }
 
@@ -253,8 +240,8 @@ EXPORTED int sigaction(int number, const struct sigaction *action, struct sigact
 EXPORTED _Noreturn void _exit(int status)
 {
     find_next();
-    if (python.walks)
-        tell_types(__builtin_return_address(0));
+    if (may_tell(__builtin_return_address(0)))
+        tell_types();
     next.exit(status);
     __builtin_unreachable();
 }

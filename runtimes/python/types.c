@@ -9,10 +9,9 @@
 struct telling {
     mprof_runtime runtime;
     struct address_set types;
-    mprof_kind *kinds; /* of each type of `types` */
 };
 
-static mprof_kind kinds[TYPES_MAX];
+static mprof_kind kinds[TYPES_MAX]; /* of each type of telling.types */
 
 static void tell(void *context, void *block, const void *type, const char *name)
 {
@@ -22,9 +21,9 @@ static void tell(void *context, void *block, const void *type, const char *name)
     if (place >= TYPES_MAX)
         return;
     if (place == known)
-        telling->kinds[place] = mprof_kind_create(telling->runtime, name);
-    if (telling->kinds[place])
-        mprof_type_kind(0, block, telling->kinds[place]);
+        kinds[place] = mprof_kind_create(telling->runtime, name);
+    if (kinds[place])
+        mprof_type_kind(0, block, kinds[place]);
 }
 
 bool python_holds_lock(const struct python_interpreter *interpreter)
@@ -35,7 +34,7 @@ bool python_holds_lock(const struct python_interpreter *interpreter)
 
 void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime)
 {
-    struct telling telling = {.runtime = runtime, .kinds = kinds};
+    struct telling telling = {.runtime = runtime};
     const struct python_listener listener = {tell, &telling};
     if (MPROF_HAS(type_kind))
         interpreter->layout->objects(interpreter, interpreter->own_state(), &listener);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "runtimes/common.h"
 #include "runtimes/python/line_table.h"
 #include "runtimes/python/walk_state.h"
 
@@ -88,31 +89,6 @@ unsigned walk_find_line(const struct walk *walk, const unsigned char *table, int
     return size <= INT32_MAX ? line_table_find(table + layout->bytes_data, size, first, offset) : 0;
 }
 
-/* Writes a character as UTF-8. Returns the bytes, at most 4. */
-static unsigned put_character(uint32_t character, char *to)
-{
-    if (character < 0x80) {
-        to[0] = (char)character;
-        return 1;
-    }
-    if (character < 0x800) {
-        to[0] = (char)(0xc0 | character >> 6);
-        to[1] = (char)(0x80 | (character & 0x3f));
-        return 2;
-    }
-    if (character < 0x10000) {
-        to[0] = (char)(0xe0 | character >> 12);
-        to[1] = (char)(0x80 | (character >> 6 & 0x3f));
-        to[2] = (char)(0x80 | (character & 0x3f));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | (character >> 18 & 7));
-    to[1] = (char)(0x80 | (character >> 12 & 0x3f));
-    to[2] = (char)(0x80 | (character >> 6 & 0x3f));
-    to[3] = (char)(0x80 | (character & 0x3f));
-    return 4;
-}
-
 /* Writes a text of the interpreter as UTF-8, cut after a whole character. */
 static void put_text(const struct walk *walk, const unsigned char *object, char *to, size_t room)
 {
@@ -130,7 +106,7 @@ static void put_text(const struct walk *walk, const unsigned char *object, char 
         if (!from)
             break;
         memcpy(&character, from, text.width);
-        const unsigned length = put_character(character, bytes);
+        const unsigned length = common_put_utf8(character, bytes);
         if (used + length >= room)
             break;
         memcpy(to + used, bytes, length);

@@ -108,4 +108,9 @@ ask session.db "SELECT v.kept, ifnull(v.freed_by, '-'), m.address IS NOT NULL, c
 cat there.txt # when the last collection began: kept, freed by, marked, objects. It may find nothing to take.
 is "$(sed -n 's/^1|-|1|//p' there.txt)" -gt 1000 "objects that are kept, and marked"
 is "$(grep -cvE '^(1\|-\|1|0\|collector\|0|0\|program\|[01])\|' there.txt)" -eq 0 "others"
+
+# The plug-in maps memory for its own tables, 16 MiB first. That is none of the program's.
+mprof-run --quiet --ecl --mmap -o maps.bin -- ecl --norc --eval '(ext:quit 0)' && mprof-ingest -q -o maps.db maps.bin || fail "a recording with mappings"
+is "$(ask maps.db 'SELECT count(*) FROM v_region')" -gt 0 "mappings of the program"
+is "$(ask maps.db 'SELECT count(*) FROM v_region WHERE mapped_file IS NULL AND size = 1 << 24')" -eq 0 "mappings of the plug-in"
 exit "$failed"

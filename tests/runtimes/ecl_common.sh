@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests of ECL.
 # shellcheck shell=bash disable=SC2034
-mprof-run --help | grep -q -- --ecl || { echo "skipped: mprof has no plug-in for ECL"; exit 77; }
+[ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] || { echo "skipped: mprof has no plug-in for ECL"; exit 77; }
 
 # Checks what must hold in the session of any program with ECL.
 sound() { # SESSION

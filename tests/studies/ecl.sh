@@ -3,7 +3,7 @@
 # A compiler in Lisp under ECL: the tables of 1988 by type and function, and what a smaller table would save.
 . "$(dirname "$0")/common.sh"
 programs=$MPROF_SOURCE/tests/programs/lisp
-command -v ecl >/dev/null || exit 77
+command -v ecl >/dev/null && [ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] || exit 77
 cp "$programs"/compile*.lisp "$programs/programs.scm" .
 # A hash table with room for eight labels rather than a thousand.
 sed 's/(places (make-hash-table :test .eq))/(places (make-hash-table :test (quote eq) :size 8))/' compiler.lisp >smaller.lisp
