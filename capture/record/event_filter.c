@@ -10,7 +10,8 @@
 #include "capture/trace/file.h"
 
 bool event_filter_is_on;
-bool event_filter_only_samples;
+/* Events are neither counted nor watched for. Set once at the start. */
+static bool only_samples;
 
 bool event_filter_init(uint64_t mean)
 {
@@ -19,22 +20,21 @@ bool event_filter_init(uint64_t mean)
     sample_init(mean);
     if (!sampled_blocks_init())
         return false;
-    event_filter_is_on = event_filter_only_samples = true;
+    event_filter_is_on = only_samples = true;
     return true;
 }
 
 void event_filter_count(struct options_limit start, struct options_limit stop)
 {
     threshold_init(start, stop);
-    event_filter_only_samples = event_filter_only_samples && !atomic_load(&threshold_counts);
+    only_samples = only_samples && !atomic_load(&threshold_counts);
     event_filter_is_on = event_filter_is_on || atomic_load(&threshold_counts);
 }
 
 void event_filter_watch_calls(const char *start, const char *stop)
 {
     call_watch_init(start, stop);
-    event_filter_only_samples =
-        event_filter_only_samples && !call_watch_starts && !call_watch_stops;
+    only_samples = only_samples && !call_watch_starts && !call_watch_stops;
     event_filter_is_on = event_filter_is_on || call_watch_starts || call_watch_stops;
 }
 
@@ -44,7 +44,7 @@ void event_filter_watch_calls(const char *start, const char *stop)
  */
 void event_filter_open(void)
 {
-    if (event_filter_only_samples && !recorder_inherited.mappings)
+    if (only_samples && !recorder_inherited.mappings)
         real_add_detour(REAL_SAMPLED);
 }
 
@@ -129,7 +129,7 @@ static __attribute__((noinline)) bool allocation_slow(struct thread *thread, con
 bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
                              uint64_t size)
 {
-    if (__builtin_expect(!event_filter_only_samples, 0))
+    if (__builtin_expect(!only_samples, 0))
         return allocation_slow(thread, frame, address, size);
     if (__builtin_expect(current_state() != RECORDER_RECORDING, 0))
         return false;
@@ -144,8 +144,8 @@ static __attribute__((noinline)) bool free_slow(struct thread *thread, const voi
 
 bool event_filter_free(struct thread *thread, const void *address)
 {
-    return __builtin_expect(event_filter_only_samples, 1) ? sampled_block_ends(address)
-                                                          : free_slow(thread, address);
+    return __builtin_expect(only_samples, 1) ? sampled_block_ends(address)
+                                             : free_slow(thread, address);
 }
 
 bool event_filter_knows(const void *address)

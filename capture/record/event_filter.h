@@ -20,8 +20,6 @@
 
 /* True if the functions below must be asked. Set once at the start. */
 extern bool event_filter_is_on;
-/* True if events are neither counted nor watched for. Set once at the start. */
-extern bool event_filter_only_samples;
 
 /* Lets the entry points skip events by the functions at the end of this file, if the filter only
  * samples. Call it after the three functions that follow. */

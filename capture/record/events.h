@@ -9,7 +9,6 @@
 #ifndef MPROF_CAPTURE_RECORD_EVENTS_H
 #define MPROF_CAPTURE_RECORD_EVENTS_H
 
-#include "capture/record/event_filter.h"
 #include "capture/record/event_steps.h"
 
 /* Records an allocation of `size` bytes that failed. */
