@@ -43,7 +43,6 @@ struct allocation_rows {
     struct allocation_filter *filter;
     uint64_t used;
     unsigned needs; /* columns of chunks, a bit for each */
-    bool needs_ids;
     /* The rows that are ready. */
     uint64_t *of[COLUMN_TOTAL], *ids;
     size_t at, count, capacity;
@@ -343,7 +342,7 @@ static bool count_rows(struct allocation_rows *rows, struct session_error *error
     return true;
 }
 
-/* Makes the rows ready of which each group has one. */
+/* Makes the rows ready of which each group has one. They have the number of the group as id. */
 static bool take_ones(struct allocation_rows *rows, struct session_error *error)
 {
     const struct groups *groups = &rows->groups;
@@ -356,7 +355,7 @@ static bool take_ones(struct allocation_rows *rows, struct session_error *error)
             if (rows->of[groups->part[part].column])
                 rows->of[groups->part[part].column][rows->count] = groups->ids[part][group];
         }
-        rows->ids[rows->count++] = 0;
+        rows->ids[rows->count++] = group;
     }
     rows->groups.first = rows->groups.behind = groups->count;
     return true;
@@ -386,7 +385,7 @@ static void gather_block(struct allocation_rows *rows, uint32_t chunk, struct ke
         for (size_t i = 0; i < kept; i++)
             rows->of[column][places[i]] = same == PARTS ? values[i] : groups->ids[same][numbers[i]];
     }
-    for (size_t i = 0; rows->needs_ids && i < kept; i++)
+    for (size_t i = 0; i < kept; i++)
         rows->ids[places[i]] =
             (uint64_t)chunk * COLUMN_CHUNK_ROWS + block->first + block->row[i] + 1;
 }
@@ -424,7 +423,7 @@ static bool gather(struct allocation_rows *rows, size_t count, struct session_er
 static bool next_groups(struct allocation_rows *rows, struct session_error *error)
 {
     struct groups *groups = &rows->groups;
-    const size_t values = (size_t)__builtin_popcount(rows->needs) + (rows->needs_ids ? 1 : 0);
+    const size_t values = (size_t)__builtin_popcount(rows->needs) + 1; /* and the id */
     const size_t most = allocation_gathered_max / (values + 1) + 1;
     size_t count = 0;
     rows->at = rows->count = 0;
@@ -519,7 +518,6 @@ bool allocation_rows_start(struct allocation_rows *rows, uint64_t used,
     for (int column = 0; column < ALLOCATION_COLUMNS; column++)
         rows->needs |= (used >> column & 1) != 0 ? allocation_column_needs(column) : 0;
     rows->used = used;
-    rows->needs_ids = (used >> ALLOCATION_ID & 1) != 0;
     rows->grouped = order->count > 0;
     rows->one = order->one;
     rows->chunks = allocation_filter_behind_chunk(rows->filter);
@@ -569,7 +567,16 @@ void allocation_rows_value(const struct allocation_rows *rows, int column,
     }
 }
 
-uint64_t allocation_rows_id(const struct allocation_rows *rows)
+bool allocation_rows_id(struct allocation_rows *rows, uint64_t *id, struct session_error *error)
 {
-    return rows->ids[rows->at];
+    if (rows->one) {
+        /* The present row becomes the first one of its group. A query that asked for no id of the
+         * earlier groups treats all their rows alike: it needs no more of them. */
+        rows->one = false;
+        rows->groups.behind = rows->ids[rows->at];
+        if (!next_groups(rows, error))
+            return false;
+    }
+    *id = rows->ids[rows->at];
+    return true;
 }

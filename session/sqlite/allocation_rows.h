@@ -41,7 +41,7 @@ struct allocation_order {
     int columns[4];      /* with shared ids: rows of equal values come together, in their order */
     size_t count;        /* 0: any order */
     unsigned descending; /* a bit for each */
-    bool one;            /* only one row of each group: nothing else is read of it */
+    bool one; /* only one row of each group, as long as nobody asks for ids: nothing else is read */
 };
 
 /* Makes the rows. `columns` outlives them. NULL with `error` set. */
@@ -61,8 +61,9 @@ bool allocation_rows_at_end(const struct allocation_rows *rows);
 /* Gives a value of the present row. It is valid as long as the columns. */
 void allocation_rows_value(const struct allocation_rows *rows, int column,
                            struct allocation_value *value);
-/* Returns the id of the present row; 0 if no column needs it. */
-uint64_t allocation_rows_id(const struct allocation_rows *rows);
+/* Stores the id of the present row. With `one` all rows of its group and of those behind it come
+ * from now on. Returns false with `error` set. */
+bool allocation_rows_id(struct allocation_rows *rows, uint64_t *id, struct session_error *error);
 
 /* Values in memory at most. Tests make it small. */
 extern size_t allocation_gathered_max;

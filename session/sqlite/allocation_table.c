@@ -137,7 +137,9 @@ static size_t plan_tests(sqlite3_index_info *index, char *plan, double *rows)
     return length;
 }
 
-/* Tells whether only one row of each group is of use: the query is a DISTINCT of its columns. */
+/* Tells whether only one row of each group is of use: the query is a DISTINCT of its columns. Row
+ * ids may be asked for all the same, by a test or by a right join, which remembers the rows that it
+ * has met. From then on allocation_rows_id() has all rows come. */
 static bool is_of_ones(sqlite3_index_info *index, int asked)
 {
     sqlite3_uint64 order = 0;
@@ -369,7 +371,11 @@ static int column_of(sqlite3_vtab_cursor *base, sqlite3_context *context, int co
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-    *id = (sqlite3_int64)allocation_rows_id(cursor_of(base)->rows);
+    struct session_error error = {.column = 0};
+    uint64_t stored;
+    if (!allocation_rows_id(cursor_of(base)->rows, &stored, &error))
+        return fail(base->pVtab, &error);
+    *id = (sqlite3_int64)stored;
     return SQLITE_OK;
 }
 

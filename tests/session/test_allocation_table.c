@@ -113,10 +113,10 @@ static int compare_rows(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Returns the number of rows. */
-static size_t check(const char *sql, bool ordered)
+/* Asks the table `sql` and the view `same`. Returns the number of rows. */
+static size_t check_as(const char *sql, const char *same, bool ordered)
 {
-    struct answer view = ask(by_view, sql), table = ask(by_table, sql);
+    struct answer view = ask(by_view, same), table = ask(by_table, sql);
     const size_t count = view.count;
     if (!ordered && count > 0 && table.count > 0) {
         qsort(view.rows, view.count, sizeof(char *), compare_rows);
@@ -131,6 +131,11 @@ static size_t check(const char *sql, bool ordered)
     free_answer(&view);
     free_answer(&table);
     return count;
+}
+
+static size_t check(const char *sql, bool ordered)
+{
+    return check_as(sql, sql, ordered);
 }
 
 /* ---- queries by chance ---- */
@@ -289,6 +294,55 @@ static void test_joins(void **state)
           false);
 }
 
+/* The view has no rowid. */
+static void check_row_ids(void)
+{
+    check_as("SELECT rowid, type FROM v_allocation ORDER BY type",
+             "SELECT id, type FROM v_allocation", false);
+    check_as("SELECT rowid, kind, thread FROM v_allocation WHERE size > 64 ORDER BY kind, thread",
+             "SELECT id, kind, thread FROM v_allocation WHERE size > 64", false);
+    check_as("SELECT DISTINCT type FROM v_allocation WHERE rowid < 1",
+             "SELECT DISTINCT type FROM v_allocation WHERE id < 1", false);
+    check_as("SELECT DISTINCT function FROM v_allocation WHERE rowid + 0 = 2000",
+             "SELECT DISTINCT function FROM v_allocation WHERE id = 2000", false);
+    check_as("SELECT DISTINCT type, kind FROM v_allocation WHERE type = 'node' OR rowid % 1000 = 7",
+             "SELECT DISTINCT type, kind FROM v_allocation WHERE type = 'node' OR id % 1000 = 7",
+             false);
+}
+
+/* SQLite remembers the rows that it has met by their rowid. */
+static void check_right_joins(void)
+{
+    check("SELECT v.type, count(*) FROM type x RIGHT JOIN v_allocation v ON v.type_id = x.id"
+          " GROUP BY v.type",
+          false);
+    check("SELECT v.type, x.t, count(*), min(v.id) FROM (SELECT 'Node' AS t) x"
+          " FULL JOIN v_allocation v ON v.type = x.t GROUP BY v.type, x.t",
+          false);
+    check("SELECT v.function, x.t FROM (SELECT 'Node' AS t UNION ALL SELECT 'none') x"
+          " FULL JOIN v_allocation v ON v.type = x.t ORDER BY v.function",
+          false);
+    check("SELECT DISTINCT v.type FROM (SELECT 'Node' AS t) x"
+          " RIGHT JOIN v_allocation v ON v.type = x.t WHERE x.t IS NULL",
+          false);
+    check("SELECT DISTINCT v.type, v.kind FROM (SELECT 'malloc' AS t) x"
+          " FULL JOIN v_allocation v ON v.kind = x.t WHERE x.t IS NULL",
+          false);
+}
+
+static void test_row_ids(void **state)
+{
+    static const size_t memory[] = {(size_t)8 << 20, 4000, 500};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        allocation_gathered_max = memory[i];
+        check_row_ids();
+        if (sqlite3_libversion_number() >= 3039000) /* before there were no right joins */
+            check_right_joins();
+    }
+    allocation_gathered_max = memory[0];
+}
+
 /* Tells whether the first row of an answer has a text. */
 static bool says(const char *sql, const char *text)
 {
@@ -323,9 +377,10 @@ static void test_chunks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest small[] = {cmocka_unit_test(test_place), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_conditions),
-                                       cmocka_unit_test(test_order), cmocka_unit_test(test_joins)};
+    const struct CMUnitTest small[] = {
+        cmocka_unit_test(test_place),      cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_conditions), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_joins),      cmocka_unit_test(test_row_ids)};
     const struct CMUnitTest large[] = {cmocka_unit_test(test_chunks)};
     const int failed = cmocka_run_group_tests(small, open_small, close_both);
     return cmocka_run_group_tests(large, open_large, close_both) + failed;
