@@ -133,28 +133,54 @@ size_t allocation_ids(const struct allocation_columns *columns, enum allocation_
     }
 }
 
+/* Tells whether a column is about a place in the code. */
+static bool is_of_code(int column)
+{
+    return column == ALLOCATION_FUNCTION || column == ALLOCATION_FILE ||
+           column == ALLOCATION_LINE || column == ALLOCATION_MODULE || column == ALLOCATION_USER;
+}
+
+/* Returns the value that a frame has; of ALLOCATION_FUNCTION, that a function has. */
+static struct allocation_value of_code(const struct session *session, int column, int64_t id)
+{
+    const struct names *names = &session->names;
+    if (id <= 0 ||
+        id >= (column == ALLOCATION_FUNCTION ? names->function_count : session->stacks.frame_count))
+        return text(NULL);
+    if (column == ALLOCATION_FUNCTION)
+        return text(session_function_name(session, (uint32_t)id));
+    const struct stack_frame *frame = &session->stacks.frame_table[id];
+    switch (column) {
+    case ALLOCATION_FILE:
+        return text(frame->file != 0 ? names->file.name[frame->file] : NULL);
+    case ALLOCATION_LINE:
+        return frame->line != 0 ? number(frame->line) : text(NULL);
+    case ALLOCATION_MODULE:
+        return text(frame->module != 0 ? names->module.name[frame->module] : NULL);
+    default:
+        return text(frame->function != 0 ? session_function_name(session, frame->function) : NULL);
+    }
+}
+
 /* A column that a query of the tables fills. */
 struct filling {
     struct allocation_columns *columns;
     struct allocation_value *values;
     size_t count;
-    bool frames; /* the numbers are frames whose functions are the values */
+    int column;
 };
 
 static bool fill_row(void *context, const struct database_row *row, struct session_error *error)
 {
     struct filling *filling = context;
-    const struct session *session = filling->columns->session;
     const int64_t id = database_number(row, 0), value = database_number(row, 2);
     if (id < 0 || (uint64_t)id >= filling->count)
         return true;
     struct allocation_value *to = &filling->values[id];
     if (database_is_null(row, 1) && database_is_null(row, 2))
         return true;
-    if (filling->frames) {
-        const struct stacks *stacks = &session->stacks;
-        if (value > 0 && value < stacks->frame_count && stacks->frame_table[value].function != 0)
-            *to = text(session_function_name(session, stacks->frame_table[value].function));
+    if (is_of_code(filling->column)) {
+        *to = of_code(filling->columns->session, filling->column, value);
         return true;
     }
     if (database_is_null(row, 1)) {
@@ -166,30 +192,13 @@ static bool fill_row(void *context, const struct database_row *row, struct sessi
     return copy || session_fail_memory(error, "the names of allocations");
 }
 
-/* Fills by the rows (id, text, number) of a query: one of the last two is null, or both. */
+/* Fills by the rows (id, text, number) of a query: one of the last two is null, or both. Of a place
+ * in the code the number is that of the frame, or the function. */
 static bool fill_by_sql(struct allocation_columns *columns, struct allocation_value *values,
-                        size_t count, const char *sql, bool frames, struct session_error *error)
+                        size_t count, const char *sql, int column, struct session_error *error)
 {
-    struct filling filling = {columns, values, count, frames};
+    struct filling filling = {columns, values, count, column};
     return database_each(columns->session->database, sql, fill_row, &filling, error);
-}
-
-/* The value of a stack's call site. */
-static struct allocation_value of_site(const struct session *session, int column, uint32_t stack)
-{
-    const struct names *names = &session->names;
-    const uint32_t function = session->stacks.function[stack];
-    const struct stack_frame *site = stacks_call_site(&session->stacks, stack);
-    switch (column) {
-    case ALLOCATION_FUNCTION:
-        return text(function != 0 ? session_function_name(session, function) : NULL);
-    case ALLOCATION_FILE:
-        return text(site->file != 0 ? names->file.name[site->file] : NULL);
-    case ALLOCATION_MODULE:
-        return text(site->module != 0 ? names->module.name[site->module] : NULL);
-    default:
-        return site->line != 0 ? number(site->line) : text(NULL);
-    }
 }
 
 static struct allocation_value of_type(const struct session *session, int column, uint32_t type)
@@ -212,19 +221,21 @@ static bool fill(struct allocation_columns *columns, int column, struct allocati
         [ALLOCATION_PROCESS] =
             "SELECT t.id, program, NULL FROM thread t JOIN process p ON p.id = process_id",
         [ALLOCATION_OWNER] = "SELECT s.id, name, NULL FROM stack s JOIN owner o ON o.id = owner_id",
+        /* As ingest stored them, like all views: settings may have moved those of the session. */
+        [ALLOCATION_FUNCTION] = "SELECT id, NULL, function_id FROM stack",
+        [ALLOCATION_FILE] = "SELECT id, NULL, call_site_frame_id FROM stack",
+        [ALLOCATION_LINE] = "SELECT id, NULL, call_site_frame_id FROM stack",
+        [ALLOCATION_MODULE] = "SELECT id, NULL, call_site_frame_id FROM stack",
         [ALLOCATION_USER] = "SELECT id, NULL, user_frame_id FROM stack",
     };
     if (queries[column])
-        return fill_by_sql(columns, values, count, queries[column], column == ALLOCATION_USER,
-                           error);
+        return fill_by_sql(columns, values, count, queries[column], column, error);
     for (size_t id = 0; id < count; id++) {
         if (column == ALLOCATION_THREAD_ID || column == ALLOCATION_STACK_ID ||
             column == ALLOCATION_TYPE_ID)
             values[id] = number((int64_t)id);
-        else if (about[column].by == BY_TYPE)
-            values[id] = of_type(columns->session, column, (uint32_t)id);
         else
-            values[id] = of_site(columns->session, column, (uint32_t)id);
+            values[id] = of_type(columns->session, column, (uint32_t)id);
     }
     return true;
 }
@@ -255,7 +266,7 @@ static bool use(struct allocation_columns *columns, int column, struct session_e
         good = fill_by_sql(columns, values, count,
                            sizes ? "SELECT id, NULL, size FROM type"
                                  : "SELECT id, NULL, kept_ns FROM arena",
-                           false, error);
+                           column, error);
     else if (good)
         good = fill(columns, column, values, count, error);
     if (!good) {
