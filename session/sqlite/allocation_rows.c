@@ -63,22 +63,12 @@ struct allocation_rows {
 static bool read_views(struct allocation_rows *rows, uint32_t chunk, unsigned needs,
                        struct session_error *error)
 {
-    static const enum allocation_by shared[] = {BY_STACK, BY_TYPE, BY_THREAD, BY_KIND};
     /* Lifetimes come after times: that is the order in which a reader keeps them. */
     for (int column = 0; column < COLUMN_TOTAL; column++) {
         if ((needs >> column & 1) != 0 &&
             !column_reader_get(rows->reader, chunk, (enum column)column, &rows->views[column],
                                error))
             return false;
-    }
-    for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++) {
-        const enum column column = allocation_by_column(shared[i]);
-        if ((needs >> column & 1) != 0 &&
-            rows->views[column].max >= allocation_ids(rows->columns, shared[i]))
-            return session_fail(error, 0,
-                                "%s: column chunk %u has an id that no table has; make the "
-                                "session again by mprof-ingest --rebuild",
-                                session_path(rows->session), chunk * COLUMN_ID_STRIDE + column);
     }
     return true;
 }
