@@ -130,29 +130,6 @@ bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_f
 
 /* ---- .eh_frame_hdr ---------------------------------------------------------------------- */
 
-struct bytes {
-    const uint8_t *data;
-    size_t size;
-    uint64_t address;
-};
-
-static struct bytes section_bytes(Elf *elf, const char *wanted)
-{
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) == 0) {
-        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-            GElf_Shdr header;
-            const char *name;
-            Elf_Data *data;
-            if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
-                (name = elf_strptr(elf, names, header.sh_name)) && strcmp(name, wanted) == 0 &&
-                (data = elf_getdata(section, NULL)) && data->d_buf)
-                return (struct bytes){data->d_buf, data->d_size, header.sh_addr};
-        }
-    }
-    return (struct bytes){NULL, 0, 0};
-}
-
 static uint64_t relative(uint64_t base, const uint8_t *at)
 {
     int32_t offset;
@@ -162,7 +139,7 @@ static uint64_t relative(uint64_t base, const uint8_t *at)
 
 /* Returns the bytes of code that the FDE at `fde` describes, or 0 if its encoding is not the usual
  * one. */
-static uint64_t unwound_size(const struct bytes *frames, uint64_t fde, uint64_t start)
+static uint64_t unwound_size(const struct symbols_bytes *frames, uint64_t fde, uint64_t start)
 {
     uint64_t at = fde - frames->address;
     uint32_t size;
@@ -179,8 +156,8 @@ static uint64_t unwound_size(const struct bytes *frames, uint64_t fde, uint64_t 
  */
 bool symbols_entries_add_unwound(struct symbols_table *table, const struct symbols_file *file)
 {
-    struct bytes index = section_bytes(file->elf, ".eh_frame_hdr");
-    struct bytes frames = section_bytes(file->elf, ".eh_frame");
+    struct symbols_bytes index = symbols_file_section(file->elf, ".eh_frame_hdr");
+    struct symbols_bytes frames = symbols_file_section(file->elf, ".eh_frame");
     static const uint8_t usual[] = {1, 0x1b, 0x03, 0x3b};
     uint32_t count;
     if (!index.data || index.size < 12 || memcmp(index.data, usual, sizeof(usual)) != 0)

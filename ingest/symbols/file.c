@@ -245,6 +245,23 @@ const struct symbols_range *symbols_file_code(const struct symbols_file *file, u
     return &file->code[low - 1];
 }
 
+struct symbols_bytes symbols_file_section(Elf *elf, const char *wanted)
+{
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) == 0) {
+        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+            GElf_Shdr header;
+            const char *name;
+            Elf_Data *data;
+            if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
+                (name = elf_strptr(elf, names, header.sh_name)) && strcmp(name, wanted) == 0 &&
+                (data = elf_getdata(section, NULL)) && data->d_buf)
+                return (struct symbols_bytes){data->d_buf, data->d_size, header.sh_addr};
+        }
+    }
+    return (struct symbols_bytes){NULL, 0, 0};
+}
+
 const Elf_Data *symbols_file_debug_section(Elf *elf, Elf_Scn **section, const char **name)
 {
     static const char *const before[] = {".debug_", ".zdebug_"};

@@ -42,6 +42,15 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
                        size_t build_id_length, char *reason, size_t reason_size);
 void symbols_file_close(struct symbols_file *file);
 
+/* The content of a section, and its address. */
+struct symbols_bytes {
+    const uint8_t *data; /* NULL: there is none. The ELF owns it. */
+    size_t size;
+    uint64_t address;
+};
+/* Returns the first section of this name that lies in the file. */
+struct symbols_bytes symbols_file_section(Elf *elf, const char *wanted);
+
 /*
  * Returns the unpacked data of the next section of debug information after *section (NULL: the
  * first), and its name without .debug_ or .zdebug_. NULL: there is none.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/lisp.h"
 
-#include <gelf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,28 +42,12 @@ bool symbols_lisp_is_candidate(const char *name)
     return at && *at == '\0';
 }
 
-static Elf_Data *find_section(Elf *elf, const char *wanted)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return NULL;
-    while ((section = elf_nextscn(elf, section))) {
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (name && header.sh_type != SHT_NOBITS && strcmp(name, wanted) == 0)
-            return elf_rawdata(section, NULL);
-    }
-    return NULL;
-}
-
 /* Tells whether the file is linked with ECL's library. */
 static bool is_of_ecl(Elf *elf)
 {
     static const char library[] = "libecl.so";
-    const Elf_Data *data = find_section(elf, ".dynstr");
-    return data && data->d_buf && memmem(data->d_buf, data->d_size, library, sizeof(library) - 1);
+    const struct symbols_bytes names = symbols_file_section(elf, ".dynstr");
+    return names.data && memmem(names.data, names.size, library, sizeof(library) - 1);
 }
 
 /* Tells whether a character can be part of a symbol as Lisp prints it. */
@@ -113,9 +96,9 @@ static bool same_package(const struct token *a, const struct token *b)
 }
 
 /* Finds the one symbol that is meant. If there are several packages, the result has none. */
-static bool find_symbol(const Elf_Data *text, const char *wanted, struct token *found)
+static bool find_symbol(const struct symbols_bytes *text, const char *wanted, struct token *found)
 {
-    const char *at = text->d_buf, *end = at + text->d_size;
+    const char *at = (const char *)text->data, *end = at + text->size;
     const size_t length = strlen(wanted);
     bool any = false;
     while (at < end) {
@@ -159,8 +142,8 @@ bool symbols_lisp_name(const struct symbols_file *file, const char *name, char *
         snprintf(lisp, size, "LAMBDA");
         return true;
     }
-    const Elf_Data *text = find_section(file->elf, ".rodata");
-    if (!text || !text->d_buf || !find_symbol(text, wanted, &token))
+    const struct symbols_bytes text = symbols_file_section(file->elf, ".rodata");
+    if (!text.data || !find_symbol(&text, wanted, &token))
         return false;
     if (package_is(&token, "common-lisp-user::") || package_is(&token, "common-lisp::"))
         token.start = token.name;
