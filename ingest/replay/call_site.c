@@ -44,7 +44,7 @@ static const struct pattern patterns[] = {
     {"__libc_realloc", ROLE_ALLOCATOR},
     {"__libc_memalign", ROLE_ALLOCATOR},
     {"__libc_free", ROLE_ALLOCATOR},
-    /* C++ */
+    /* ECL and its collector */
     {"ecl_alloc*", ROLE_ALLOCATOR},
     {"alloc_pointerfull_memory", ROLE_ALLOCATOR},
     {"ecl_cons", ROLE_ALLOCATOR},
@@ -52,6 +52,7 @@ static const struct pattern patterns[] = {
     {"GC_malloc*", ROLE_ALLOCATOR},
     {"GC_realloc", ROLE_ALLOCATOR},
     {"GC_free", ROLE_ALLOCATOR},
+    /* C++ */
     {"operator new", ROLE_ALLOCATOR},
     {"operator new[]", ROLE_ALLOCATOR},
     {"*::operator new", ROLE_ALLOCATOR}, /* a class's own: the call site is in the class's user */
