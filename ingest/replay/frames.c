@@ -108,11 +108,18 @@ static bool name_of_lisp(struct frames *frames, uint32_t module, struct symbols_
     char name[512];
     if (!symbols_lisp_is_candidate(symbol->function))
         return false;
-    const struct symbols_file *file = symbols_module_file(frames->symbols, module);
-    if (!file || !symbols_lisp_name(file, symbol->function, name, sizeof(name)))
+    if (frames->last_lisp.module != module ||
+        !same_text(frames->last_lisp.function, symbol->function)) {
+        const struct symbols_file *file = symbols_module_file(frames->symbols, module);
+        const bool known = file && symbols_lisp_name(file, symbol->function, name, sizeof(name));
+        frames->last_lisp.module = module;
+        frames->last_lisp.function = symbol->function;
+        frames->last_lisp.name = known ? symbols_keep(frames->symbols, name) : NULL;
+    }
+    if (!frames->last_lisp.name)
         return false;
     symbol->linkage_name = symbol->function;
-    symbol->function = symbols_keep(frames->symbols, name);
+    symbol->function = frames->last_lisp.name;
     return true;
 }
 
