@@ -125,8 +125,9 @@ void scan_obey(struct session *session, const struct session *other)
 
 uint64_t scan_cancel_at(struct session *session, uint64_t look)
 {
+    const uint64_t looks = atomic_exchange(&session->scan->looks, 0);
     atomic_store(&session->scan->last_look, look);
-    return atomic_exchange(&session->scan->looks, 0);
+    return looks;
 }
 
 /* Counts a look, and cancels at the last one. */
