@@ -24,13 +24,16 @@ enum session_stack_split {
     STACKS_BY_PROCESS = 16,
 };
 
+/* A block that lived less is short-lived. */
+#define SESSION_SHORT_LIVED_NS 1000000
+
 struct session_stack_sums {
     uint32_t stack, type, thread, arena, process; /* ids; 0 where not split */
     uint64_t size;                                /* 0 where not split */
     uint64_t allocations, bytes;
     uint64_t live_count, live_bytes;         /* never freed */
     uint64_t at_peak_count, at_peak_bytes;   /* live at the program's peak */
-    uint64_t short_count;                    /* freed within 1 ms */
+    uint64_t short_count;                    /* short-lived */
     uint64_t at_count, at_bytes;             /* live at the asked time: alloc <= at_ns < free */
     uint64_t own_peak_bytes, own_peak_count; /* the row's own largest bytes, and its blocks at the
                                                 first moment that had them */

@@ -11,8 +11,7 @@
 #include "session/data/session_state.h"
 #include "session/group/group_state.h"
 #include "session/scan/estimate.h"
-
-enum { SHORT_LIVED_NS = 1000000 };
+#include "session/stacks.h"
 
 /* The sums of one thread, and what it looks for. */
 struct looking {
@@ -78,7 +77,7 @@ static void add_row(const struct looking *looking, const struct looking_values *
         sum->live_count += count;
         sum->live_bytes += bytes;
     }
-    if (life - 1 < SHORT_LIVED_NS)
+    if (life - 1 < SESSION_SHORT_LIVED_NS)
         sum->short_count += count;
     if (is_live(began, life, looking->at_ns)) {
         sum->at_count += count;

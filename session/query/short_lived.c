@@ -20,14 +20,14 @@ struct counting {
 static bool has_short(const struct column_store *store, uint32_t chunk)
 {
     const uint64_t least = column_store_min(store, chunk, COLUMN_LIFE_NS);
-    return column_store_max(store, chunk, COLUMN_LIFE_NS) > 0 && least <= SHORT_LIVED_NS;
+    return column_store_max(store, chunk, COLUMN_LIFE_NS) > 0 && least <= SESSION_SHORT_LIVED_NS;
 }
 
 static bool count_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
                         struct session_error *error)
 {
     /* Life 0 means never freed; otherwise it is the lifetime and 1. */
-    static const struct kernel_range range = {.low = 1, .high = SHORT_LIVED_NS};
+    static const struct kernel_range range = {.low = 1, .high = SESSION_SHORT_LIVED_NS};
     struct counting *counting = context;
     struct column_view stack, life;
     if (row_set_chunk_empty(counting->set, chunk) ||

@@ -7,6 +7,7 @@
 #include "session/data/session_state.h"
 #include "session/group/group_state.h"
 #include "session/query/screen_pass.h"
+#include "session/stacks.h"
 
 /* Sums that lie anywhere are fetched so many rows ahead of their turn. */
 enum { AHEAD = 64 };
@@ -66,7 +67,7 @@ static void add_packed(struct stack_tables *tables, const struct stack_rows *tak
     for (size_t i = 0; taken->short_lived && i < count; i++)
         tables->short_lived[taken->stack[i]]++;
     for (size_t i = 0; taken->life && i < count; i++) {
-        if (taken->life_ns[i] - 1 < SHORT_LIVED_NS)
+        if (taken->life_ns[i] - 1 < SESSION_SHORT_LIVED_NS)
             tables->short_lived[taken->stack[i]]++;
         if (taken->life_ns[i] == 0)
             tables->live[taken->stack[i]] += PACKED(taken->bytes[i]);
@@ -91,7 +92,7 @@ static void add_plain(struct stack_summing *summing, const struct stack_rows *ta
         sum->live_count += live ? taken->counts[i] : 0;
         sum->at_peak_bytes += at_peak ? taken->bytes[i] : 0;
         sum->at_peak_count += at_peak ? taken->counts[i] : 0;
-        sum->short_lived += taken->life_ns[i] - 1 < SHORT_LIVED_NS ? taken->counts[i] : 0;
+        sum->short_lived += taken->life_ns[i] - 1 < SESSION_SHORT_LIVED_NS ? taken->counts[i] : 0;
     }
     pthread_mutex_unlock(&summing->lock);
 }
@@ -124,8 +125,9 @@ void stack_rows_look(const struct stack_summing *summing, const struct column_st
         column_store_max(store, chunk, COLUMN_SIZE) >= (UINT64_C(1) << BYTE_BITS) / KERNEL_ROWS;
     rows->peak = rows->huge || (column_store_min(store, chunk, COLUMN_ALLOC_NS) <= peak_ns &&
                                 column_store_last_free(store, chunk) > peak_ns);
-    rows->short_lived = least > 0 && most - 1 < SHORT_LIVED_NS;
-    rows->life = rows->huge || least == 0 || (!rows->short_lived && least - 1 < SHORT_LIVED_NS);
+    rows->short_lived = least > 0 && most - 1 < SESSION_SHORT_LIVED_NS;
+    rows->life =
+        rows->huge || least == 0 || (!rows->short_lived && least - 1 < SESSION_SHORT_LIVED_NS);
 }
 
 /* Adds the rows by tables, or without them if they are too large. */

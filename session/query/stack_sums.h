@@ -17,9 +17,6 @@
 #include "session/query/selection_state.h"
 #include "session/scan/kernels.h"
 
-/* A block that lived less is short-lived. */
-#define SHORT_LIVED_NS 1000000
-
 /* The sums, shared by all threads. */
 struct stack_summing {
     pthread_mutex_t lock;
