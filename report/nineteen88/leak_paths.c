@@ -40,27 +40,8 @@ static int by_kept(const void *left, const void *right)
     return by_steps(left, right);
 }
 
-/* Stores for each step the function in whose code the call lies: for a call in inlined code, the
- * function into which all of it is inlined. */
-static bool find_code(const struct model *model, const struct chain *chain, struct path *path,
-                      struct session_error *error)
-{
-    for (uint32_t i = 0; i < path->count; i++) {
-        struct session_code_frame frame = {.inlined = true};
-        for (size_t place = i; place < chain->depth && frame.inlined; place++) {
-            const uint32_t id = model->frames[chain->first + place];
-            frame = (struct session_code_frame){.function = 0};
-            if (id != 0 && !session_code_frame(model->session, id, &frame, error))
-                return false;
-        }
-        path->within[i] = frame.inlined ? 0 : frame.function;
-    }
-    return true;
-}
-
-/* Joins the chains of equal paths. Stores the number of paths. */
-static bool join_paths(const struct model *model, bool offsets, struct path *paths, size_t *joined,
-                       struct session_error *error)
+/* Joins the chains of equal paths. Returns the number of paths. */
+static size_t join_paths(const struct model *model, bool offsets, struct path *paths)
 {
     size_t count = 0;
     for (size_t i = 0; i < model->count; i++) {
@@ -71,8 +52,7 @@ static bool join_paths(const struct model *model, bool offsets, struct path *pat
             (struct path){.sums = chain->all, .whole = chain->whole && chain->depth <= PATH_MOST};
         path->count = chain->depth < PATH_MOST ? (uint32_t)chain->depth : PATH_MOST;
         memcpy(path->steps, steps, path->count * sizeof(*steps));
-        if (offsets && !find_code(model, chain, path, error))
-            return false;
+        memcpy(path->within, model->within + chain->first, path->count * sizeof(*path->within));
     }
     qsort(paths, model->count, sizeof(*paths), by_steps);
     for (size_t i = 0; i < model->count; i++)
@@ -81,8 +61,7 @@ static bool join_paths(const struct model *model, bool offsets, struct path *pat
         else
             paths[count++] = paths[i];
     qsort(paths, count, sizeof(*paths), by_kept);
-    *joined = count;
-    return true;
+    return count;
 }
 
 /* Writes where the call of a step lies: its distance from the start of the function `within` in
@@ -169,11 +148,11 @@ bool leak_paths_write(struct model *model, const struct tables_options *options,
     struct line line = {.out = out, .estimated = model->estimated};
     struct path *paths = calloc(model->count + 1, sizeof(*paths));
     bool frees = false;
-    size_t count = 0;
+    bool good = true;
     if (!paths)
         return report_fail_memory(error, "the paths");
-    bool good = join_paths(model, options->offsets, paths, &count, error);
-    count = good ? count_shown(model, options, paths, count) : 0;
+    const size_t count =
+        count_shown(model, options, paths, join_paths(model, options->offsets, paths));
     for (size_t i = 0; i < count; i++)
         frees = frees || paths[i].sums.allocations > paths[i].sums.kept_count;
     fprintf(out, "--------- Partial Dynamic Call Paths for %s ------------\n\n",

@@ -117,11 +117,12 @@ static bool find_collected(struct model *model, struct session_error *error)
 
 /* ---- chains ----------------------------------------------------------------------------- */
 
-/* Makes room for `more` functions, and for their frames beside them. */
+/* Makes room for `more` functions, and for what is beside them. */
 static bool grow(struct model *model, size_t more)
 {
-    size_t frames = model->capacity;
+    size_t frames = model->capacity, within = model->capacity;
     return array_grow(&model->frames, &frames, model->length + more, sizeof(*model->frames)) &&
+           array_grow(&model->within, &within, model->length + more, sizeof(*model->within)) &&
            array_grow(&model->functions, &model->capacity, model->length + more,
                       sizeof(*model->functions));
 }
@@ -142,16 +143,22 @@ static bool read_chain(struct model *model, struct chain *chain, struct session_
     if (!grow(model, count + 1))
         return report_fail_memory(error, "the stacks");
     chain->first = model->length;
-    for (size_t i = site; i < count; i++) {
+    uint32_t within = 0;
+    for (size_t i = count; i-- > site;) {
+        const size_t place = model->length + (i - site);
         struct session_code_frame frame;
         if (!session_code_frame(model->session, frames[i], &frame, error))
             return false;
-        model->functions[model->length] =
-            frame.function <= model->function_count ? frame.function : 0;
-        model->frames[model->length++] = frames[i];
+        const uint32_t function = frame.function <= model->function_count ? frame.function : 0;
+        if (!frame.inlined)
+            within = function;
+        model->functions[place] = function;
+        model->frames[place] = frames[i];
+        model->within[place] = within;
     }
+    model->length += count > site ? count - site : 0;
     if (model->length == chain->first) {
-        model->functions[model->length] = 0;
+        model->functions[model->length] = model->within[model->length] = 0;
         model->frames[model->length++] = 0;
     }
     chain->depth = model->length - chain->first;
@@ -191,5 +198,6 @@ void model_free(struct model *model)
     free(model->chains);
     free(model->functions);
     free(model->frames);
+    free(model->within);
     free(model->starts);
 }

@@ -31,6 +31,9 @@ struct model {
     size_t count;
     uint32_t *functions; /* of all chains; 0: not known */
     uint32_t *frames;    /* beside the functions: their frames, 0: none */
+    uint32_t *within;    /* beside these: the function in whose code the call lies; for a call in
+                            inlined code, the one into which all of it is inlined, even if the
+                            chain leaves that out. 0: not known */
     size_t length, capacity;
     uint32_t function_count; /* ids are up to this */
     bool *starts;            /* by function: it starts programs or threads, and is in no chain */

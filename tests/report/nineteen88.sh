@@ -73,6 +73,13 @@ held=$(ask "$sessions/shop.db" "SELECT DISTINCT i.name || '+' || (fi.pc - o.star
     JOIN function o ON o.id = fo.function_id WHERE fi.inlined = 1 AND s.live_count > 0 ORDER BY 1 LIMIT 1")
 [ -n "$held" ] || fail "shop keeps nothing of inlined code"
 grep -qF -- "> $held " offsets.txt || fail "-offsets prints no '$held'"
+# It does so if the chain of a script leaves that function out.
+cp "$sessions/shop.db" hosted.db
+ask hosted.db "UPDATE function SET role = 'evaluator' WHERE id IN (SELECT fo.function_id FROM stack s JOIN frame fi ON fi.id = s.call_site_frame_id
+    JOIN frame fo ON fo.pc = fi.pc AND fo.module_id = fi.module_id AND fo.inlined = 0 WHERE fi.inlined = 1 AND s.live_count > 0);
+    UPDATE function SET role = 'runtime' WHERE name = 'main'"
+mprof-report 1988 -verbose -offsets hosted.db >offsets.txt || fail "-offsets of a script"
+grep -F -- "> main:" offsets.txt | grep -qF -- "> $held " || fail "-offsets of a script prints no '$held': $(grep -F '||' offsets.txt)"
 mprof-report -1988 w.db 2>/dev/null && fail "-1988 is no option"
 [ "$(mprof-report 1988 --format json "$sessions/widgets.db" 2>&1)" = \
     "mprof-report: the tables of 1988 are text; mprof-report --help lists the options" ] || fail "1988 as JSON"
