@@ -40,18 +40,30 @@ static unsigned lines(void)
     return count;
 }
 
+/* Does a step of the recorder. What it says goes to the file: cmocka has standard error else. */
+static bool step(struct run_rotate *rotate, const struct run_rotate_options *options,
+                 struct client *client, double now)
+{
+    struct run_kept kept = {0};
+    const int before = dup(STDERR_FILENO);
+    assert_true(before >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0);
+    const bool complete = run_rotate_step(rotate, options, client, path, &kept, now);
+    assert_true(dup2(before, STDERR_FILENO) >= 0);
+    close(before);
+    return complete;
+}
+
 /* Goes on from `*now` until the trace has been asked once more, and answers. */
 static void answer_next(struct run_rotate *rotate, const struct run_rotate_options *options,
                         struct client *client, double *now, enum trace_answer answer, bool complete)
 {
-    struct run_kept kept = {0};
     *now = run_rotate_due(rotate);
-    assert_false(run_rotate_step(rotate, options, client, path, &kept, *now));
+    assert_false(step(rotate, options, client, *now));
     assert_int_equal(control(client), TRACE_CONTROL_ASKED);
     client->header->answer = answer;
     set_control(client, TRACE_CONTROL_DONE);
     *now = run_rotate_due(rotate);
-    assert_int_equal(run_rotate_step(rotate, options, client, path, &kept, *now), complete);
+    assert_int_equal(step(rotate, options, client, *now), complete);
 }
 
 static void test_once_an_hour(void **state)
@@ -94,8 +106,7 @@ static int begin(void **state)
     const int file = mkstemp(path);
     said = tmpfile();
     return file < 0 || !said || ftruncate(file, TRACE_FILE_HEADER_SIZE) != 0 ||
-           pwrite(file, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-           close(file) != 0 || dup2(fileno(said), STDERR_FILENO) < 0;
+           pwrite(file, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || close(file) != 0;
 }
 
 static int end(void **state)
