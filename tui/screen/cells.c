@@ -317,6 +317,19 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
         area_put(area, x + column, y, 0x2026, style);
 }
 
+void area_text_end(const struct area *area, int x, int y, int width, struct cell_style style,
+                   const char *text)
+{
+    if (text_width(text) <= width) {
+        area_text(area, x, y, style, text);
+        return;
+    }
+    while (*text && text_width(text) >= width)
+        text_next(&text);
+    area_put(area, x, y, 0x2026, style);
+    area_field(area, x + 1, y, width - 1, style, text);
+}
+
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name)
 {

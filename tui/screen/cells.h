@@ -94,6 +94,10 @@ int area_whole_text(const struct area *area, int x, int y, struct cell_style sty
 /* Writes text into exactly `width` columns: pads it by spaces, or cuts it with an ellipsis. */
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);
+/* Writes text, only its end behind an ellipsis if it is wider than `width`. Pads no text that fits.
+ */
+void area_text_end(const struct area *area, int x, int y, int width, struct cell_style style,
+                   const char *text);
 /*
  * Does the same for the name of a function, in its short form as it fits (short_name.h). It cuts a
  * name without a symbol ("module+0x4fd0") before its offset, which tells such names apart.

@@ -434,17 +434,6 @@ static void render_titles(const struct table *table, const struct table_source *
     }
 }
 
-/* Draws a text that is too wide by its end. */
-static void render_end(const struct area *area, int x, int y, int width, struct cell_style style,
-                       const char *text)
-{
-    const char *rest = text;
-    while (*rest && text_width(rest) >= width)
-        text_next(&rest);
-    area_put(area, x, y, 0x2026, style);
-    area_field(area, x + 1, y, width - 1, style, rest);
-}
-
 static void render_text(const struct area *area, int x, int y, int width, enum table_cut cut,
                         struct cell_style style, const char *text)
 {
@@ -455,7 +444,7 @@ static void render_text(const struct area *area, int x, int y, int width, enum t
     else if (cut == TABLE_CUT_PATH)
         area_path(area, x, y, width, style, text);
     else if (cut == TABLE_CUT_FILE && text_width(text) > width && width > 1)
-        render_end(area, x, y, width, style, text);
+        area_text_end(area, x, y, width, style, text);
     else if (cut == TABLE_CUT_BRANCH)
         branch_render(area, x, y, width, style, text);
     else

@@ -39,20 +39,6 @@ static void put_path(const struct tree_view *view, const struct session *session
     }
 }
 
-/* Draws the end of a text that is too long, behind an ellipsis. */
-static void put_end(const struct area *area, int x, int y, int width, struct cell_style style,
-                    const char *text)
-{
-    bool cut = false;
-    while (text_width(text) + (cut ? 1 : 0) > width && *text) {
-        text_next(&text);
-        cut = true;
-    }
-    if (cut)
-        area_put(area, x++, y, 0x2026, style);
-    area_text(area, x, y, style, text);
-}
-
 static void render_head(const struct tree_view *view, const struct exploration *exploration,
                         const struct area *area)
 {
@@ -74,7 +60,7 @@ static void render_head(const struct tree_view *view, const struct exploration *
     char path[2000];
     put_path(view, exploration->session, view->focus, path, sizeof(path));
     x += area_text(area, x, 0, style, "  below ");
-    put_end(area, x, 0, area->width - x - 1, theme_style(THEME_STRONG), path);
+    area_text_end(area, x, 0, area->width - x - 1, theme_style(THEME_STRONG), path);
 }
 
 /* Draws the whole names of the selected node's functions. */
@@ -145,7 +131,7 @@ static void render_details(const struct tree_view *view, const struct exploratio
     render_names(view, exploration, area, y + 1, node);
     render_sums(view, exploration, area, y + 2, node);
     put_path(view, exploration->session, node, path, sizeof(path));
-    put_end(area, 1, y + 3, area->width - 2, theme_style(THEME_FAINT), path);
+    area_text_end(area, 1, y + 3, area->width - 2, theme_style(THEME_FAINT), path);
 }
 
 void tree_render(const void *state, const struct exploration *exploration, const struct area *area)
