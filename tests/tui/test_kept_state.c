@@ -16,6 +16,7 @@
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
 #include "tui/browser/kept_state.h"
+#include "tui/view/functions/functions.h"
 
 #define SESSION "kept.db"
 #define COPY "kept_copy.db"
@@ -209,6 +210,37 @@ static void the_stacking_comes_back(void **state)
     close_session();
 }
 
+/* S of the functions view. Nobody asks which functions are of the user's code before. */
+static void the_hidden_libraries_come_back(void **state)
+{
+    (void)state;
+    open_session(SESSION, "", "functions");
+    const struct functions *functions = browser->views[VIEW_FUNCTIONS];
+    assert_true(functions->known && functions->count == functions->all);
+    assert_null(functions->own);
+    assert_null(functions->own_load.shown);
+    type("S");
+    const size_t count = functions->count, all = functions->all;
+    char said[100], wanted[100];
+    snprintf(wanted, sizeof(wanted), "%zu of %zu functions, those of your own code", count, all);
+    footer(said, sizeof(said));
+    assert_non_null(strstr(said, wanted));
+    assert_true(count > 0 && count < all && functions->own);
+    close_session();
+    open_session(SESSION, "", "functions");
+    functions = browser->views[VIEW_FUNCTIONS];
+    assert_int_equal(functions->count, count);
+    for (size_t i = 0; i < all; i++)
+        assert_int_equal(functions->own[functions->rows[i].function], i < count);
+    type("S");
+    assert_int_equal(functions->count, all);
+    close_session();
+    open_session(SESSION, "", "functions");
+    functions = browser->views[VIEW_FUNCTIONS];
+    assert_int_equal(functions->count, all);
+    close_session();
+}
+
 static void what_is_named_comes_first(void **state)
 {
     (void)state;
@@ -344,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_comes_back),
         cmocka_unit_test(the_stacking_comes_back),
+        cmocka_unit_test(the_hidden_libraries_come_back),
         cmocka_unit_test(what_is_named_comes_first),
         cmocka_unit_test(a_copy_goes_on),
         cmocka_unit_test(damage_is_one_line),

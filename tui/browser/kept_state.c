@@ -95,15 +95,21 @@ static bool read_allocation(struct kept_state *state, const char *value)
     return read_number(&value, &state->allocation) && !*value;
 }
 
+/* Reads the name of a view and moves behind it and a blank. Returns VIEW_SAME if there is none. */
+static enum view_number read_view_name(const char **at)
+{
+    char name[32];
+    const size_t length = strcspn(*at, " ");
+    snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), *at);
+    *at += length + ((*at)[length] == ' ');
+    return browser_find_view(name, true);
+}
+
 /* Reads "VIEW COLUMN up|down [KEY]". */
 static bool read_list(struct kept_state *state, const char *value)
 {
-    char name[32];
-    const size_t length = strcspn(value, " ");
+    const enum view_number view = read_view_name(&value);
     uint64_t column;
-    snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), value);
-    const enum view_number view = browser_find_view(name, true);
-    value += length + (value[length] == ' ');
     if (view == VIEW_SAME || !read_number(&value, &column))
         return false;
     struct table_order order = {.sort = (size_t)column,
@@ -122,14 +128,11 @@ static bool read_list(struct kept_state *state, const char *value)
 /* Reads "VIEW TEXT". */
 static bool read_choice(struct kept_state *state, const char *value)
 {
-    char name[32];
-    const size_t length = strcspn(value, " ");
-    snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), value);
-    const enum view_number view = browser_find_view(name, true);
-    if (view == VIEW_SAME || !value[length])
+    const enum view_number view = read_view_name(&value);
+    if (view == VIEW_SAME || !*value)
         return false;
     free(state->lists[view].choice);
-    state->lists[view].choice = strdup(value + length + 1);
+    state->lists[view].choice = strdup(value);
     return true;
 }
 

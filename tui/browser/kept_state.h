@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the browser keeps of a session from one run to the next: view, filter, colouring, moment,
- * range, selected allocation, what the timeline is stacked by, and the order and selected row of
- * each list. It lies in the user's folder, in a file of text that is named after the session's
- * identity: a copy of a session, and one that is ingested again, go on where the first one was
- * left.
+ * range, selected allocation, the choice of each view that has one (view_ops.chosen), and the order
+ * and selected row of each list. It lies in the user's folder, in a file of text that is named
+ * after the session's identity: a copy of a session, and one that is ingested again, go on where
+ * the first one was left.
  *
  * Call kept_state_read() before browser_new(), which gets it in its options, and kept_state_write()
  * at the end.

@@ -25,6 +25,7 @@ static void destroy(void *view, struct exploration *exploration)
 {
     struct functions *functions = view;
     load_clear(&exploration->loader, &functions->rows_load);
+    load_clear(&exploration->loader, &functions->own_load);
     load_clear(&exploration->loader, &functions->edges_load);
     load_clear(&exploration->loader, &functions->at_peak_load);
     free(functions);
@@ -58,11 +59,10 @@ static void count_shown(struct functions *functions)
 static void sort(struct functions *functions, const struct exploration *exploration)
 {
     const struct table *list = &functions->tables[PANE_LIST];
-    function_rows_sort(exploration->session, functions->rows, functions->all,
-                       functions->hide ? functions->own : NULL, (enum function_column)list->sort,
-                       list->descending);
+    function_rows_sort(exploration->session, functions->rows, functions->all, functions->own,
+                       (enum function_column)list->sort, list->descending);
     functions->own_count = 0;
-    for (size_t i = 0; i < functions->all; i++)
+    for (size_t i = 0; functions->own && i < functions->all; i++)
         functions->own_count += functions->own[functions->rows[i].function];
     count_shown(functions);
 }
@@ -71,7 +71,6 @@ struct rows_data {
     uint64_t selections; /* the request */
     struct session_function_row *rows;
     size_t count;
-    bool *own; /* by function */
     uint64_t total_bytes;
 };
 
@@ -79,17 +78,61 @@ static bool run_rows(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct rows_data *rows = data;
-    size_t functions;
+    (void)session;
     rows->total_bytes = selection_bytes(selection);
-    return session_own_functions(session, &rows->own, &functions, error) &&
-           selection_functions(selection, &rows->rows, &rows->count, error);
+    return selection_functions(selection, &rows->rows, &rows->count, error);
 }
 
 static void clear_rows(void *data)
 {
-    struct rows_data *rows = data;
-    free(rows->rows);
-    free(rows->own);
+    free(((struct rows_data *)data)->rows);
+}
+
+struct own_data {
+    uint64_t selections; /* the request */
+    bool *own;           /* by function */
+};
+
+static bool run_own(struct session *session, struct selection *selection, void *data,
+                    struct session_error *error)
+{
+    size_t count;
+    (void)selection;
+    return session_own_functions(session, &((struct own_data *)data)->own, &count, error);
+}
+
+static void clear_own(void *data)
+{
+    free(((struct own_data *)data)->own);
+}
+
+/* Loads which functions are the user's own code, if others are hidden. Returns false if that has
+ * not come yet. */
+static bool load_own(struct functions *functions, struct exploration *exploration, const bool **own)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct own_data), run_own,
+                                          clear_own};
+    *own = NULL;
+    if (!functions->hide)
+        return true;
+    const struct own_data *data =
+        exploration_get(exploration, &functions->own_load, &kind, &exploration->selections);
+    *own = data ? data->own : NULL;
+    return data != NULL;
+}
+
+/* Says how many functions are shown, after the user has chosen which. */
+static void tell_count(struct functions *functions, struct exploration *exploration)
+{
+    functions->tells = false;
+    if (!functions->hide || functions->own_count > 0) {
+        exploration_say(exploration, "%zu of %zu functions%s", functions->count, functions->all,
+                        functions->hide ? ", those of your own code" : "");
+        return;
+    }
+    functions->hide = false;
+    if (functions->own) /* otherwise the load has said what failed */
+        exploration_complain(exploration, "none of these functions is in code of yours");
 }
 
 static void load_rows(struct functions *functions, struct exploration *exploration)
@@ -98,19 +141,27 @@ static void load_rows(struct functions *functions, struct exploration *explorati
                                           clear_rows};
     struct rows_data *data =
         exploration_get(exploration, &functions->rows_load, &kind, &exploration->selections);
-    functions->known = data != NULL;
+    const bool *own;
+    functions->known = load_own(functions, exploration, &own) && data;
     functions->rows = data ? data->rows : NULL;
-    functions->own = data ? data->own : NULL;
     functions->all = data ? data->count : 0;
     functions->total_bytes = data ? data->total_bytes : 0;
-    if (data && functions->selections != exploration->selections) {
+    functions->count = 0;
+    if (!functions->known) {
+        functions->own = NULL;
+        return;
+    }
+    const bool renewed = functions->selections != exploration->selections;
+    if (renewed || functions->own != own) {
+        if (renewed)
+            functions->at_peak = NULL;
         functions->selections = exploration->selections;
-        functions->at_peak = NULL;
+        functions->own = own;
         sort(functions, exploration);
     }
-    functions->count = 0;
-    if (data)
-        count_shown(functions);
+    count_shown(functions);
+    if (functions->tells)
+        tell_count(functions, exploration);
 }
 
 struct at_peak_data {
@@ -244,6 +295,8 @@ static bool write_table(void *view, struct exploration *exploration, FILE *out,
 {
     struct functions_table context;
     const struct table_source source = functions_source(view, exploration, PANE_LIST, &context);
+    /* The title is a key there, the same for all rows and for those of the user's code. */
+    context.columns[COLUMN_NAME].title = function_columns[COLUMN_NAME].title;
     if (source.rows > 0)
         table_write(&source, out, format);
     return source.rows > 0;
@@ -288,16 +341,8 @@ static void focus(struct functions *functions, enum functions_pane pane)
 static void hide_libraries(struct functions *functions, struct exploration *exploration, bool hide)
 {
     functions->hide = hide;
-    if (!functions->known)
-        return;
-    sort(functions, exploration);
-    if (hide && functions->own_count == 0) {
-        functions->hide = false;
-        exploration_complain(exploration, "none of these functions is in code of yours");
-    } else {
-        exploration_say(exploration, "%zu of %zu functions%s", functions->count, functions->all,
-                        hide ? ", those of your own code" : "");
-    }
+    functions->tells = true;
+    load_rows(functions, exploration);
 }
 
 /* Goes into the callers or callees, or to the function of the selected one. */
@@ -312,7 +357,7 @@ static void follow(struct functions *functions, struct exploration *exploration)
     }
     if (!selected_function(functions, &function))
         return;
-    if (functions->hide && !functions->own[function])
+    if (functions->own && !functions->own[function])
         hide_libraries(functions, exploration, false);
     const struct table_source source =
         functions_source(functions, exploration, PANE_LIST, &context);

@@ -37,14 +37,15 @@ enum functions_pane { PANE_LIST, PANE_CALLERS, PANE_CALLEES, FUNCTION_PANES };
 enum { EDGE_COLUMNS = 4 };
 
 struct functions {
-    struct load rows_load, edges_load, at_peak_load;
-    bool known;                        /* the rows have come */
+    struct load rows_load, own_load, edges_load, at_peak_load;
+    bool known;                        /* the rows have come, and `own` if it is needed */
+    bool tells;                        /* says how many there are as soon as they are known */
     uint64_t selections;               /* that they are of; 0: none have come so far */
     struct session_function_row *rows; /* of the load; sorted here */
     size_t count, all;                 /* rows that are shown, and those that there are */
-    const bool *own;                   /* of the load, by function: the user's own code */
-    bool hide;                         /* shows only functions of the user's own code, */
-    size_t own_count;                  /* which come first then, if there are any */
+    const bool *own;      /* of its load, by function: the user's own code; NULL: nobody needs it */
+    bool hide;            /* shows only functions of the user's own code, */
+    size_t own_count;     /* which come first then, if there are any */
     const void *at_peak;  /* the data that gave the rows their bytes at the peak; NULL: none yet */
     uint64_t total_bytes; /* of the selection, for percentages */
 
