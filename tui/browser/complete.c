@@ -23,6 +23,7 @@ struct asking {
     bool anywhere;  /* the part may be anywhere in the word */
     bool in_filter; /* names are strings of the filter language */
     bool in_string; /* the quote before the part is typed already */
+    bool in_sql;    /* in a string of SQL, where ' is doubled */
 };
 
 void completion_clear(struct completion *completion)
@@ -59,11 +60,28 @@ static bool keep(struct completion *completion, const char *word)
     return true;
 }
 
+/* Writes a text with each ' doubled. Returns false if there is no room. */
+static bool double_quotes(char *out, size_t size, const char *text)
+{
+    size_t length = 0;
+    for (; *text && length + 2 < size; text++) {
+        out[length++] = *text;
+        if (*text == '\'')
+            out[length++] = '\'';
+    }
+    out[length] = 0;
+    return !*text;
+}
+
 /* Keeps a word as it is put in: names of a filter in quotes. */
 static bool visit(void *context, const char *word, bool name)
 {
     const struct asking *asking = context;
-    char quoted[2200];
+    char quoted[2200], doubled[2200];
+    if (asking->in_sql && !double_quotes(doubled, sizeof(doubled), word))
+        return true;
+    if (asking->in_sql)
+        word = doubled;
     if (!fits(asking, word))
         return true;
     if (!asking->in_filter || (!name && !asking->in_string))
@@ -326,11 +344,14 @@ static void complete_sql(struct browser *browser, struct asking *asking, const c
 {
     size_t start = strlen(text), quotes = 0, quote = 0;
     for (size_t i = 0; text[i]; i++) {
-        if (text[i] == '\'') {
-            quotes++;
-            quote = i;
-        }
+        if (text[i] != '\'')
+            continue;
+        const bool doubled = quotes > 0 && quotes % 2 == 0 && text[i - 1] == '\'';
+        quotes++;
+        if (!doubled)
+            quote = quotes % 2 == 1 ? i : quote;
     }
+    asking->in_sql = quotes % 2 == 1;
     if (quotes % 2 == 1 && begins_graph(text, quote)) {
         complete_filter(browser, asking, text + quote + 1);
         return;
