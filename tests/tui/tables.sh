@@ -37,6 +37,20 @@ export=$(sed -n 's/^ too long for here: \(mprof-export .*\) > FILE *$/\1/p' scre
 [ -n "$export" ] && eval "$export" >list.csv && [ "$(wc -l <list.csv)" -gt 50000 ] ||
     { echo "the list names no command: $(tail -1 screen.txt)"; failed=1; }
 
+# The command has all of a filter, and the process; it is not given if a shell would read it in another way.
+sqlite3 long.db "UPDATE process SET first_allocation_id = 1, last_allocation_id = 60000, allocations = 60000 WHERE id = 1"
+printf 'key :\ntype process %s\nkey Enter\nkey f\ntype all%s\nkey Enter\nkey 8\nkey :\ntype w! list.csv\nkey Enter\ndump\n' \
+    4711 "$(printf ' | where size != %d' 100001 100002 100003 100004 100005 100006 100007)" >keys
+mprof-tui --fresh --script keys --size 330x30 long.db >screen.txt || fail "the browser failed"
+export=$(sed -n 's/^ too long for here: \(mprof-export .*\) > FILE *$/\1/p' screen.txt)
+grep -qE -- "--process 4711[.]1 .*100007' " <<<"$export" &&
+    eval "$export" >list.csv && [ "$(wc -l <list.csv)" -gt 50000 ] ||
+    { echo "the list names no command for the process: $(tail -1 screen.txt)"; failed=1; }
+printf 'key f\ntype all | where function != "%s"\nkey Enter\nkey 8\nkey :\ntype w! list.csv\nkey Enter\ndump\n' "it's" >keys
+mprof-tui --fresh --script keys --size 200x30 long.db >screen.txt || fail "the browser failed"
+grep -q '^ the list is too long to be written from here: mprof-export --filter writes it *$' screen.txt ||
+    { echo "the list names a command that a shell does not read: $(tail -1 screen.txt)"; failed=1; }
+
 # The pane about the type that the view opens with is sorted as its arrow says, also for the unknown.
 printf 'key 6\ndump\n' >keys
 mprof-tui --script keys --size 100x30 processes.db >screen.txt || fail "the browser failed"
@@ -61,5 +75,5 @@ done
 # The first screen goes to the stacks that there are, not to as many as the session claims.
 sqlite3 templates.db "UPDATE meta SET value = 1 << 40 WHERE key = 'stacks'"
 printf 'dump\n' >keys
-timeout 60 mprof-tui --fresh --script keys templates.db >screen.txt || fail 'a false number of stacks holds up the first screen'
+(ulimit -t 8; exec mprof-tui --fresh --script keys templates.db) >screen.txt || fail 'a false number of stacks holds up the first screen'
 exit "${failed:-0}"

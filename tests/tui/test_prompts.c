@@ -174,6 +174,12 @@ static void statements(void **state)
     completes_sql("SELECT * FROM v_allocation WHERE function = 'render_mes",
                   "SELECT * FROM v_allocation WHERE function = 'render_message");
     completes_sql("SELECT * FROM graph('all | whe", "SELECT * FROM graph('all | where");
+    /* A ' in a name is doubled. */
+    completes_sql("SELECT 1 FROM function WHERE name = 'it",
+                  "SELECT 1 FROM function WHERE name = 'it''s_odd");
+    completes_sql("SELECT '', 'a' WHERE 'it''s", "SELECT '', 'a' WHERE 'it''s_odd");
+    completes_sql("SELECT * FROM graph('all | where function == it",
+                  "SELECT * FROM graph('all | where function == \"it''s_odd\"");
     /* A column before the list of tables is typed. */
     type("SELECT  FROM type_total");
     for (int i = 0; i < 16; i++)
@@ -428,6 +434,15 @@ static void rows_are_written(void **state)
     assert_int_equal(lines, 4); /* titles and three rows */
     free(text);
     unlink("rows.csv");
+    /* The columns are called the same, whichever functions are shown. */
+    press('5');
+    type("S");
+    command("w rows.csv");
+    text = file_text("rows.csv");
+    assert_non_null(strstr(text, ",function,"));
+    free(text);
+    type("S");
+    unlink("rows.csv");
 }
 
 static int open_browser(void **state)
@@ -436,7 +451,9 @@ static int open_browser(void **state)
     struct session_error error;
     struct session *session;
     (void)state;
-    if (!fixture_write(PATH, &options) || !(session = session_open(PATH, &error)))
+    if (!fixture_write(PATH, &options) ||
+        !fixture_sql(PATH, "INSERT INTO function(name, module_id) VALUES ('it''s_odd', 0)") ||
+        !(session = session_open(PATH, &error)))
         return 1;
     browser = browser_new(
         session, &(struct browser_options){.width = 80, .height = 24, .wait_ms = -1}, &error);
@@ -496,6 +513,33 @@ static void every_view_writes_every_format(void **state)
     }
 }
 
+/* The session is damaged while it is open, before anything has read all of its rows. */
+static void rows_that_cannot_be_read_are_named(void **state)
+{
+    static const char path[] = "damaged.db";
+    const struct fixture_options options = {
+        .seed = 3, .allocations = 500, .stacks = 20, .functions = 15, .threads = 1};
+    struct browser *whole = browser;
+    struct session_error error = {.message = ""};
+    (void)state;
+    assert_true(fixture_write(path, &options));
+    struct session *session = session_open(path, &error);
+    assert_non_null(session);
+    browser = browser_new(
+        session, &(struct browser_options){.width = 80, .height = 24, .wait_ms = -1}, &error);
+    assert_non_null(browser);
+    assert_true(fixture_sql(path, "UPDATE column_chunk SET data = x''"));
+    press('8');
+    for (int i = 0; i < 2; i++) {
+        command("w! rows.csv");
+        assert_says("damaged");
+    }
+    assert_int_equal(access("rows.csv", F_OK), -1);
+    browser_free(browser);
+    browser = whole;
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +558,7 @@ int main(void)
         cmocka_unit_test_setup(rows_are_written, leave),
         cmocka_unit_test_setup(sessions_need_ingest, leave),
         cmocka_unit_test_setup(every_view_writes_every_format, leave),
+        cmocka_unit_test_setup(rows_that_cannot_be_read_are_named, leave),
     };
     return cmocka_run_group_tests(tests, open_browser, close_browser);
 }

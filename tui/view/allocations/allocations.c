@@ -319,24 +319,75 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
     return true;
 }
 
+/* Tells whether '…' makes a word of a shell of a text, and the screen shows it as it is. */
+static bool can_quote(const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\'' || (unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+/* Writes the option that names the process, "" for the one that a session is opened with. Returns
+ * false if no word means this one. */
+static bool put_process(const struct session *session, char *out, size_t size)
+{
+    const struct session_process *processes;
+    const size_t count = session_processes(session, &processes);
+    const uint32_t id = session_selected_process(session);
+    const int64_t first = session_meta_number(session, "selected_process");
+    const bool is_first = first > 0 && (uint64_t)first <= count ? id == first : id == 0;
+    char word[48] = "all";
+    uint32_t found;
+    struct session_error error;
+    out[0] = 0;
+    if (is_first)
+        return true;
+    if (id > 0 && id <= count)
+        snprintf(word, sizeof(word), "%" PRId64 ".%" PRIu32, processes[id - 1].pid,
+                 processes[id - 1].place);
+    snprintf(out, size, " --process %s", word);
+    return session_find_process(session, word, &found, &error) && found == id;
+}
+
+/* Says that the list is too long: with the command that writes it if the message holds all of it.
+ */
+static void complain_of_length(struct exploration *exploration, enum table_format format)
+{
+    const char *filter = exploration->filter[0] ? exploration->filter : "all";
+    const char *path = session_path(exploration->session);
+    char process[60], line[sizeof(exploration->message)];
+    const bool named = put_process(exploration->session, process, sizeof(process));
+    const int length =
+        snprintf(line, sizeof(line),
+                 "too long for here: mprof-export --format %s%s --filter '%s' '%s' > FILE",
+                 format == TABLE_CSV ? "csv" : "ndjson", process, filter, path);
+    if (named && length > 0 && (size_t)length < sizeof(line) && can_quote(filter) &&
+        can_quote(path))
+        exploration_complain(exploration, "%s", line);
+    else
+        exploration_complain(
+            exploration,
+            "the list is too long to be written from here: mprof-export --filter writes it");
+}
+
 /* Writes the whole list, which is read for that. A longer one is for mprof-export. */
 static bool table(void *view, struct exploration *exploration, FILE *out, enum table_format format)
 {
     struct allocations *list = view;
     struct table_source source = source_of(list, exploration);
     if (source.rows > WRITTEN_MOST) {
-        exploration_complain(
-            exploration,
-            "too long for here: mprof-export --format %s --filter '%.120s' %.80s > FILE",
-            format == TABLE_CSV ? "csv" : "ndjson",
-            exploration->filter[0] ? exploration->filter : "all",
-            session_path(exploration->session));
+        complain_of_length(exploration, format);
         return false;
     }
     struct allocations whole = *list;
     whole.part = allocations_load_all(list, exploration, source.rows);
     if (!whole.part || whole.part->count < source.rows) {
-        exploration_complain(exploration, "the rows are being read: the same again writes them");
+        if (list->all_load.job)
+            exploration_complain(exploration,
+                                 "the rows are being read: the same again writes them");
+        else /* it has failed, and the message says why: the same again tries again */
+            load_clear(&exploration->loader, &list->all_load);
         return false;
     }
     source.context = &whole;
