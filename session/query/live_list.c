@@ -142,18 +142,13 @@ static bool gather(struct change *change, struct session_error *error)
 
 /* ---- the change of the list ---- */
 
-static bool is_in(const uint64_t *words, uint64_t id)
-{
-    return (words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
-}
-
 /* Drops the entries that went, then merges those that came, from the last one on. */
 static void merge(const struct change *change)
 {
     struct sort_entry *entries = change->list->entries;
     size_t stayed = 0, came = change->count;
     for (size_t i = 0; i < change->list->count; i++)
-        if (is_in(change->words, id_of(&entries[i])))
+        if (row_set_has(change->words, id_of(&entries[i]) - 1))
             entries[stayed++] = entries[i];
     while (came > 0) {
         const bool last = stayed == 0 || entries[stayed - 1].key <= change->came[came - 1].key;
@@ -167,7 +162,7 @@ static bool merge_large(struct change *change)
 {
     const struct live_list *list = change->list;
     for (size_t i = 0; i < list->large_count; i++)
-        if (is_in(change->words, list->large[i].key))
+        if (row_set_has(change->words, list->large[i].key - 1))
             change->large[change->large_count++] = list->large[i];
     return sort_entries(change->large, change->large_count);
 }

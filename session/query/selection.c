@@ -193,7 +193,7 @@ bool selection_contains(const struct selection *selection, uint64_t id)
 {
     if (id == 0 || id > column_store_rows(selection->session->columns))
         return false;
-    return (selection->set.words[(id - 1) / 64] >> ((id - 1) % 64) & 1) != 0;
+    return row_set_has(selection->set.words, id - 1);
 }
 
 /* Finds the n-th set bit: the chunk by the count before it, then the word, then the bit. */

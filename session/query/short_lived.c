@@ -36,14 +36,11 @@ static bool count_chunk(void *context, struct scan_worker *worker, uint32_t chun
     if (!scan_column(worker, chunk, COLUMN_STACK, &stack, error) ||
         !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error))
         return false;
-    const uint64_t *selected = row_set_chunk(counting->set, chunk);
     memset(counting->words, 0, sizeof(counting->words));
     kernel_in_range(&life, &range, counting->words);
-    for (size_t word = 0; word < ROW_SET_WORDS; word++) {
-        uint64_t bits = counting->words[word] & selected[word];
-        for (; bits != 0; bits &= bits - 1)
-            counting->counts[column_view_at(&stack, word * 64 + (size_t)__builtin_ctzll(bits))]++;
-    }
+    row_set_keep(counting->words, row_set_chunk(counting->set, chunk));
+    ROW_SET_EACH(counting->words, row)
+    counting->counts[column_view_at(&stack, row)]++;
     return true;
 }
 

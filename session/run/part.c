@@ -38,7 +38,7 @@ static bool has_row(const void *context, uint64_t id)
     const struct part *part = context;
     const uint64_t row = id - 1;
     return row < (uint64_t)part->set->chunks * COLUMN_CHUNK_ROWS &&
-           (part->set->words[row / 64] >> row % 64 & 1) != 0;
+           row_set_has(part->set->words, row);
 }
 
 static bool put_chunk(void *context, struct scan_worker *worker, uint32_t chunk,

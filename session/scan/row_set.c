@@ -90,8 +90,7 @@ static void combine_colors(struct row_set *left, const struct row_set *right, ui
         right->colors ? right->colors + (size_t)chunk * COLUMN_CHUNK_ROWS : NULL;
     ROW_SET_EACH(row_set_chunk(right, chunk), row)
     {
-        const bool in_left = (words[row / 64] >> (row % 64) & 1) != 0;
-        if (!in_left || colors[row] == 0)
+        if (!row_set_has(words, row) || colors[row] == 0)
             colors[row] = others ? others[row] : 0;
     }
 }

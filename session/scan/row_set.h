@@ -51,6 +51,21 @@ static inline uint64_t *row_set_chunk(const struct row_set *set, uint32_t chunk)
     return set->words + (size_t)chunk * ROW_SET_WORDS;
 }
 
+/* Tells whether a row has its bit in the words, which begin with that of row 0. */
+static inline bool row_set_has(const uint64_t *words, uint64_t row)
+{
+    return (words[row / 64] >> (row % 64) & 1) != 0;
+}
+
+/* Clears the bits of a chunk's words that the others do not have. Returns whether any is left. */
+static inline bool row_set_keep(uint64_t words[ROW_SET_WORDS], const uint64_t others[ROW_SET_WORDS])
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
+        any |= words[i] &= others[i];
+    return any != 0;
+}
+
 /* Returns the number of set bits of one chunk. */
 uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk);
 /* Tells whether a chunk has no set bit. */

@@ -316,14 +316,6 @@ static bool test_ids(const struct allocation_filter *filter, struct column_reade
 }
 
 /* Keeps the bits that `with` has, too. Returns false if none is left. */
-static bool keep(uint64_t *words, const uint64_t *with)
-{
-    uint64_t any = 0;
-    for (size_t i = 0; i < ROW_SET_WORDS; i++)
-        any |= words[i] &= with[i];
-    return any != 0;
-}
-
 bool allocation_filter_chunk(struct allocation_filter *filter, struct column_reader *reader,
                              uint32_t chunk, uint64_t *words, bool *any,
                              struct session_error *error)
@@ -336,12 +328,12 @@ bool allocation_filter_chunk(struct allocation_filter *filter, struct column_rea
             continue;
         if (!test_ids(filter, reader, chunk, (enum allocation_by)by, with, error))
             return false;
-        *any = keep(words, with);
+        *any = row_set_keep(words, with);
     }
     for (size_t i = 0; *any && i < filter->count; i++) {
         if (!test_range(filter, reader, chunk, &filter->ranges[i], with, error))
             return false;
-        *any = keep(words, with);
+        *any = row_set_keep(words, with);
     }
     return true;
 }

@@ -54,13 +54,11 @@ static void add_live(struct coursing *coursing, const struct chunk_rows *chunk, 
     memset(coursing->live, 0, sizeof(coursing->live));
     kernel_live_at(&chunk->views[COLUMN_ALLOC_NS], &chunk->views[COLUMN_LIFE_NS],
                    coursing->moments[moment], coursing->live);
-    for (size_t word = 0; word < ROW_SET_WORDS; word++) {
-        uint64_t bits = coursing->live[word] & chunk->words[word];
-        for (; bits != 0; bits &= bits - 1) {
-            const size_t row = word * 64 + (size_t)__builtin_ctzll(bits);
-            coursing->sums[column_view_at(&chunk->views[COLUMN_TYPE], row)].live[moment] +=
-                column_view_at(&chunk->bytes, row);
-        }
+    row_set_keep(coursing->live, chunk->words);
+    ROW_SET_EACH(coursing->live, row)
+    {
+        coursing->sums[column_view_at(&chunk->views[COLUMN_TYPE], row)].live[moment] +=
+            column_view_at(&chunk->bytes, row);
     }
 }
 
