@@ -169,36 +169,38 @@ bool run_prepare_sized(const struct run_arguments *arguments, struct run_places 
     return find_beside(places, "libmprof_sized.so", "--sized-delete", places->sized);
 }
 
-/* Says that a program has no runtime of that name, unless it is a script whose interpreter env
- * finds. */
-static void say_without(const struct run_places *places, const char *runtime, const char *option)
+/* A library that hands the frames of a runtime over to the recorder. */
+struct plugin {
+    const char *option, *library;
+    const char *runtime; /* its name for the user */
+    const char *symbol;  /* that the runtime defines */
+    const char *file;    /* how the name of its library begins */
+};
+
+/* Finds a plug-in, which may have nothing to do: the program may have no such runtime. */
+static bool find_plugin(const struct run_places *places, const struct plugin *plugin,
+                        char path[RUN_BESIDE_MAX])
 {
     const char *name = strrchr(places->binary, '/');
-    if (!name || strcmp(name, "/env") != 0)
+    /* env finds the interpreter of a script. */
+    if (!run_is_linked(places->binary, plugin->symbol, plugin->file) &&
+        (!name || strcmp(name, "/env") != 0))
         say("mprof-run",
             "%s has no %s: %s sees only that of libraries that it loads, and of programs that it "
             "starts",
-            places->program, runtime, option);
+            places->program, plugin->runtime, plugin->option);
+    return find_beside(places, plugin->library, plugin->option, path);
 }
 
-bool run_prepare_python(const struct run_arguments *arguments, struct run_places *places)
+bool run_prepare_plugins(const struct run_arguments *arguments, struct run_places *places)
 {
-    places->python[0] = '\0';
-    if (!arguments->python)
-        return true;
-    if (!run_is_linked(places->binary, "Py_GetVersion", "libpython"))
-        say_without(places, "CPython", "--python");
-    return find_beside(places, "libmprof_python.so", "--python", places->python);
-}
-
-bool run_prepare_ecl(const struct run_arguments *arguments, struct run_places *places)
-{
-    places->ecl[0] = '\0';
-    if (!arguments->ecl)
-        return true;
-    if (!run_is_linked(places->binary, "ecl_alloc_object", "libecl.so"))
-        say_without(places, "ECL", "--ecl");
-    return find_beside(places, "libmprof_ecl.so", "--ecl", places->ecl);
+    static const struct plugin python = {"--python", "libmprof_python.so", "CPython",
+                                         "Py_GetVersion", "libpython"};
+    static const struct plugin ecl = {"--ecl", "libmprof_ecl.so", "ECL", "ecl_alloc_object",
+                                      "libecl.so"};
+    places->python[0] = places->ecl[0] = '\0';
+    return (!arguments->python || find_plugin(places, &python, places->python)) &&
+           (!arguments->ecl || find_plugin(places, &ecl, places->ecl));
 }
 
 void run_prepare_operators(struct run_places *places)

@@ -47,11 +47,8 @@ bool run_prepare_sandbox(struct run_arguments *arguments);
  * is missing. */
 bool run_prepare_sized(const struct run_arguments *arguments, struct run_places *places);
 
-/* Does the same for --python. */
-bool run_prepare_python(const struct run_arguments *arguments, struct run_places *places);
-
-/* Does the same for --ecl. */
-bool run_prepare_ecl(const struct run_arguments *arguments, struct run_places *places);
+/* Does the same for --python and --ecl. */
+bool run_prepare_plugins(const struct run_arguments *arguments, struct run_places *places);
 
 /* Finds the library of the C++ operators beside the recorder, if the program needs it. */
 void run_prepare_operators(struct run_places *places);

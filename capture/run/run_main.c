@@ -60,8 +60,7 @@ int main(int argc, char **argv)
     const bool pack = arguments.compress && !arguments.live;
     if (pack && !run_arguments_add(&arguments, "compress", NULL))
         return 2;
-    if (!run_prepare_sized(&arguments, &places) || !run_prepare_python(&arguments, &places) ||
-        !run_prepare_ecl(&arguments, &places))
+    if (!run_prepare_sized(&arguments, &places) || !run_prepare_plugins(&arguments, &places))
         return 1;
     run_prepare_operators(&places);
     struct run_child child = {
