@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A preloaded library that counts the objects of ECL without mprof, by another way than its
- * plug-in. It stands in front of the collector rather than of ECL: it counts what the collector is
- * asked for, and learns the type later, from the tag that ECL has written into the object by the
- * time of the thread's next allocation. Conses have no tag; they are known by the function that
- * asked.
+ * plug-in: it replaces the functions of the collector, not those of ECL. It counts what the
+ * collector is asked for. It learns the type later: ECL has written a tag into the object by the
+ * thread's next allocation. Conses have no tag; they are known by the function that asked.
  *
  * At the end it writes lines TYPE|COUNT|BYTES to $ECL_COUNTS, where BYTES are those asked for, and
  * the addresses of all objects that the last collection has marked to $ECL_MARKED. It has to stand

@@ -4,13 +4,8 @@
 # The Python functions of each kind of stack: calls from C, generators, coroutines, code objects in the
 # memory of others, threads with and without the interpreter's lock, forked and executed processes,
 # sub-interpreters, signals, the interpreter's end; and the interpreter as a library.
-command -v sqlite3 >/dev/null || exit 77
-version=$1 python=$2
-[ -x "$python" ] || { echo "skipped: CPython $version is not installed"; exit 77; }
-mkdir -p "$version" && cd "$version" || exit 1
-. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+. "$MPROF_SOURCE/tests/runtimes/python_common.sh"
 sources=$MPROF_SOURCE/tests/runtimes
-export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
 cc -O1 -g -shared -fPIC -fno-builtin -I"$MPROF_SOURCE/capture" -o events.so "$sources/events.c" || exit 1
 mprof-run --quiet --python -o trace.bin -- "$python" -S "$sources/shapes.py" || fail "status $?"
 mv trace.bin.d children.d || fail "no children"

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: python_lines.sh VERSION INTERPRETER
 # What is live at the end on each line of known.py is what tracemalloc tells of the same program.
-command -v sqlite3 >/dev/null || exit 77
-version=$1 python=$2
-[ -x "$python" ] || { echo "skipped: CPython $version is not installed"; exit 77; }
-mkdir -p "$version" && cd "$version" || exit 1
-. "$MPROF_SOURCE/tests/end_to_end/common.sh"
-export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
+. "$MPROF_SOURCE/tests/runtimes/python_common.sh"
 PYTHONMALLOC=malloc "$python" -X tracemalloc=1 "$MPROF_SOURCE/tests/runtimes/known.py" tell >told.txt
 mprof-run --quiet --python -o known.bin -- "$python" "$MPROF_SOURCE/tests/runtimes/known.py" || fail "status $?"
 mprof-ingest --quiet -o known.db known.bin || fail "ingest"

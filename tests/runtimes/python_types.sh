@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: python_types.sh VERSION INTERPRETER
 # The types of the objects of many_types.py are what Python itself says, however the process ends.
-command -v sqlite3 >/dev/null || exit 77
-version=$1 python=$2
-[ -x "$python" ] || { echo "skipped: CPython $version is not installed"; exit 77; }
-mkdir -p "$version" && cd "$version" || exit 1
-. "$MPROF_SOURCE/tests/end_to_end/common.sh"
-export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
+. "$MPROF_SOURCE/tests/runtimes/python_common.sh"
 for how in end exit; do
     start=()
     # An interpreter that handles no signal ends in another way. 3.13 then does not say that it ends.
