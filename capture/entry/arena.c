@@ -237,7 +237,7 @@ static void put_block(struct thread *thread, const void *frame, mprof_arena aren
         introduce(thread, arena);
     if (kind && !kinds_introduce(thread, kind))
         kind = 0;
-    uint64_t ticks = old && !sample_mean ? 0 : events_now(thread);
+    uint64_t ticks = old && !sample_mean ? 0 : events_arena_now(thread);
     uint32_t stack = events_stack(thread, frame);
     if (sample_mean)
         arena_sample_describe(arena % ARENA_SLOTS,
@@ -273,7 +273,7 @@ static void put_block(struct thread *thread, const void *frame, mprof_arena aren
 static void put_free(struct thread *thread, mprof_arena arena, void *address, bool collected)
 {
     struct chunk *chunk = &thread->chunk;
-    uint64_t ticks = events_now(thread);
+    uint64_t ticks = events_arena_now(thread);
     if (events_room(thread, 1))
         chunk_commit(chunk, trace_put_arena_free(chunk->cursor, &chunk->coding, ticks, arena,
                                                  (uintptr_t)address, collected));

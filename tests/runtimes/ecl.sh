@@ -109,6 +109,14 @@ cat there.txt # when the last collection began: kept, freed by, marked, objects.
 is "$(sed -n 's/^1|-|1|//p' there.txt)" -gt 1000 "objects that are kept, and marked"
 is "$(grep -cvE '^(1\|-\|1|0\|collector\|0|0\|program\|[01])\|' there.txt)" -eq 0 "others"
 
+# Threads that get what other threads made before the last of many collections.
+for clock in exact fast; do
+    GC_FREE_SPACE_DIVISOR=12 mprof-run --quiet --ecl --clock=$clock -o $clock.bin -- ecl --norc --shell "$MPROF_SOURCE/tests/programs/lisp/threads.lisp" &&
+        mprof-ingest -q -o $clock.db $clock.bin || fail "threads with clock=$clock"
+    sound $clock.db
+    is "$(ask $clock.db 'SELECT count(*) FROM collection')" -gt 5 "collections among threads with clock=$clock"
+done
+
 # The plug-in maps memory for its own tables, 16 MiB first. That is none of the program's.
 mprof-run --quiet --ecl --mmap -o maps.bin -- ecl --norc --eval '(ext:quit 0)' && mprof-ingest -q -o maps.db maps.bin || fail "a recording with mappings"
 is "$(ask maps.db 'SELECT count(*) FROM v_region')" -gt 0 "mappings of the program"
