@@ -121,7 +121,7 @@ static __attribute__((noinline)) bool allocation_slow(struct thread *thread, con
     look_at_calls(thread, frame);
     if (address)
         count_one(thread, address, threshold_count_allocation);
-    if (current_state() != RECORDER_RECORDING)
+    if (!recorder_is_recording())
         return false;
     return !address || sample_mean == 0 || sample_takes_block(address, size);
 }
@@ -131,7 +131,7 @@ bool event_filter_allocation(struct thread *thread, const void *frame, const voi
 {
     if (__builtin_expect(!only_samples, 0))
         return allocation_slow(thread, frame, address, size);
-    if (__builtin_expect(current_state() != RECORDER_RECORDING, 0))
+    if (__builtin_expect(!recorder_is_recording(), 0))
         return false;
     return __builtin_expect(!address, 0) || sample_takes_block(address, size);
 }
@@ -205,7 +205,7 @@ void *event_filter_resize(struct thread *thread, const void *frame, void *old,
                           const struct resize *resize)
 {
     look_at_calls(thread, frame);
-    bool recording = current_state() == RECORDER_RECORDING;
+    bool recording = recorder_is_recording();
     struct live_block before;
     const bool known = sample_mean && sampled_blocks_known((uintptr_t)old, &before);
     struct resize_outcome outcome = {.old = old, .ends = event_filter_free(thread, old)};

@@ -78,6 +78,15 @@ static inline bool recorder_is_idle(uint32_t state)
     return state == RECORDER_PAUSED || state == RECORDER_WAITING;
 }
 
+/* Tells whether an event that has passed the gate is recorded. A thread that begins another trace
+ * since then waits for it. */
+static inline bool recorder_is_recording(void)
+{
+    const uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
+    return __builtin_expect(state == RECORDER_RECORDING, 1) ||
+           (state == RECORDER_ROTATING && !atomic_load(&recorder_inherited.paused));
+}
+
 /* Ends recording, because another process has sealed the trace (trace_file_is_sealed()). */
 void recorder_sealed(void);
 
