@@ -72,11 +72,15 @@ static bool was_recorded(mprof_arena arena, const void *address)
            arena_sample_ends(find_sample(arena), arena % ARENA_SLOTS, address);
 }
 
-/* Tells whether to record the new block. */
-static bool should_record(mprof_arena arena, const void *address, uint64_t size)
+/* Counts the new block, and tells whether to record it. */
+static bool should_record(struct thread *thread, const void *frame, mprof_arena arena,
+                          const void *address, uint64_t size)
 {
-    return __builtin_expect(sample_mean == 0, 1) ||
-           arena_sample_takes(find_sample(arena), arena % ARENA_SLOTS, address, size);
+    if (__builtin_expect(event_filter_is_on, 0))
+        event_filter_arena(thread, frame);
+    return recorder_is_recording() &&
+           (__builtin_expect(sample_mean == 0, 1) ||
+            arena_sample_takes(find_sample(arena), arena % ARENA_SLOTS, address, size));
 }
 
 /* Tells whether `arena` is `outer` or takes its memory from it, directly or through others. */
@@ -285,7 +289,7 @@ ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
-    if (should_record(arena, address, size))
+    if (should_record(thread, FRAME, arena, address, size))
         put_block(thread, FRAME, arena, NULL, address, size, count, 0);
     recorder_leave();
 }
@@ -297,7 +301,7 @@ ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
     if (!thread)
         return;
-    if (should_record(arena, address, size))
+    if (should_record(thread, FRAME, arena, address, size))
         put_block(thread, FRAME, arena, NULL, address, size, count, kind);
     recorder_leave();
 }
@@ -322,18 +326,19 @@ ENTRY_POINT void mprof_collected(mprof_arena arena, void *address)
     end_block(FRAME, arena, address, true);
 }
 
-/* Records a resize. While recording is paused, it writes only the end of the old block. */
+/* Records a resize. While recording is paused, it writes only the end of the old block, and before
+ * it begins, nothing. */
 ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address, size_t size,
                                      size_t count)
 {
-    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_END) : NULL;
+    struct thread *thread = arena && address ? recorder_enter(FRAME, RECORDER_ARENA_RESIZE) : NULL;
     if (!thread)
         return;
-    const bool paused =
-        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_PAUSED;
-    if (old && !was_recorded(arena, old))
+    const bool waiting =
+        atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_WAITING;
+    if (old && (waiting || !was_recorded(arena, old)))
         old = NULL;
-    if (!paused && should_record(arena, address, size))
+    if (should_record(thread, FRAME, arena, address, size))
         put_block(thread, FRAME, arena, old, address, size, count, 0);
     else if (old)
         put_free(thread, arena, old, false);

@@ -75,12 +75,16 @@ static uint32_t current_state(void)
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed);
 }
 
+static bool is_counting(void)
+{
+    return atomic_load_explicit(&threshold_counts, memory_order_relaxed);
+}
+
 /* Counts one event. If a limit is passed, recorder_leave() acts on it. */
 static void count_one(struct thread *thread, const void *address,
                       bool (*count)(struct threshold_part *, const void *))
 {
-    if (atomic_load_explicit(&threshold_counts, memory_order_relaxed) &&
-        count(&thread->counted, address))
+    if (is_counting() && count(&thread->counted, address))
         thread_self.leave_flags |= THREAD_PASSED;
 }
 
@@ -134,6 +138,13 @@ bool event_filter_allocation(struct thread *thread, const void *frame, const voi
     if (__builtin_expect(!recorder_is_recording(), 0))
         return false;
     return __builtin_expect(!address, 0) || sample_takes_block(address, size);
+}
+
+void event_filter_arena(struct thread *thread, const void *frame)
+{
+    look_at_calls(thread, frame);
+    if (is_counting() && threshold_count_arena(&thread->counted))
+        thread_self.leave_flags |= THREAD_PASSED;
 }
 
 static __attribute__((noinline)) bool free_slow(struct thread *thread, const void *address)

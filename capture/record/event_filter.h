@@ -38,6 +38,8 @@ void event_filter_forget(void);
 /* Tells whether the allocation at `address` is recorded. A sample keeps each failed one (NULL). */
 bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
                              uint64_t size);
+/* Counts and looks at an allocation of an arena, recorded or not. */
+void event_filter_arena(struct thread *thread, const void *frame);
 /* Keeps what is known of a block of the heap that a sample has taken. */
 void event_filter_describe(const struct live_block *block);
 /* Tells whether the end of the block is recorded. Call it before the real free. */

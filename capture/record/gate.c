@@ -47,7 +47,7 @@ static void recover(struct thread_self *self)
 /* Tells whether an event is recorded, or at least counted (threshold.h). */
 static bool accepts(uint32_t state, enum recorder_event event)
 {
-    bool counted = (event == RECORDER_ALLOCATION || event == RECORDER_END_OF_BLOCK) &&
+    bool counted = event != RECORDER_ARENA_END && event != RECORDER_NOTE &&
                    (atomic_load_explicit(&threshold_counts, memory_order_relaxed) ||
                     (call_watch_starts && state == RECORDER_WAITING));
     switch (state) {

@@ -25,7 +25,8 @@ enum recorder_event {
     RECORDER_END_OF_BLOCK,
     RECORDER_ARENA_ALLOCATION, /* like the two above, for the program's own allocators */
     RECORDER_ARENA_END,
-    RECORDER_NOTE, /* marks, modules: not an event of the heap, never counted as dropped */
+    RECORDER_ARENA_RESIZE, /* both */
+    RECORDER_NOTE,         /* marks, modules: not an event of the heap, never counted as dropped */
 };
 
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event);

@@ -74,6 +74,12 @@ bool threshold_count_allocation(struct threshold_part *part, const void *address
     return add_part(part);
 }
 
+bool threshold_count_arena(struct threshold_part *part)
+{
+    part->allocations++;
+    return add_part(part);
+}
+
 bool threshold_count_free(struct threshold_part *part, const void *address)
 {
     part->live -= (int64_t)malloc_usable_size((void *)(uintptr_t)address);

@@ -27,7 +27,10 @@ void threshold_init(struct options_limit start, struct options_limit stop);
 /* Counts an allocation. Returns true if a limit has been passed: then call threshold_take_due().
  * Needs a live block. */
 bool threshold_count_allocation(struct threshold_part *part, const void *address);
-/* Counts a free in the same way. Call it before the real free. */
+/* Counts an allocation of an arena. Its bytes lie in memory that is counted already, or that no
+ * allocator tells about. */
+bool threshold_count_arena(struct threshold_part *part);
+/* Counts a free of the process heap. Call it before the real free. */
 bool threshold_count_free(struct threshold_part *part, const void *address);
 
 enum threshold_due { THRESHOLD_NOTHING, THRESHOLD_BEGIN, THRESHOLD_END };

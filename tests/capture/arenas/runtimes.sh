@@ -107,5 +107,8 @@ stops '3 30 3|33|30|0|3|0|cons exact|toy' stops.bin none
 stops '3 30 3|33|30|0|3|0|cons exact|toy' stops.bin pause
 stops '1 10 1|20|10|0|10|0|cons exact|toy' stops.bin stop
 stops '1 10 1|13|10|0|3|0|cons exact|toy' restarted.bin stop
-stops '3 10 3|13|10|0|3|0|cons exact|toy' stops.bin none --start-on='allocs>1'
+# The blocks of arenas count, and the first one under a function begins the recording.
+stops '3 28 3|31|28|0|3|0|cons exact|toy' stops.bin none --start-on='allocs>1'
+stops '2 12 2|22|12|0|10|0|cons exact|toy' stops.bin none --start-on='allocs>7' --stop-on='allocs>32'
+stops '3 30 3|33|30|0|3|0|cons exact|toy' stops.bin none --start-on=call:main
 exit "$failed"
