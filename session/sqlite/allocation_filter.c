@@ -8,7 +8,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/scan/kernels.h"
-#include "session/scan/row_set.h"
+#include "session/scan/scan.h"
 #include "session/sqlite/allocation_rows.h"
 
 SQLITE_EXTENSION_INIT3
@@ -315,10 +315,9 @@ static bool test_ids(const struct allocation_filter *filter, struct column_reade
     return true;
 }
 
-/* Keeps the bits that `with` has, too. Returns false if none is left. */
-bool allocation_filter_chunk(struct allocation_filter *filter, struct column_reader *reader,
-                             uint32_t chunk, uint64_t *words, bool *any,
-                             struct session_error *error)
+/* Stores a bit for each row of a chunk that passes, and whether there is one. */
+static bool test_chunk(const struct allocation_filter *filter, struct column_reader *reader,
+                       uint32_t chunk, uint64_t *words, bool *any, struct session_error *error)
 {
     uint64_t with[ROW_SET_WORDS];
     start_words(filter, chunk, words);
@@ -334,6 +333,23 @@ bool allocation_filter_chunk(struct allocation_filter *filter, struct column_rea
         if (!test_range(filter, reader, chunk, &filter->ranges[i], with, error))
             return false;
         *any = row_set_keep(words, with);
+    }
+    return true;
+}
+
+bool allocation_filter_open(const struct allocation_filter *filter, struct column_reader *reader,
+                            uint32_t chunk, unsigned needs, struct allocation_chunk *opened,
+                            struct session_error *error)
+{
+    bool any;
+    if (!scan_go_on(filter->session, error) ||
+        !test_chunk(filter, reader, chunk, opened->words, &any, error))
+        return false;
+    /* Lifetimes come after times: that is the order in which a reader keeps them. */
+    for (int column = 0; any && column < COLUMN_TOTAL; column++) {
+        if ((needs >> column & 1) != 0 &&
+            !column_reader_get(reader, chunk, (enum column)column, &opened->views[column], error))
+            return false;
     }
     return true;
 }

@@ -7,8 +7,10 @@
  * allocation_rows_start(), then allocation_rows_next() until `at_end`.
  *
  * Without groups the rows come from blocks of the column chunks. With groups a pass counts the rows
- * of each group, and further ones gather the rows of as many groups as fit into GATHERED_MAX
- * values. A group that is larger than that comes from a pass of its own.
+ * of each group, and further ones gather of the rows of the next groups what the query reads, as
+ * many as fit into allocation_gathered_max values (allocation_groups.h). A group that is larger
+ * than that comes from a pass of its own. If all that the query reads is the same in a group, no
+ * pass is needed after the first.
  */
 #ifndef MPROF_SESSION_SQLITE_ALLOCATION_ROWS_H
 #define MPROF_SESSION_SQLITE_ALLOCATION_ROWS_H
@@ -65,7 +67,7 @@ void allocation_rows_value(const struct allocation_rows *rows, int column,
  * from now on. Returns false with `error` set. */
 bool allocation_rows_id(struct allocation_rows *rows, uint64_t *id, struct session_error *error);
 
-/* Values in memory at most. Tests make it small. */
+/* Values of 8 bytes in memory at most. Tests make it small. */
 extern size_t allocation_gathered_max;
 
 #endif

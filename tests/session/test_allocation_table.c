@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "session/sqlite/allocation_groups.h"
 #include "session/sqlite/allocation_rows.h"
 #include "session/sqlite/graph_table.h"
 
@@ -248,19 +249,24 @@ static size_t check_by_chance(void)
     return check(sql, false);
 }
 
-/* With little memory most groups come by a pass of their own. */
+/* With little memory most groups come by a pass of their own. Groups of several columns are found
+ * in two ways. */
 static void test_rows(void **state)
 {
     static const size_t memory[] = {(size_t)8 << 20, 4000, 500};
+    const size_t dense = allocation_groups_dense_max;
     (void)state;
     size_t rows = 0;
     chance_state = 7;
     for (size_t i = 0; i < 3; i++) {
         allocation_gathered_max = memory[i];
-        for (int k = 0; k < 60; k++)
+        for (int k = 0; k < 120; k++) {
+            allocation_groups_dense_max = k % 2 == 0 ? dense : 1;
             rows += check_by_chance();
+        }
     }
     allocation_gathered_max = memory[0];
+    allocation_groups_dense_max = dense;
     assert_true(rows > 1000);
 }
 
@@ -375,6 +381,14 @@ static void test_chunks(void **state)
     check("SELECT type, thread, count(*), sum(size), min(id), max(id) FROM v_allocation"
           " GROUP BY type, thread",
           false);
+    /* Several threads gather the rows of a group, which stay in the order of ids. */
+    const size_t dense = allocation_groups_dense_max;
+    for (int i = 0; i < 2; i++) {
+        check_as("SELECT id, address FROM v_allocation ORDER BY kind, thread",
+                 "SELECT id, address FROM v_allocation ORDER BY kind, thread, id", true);
+        allocation_groups_dense_max = 1;
+    }
+    allocation_groups_dense_max = dense;
     allocation_gathered_max = 30000;
     check("SELECT kind, count(*), sum(id), sum(size) FROM v_allocation GROUP BY kind", false);
 }
