@@ -6,6 +6,7 @@
 #include "session/growth.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
@@ -131,8 +132,37 @@ static int by_net(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+static int by_name(const void *left, const void *right, void *context)
+{
+    const struct session_growth *a = left, *b = right;
+    /* 0 is no function, whatever its name. */
+    if (a->id == 0 || b->id == 0)
+        return a->id < b->id ? -1 : a->id > b->id;
+    const int order =
+        strcmp(session_function_name(context, a->id), session_function_name(context, b->id));
+    return order != 0 ? order : a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Merges the rows of functions that have one name into the first of them, as the filter language
+ * takes such functions for one. Returns how many rows are left. */
+static size_t merge_functions(struct session *session, struct session_growth *rows, size_t count)
+{
+    size_t used = 0;
+    qsort_r(rows, count, sizeof(*rows), by_name, session);
+    for (size_t i = 0; i < count; i++) {
+        if (used > 0 && rows[used - 1].id != 0 &&
+            strcmp(session_function_name(session, rows[used - 1].id),
+                   session_function_name(session, rows[i].id)) == 0)
+            merge(&rows[used - 1], &rows[i]);
+        else
+            rows[used++] = rows[i];
+    }
+    return used;
+}
+
 /* Merges the threads' sums into rows by id. Returns them, packed and sorted, or NULL. */
-static struct session_growth *make_rows(const struct scan_contexts *contexts,
+static struct session_growth *make_rows(struct session *session,
+                                        const struct scan_contexts *contexts,
                                         const struct mapping *mapping, size_t *count,
                                         struct session_growth *total)
 {
@@ -154,6 +184,8 @@ static struct session_growth *make_rows(const struct scan_contexts *contexts,
         rows[used] = row;
         rows[used++].id = id;
     }
+    if (mapping->by == SESSION_GROWTH_FUNCTION || mapping->by == SESSION_GROWTH_USER)
+        used = merge_functions(session, rows, used);
     qsort(rows, used, sizeof(*rows), by_net);
     *count = used;
     return rows;
@@ -190,7 +222,7 @@ bool selection_growth(struct selection *selection, uint64_t from_ns, uint64_t to
                                        COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(column),
                                    is_wanted, add_rows, contexts.each, contexts.threads, error);
     if (good)
-        *rows = make_rows(&contexts, &mapping, count, total);
+        *rows = make_rows(session, &contexts, &mapping, count, total);
     if (good && !*rows)
         good = session_fail_memory(error, "the growth");
     scan_contexts_close(&contexts);
