@@ -301,7 +301,8 @@ bool selection_row(struct selection *selection, uint64_t n, struct session_alloc
 struct session_legend {
     size_t count;
     struct {
-        char label[4096]; /* names of templates are long */
+        char label[4096];  /* names of templates are long */
+        uint32_t function; /* if the label is the name of one, 0 if not */
         uint64_t bytes, allocations;
         int color; /* fixed colour 0-255 from a `color red` step, or -1: by position */
     } entry[SESSION_COLORS];

@@ -453,6 +453,9 @@ static void fill_legend(struct session_legend *legend, const struct categories *
                            categories, category);
         else
             snprintf(legend->entry[position].label, sizeof(legend->entry[0].label), "rest");
+        if (i < NAMED && (categories->map->by == SESSION_COLOR_FUNCTION ||
+                          categories->map->by == SESSION_COLOR_USER))
+            legend->entry[position].function = category;
         if (i < NAMED && categories->map->by == SESSION_COLOR_NONE && category > 0)
             legend->entry[position].color = colors->step[category].number;
     }

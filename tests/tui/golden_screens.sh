@@ -89,6 +89,15 @@ sqlite3 "$work/mismatched.db" "INSERT INTO meta VALUES ('mismatched_frees', 9);
     INSERT INTO mismatch SELECT 20, k.id, 0, 'realloc', 2, 200 FROM kind k WHERE k.name = 'malloc'"
 session=$work/mismatched.db
 play mismatched.80x24 first 80x24
+# Functions that look alike: of one name in two files, and with one short name.
+cp "$work/session.db" "$work/alike.db"
+sqlite3 "$work/alike.db" "UPDATE function SET name = 'make(int)' WHERE name IN ('render_message', 'format_page');
+    UPDATE function SET name = 'void std::string::_M_construct<char*>(char*, char*)' WHERE name = 'find_token';
+    UPDATE function SET name = 'void std::string::_M_construct<char const*>(char const*, char const*)'
+        WHERE name = 'decode_record'"
+session=$work/alike.db
+play alike.80x24 alike 80x24
+play alike.120x40 alike 120x40
 session=$work/session.db
 
 # Keys that come together end in the same screen as keys that come one by one.

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tui/widget/alike.h"
 #include "tui/widget/table.h"
 
 /* Towns with a number each; a row is an index of `order`. */
@@ -348,6 +349,68 @@ static void call_cell(void *context, size_t row, size_t column, struct table_cel
     out->name = calls[row];
 }
 
+/* Functions of one name: in two files, in two modules, and one without a file. */
+static void place_cell(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    static const struct alike_name functions[] = {
+        {"make(int)", "first.cpp:4", "shop"},
+        {"make(int)", "second.cpp:4", "shop"},
+        {"app::List<int>::push(int)", "list.h:30", "liba.so"},
+        {"app::List<int>::push(int)", "list.h:30", "libb.so"},
+        {"close()", "file.c:9", "shop"},
+        {"close()", "", "libz.so.1"},
+        {"main", "main.c:3", "shop"},
+        {"main", "main.c:3", "shop"},
+    };
+    (void)context;
+    (void)column;
+    out->name = functions[row].name;
+    out->place = functions[row].place;
+    out->module = functions[row].module;
+}
+
+static void functions_of_one_name_differ(void **state)
+{
+    (void)state;
+    static const struct table_column names[] = {
+        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
+    source.columns = names;
+    source.column_count = 1;
+    source.cell = place_cell;
+    source.rows = 8;
+    table.sort = 1;
+    assert_renders(32, 9,
+                   " function\n"
+                   " make (first.cpp:4)\n"
+                   " make (second.cpp:4)\n"
+                   " app::List<int>::push (liba.so)\n"
+                   " app::List<int>::push (libb.so)\n"
+                   " close (file.c:9)\n"
+                   " close (libz.so.1)\n"
+                   " main\n"
+                   " main\n");
+    assert_renders(24, 9,
+                   " function\n"
+                   " make (first.cpp:4)\n"
+                   " make (second.cpp:4)\n"
+                   " List::push (liba.so)\n"
+                   " List::push (libb.so)\n"
+                   " close (file.c:9)\n"
+                   " close (libz.so.1)\n"
+                   " main\n"
+                   " main\n");
+    assert_renders(14, 9,
+                   " function\n"
+                   " …first.cpp:…\n"
+                   " …second.cpp…\n"
+                   " …liba.so)\n"
+                   " …libb.so)\n"
+                   " …file.c:9)\n"
+                   " …libz.so.1)\n"
+                   " main\n"
+                   " main\n");
+}
+
 static void names_that_look_alike_differ(void **state)
 {
     (void)state;
@@ -499,6 +562,7 @@ int main(void)
         cmocka_unit_test_setup(columns_never_run_together, begin),
         cmocka_unit_test_setup(a_long_text_runs_into_empty_columns, begin),
         cmocka_unit_test_setup(names_that_look_alike_differ, begin),
+        cmocka_unit_test_setup(functions_of_one_name_differ, begin),
         cmocka_unit_test_setup(rows_of_a_tree_keep_their_functions, begin),
         cmocka_unit_test_setup(shows_shares_and_the_selected_row, begin),
         cmocka_unit_test_setup(about_stands_before_numbers, begin),

@@ -23,16 +23,19 @@ static bool is_word(char letter)
     return isalnum((unsigned char)letter) || letter == '_';
 }
 
-static bool same_cells(const struct area *area, int x, const struct alike_field *a,
+/* Returns what a field shows in a column of its own, a space behind its end. */
+static uint32_t glyph_at(const struct area *area, const struct alike_field *field, int column)
+{
+    if (column >= field->width)
+        return ' ';
+    return grid_cell(area->grid, area->x + field->x + column, area->y + field->y)->glyph;
+}
+
+static bool same_cells(const struct area *area, const struct alike_field *a,
                        const struct alike_field *b)
 {
     for (int i = 0; i < a->width || i < b->width; i++) {
-        const int column = area->x + x + i;
-        const uint32_t left =
-            i < a->width ? grid_cell(area->grid, column, area->y + a->y)->glyph : ' ';
-        const uint32_t right =
-            i < b->width ? grid_cell(area->grid, column, area->y + b->y)->glyph : ' ';
-        if (left != right)
+        if (glyph_at(area, a, i) != glyph_at(area, b, i))
             return false;
     }
     return true;
@@ -41,9 +44,36 @@ static bool same_cells(const struct area *area, int x, const struct alike_field 
 /* Names that look alike. */
 struct group {
     const struct alike_field *fields[ALIKE_MOST];
-    char *names[ALIKE_MOST]; /* whole, later longer forms */
+    char *names[ALIKE_MOST];                        /* whole, later longer forms */
+    char *places[ALIKE_MOST], *modules[ALIKE_MOST]; /* "": not known */
+    size_t place_at[ALIKE_MOST];                    /* byte of the name; 0: it has none */
     size_t count;
 };
+
+/* Puts a name of a row at the group's end. Returns false if memory is exhausted. */
+static bool add_name(struct group *group, const struct alike_name *name)
+{
+    const size_t at = group->count;
+    group->names[at] = strdup(name->name);
+    group->places[at] = strdup(name->place ? name->place : "");
+    group->modules[at] = strdup(name->module ? name->module : "");
+    group->count++;
+    return group->names[at] && group->places[at] && group->modules[at];
+}
+
+static void clear_names(struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        free(group->names[i]);
+        free(group->places[i]);
+        free(group->modules[i]);
+    }
+}
+
+static bool same(char *const *texts, size_t i, size_t k)
+{
+    return strcmp(texts[i], texts[k]) == 0;
+}
 
 /* Returns where the names begin to differ from `name`, the furthest of these places. */
 static size_t difference(const struct group *group, const char *name)
@@ -60,10 +90,11 @@ static size_t difference(const struct group *group, const char *name)
 }
 
 /* Writes a name so that its difference at the byte `at` is on the screen. */
-static void write_name(const struct area *area, int x, const struct alike_field *field,
-                       const char *name, size_t at)
+static void write_name(const struct area *area, const struct alike_field *field, const char *name,
+                       size_t at)
 {
-    const struct cell_style style = grid_cell(area->grid, area->x + x, area->y + field->y)->style;
+    const struct cell_style style =
+        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     const size_t shown = field->width > DIFFERENCE ? (size_t)(field->width - DIFFERENCE) : 0;
     size_t begin = at > shown ? at - shown : 0;
     /* From the beginning of a word on, if one is near. */
@@ -76,26 +107,27 @@ static void write_name(const struct area *area, int x, const struct alike_field 
     while (((unsigned char)name[begin] & 0xc0) == 0x80)
         begin++;
     if (begin == 0 || field->width < 2) {
-        area_field(area, x, field->y, field->width, style, name);
+        area_field(area, field->x, field->y, field->width, style, name);
         return;
     }
-    area_put(area, x, field->y, 0x2026, style);
-    area_field(area, x + 1, field->y, field->width - 1, style, name + begin);
+    area_put(area, field->x, field->y, 0x2026, style);
+    area_field(area, field->x + 1, field->y, field->width - 1, style, name + begin);
 }
 
 /* Writes the end of a name, from a place on that is before the difference at the byte `at`. Returns
  * false if there is no room for it. */
-static bool write_end(const struct area *area, int x, const struct alike_field *field,
-                      const char *name, size_t at)
+static bool write_end(const struct area *area, const struct alike_field *field, const char *name,
+                      size_t at)
 {
-    const struct cell_style style = grid_cell(area->grid, area->x + x, area->y + field->y)->style;
+    const struct cell_style style =
+        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     const char *from = name;
     while (*from && text_width(from) >= field->width)
         text_next(&from);
     if (from > name + at)
         return false;
     if (from == name) {
-        area_field(area, x, field->y, field->width, style, name);
+        area_field(area, field->x, field->y, field->width, style, name);
         return true;
     }
     for (const char *word = from; word <= from + NEAR && word <= name + at; word++)
@@ -103,16 +135,17 @@ static bool write_end(const struct area *area, int x, const struct alike_field *
             from = word;
             break;
         }
-    area_put(area, x, field->y, 0x2026, style);
-    area_field(area, x + 1, field->y, field->width - 1, style, from);
+    area_put(area, field->x, field->y, 0x2026, style);
+    area_field(area, field->x + 1, field->y, field->width - 1, style, from);
     return true;
 }
 
 /* Writes what differs at the byte `at`, and then the function. Returns false as write_end(). */
-static bool write_difference(const struct area *area, int x, const struct alike_field *field,
+static bool write_difference(const struct area *area, const struct alike_field *field,
                              const char *name, size_t at)
 {
-    const struct cell_style style = grid_cell(area->grid, area->x + x, area->y + field->y)->style;
+    const struct cell_style style =
+        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     struct name_part parts[PARTS];
     const struct name_part *last = &parts[short_name_split(name, parts, PARTS) - 1];
     char end[SHORT_NAME_SIZE + 8], text[2 * SHORT_NAME_SIZE];
@@ -127,7 +160,37 @@ static bool write_difference(const struct area *area, int x, const struct alike_
     for (int column = 0; column < room && to < last->begin - 2; column++)
         text_next(&to);
     snprintf(text, sizeof(text), ELLIPSIS "%.*s%s", (int)(to - from), from, end);
-    area_field(area, x, field->y, field->width, style, text);
+    area_field(area, field->x, field->y, field->width, style, text);
+    return true;
+}
+
+/* Writes the name of a function, shortened to what the place behind it leaves over, which begins at
+ * the byte `place`. If that is not enough, the beginning of the place goes, up to the difference at
+ * the byte `at`. Returns false if there is no room for both. */
+static bool write_place(const struct area *area, const struct alike_field *field, const char *name,
+                        size_t place, size_t at)
+{
+    const struct cell_style style =
+        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
+    char bare[SHORT_NAME_SIZE], text[2 * SHORT_NAME_SIZE];
+    if (place == 0 || at < place)
+        return false;
+    snprintf(bare, sizeof(bare), "%.*s", (int)(place - 2), name); /* without " (" */
+    int room = field->width - text_width(name + place) - 2;
+    if (room >= DIFFERENCE_LEAST || room >= text_width(bare)) {
+        short_name_fit_again(text, sizeof(text), bare, room);
+        const size_t length = strlen(text);
+        snprintf(text + length, sizeof(text) - length, " (%s", name + place);
+    } else {
+        const char *from = name + place;
+        room = field->width - text_width(bare) - 3;
+        while (*from && text_width(from) > room)
+            text_next(&from);
+        if (room < DIFFERENCE_LEAST || from > name + at)
+            return false;
+        snprintf(text, sizeof(text), "%s (" ELLIPSIS "%s", bare, from);
+    }
+    area_field(area, field->x, field->y, field->width, style, text);
     return true;
 }
 
@@ -177,47 +240,83 @@ static bool shorten_names(struct group *group, bool *briefly)
     return good;
 }
 
-static void rewrite_group(const struct area *area, int x, struct group *group)
+/* Returns a name with what tells it from others of this name; NULL if memory is exhausted. */
+static char *name_with_place(const struct group *group, size_t i)
+{
+    bool elsewhere = false, in_other_module = false;
+    for (size_t k = 0; k < group->count; k++) {
+        const bool one_name = same(group->names, i, k), one_place = same(group->places, i, k);
+        elsewhere = elsewhere || (one_name && !one_place);
+        in_other_module = in_other_module || (one_name && one_place && !same(group->modules, i, k));
+    }
+    const char *place = elsewhere ? group->places[i] : "";
+    const char *module = in_other_module || (elsewhere && !*place) ? group->modules[i] : "";
+    char text[2 * SHORT_NAME_SIZE];
+    snprintf(text, sizeof(text), *place || *module ? "%s (%s%s%s)" : "%s", group->names[i], place,
+             *place && *module ? " " : "", module);
+    return strdup(text);
+}
+
+/* Puts the places behind names that are still equal. Returns false if memory is exhausted. */
+static bool add_places(struct group *group)
+{
+    char *names[ALIKE_MOST];
+    bool good = true;
+    for (size_t i = 0; i < group->count; i++)
+        good = (names[i] = name_with_place(group, i)) && good;
+    for (size_t i = 0; i < group->count; i++) {
+        char *unused = good ? group->names[i] : names[i];
+        const size_t length = strlen(group->names[i]);
+        if (good) {
+            group->place_at[i] = names[i][length] ? length + sizeof(" (") - 1 : 0;
+            group->names[i] = names[i];
+        }
+        free(unused);
+    }
+    return good;
+}
+
+static void rewrite_group(const struct area *area, struct group *group)
 {
     bool differ = false;
     for (size_t i = 1; i < group->count; i++)
-        differ = differ || strcmp(group->names[0], group->names[i]) != 0;
+        differ = differ || !same(group->names, 0, i) || !same(group->places, 0, i) ||
+                 !same(group->modules, 0, i);
     if (!differ)
         return;
     bool briefly;
-    if (!shorten_names(group, &briefly))
+    if (!shorten_names(group, &briefly) || !add_places(group))
         return;
     for (size_t i = 0; i < group->count; i++) {
         const char *name = group->names[i];
         const size_t at = difference(group, name);
-        if (!briefly || (!write_end(area, x, group->fields[i], name, at) &&
-                         !write_difference(area, x, group->fields[i], name, at)))
-            write_name(area, x, group->fields[i], name, at);
+        if (write_place(area, group->fields[i], name, group->place_at[i], at))
+            continue;
+        if (!briefly || (!write_end(area, group->fields[i], name, at) &&
+                         !write_difference(area, group->fields[i], name, at)))
+            write_name(area, group->fields[i], name, at);
     }
 }
 
-void alike_rewrite(const struct area *area, int x, const struct alike_field *fields, size_t count,
-                   const char *(*name)(void *context, size_t row), void *context)
+void alike_rewrite(const struct area *area, const struct alike_field *fields, size_t count,
+                   struct alike_name (*name)(void *context, size_t row), void *context)
 {
     bool done[ALIKE_MOST] = {false};
     count = count < ALIKE_MOST ? count : ALIKE_MOST;
     for (size_t i = 0; i < count; i++) {
         struct group group = {.count = 0};
+        size_t found = 0;
         for (size_t k = i; !done[i] && k < count; k++)
-            if (!done[k] && same_cells(area, x, &fields[i], &fields[k]))
-                group.fields[group.count++] = &fields[k];
-        if (group.count < 2)
-            continue;
-        size_t copied = 0;
-        for (; copied < group.count; copied++) {
-            done[group.fields[copied] - fields] = true;
-            group.names[copied] = strdup(name(context, group.fields[copied]->row));
-            if (!group.names[copied])
-                break;
+            if (!done[k] && same_cells(area, &fields[i], &fields[k]))
+                group.fields[found++] = &fields[k];
+        bool good = found > 1;
+        for (size_t k = 0; good && k < found; k++) {
+            const struct alike_name of = name(context, group.fields[k]->row);
+            done[group.fields[k] - fields] = true;
+            good = add_name(&group, &of);
         }
-        group.count = copied;
-        rewrite_group(area, x, &group);
-        for (size_t k = 0; k < copied; k++)
-            free(group.names[k]);
+        if (good)
+            rewrite_group(area, &group);
+        clear_names(&group);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tells names apart that look alike on the screen: functions with one short name, and names that
- * differ only where they are cut.
+ * Tells names apart that look alike on the screen: functions with one short name, names that differ
+ * only where they are cut, and functions of one name in several files or modules.
  */
 #ifndef MPROF_TUI_WIDGET_ALIKE_H
 #define MPROF_TUI_WIDGET_ALIKE_H
@@ -14,16 +14,22 @@
 
 /* A name on the screen. */
 struct alike_field {
-    int y, width; /* in the area */
-    size_t row;   /* for name() */
+    int x, y, width; /* in the area */
+    size_t row;      /* for name() */
+};
+
+/* The name of a row, valid until the next one is asked for. */
+struct alike_name {
+    const char *name;
+    const char *place, *module; /* of a function: "file.c:12", "libc.so.6". NULL: none, not known */
 };
 
 /*
- * Writes the names again that look like another one, from column `x` on: with their parameters or,
- * if they still look alike, from the place on where they differ. name() returns the name of a row,
- * valid until the next call.
+ * Writes the names again that look like another one: with their parameters or, if they still look
+ * alike, from where they differ. A function that has the whole name of another
+ * one gets its place behind it, or its module if the places are the same.
  */
-void alike_rewrite(const struct area *area, int x, const struct alike_field *fields, size_t count,
-                   const char *(*name)(void *context, size_t row), void *context);
+void alike_rewrite(const struct area *area, const struct alike_field *fields, size_t count,
+                   struct alike_name (*name)(void *context, size_t row), void *context);
 
 #endif

@@ -527,12 +527,12 @@ struct names {
     struct table_cell cell;
 };
 
-static const char *name_of(void *context, size_t row)
+static struct alike_name name_of(void *context, size_t row)
 {
     struct names *names = context;
     names->cell = (struct table_cell){.text = ""};
     names->source->cell(names->source->context, row, names->column, &names->cell);
-    return cell_text(&names->cell);
+    return (struct alike_name){cell_text(&names->cell), names->cell.place, names->cell.module};
 }
 
 /* Tells names apart that look alike. */
@@ -548,14 +548,14 @@ static void render_names_again(const struct table *table, const struct table_sou
             break;
         int width = layout->width[column];
         size_t last = column;
-        const bool cut = text_width(name_of(&names, row)) > width;
+        const bool cut = text_width(name_of(&names, row).name) > width;
         if (names.cell.sentence)
             continue;
         if (cut)
             width = room_for(source, layout, row, column, &last);
-        fields[count++] = (struct alike_field){.y = y, .width = width, .row = row};
+        fields[count++] = (struct alike_field){layout->x[column], y, width, row};
     }
-    alike_rewrite(area, layout->x[column], fields, count, name_of, &names);
+    alike_rewrite(area, fields, count, name_of, &names);
 }
 
 void table_render(const struct table *table, const struct table_source *source,

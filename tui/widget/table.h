@@ -49,6 +49,8 @@ struct table_column {
 struct table_cell {
     char text[256];
     const char *name; /* in place of `text`, of any length; valid until the next call. NULL: text */
+    const char *place,
+        *module;             /* of a function, to tell it from another one of its name (alike.h) */
     struct cell_style style; /* if `styled`; otherwise plain */
     bool styled;
     bool sentence;  /* no name: cut at its end, in any column */

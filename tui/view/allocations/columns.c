@@ -6,6 +6,7 @@
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 #include "tui/view/allocations/allocations.h"
+#include "tui/view/common/list.h"
 
 const struct table_column allocation_columns[ALLOCATION_COLUMNS] = {
     [ALLOCATION_ID] = {"id", 9, 150, .meaning = "its row in the table allocation"},
@@ -124,13 +125,13 @@ void allocation_cell(void *context, size_t row, size_t column, struct table_cell
         break;
     case ALLOCATION_FUNCTION:
         if (block->function != 0)
-            put_name(cell, session_function_name(session, block->function));
+            list_function_cell(session, block->function, cell);
         else
             put_none(cell, "no call site known");
         break;
     case ALLOCATION_USER:
         if (shown->user != 0)
-            put_name(cell, session_function_name(session, shown->user));
+            list_function_cell(session, shown->user, cell);
         else
             put_none(cell, "-");
         break;

@@ -32,3 +32,21 @@ void list_render_empty(const struct exploration *exploration, const struct area 
                                  : "nothing here";
     area_text(area, 2, y, theme_style(THEME_FAINT), words);
 }
+
+void list_function_cell(const struct session *session, uint32_t function, struct table_cell *cell)
+{
+    cell->name = session_function_name(session, function);
+    cell->place = session_function_place(session, function);
+    cell->module = session_function_module(session, function);
+}
+
+struct alike_name list_legend_name(void *context, size_t entry)
+{
+    const struct legend_names *names = context;
+    const uint32_t function = names->legend->entry[entry].function;
+    const char *label = names->legend->entry[entry].label;
+    if (function == 0)
+        return (struct alike_name){.name = label};
+    return (struct alike_name){label, session_function_place(names->session, function),
+                               session_function_module(names->session, function)};
+}

@@ -6,12 +6,21 @@
 #include <stdbool.h>
 
 #include "tui/explore/explore.h"
+#include "tui/widget/alike.h"
 #include "tui/widget/table.h"
 
 /* Does table_update(), and says in the footer what it did. */
 enum table_answer list_update(struct exploration *exploration, struct table *table,
                               const struct table_source *source, const struct view_input *input,
                               const struct table_place *place);
+/* Writes the name of a function, and what tells it from another one of this name. */
+void list_function_cell(const struct session *session, uint32_t function, struct table_cell *cell);
+/* The names of a legend for alike_rewrite(): the context is a struct legend_names. */
+struct legend_names {
+    const struct session *session;
+    const struct session_legend *legend;
+};
+struct alike_name list_legend_name(void *context, size_t entry);
 /*
  * Draws the words that take the place of rows: how far the engine is if they are not `known` yet,
  * otherwise why there are none.

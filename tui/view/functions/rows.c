@@ -5,6 +5,7 @@
 
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/functions/functions.h"
 
 const struct table_column function_columns[FUNCTION_COLUMNS] = {
@@ -130,7 +131,7 @@ static void function_cell(void *context, size_t row, size_t column, struct table
     const struct session_function_row *of = &table->functions->rows[row];
     cell->styled = true;
     if (column == COLUMN_NAME) {
-        cell->name = session_function_name(table->session, of->function);
+        list_function_cell(table->session, of->function, cell);
         cell->style = theme_style(THEME_PLAIN);
         return;
     }
@@ -179,9 +180,10 @@ static void edge_cell(void *context, size_t row, size_t column, struct table_cel
         snprintf(
             cell->text, sizeof(cell->text), "%s",
             format_percent(text, edge->bytes, functions_selected(table->functions)->total_bytes));
+    else if (column == 2)
+        list_function_cell(table->session, edge->function, cell);
     else
-        cell->name = column == 2 ? session_function_name(table->session, edge->function)
-                                 : functions_where(table->session, edge->function);
+        cell->name = functions_where(table->session, edge->function);
 }
 
 static uint64_t edge_key(void *context, size_t row)

@@ -6,6 +6,7 @@
 
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/leaks/leaks.h"
 
 enum column {
@@ -137,16 +138,24 @@ static const char *function_name(const struct leaks *leaks, uint32_t function)
     return function == 0 ? "no function known" : session_function_name(leaks->session, function);
 }
 
+static void put_function(const struct leaks *leaks, uint32_t function, struct table_cell *cell)
+{
+    if (function != 0)
+        list_function_cell(leaks->session, function, cell);
+    else
+        cell->name = function_name(leaks, function);
+}
+
 static void group_text(const struct leaks *leaks, size_t group, enum column column,
                        struct table_cell *cell)
 {
     const struct session_leak *leak = &leaks->data->leaks.leaks[group];
     switch (column) {
     case COLUMN_WHERE:
-        cell->name = function_name(leaks, leaks_function(leaks, group));
+        put_function(leaks, leaks_function(leaks, group), cell);
         break;
     case COLUMN_SITE:
-        cell->name = function_name(leaks, leaks->data->names[group].site);
+        put_function(leaks, leaks->data->names[group].site, cell);
         break;
     case COLUMN_TYPE:
         if (leak->type != 0 && leak->exact)

@@ -6,6 +6,7 @@
 
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/memory/grid.h"
 
 #define NEIGHBOUR_NAME 24
@@ -169,6 +170,15 @@ static void render_rows(const struct memory_grid *grid, const struct exploration
     }
 }
 
+/* Tells whether another function of the legend has the same name: it needs room to differ. */
+static bool has_namesake(const struct session_legend *legend, size_t at)
+{
+    for (size_t i = 0; i < legend->count; i++)
+        if (i != at && strcmp(legend->entry[i].label, legend->entry[at].label) == 0)
+            return true;
+    return false;
+}
+
 static void render_legend(const struct memory_grid *grid, const struct exploration *exploration,
                           const struct area *area, int width, int y)
 {
@@ -179,18 +189,25 @@ static void render_legend(const struct memory_grid *grid, const struct explorati
                   "colours only tell neighbours apart; a goes back");
         return;
     }
+    struct alike_field labels[SESSION_COLORS];
+    size_t shown = 0;
     size_t count = exploration->legend.count;
     int most = count > 0 && width / (int)count > 26 ? width / (int)count - 4 : 22;
     for (size_t i = 0; i < count; i++) {
         const char *label = exploration->legend.entry[i].label;
         int label_width = text_width(label) < most ? text_width(label) : most;
+        if (has_namesake(&exploration->legend, i))
+            label_width = most;
         if (x + label_width + 3 > width)
             break;
+        labels[shown++] = (struct alike_field){x + 2, 0, label_width, i};
         area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : exploration_pattern(exploration, i),
                  exploration_category(exploration, line.grid, i));
         area_category(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
         x += label_width + 4;
     }
+    struct legend_names names = {exploration->session, &exploration->legend};
+    alike_rewrite(&line, labels, shown, list_legend_name, &names);
 }
 
 /* ---- details ---------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "tui/screen/bars.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/overview/overview.h"
 
 /* ---- layout ----------------------------------------------------------------------------- */
@@ -283,6 +284,21 @@ static void render_outside(const struct overview *overview, const struct explora
 
 /* ---- at the peak ------------------------------------------------------------------------ */
 
+/* The names of what was held. Functions of one name are one. */
+struct held_names {
+    const struct session *session;
+    const struct growth_data *held;
+    enum overview_held way;
+};
+
+static struct alike_name held_name(void *context, size_t row)
+{
+    const struct held_names *names = context;
+    const enum session_growth_by by =
+        names->way == HELD_BY_TYPE ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER;
+    return (struct alike_name){.name = growth_name(names->session, by, names->held->rows[row].id)};
+}
+
 static void render_held(const struct overview *overview, const struct exploration *exploration,
                         const struct area *area, enum overview_held way)
 {
@@ -294,6 +310,9 @@ static void render_held(const struct overview *overview, const struct exploratio
         area_text(area, 0, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
         return;
     }
+    struct held_names names = {exploration->session, held, way};
+    struct alike_field fields[ALIKE_MOST];
+    size_t shown = 0;
     const int rows = area->height - 1, first = held_first(overview, way, rows);
     const int bar = area->width >= 46 ? 8 : 0, name = 14 + bar + (bar > 0);
     for (int i = 0; i < rows && first + i < (int)overview->held_counts[way]; i++) {
@@ -307,14 +326,16 @@ static void render_held(const struct overview *overview, const struct exploratio
         bars_row(area, 14, 1 + i, bar, row->after.bytes, held->rows[0].after.bytes,
                  theme_category(area->grid, 0, SESSION_COLORS - 1, -1));
         const struct cell_style style = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
-        const char *text_of =
-            growth_name(exploration->session,
-                        way == HELD_BY_TYPE ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, row->id);
+        const char *text_of = held_name(&names, (size_t)first + (size_t)i).name;
         if (way == HELD_BY_TYPE)
             area_category(area, name, 1 + i, area->width - name - 1, style, text_of);
         else
             area_name(area, name, 1 + i, area->width - name - 1, style, text_of);
+        if (shown < ALIKE_MOST)
+            fields[shown++] = (struct alike_field){name, 1 + i, area->width - name - 1,
+                                                   (size_t)first + (size_t)i};
     }
+    alike_rewrite(area, fields, shown, held_name, &names);
 }
 
 void overview_render(const void *view, const struct exploration *exploration,

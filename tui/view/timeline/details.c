@@ -5,8 +5,8 @@
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/timeline/timeline.h"
-#include "tui/widget/alike.h"
 
 /* ---- legend and details ----------------------------------------------------------------- */
 
@@ -61,12 +61,12 @@ static void color_text(const struct timeline *timeline, const struct session_slo
                                                  : (int64_t)colors->up[color]);
 }
 
-/* Returns a label of the legend, with each of its keys in its short form. */
-static const char *label_of(void *context, size_t row)
+/* Returns a label of several keys, with each of them in its short form. */
+static const char *short_keys(const char *label)
 {
     static char text[SHORT_NAME_SIZE]; /* only one thread draws */
     static const char between[] = SESSION_STACKING_BETWEEN;
-    const char *at = ((const struct session_legend *)context)->entry[row].label;
+    const char *at = label;
     size_t length = 0;
     for (const char *end; (end = strstr(at, between)); at = end + sizeof(between) - 1) {
         char key[SHORT_NAME_SIZE];
@@ -79,6 +79,14 @@ static const char *label_of(void *context, size_t row)
     }
     short_name(text + length, sizeof(text) - length, at);
     return text;
+}
+
+static struct alike_name label_of(void *context, size_t row)
+{
+    struct alike_name name = list_legend_name(context, row);
+    if (strstr(name.name, SESSION_STACKING_BETWEEN))
+        name.name = short_keys(name.name);
+    return name;
 }
 
 /* Says what the layers and their numbers are. A long list of fields makes way for the moment. */
@@ -120,25 +128,23 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     int label = legend.width - 2 - 7 - (percents ? 6 : 0);
     render_heading(timeline, exploration, &legend);
     y++;
-    void *context = (void *)(uintptr_t)timeline->legend;
+    struct legend_names context = {exploration->session, timeline->legend};
     struct alike_field labels[SESSION_COLORS];
     size_t label_count = 0;
     for (size_t i = 0; i < timeline->legend->count && y < legend.height; i++, y++) {
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
-        const char *name = timeline->legend->entry[i].label;
         struct cell_style style = timeline_style(timeline, legend.grid, i);
         color_text(timeline, slot, i, size);
         area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : timeline_pattern(timeline, i),
                  style);
-        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
-                      strstr(name, SESSION_STACKING_BETWEEN) ? label_of(context, i) : name);
-        labels[label_count++] = (struct alike_field){.y = y, .width = label, .row = i};
+        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN), label_of(&context, i).name);
+        labels[label_count++] = (struct alike_field){2, y, label, i};
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN), size);
         if (percents && timeline->mode == TIMELINE_LIVE)
             area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
                              format_percent(percent, slot->color_bytes[i], slot->live_bytes));
     }
-    alike_rewrite(&legend, 2, labels, label_count, label_of, (void *)(uintptr_t)timeline->legend);
+    alike_rewrite(&legend, labels, label_count, label_of, &context);
     const uint64_t rss =
         timeline->mode == TIMELINE_LIVE ? rss_at(exploration, exploration->moment_ns + 1) : 0;
     if (y < legend.height && rss > 0) {
@@ -222,6 +228,30 @@ static void render_flow_line(const struct timeline *timeline, const char *about,
     }
 }
 
+/* Writes the name of a function of the slot so that no other one there has the same. */
+static void share_name(const struct timeline *timeline, const struct session *session, size_t at,
+                       char *out, size_t size)
+{
+    const uint32_t function = timeline->shares[at].function;
+    const char *name = session_function_name(session, function);
+    bool one_name = false, one_short_name = false;
+    short_name(out, size, name);
+    for (size_t i = 0; i < timeline->share_count; i++) {
+        char other[SHORT_NAME_SIZE];
+        const char *of = session_function_name(session, timeline->shares[i].function);
+        one_name = one_name || (i != at && strcmp(of, name) == 0);
+        one_short_name =
+            one_short_name || (i != at && strcmp(short_name(other, sizeof(other), of), out) == 0);
+    }
+    if (one_short_name && !one_name)
+        short_name_with_parameters(out, size, name);
+    const size_t length = strlen(out);
+    const char *place = session_function_place(session, function);
+    if (one_name)
+        snprintf(out + length, size - length, " (%s)",
+                 *place ? place : session_function_module(session, function));
+}
+
 static void render_shares(const struct timeline *timeline, const struct exploration *exploration,
                           const struct area *area, int y)
 {
@@ -235,15 +265,15 @@ static void render_shares(const struct timeline *timeline, const struct explorat
     int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "by ");
     for (size_t i = 0; i < timeline->share_count; i++) {
         char percent[FORMAT_SIZE];
-        const char *name =
-            session_function_name(exploration->session, timeline->shares[i].function);
-        char text[SHORT_NAME_SIZE];
-        const char *shown = short_name(text, sizeof(text), name);
-        const int width = text_width(shown) < 40 ? text_width(shown) : 40;
+        char name[SHORT_NAME_SIZE], shown[SHORT_NAME_SIZE];
+        share_name(timeline, exploration->session, i, name, sizeof(name));
+        const int width = text_width(name) < 40 ? text_width(name) : 40;
         format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
         if (x + width + 1 + text_width(percent) >= area->width)
             break;
-        x += 1 + area_category(area, x, y, width, theme_style(THEME_PLAIN), name);
+        area_field(area, x, y, width, theme_style(THEME_PLAIN),
+                   short_name_fit_again(shown, sizeof(shown), name, width));
+        x += 1 + width;
         x += 2 + area_text(area, x, y, theme_style(THEME_FAINT), percent);
     }
 }
