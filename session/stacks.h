@@ -77,4 +77,15 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
 bool selection_short_lived(struct selection *selection, uint64_t **by_stack,
                            struct session_error *error);
 
+/* Tells whether no other function has the name of this one, so that a filter can name it. */
+bool session_function_is_alone(const struct session *session, uint32_t function);
+/*
+ * Stores a test of the filter language for the stacks that have this function, and no other one of
+ * its name: "stack in (2..4, 7)". `call_site` wants those whose call site it is, not those that
+ * have it anywhere. The caller free()s the test; it is NULL if there is no such stack, or more than
+ * 100,000 pieces. Returns false with `error` set.
+ */
+bool session_function_stacks(struct session *session, uint32_t function, bool call_site,
+                             char **test, struct session_error *error);
+
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions view: functions with their allocations; below, callers and callees of the selected
  * one. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "session/stacks.h"
 #include "session/user_code.h"
 #include "tui/keys/keys.h"
+#include "tui/screen/short_name.h"
 #include "tui/view/common/list.h"
 #include "tui/view/functions/functions.h"
 #include "tui/view/view.h"
+
+enum { NAME_MOST = 1000 }; /* bytes of a name in a test */
 
 static void *create(void)
 {
@@ -206,15 +210,30 @@ struct edges_data {
     } request;
     struct session_edge *callers, *callees;
     size_t caller_count, callee_count;
+    /* Tests of the language for its stacks and for those that it is the call site of, if its name
+     * does not tell them; NULL if it does. */
+    char *on_stack, *call_site;
 };
+
+/* Takes the stacks of a function that others have the name of, or that has a very long one. */
+static bool take_stacks(struct session *session, struct edges_data *edges,
+                        struct session_error *error)
+{
+    const uint32_t function = (uint32_t)edges->request.function;
+    if (session_function_is_alone(session, function) &&
+        strlen(session_function_name(session, function)) < NAME_MOST)
+        return true;
+    return session_function_stacks(session, function, false, &edges->on_stack, error) &&
+           session_function_stacks(session, function, true, &edges->call_site, error);
+}
 
 static bool run_edges(struct session *session, struct selection *selection, void *data,
                       struct session_error *error)
 {
     struct edges_data *edges = data;
-    (void)session;
     return selection_edges(selection, (uint32_t)edges->request.function, &edges->callers,
-                           &edges->caller_count, &edges->callees, &edges->callee_count, error);
+                           &edges->caller_count, &edges->callees, &edges->callee_count, error) &&
+           take_stacks(session, edges, error);
 }
 
 static void clear_edges(void *data)
@@ -222,6 +241,8 @@ static void clear_edges(void *data)
     struct edges_data *edges = data;
     free(edges->callers);
     free(edges->callees);
+    free(edges->on_stack);
+    free(edges->call_site);
 }
 
 static void load_edges(struct functions *functions, struct exploration *exploration)
@@ -235,6 +256,8 @@ static void load_edges(struct functions *functions, struct exploration *explorat
         edges = exploration_get(exploration, &functions->edges_load, &kind, &wanted.request);
     }
     functions->edges_known = edges != NULL;
+    functions->on_stack = edges ? edges->on_stack : NULL;
+    functions->call_site = edges ? edges->call_site : NULL;
     functions->edges[PANE_CALLERS].edges = edges ? edges->callers : NULL;
     functions->edges[PANE_CALLERS].count = edges ? edges->caller_count : 0;
     functions->edges[PANE_CALLEES].edges = edges ? edges->callees : NULL;
@@ -263,21 +286,60 @@ static bool selected_function(const struct functions *functions, uint32_t *funct
     return true;
 }
 
+/* Offers a test that lists stacks, of a function that its name does not tell. */
+static bool offer_stacks(const struct exploration *exploration, uint32_t function, const char *what,
+                         const char *test, struct view_offer *out)
+{
+    char name[80];
+    const char *place = session_function_place(exploration->session, function);
+    if (!test || asprintf(&out->long_step, "where %s", test) < 0) {
+        out->long_step = NULL;
+        return false;
+    }
+    snprintf(
+        out->label, sizeof(out->label), "%s %.70s (%.30s)", what,
+        short_name_cut(name, sizeof(name), session_function_name(exploration->session, function)),
+        *place ? place : session_function_module(exploration->session, function));
+    return true;
+}
+
+/* Offers a test by name. It takes all functions of that name. */
+static bool offer_name(const struct exploration *exploration, uint32_t function, const char *what,
+                       const char *test, struct view_offer *out)
+{
+    char quoted[NAME_MOST + 100];
+    const char *name = session_function_name(exploration->session, function);
+    if (!*filter_quote(quoted, sizeof(quoted), name))
+        return false;
+    snprintf(out->label, sizeof(out->label), "%s %.110s", what, name);
+    snprintf(out->step, sizeof(out->step), "where %s %s", test, quoted);
+    return true;
+}
+
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
-    char quoted[1100];
+    const struct functions *functions = view;
+    const bool listed = functions->pane == PANE_LIST;
     uint32_t function;
-    if (capacity < 2 || !selected_function(view, &function))
+    size_t count = 0;
+    if (capacity < 4 || !selected_function(functions, &function))
         return 0;
-    const char *name = session_function_name(exploration->session, function);
-    if (!*filter_quote(quoted, sizeof(quoted), name))
+    /* Its name alone would take more than the row counts. */
+    if (listed && !functions->edges_known &&
+        !session_function_is_alone(exploration->session, function))
         return 0;
-    snprintf(out[0].label, sizeof(out[0].label), "below %.110s", name);
-    snprintf(out[0].step, sizeof(out[0].step), "where stack has %s", quoted);
-    snprintf(out[1].label, sizeof(out[1].label), "called in %.110s", name);
-    snprintf(out[1].step, sizeof(out[1].step), "where function == %s", quoted);
-    return 2;
+    if (listed)
+        count += offer_stacks(exploration, function, "below", functions->on_stack, &out[count]);
+    if (listed)
+        count +=
+            offer_stacks(exploration, function, "called in", functions->call_site, &out[count]);
+    const bool each = count > 0;
+    count +=
+        offer_name(exploration, function, each ? "below every" : "below", "stack has", &out[count]);
+    count += offer_name(exploration, function, each ? "called in every" : "called in",
+                        "function ==", &out[count]);
+    return count;
 }
 
 static bool copy(void *view, struct exploration *exploration, FILE *out)
