@@ -33,6 +33,12 @@ def press(browser, keys):
     return browser.settle(2, 0.3)[0]
 
 
+def fade_hint(browser):
+    """Presses keys until the hint of the first run is gone."""
+    for key in (ARROW_DOWN, ARROW_UP) * 10:
+        press(browser, key)
+
+
 def whole(browser):
     """Returns the whole screen as the browser writes it."""
     return press(browser, CTRL_L)
@@ -66,7 +72,7 @@ def moves(view):
 
 def split_sequences():
     browser = start("functions", ESCDELAY="5000")
-    press(browser, b"\033[H")
+    fade_hint(browser)
     press(browser, ARROW_DOWN)
     press(browser, ARROW_DOWN)
     expected = whole(browser)
@@ -79,6 +85,25 @@ def split_sequences():
     press(browser, ARROW_DOWN[2:])
     check(whole(browser) == expected, "an arrow that comes in parts is another key")
     check(browser.end() == 0, "no end after split arrows")
+
+
+def other_sequences():
+    """Keys as terminals send them that are not quite what TERM says, and keys that nobody knows."""
+    browser = start("functions")
+    fade_hint(browser)
+    first = whole(browser)
+    for end, home in ((b"\033[4~", b"\033[1~"), (b"\033[F", b"\033[H"), (b"\033[8~", b"\033[7~"),
+                      (b"\033OF", b"\033OH")):
+        press(browser, end)
+        check(whole(browser) != first, "%r is not End" % end)
+        press(browser, home)
+        check(whole(browser) == first, "%r is not Home" % home)
+    for unknown in (b"\033[99;5u", b"\033[4;31~", b"\033[?62;4c", b"\033[200~"):
+        press(browser, unknown)
+        press(browser, ARROW_DOWN)
+        press(browser, ARROW_UP)
+        check(whole(browser) == first, "%r does something" % unknown)
+    check(browser.end() == 0, "no end after unknown keys")
 
 
 def mouse():
@@ -118,7 +143,7 @@ def mouse():
 
 # They wait most of the time.
 with ThreadPoolExecutor(3) as pool:
-    tests = [pool.submit(mouse), pool.submit(split_sequences)] + [pool.submit(moves, view) for view in VIEWS]
+    tests = [pool.submit(mouse), pool.submit(split_sequences), pool.submit(other_sequences)] + [pool.submit(moves, view) for view in VIEWS]
 for test in tests:
     test.result()
 sys.exit(failed)

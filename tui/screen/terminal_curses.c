@@ -133,6 +133,27 @@ static void open_mouse(struct terminal *terminal)
     write_mouse(MOUSE_ON);
 }
 
+/* Makes known what keys send in terminals whose kind says something else, as in tmux with a TERM of
+ * xterm. What terminfo says comes first. */
+static void open_keys(void)
+{
+    static const struct {
+        const char *sent;
+        int key;
+    } keys[] = {
+        {"\033[A", KEY_UP},     {"\033OA", KEY_UP},     {"\033[B", KEY_DOWN},
+        {"\033OB", KEY_DOWN},   {"\033[C", KEY_RIGHT},  {"\033OC", KEY_RIGHT},
+        {"\033[D", KEY_LEFT},   {"\033OD", KEY_LEFT},   {"\033[H", KEY_HOME},
+        {"\033OH", KEY_HOME},   {"\033[1~", KEY_HOME},  {"\033[7~", KEY_HOME},
+        {"\033[F", KEY_END},    {"\033OF", KEY_END},    {"\033[4~", KEY_END},
+        {"\033[8~", KEY_END},   {"\033[3~", KEY_DC},    {"\033[Z", KEY_BTAB},
+        {"\033[5~", KEY_PPAGE}, {"\033[6~", KEY_NPAGE},
+    };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (key_defined(keys[i].sent) == 0)
+            define_key(keys[i].sent, keys[i].key);
+}
+
 /* The number of colours from which on they are red, green and blue. */
 enum { DIRECT_COLORS = 1 << 24 };
 
@@ -217,6 +238,7 @@ struct terminal *terminal_open(bool ascii, char *error)
     if (!getenv("ESCDELAY"))
         set_escdelay(REST_MS);
     curs_set(0);
+    open_keys();
     open_mouse(terminal);
     return terminal;
 }
@@ -456,6 +478,24 @@ static int wait_for_code(int milliseconds, wint_t *code)
     return result;
 }
 
+/* Takes the rest of a key's sequence that curses does not know, so that it is no text. Returns the
+ * key: Esc if nothing belongs to it. */
+static uint32_t read_sequence(void)
+{
+    wint_t code;
+    timeout(0);
+    if (get_wch(&code) != OK)
+        return KEYCODE_ESCAPE;
+    if (code != '[') {
+        unget_wch((wchar_t)code);
+        return KEYCODE_ESCAPE;
+    }
+    code = ' ';
+    while (code >= ' ' && code < '@' && get_wch(&code) == OK)
+        ;
+    return KEYCODE_UNKNOWN;
+}
+
 bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event)
 {
     wint_t code;
@@ -473,6 +513,7 @@ bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *ev
         read_old_report(terminal, event);
     } else {
         uint32_t key = result == KEY_CODE_YES     ? translate_key(code)
+                       : code == KEYCODE_ESCAPE   ? read_sequence()
                        : code == '\r'             ? KEYCODE_ENTER
                        : code == 127 || code == 8 ? KEYCODE_BACKSPACE
                                                   : (uint32_t)code;
