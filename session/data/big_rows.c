@@ -73,7 +73,7 @@ static bool find_leaves(struct big_rows *rows, uint32_t root)
     uint8_t *page = malloc(rows->file.page_size);
     bool good = page && add_leaf(rows, root, UINT64_MAX);
     for (int level = 0; good && level < PAGE_LEVELS_MAX; level++) {
-        good = page_file_read(&rows->file, rows->leaves[0].page, 1, page);
+        good = rows->leaves && page_file_read(&rows->file, rows->leaves[0].page, 1, page);
         if (!good || page[0] == PAGE_TABLE_LEAF)
             break;
         good = level + 1 < PAGE_LEVELS_MAX && descend(rows, page);

@@ -423,7 +423,7 @@ static void follow(struct functions *functions, struct exploration *exploration)
         hide_libraries(functions, exploration, false);
     const struct table_source source =
         functions_source(functions, exploration, PANE_LIST, &context);
-    for (size_t row = 0; row < source.rows; row++) {
+    for (size_t row = 0; functions->rows && row < source.rows; row++) {
         if (functions->rows[row].function != function)
             continue;
         functions->pane = PANE_LIST;
