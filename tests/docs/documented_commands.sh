@@ -11,9 +11,9 @@ mkdir -p documents documents-home
 cmake --install "$MPROF_BUILD" --prefix "$PWD/documents-usr" >documents/install.txt || exit 1
 libraries=$(dirname "$(find "$PWD/documents-usr" -name libmprof.so.0)")
 export PATH="$PWD/documents-usr/bin:$PATH" PKG_CONFIG_PATH="$libraries/pkgconfig"
-# As if it were installed where compiler and loader look.
-export LIBRARY_PATH="$libraries" LD_LIBRARY_PATH="$libraries:$libraries/mprof"
-export C_INCLUDE_PATH="$PWD/documents-usr/include/mprof" CPLUS_INCLUDE_PATH="$PWD/documents-usr/include/mprof"
+# As if the libraries were installed where linker and loader look. No compiler looks for the headers where
+# they are: the pages say how it finds them.
+export LIBRARY_PATH="$libraries" LD_LIBRARY_PATH="$libraries"
 export EXAMPLES="$PWD/documents-usr/share/doc/mprof/docs/examples" HOME="$PWD/documents-home"
 # Mozilla's reader, on a loaded machine, too.
 mkdir -p documents/bin
