@@ -2,6 +2,7 @@
 #include "session/data/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "schemas/column_codec.h"
+#include "schemas/trace_layout.h"
 #include "session/data/error.h"
 #include "session/data/guard.h"
 
@@ -35,6 +37,18 @@ static sqlite3_stmt *statement_of(const struct database_row *row)
     return (sqlite3_stmt *)(uintptr_t)row;
 }
 
+/* Tells whether a file begins as a trace. Not for a database: close() would end its locks. */
+static bool is_trace(const char *path)
+{
+    char magic[sizeof(TRACE_MAGIC) - 1];
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is = file >= 0 && pread(file, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+                    memcmp(magic, TRACE_MAGIC, sizeof(magic)) == 0;
+    if (file >= 0)
+        close(file);
+    return is;
+}
+
 static bool fail(struct database *database, struct session_error *error)
 {
     char text[128];
@@ -48,6 +62,14 @@ static bool fail(struct database *database, struct session_error *error)
                             "%s: has a write-ahead log, and its folder cannot be written; copy the "
                             "session (and FILE-wal, if there is one) to a folder of yours",
                             database->path);
+    if (!reason && code == SQLITE_NOTADB)
+        return session_fail(
+            error, 0,
+            is_trace(database->path)
+                ? "%s: is a trace, not a session; mprof-ingest makes a session of it"
+                : "%s: is not a session, or its beginning is damaged; name a session "
+                  "made by mprof-ingest",
+            database->path);
     return session_fail(error, 0, "%s: cannot be read as a session: %s; ingest the trace again",
                         database->path, reason ? reason : sqlite3_errmsg(database->handle));
 }

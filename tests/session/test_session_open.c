@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "schemas/trace_layout.h"
 #include "session/session.h"
 
 #define PATH "open.db"
@@ -38,6 +39,17 @@ static void refused(const char *sql, const char *expected)
     assert_non_null(strstr(error.message, PATH));
 }
 
+static void refused_file(const char *text, const char *expected)
+{
+    struct session_error error = {.column = 0};
+    FILE *file = fopen(PATH, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_null(session_open(PATH, &error));
+    assert_non_null(strstr(error.message, expected));
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -58,12 +70,10 @@ static void test_refusals(void **state)
     refused("DELETE FROM stack WHERE id>300", "column chunk 4 is damaged");
     refused("UPDATE stack SET id=900000000 WHERE id=7", "ids of table stack are damaged");
     refused("UPDATE function SET id=-7 WHERE id=7", "ids of table function are damaged");
-    FILE *file = fopen(PATH, "w");
-    assert_non_null(file);
-    fputs("not a database, but long enough to be mistaken for one by its length alone", file);
-    fclose(file);
-    assert_null(session_open(PATH, &error));
-    assert_non_null(strstr(error.message, PATH));
+    refused_file("not a database, but long enough to be mistaken for one by its length alone",
+                 "open.db: is not a session");
+    refused_file(TRACE_MAGIC "and the rest of a trace",
+                 "open.db: is a trace, not a session; mprof-ingest");
 }
 
 static void test_damaged_values(void **state)
