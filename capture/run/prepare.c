@@ -103,9 +103,9 @@ int run_prepare(const struct run_arguments *arguments, struct run_places *places
     enum run_program_verdict verdict = run_program_check(name, places->program, places->binary);
     if (verdict != RUN_PROGRAM_GOOD) {
         say("mprof-run", "%s: %s", name, run_program_explain(verdict));
-        return verdict == RUN_PROGRAM_NOT_FOUND        ? 127
-               : verdict == RUN_PROGRAM_NOT_EXECUTABLE ? 126
-                                                       : 1;
+        return verdict == RUN_PROGRAM_NOT_FOUND || verdict == RUN_PROGRAM_NOT_IN_PATH ? 127
+               : verdict == RUN_PROGRAM_NOT_EXECUTABLE                                ? 126
+                                                                                      : 1;
     }
     return arguments->trace ? run_prepare_trace(arguments->trace, arguments->force) : 0;
 }

@@ -30,7 +30,9 @@ static enum run_program_verdict find_program(const char *name, char *path)
                 return RUN_PROGRAM_GOOD;
             seen = true;
         }
-    return seen ? RUN_PROGRAM_NOT_EXECUTABLE : RUN_PROGRAM_NOT_FOUND;
+    return seen            ? RUN_PROGRAM_NOT_EXECUTABLE
+           : is_file(name) ? RUN_PROGRAM_NOT_IN_PATH
+                           : RUN_PROGRAM_NOT_FOUND;
 }
 
 static bool changes_identity(const char *path)
@@ -75,6 +77,8 @@ const char *run_program_explain(enum run_program_verdict verdict)
     switch (verdict) {
     case RUN_PROGRAM_NOT_FOUND:
         return "there is no such program; name a file or a program in PATH";
+    case RUN_PROGRAM_NOT_IN_PATH:
+        return "is in this folder but not in PATH; write ./ before its name";
     case RUN_PROGRAM_NOT_EXECUTABLE:
         return "not executable; chmod +x makes it so, if it is a program";
     case RUN_PROGRAM_STATIC:

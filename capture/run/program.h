@@ -12,6 +12,7 @@
 enum run_program_verdict {
     RUN_PROGRAM_GOOD,
     RUN_PROGRAM_NOT_FOUND,
+    RUN_PROGRAM_NOT_IN_PATH, /* a file of the working directory, named without a slash */
     RUN_PROGRAM_NOT_EXECUTABLE,
     RUN_PROGRAM_STATIC,    /* no loader runs, so nothing is preloaded */
     RUN_PROGRAM_SETUID,    /* the loader ignores preloaded libraries */
