@@ -93,20 +93,31 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return -1;
 }
 
-static const struct command *find_command(const struct arguments *arguments)
+/* Returns the command of that name, NULL if there is none. */
+static const struct command *command_named(const char *name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-        if (strcmp(commands[i].name, arguments->command) == 0) {
-            if (commands[i].takes_name == (arguments->name != NULL))
-                return &commands[i];
-            command_line_wrong(&ctl_command_line, "%s takes %s NAME", arguments->command,
-                               commands[i].takes_name ? "a" : "no");
-            return NULL;
-        }
-    command_line_wrong(
-        &ctl_command_line,
-        "\"%s\" is not a command: status, pause, resume, mark, snapshot and stop are",
-        arguments->command);
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/* Returns the command to carry out, NULL after a message. */
+static const struct command *find_command(const struct arguments *arguments)
+{
+    const struct command *command = command_named(arguments->command);
+    if (!command && command_named(arguments->target))
+        command_line_wrong(&ctl_command_line,
+                           "\"%s\" is not a command; the process or trace comes before the command",
+                           arguments->command);
+    else if (!command)
+        command_line_wrong(&ctl_command_line, "\"%s\" is not a command; these are: %s",
+                           arguments->command, ctl_command_line.words);
+    else if (command->takes_name != (arguments->name != NULL))
+        command_line_wrong(&ctl_command_line, "%s takes %s NAME", command->name,
+                           command->takes_name ? "a" : "no");
+    else
+        return command;
     return NULL;
 }
 
@@ -165,7 +176,8 @@ static void say_error(const char *path, enum client_status status, pid_t process
         say("mprof-ctl", "%s: another request is pending; try again", path);
         break;
     default:
-        say("mprof-ctl", "%s: %s", path, strerror(errno));
+        say("mprof-ctl", "%s: %s; name a process that records, or its trace", path,
+            strerror(errno));
     }
 }
 
