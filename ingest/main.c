@@ -298,7 +298,9 @@ static bool ingest_traces(const struct options *options, struct run *run,
             good = ingest_fail(status, INGEST_BAD_USAGE,
                                "%s: the session would replace the trace; name another with -o",
                                options->ingest.session);
-    if (good && (list.count > 1 || many(options)))
+    /* The process to select must be there, even if there is one alone. */
+    const bool selects = options->ingest.process && !options->ingest.imported;
+    if (good && (list.count > 1 || many(options) || selects))
         good = ingest_processes(&options->ingest, &list, tell_left_out, run, summary, status);
     else if (good)
         good = ingest_run(&options->ingest, summary, status);

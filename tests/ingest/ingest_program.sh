@@ -29,6 +29,7 @@ expect 0 '^usage:' "$ingest" --help
 expect 0 '^mprof-ingest [0-9]' "$ingest" --version
 expect 1 'cannot be opened' "$ingest" missing.bin
 expect 1 'cannot be created' "$ingest" -o /nonexistent/x.db small.bin
+expect 2 'no process of the session is called "other"' "$ingest" --process other small.bin
 [ ! -e missing.db ] && [ ! -e small.db ] || complain "a session appeared"
 
 expect 0 '^allocations  150,000, ' "$ingest" small.bin
