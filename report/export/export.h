@@ -68,6 +68,7 @@ struct export_format {
     bool takes_base, takes_at;
     bool takes_value;   /* it shows one sum of each stack */
     bool has_no_stacks; /* --frames would change nothing */
+    bool is_binary;     /* no terminal shows it */
     bool runs_graph;    /* it runs the filter itself, and takes --tables; no selection is made */
 };
 

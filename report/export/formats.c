@@ -4,7 +4,11 @@
 #include "report/export/export.h"
 
 static const struct export_format formats[] = {
-    {.name = "pprof", .write = export_pprof, .takes_base = true, .takes_at = true},
+    {.name = "pprof",
+     .write = export_pprof,
+     .takes_base = true,
+     .takes_at = true,
+     .is_binary = true},
     {.name = "pprof-text", .write = export_pprof_text, .takes_at = true},
     {.name = "collapsed",
      .write = export_collapsed,

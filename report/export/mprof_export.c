@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/export_options.h"
 #include "cli/privileges.h"
@@ -196,6 +197,9 @@ static int check_arguments(struct arguments *arguments)
     if (arguments->window && (!arguments->export.path || arguments->base || arguments->at))
         return command_line_wrong(line, "--window writes several files: name them with -o, and "
                                         "leave out --base and --at");
+    if (format->is_binary && !arguments->export.path && isatty(STDOUT_FILENO))
+        return command_line_wrong(line, "%s is no text for a terminal: name a file with -o",
+                                  format->name);
     if (arguments->at && !arguments->value_given)
         arguments->export.value = VALUE_LIVE_BYTES;
     arguments->export.at = arguments->at;

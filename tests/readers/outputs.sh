@@ -42,6 +42,13 @@ sys.exit(subprocess.call(sys.argv[1:], stdout=writing) % 256)' "$@"
 closed "$MPROF_BUILD/bin/mprof-export" -f heaptrack "$session" 2>"$work/said"
 [ $? -eq 1 ] && [ "$(wc -l <"$work/said")" -eq 1 ] || { echo "a closed pipe: $(cat "$work/said")"; failed=1; }
 
+# A terminal gets no packed bytes. It shows text.
+on_terminal() { script -qec "'$MPROF_BUILD/bin/mprof-export' -f $1 '$session'" "$work/typed" >"$work/said" </dev/null; }
+on_terminal pprof
+[ $? -eq 2 ] && grep -q 'mprof-export: pprof is no text for a terminal: name a file with -o' "$work/said" ||
+    { echo "pprof on a terminal: $(head -c 300 "$work/said")"; failed=1; }
+on_terminal csv || { echo "csv on a terminal: $(tail -n 3 "$work/said")"; failed=1; }
+
 # The sessions that a command reads stay.
 cp "$session" "$work/read.db"
 says 1 'read.db: is a file that this command reads' mprof-export -f csv -o "$work/read.db" "$work/read.db"
