@@ -11,6 +11,8 @@
 #include "session/scan/scan.h"
 
 enum { CANCEL_STEP = 1 << 17 };
+/* Bits of a digit of keys. The table of the largest fits the processor's first caches. */
+enum { DIGIT_BITS = 11, FEW_BITS = 8, FEW_ENTRIES = 1 << 14 };
 
 static bool after(const struct sort_entry *left, const struct sort_entry *right)
 {
@@ -36,50 +38,103 @@ static int compare_entries(const void *left, const void *right)
     return after(left, right) ? 1 : after(right, left) ? -1 : 0;
 }
 
-/* Moves the entries to `spare`, in the order of the eight bits of their keys from `shift` on. Looks
- * for a cancel now and then. */
-static bool distribute(const struct session *session, const struct sort_entry *entries,
-                       struct sort_entry *spare, size_t count, unsigned shift)
+/* The digits of keys: bits from `shift` on. */
+struct digit {
+    unsigned shift;
+    uint64_t mask;
+};
+
+static size_t digit_of(struct digit digit, const struct sort_entry *entry)
 {
-    size_t places[256] = {0}, place = 0;
-    for (size_t i = 0; i < count; i++)
-        places[entries[i].key >> shift & 0xff]++;
-    for (unsigned digit = 0; digit < 256; digit++) {
-        const size_t here = places[digit];
-        places[digit] = place;
+    return (size_t)(entry->key >> digit.shift & digit.mask);
+}
+
+/* Returns the end of the entries from `first` on that may be worked on before the next look for a
+ * cancel, 0 if there was one. */
+static size_t step_end(const struct session *session, size_t first, size_t count)
+{
+    if (session && scan_cancelled(session))
+        return 0;
+    return count - first < CANCEL_STEP ? count : first + CANCEL_STEP;
+}
+
+/* Moves the entries to `spare`, in the order of a digit. Looks for a cancel now and then. */
+static bool distribute(const struct session *session, const struct sort_entry *entries,
+                       struct sort_entry *spare, size_t count, struct digit digit)
+{
+    size_t places[1 << DIGIT_BITS] = {0}, place = 0, end;
+    for (size_t i = 0; i < count;) {
+        if ((end = step_end(session, i, count)) == 0)
+            return false;
+        for (; i < end; i++)
+            places[digit_of(digit, &entries[i])]++;
+    }
+    for (size_t value = 0; value <= digit.mask; value++) {
+        const size_t here = places[value];
+        places[value] = place;
         place += here;
     }
-    for (size_t first = 0; first < count; first += CANCEL_STEP) {
-        const size_t last = count - first < CANCEL_STEP ? count : first + CANCEL_STEP;
-        if (session && scan_cancelled(session))
+    for (size_t i = 0; i < count;) {
+        if ((end = step_end(session, i, count)) == 0)
             return false;
-        for (size_t i = first; i < last; i++)
-            spare[places[entries[i].key >> shift & 0xff]++] = entries[i];
+        for (; i < end; i++)
+            spare[places[digit_of(digit, &entries[i])]++] = entries[i];
+    }
+    return true;
+}
+
+/* Copies the entries. Looks for a cancel now and then. */
+static bool copy_entries(const struct session *session, struct sort_entry *to,
+                         const struct sort_entry *entries, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        if ((end = step_end(session, i, count)) == 0)
+            return false;
+        memcpy(to + i, entries + i, (end - i) * sizeof(*to));
+    }
+    return true;
+}
+
+/* Stores the bits in which keys differ. Looks for a cancel now and then. */
+static bool find_differing(const struct session *session, const struct sort_entry *entries,
+                           size_t count, uint64_t *differ)
+{
+    *differ = 0;
+    for (size_t i = 0, end; i < count;) {
+        if ((end = step_end(session, i, count)) == 0)
+            return false;
+        for (; i < end; i++)
+            *differ |= entries[i].key ^ entries[0].key;
     }
     return true;
 }
 
 /* Sorts by the least significant digit first (Knuth, TAOCP 3, 5.2.5), from the lowest bit to the
- * highest one in which keys differ. */
+ * highest one in which keys differ. Digits are as long as a few passes need, as the tables of few
+ * entries shall be short. */
 static bool sort_by_digits(const struct session *session, struct sort_entry *entries,
                            struct sort_entry *spare, size_t count)
 {
     struct sort_entry *const kept = entries;
-    uint64_t differ = 0;
-    for (size_t i = 1; i < count; i++)
-        differ |= entries[i].key ^ entries[0].key;
-    const unsigned end = differ == 0 ? 0 : 64 - (unsigned)__builtin_clzll(differ);
-    for (unsigned shift = differ == 0 ? 0 : (unsigned)__builtin_ctzll(differ); shift < end;
-         shift += 8) {
-        if (!distribute(session, entries, spare, count, shift))
+    const unsigned most = count < FEW_ENTRIES ? FEW_BITS : DIGIT_BITS;
+    uint64_t differ;
+    if (!find_differing(session, entries, count, &differ))
+        return false;
+    if (differ == 0)
+        return true;
+    const unsigned first = (unsigned)__builtin_ctzll(differ);
+    const unsigned end = 64 - (unsigned)__builtin_clzll(differ);
+    const unsigned passes = (end - first + most - 1) / most;
+    const unsigned bits = (end - first + passes - 1) / passes;
+    for (unsigned pass = 0; pass < passes; pass++) {
+        const struct digit digit = {first + pass * bits, (UINT64_C(1) << bits) - 1};
+        if (!distribute(session, entries, spare, count, digit))
             return false;
         struct sort_entry *swap = entries;
         entries = spare;
         spare = swap;
     }
-    if (entries != kept)
-        memcpy(kept, entries, count * sizeof(*kept));
-    return true;
+    return entries == kept || copy_entries(session, kept, entries, count);
 }
 
 bool sort_entries(struct sort_entry *entries, size_t count)
@@ -203,7 +258,7 @@ static bool find_all(struct sorting *sorting, struct sort_entry **entries, size_
         sorting->before[chunk] = selected;
         selected += row_set_chunk_count(sorting->set, chunk);
     }
-    *entries = malloc((selected + 1) * sizeof(**entries));
+    *entries = large_memory((selected + 1) * sizeof(**entries));
     sorting->entries = *entries;
     bool good = (sorting->before && *entries) || session_fail_memory(error, "the sort order");
     good =

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "session/filter/sort_order.h"
 #include "session/rows.h"
 
 #define PATH "list.db"
@@ -136,10 +137,37 @@ static void test_not_selected(void **state)
     session_close(session);
 }
 
+/* Keys that differ in some bits only, few and many of them. Equal keys keep their order. */
+static void test_sort(void **state)
+{
+    static const uint64_t differing[] = {0, 1, 0xff0, 0x3ffff, UINT64_C(0x7ffff) << 45, UINT64_MAX};
+    static const size_t counts[] = {0, 1, 2, 1000, 40000, 300000};
+    struct sort_entry *entries = malloc(counts[5] * sizeof(*entries));
+    uint64_t chance = 5;
+    (void)state;
+    assert_non_null(entries);
+    for (size_t i = 0; i < 36; i++) {
+        const size_t count = counts[i / 6];
+        for (size_t k = 0; k < count; k++) {
+            chance ^= chance << 13;
+            chance ^= chance >> 7;
+            chance ^= chance << 17;
+            entries[k] = (struct sort_entry){~differing[i % 6] | chance, k};
+        }
+        assert_true(sort_entries(entries, count));
+        for (size_t k = 1; k < count; k++) {
+            assert_true(entries[k - 1].key <= entries[k].key);
+            if (entries[k - 1].key == entries[k].key)
+                assert_true(entries[k - 1].row < entries[k].row);
+        }
+    }
+    free(entries);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_order),
-                                       cmocka_unit_test(test_filters_order),
-                                       cmocka_unit_test(test_not_selected)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_order), cmocka_unit_test(test_filters_order),
+        cmocka_unit_test(test_not_selected), cmocka_unit_test(test_sort)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
