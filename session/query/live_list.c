@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
@@ -47,6 +48,11 @@ static void find_came(const struct change *change, uint32_t chunk, uint64_t *cam
 {
     const uint64_t *now = change->words + (size_t)chunk * ROW_SET_WORDS;
     const uint64_t *then = change->list->words + (size_t)chunk * ROW_SET_WORDS;
+    /* The first list has no memory for its bits before someone looks at them. */
+    if (change->list->count == 0) {
+        memcpy(came, now, ROW_SET_WORDS * sizeof(*came));
+        return;
+    }
     for (size_t i = 0; i < ROW_SET_WORDS; i++)
         came[i] = now[i] & ~then[i];
 }
@@ -58,15 +64,19 @@ static bool find_chunk(void *context, struct scan_worker *worker, uint32_t chunk
     const struct change *change = context;
     const struct filter_program live = {
         .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = change->ns};
-    uint64_t *now = change->words + (size_t)chunk * ROW_SET_WORDS;
-    uint64_t came[ROW_SET_WORDS];
+    uint64_t now[ROW_SET_WORDS], came[ROW_SET_WORDS];
     struct column_reader *reader = scan_reader(worker, error);
     if (!reader || !filter_program_run(change->session, reader, &live, chunk, NULL, now, error))
         return false;
     processes_mask(change->session, chunk, now);
+    const uint64_t count = kernel_count(now, ROW_SET_WORDS);
+    /* Bits that stay 0 take no memory. */
+    if (count == 0)
+        return true;
+    memcpy(change->words + (size_t)chunk * ROW_SET_WORDS, now, sizeof(now));
     find_came(change, chunk, came);
     change->first[chunk] = kernel_count(came, ROW_SET_WORDS);
-    change->stays[chunk] = kernel_count(now, ROW_SET_WORDS) - change->first[chunk];
+    change->stays[chunk] = count - change->first[chunk];
     return true;
 }
 
