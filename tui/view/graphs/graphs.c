@@ -337,9 +337,18 @@ static bool drag(struct graphs *graphs, struct exploration *exploration,
     return true;
 }
 
+/* Tells whether an action is about a box, so that it goes to the diagram from the list, too. */
+static bool is_about_boxes(enum action action)
+{
+    return action == ACTION_ADD || action == ACTION_WIRE || action == ACTION_DISABLE ||
+           action == ACTION_SWAP || action == ACTION_OPEN || action == ACTION_PAINT;
+}
+
 static bool act(struct graphs *graphs, struct exploration *exploration,
                 const struct view_input *input, const struct graphs_layout *layout)
 {
+    if (is_about_boxes(input->action))
+        graphs->in_diagram = true;
     switch (input->action) {
     case ACTION_ANSWER:
         take_answer(graphs, exploration, input->text);
