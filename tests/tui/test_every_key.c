@@ -17,6 +17,7 @@
 #include <sqlite3.h>
 
 #include "fixture.h"
+#include "schemas/printable.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
 
@@ -37,9 +38,24 @@ static void check_screen(void)
     for (int y = 0; y < grid_height(grid); y++)
         for (int x = 0; x < grid_width(grid); x++) {
             const struct cell *cell = grid_cell(grid, x, y);
-            good = good && cell->glyph >= 32 && (cell->glyph < 127 || cell->glyph > 159) &&
-                   cell->width <= 2;
+            good = good && !printable_steers(cell->glyph) && cell->width <= 2;
         }
+    assert_true(good);
+}
+
+/* What is copied may be pasted into a terminal. */
+static void check_copy(const char *text)
+{
+    bool good = true;
+    for (unsigned length = 1; text && *text; text += length) {
+        if (*text == '\n' || *text == '\t') {
+            length = 1;
+            continue;
+        }
+        length = printable_glyph(text);
+        good = good && length > 0;
+        length = length > 0 ? length : 1;
+    }
     assert_true(good);
 }
 
@@ -48,7 +64,9 @@ static void send(const struct event *event)
     browser_event(browser, event);
     if (!event->more)
         check_screen();
-    free(browser_takes_copy(browser));
+    char *copy = browser_takes_copy(browser);
+    check_copy(copy);
+    free(copy);
     assert_false(browser_finished(browser));
 }
 
@@ -245,7 +263,17 @@ static bool spoil_names(void)
         "UPDATE function SET name = replace(hex(zeroblob(3000)), '00', 'a<b, ') || name "
         "  WHERE id = 4;"
         "UPDATE type SET name = char(27) || ']52;c;x' || char(7) || name || '\"\\' WHERE id % 2;"
-        "UPDATE thread SET name = char(13, 27) || name;";
+        "UPDATE thread SET name = char(13, 27) || name;"
+        "UPDATE mark SET name = char(27) || '[31m' || name || char(10, 0x85);"
+        "UPDATE arena SET name = char(27, 7, 0x202e) || name;"
+        "UPDATE owner SET name = char(27) || 'c' || name;"
+        "UPDATE module SET name = char(27) || ']0;x' || char(7) || name,"
+        "  path = path || char(27, 10);"
+        "UPDATE source_file SET path = path || char(9, 27, 0x9b) || '.c';"
+        "UPDATE process SET program = char(27) || '[5m' || program, argv = char(10, 27) || argv;"
+        "UPDATE meta SET value = char(27) || '[7m' || value || char(10)"
+        "  WHERE key IN ('program', 'argv', 'host', 'directory', 'executable', 'trace');"
+        "INSERT INTO named_graph VALUES ('odd' || char(27, 10), 'leaked', 1);";
     if (sqlite3_open(PATH, &database) != SQLITE_OK)
         return false;
     const bool good = sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/widget/alike.h"
 #include "tui/widget/table.h"
 
 /* Towns with a number each; a row is an index of `order`. */
@@ -332,115 +331,6 @@ static void a_long_text_runs_into_empty_columns(void **state)
                    " runs into t…  taken\n");
 }
 
-static const char *const calls[] = {
-    "main",
-    "void std::__cxx11::basic_string<char>::_M_construct<char*>(char*, char*)",
-    "void std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, char const*)",
-    "std::_Sp_counted_ptr_inplace<app::FirstWidget, std::allocator<void> >::_M_dispose()",
-    "std::_Sp_counted_ptr_inplace<app::OtherWidget, std::allocator<void> >::_M_dispose()",
-    "parse_one_record_of_many(int)",
-    "parse_one_record_of_many(int)",
-};
-
-static void call_cell(void *context, size_t row, size_t column, struct table_cell *out)
-{
-    (void)context;
-    (void)column;
-    out->name = calls[row];
-}
-
-/* Functions of one name: in two files, in two modules, and one without a file. */
-static void place_cell(void *context, size_t row, size_t column, struct table_cell *out)
-{
-    static const struct alike_name functions[] = {
-        {"make(int)", "first.cpp:4", "shop"},
-        {"make(int)", "second.cpp:4", "shop"},
-        {"app::List<int>::push(int)", "list.h:30", "liba.so"},
-        {"app::List<int>::push(int)", "list.h:30", "libb.so"},
-        {"close()", "file.c:9", "shop"},
-        {"close()", "", "libz.so.1"},
-        {"main", "main.c:3", "shop"},
-        {"main", "main.c:3", "shop"},
-    };
-    (void)context;
-    (void)column;
-    out->name = functions[row].name;
-    out->place = functions[row].place;
-    out->module = functions[row].module;
-}
-
-static void functions_of_one_name_differ(void **state)
-{
-    (void)state;
-    static const struct table_column names[] = {
-        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
-    source.columns = names;
-    source.column_count = 1;
-    source.cell = place_cell;
-    source.rows = 8;
-    table.sort = 1;
-    assert_renders(32, 9,
-                   " function\n"
-                   " make (first.cpp:4)\n"
-                   " make (second.cpp:4)\n"
-                   " app::List<int>::push (liba.so)\n"
-                   " app::List<int>::push (libb.so)\n"
-                   " close (file.c:9)\n"
-                   " close (libz.so.1)\n"
-                   " main\n"
-                   " main\n");
-    assert_renders(24, 9,
-                   " function\n"
-                   " make (first.cpp:4)\n"
-                   " make (second.cpp:4)\n"
-                   " List::push (liba.so)\n"
-                   " List::push (libb.so)\n"
-                   " close (file.c:9)\n"
-                   " close (libz.so.1)\n"
-                   " main\n"
-                   " main\n");
-    assert_renders(14, 9,
-                   " function\n"
-                   " …first.cpp:…\n"
-                   " …second.cpp…\n"
-                   " …liba.so)\n"
-                   " …libb.so)\n"
-                   " …file.c:9)\n"
-                   " …libz.so.1)\n"
-                   " main\n"
-                   " main\n");
-}
-
-static void names_that_look_alike_differ(void **state)
-{
-    (void)state;
-    static const struct table_column names[] = {
-        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
-    source.columns = names;
-    source.column_count = 1;
-    source.cell = call_cell;
-    source.rows = sizeof(calls) / sizeof(calls[0]);
-    table.sort = 1;
-    assert_renders(28, 8,
-                   " function\n"
-                   " main\n"
-                   " …construct<char*>(char*, …\n"
-                   " …construct<char const*>(c…\n"
-                   " …FirstWidget>::_M_dispose\n"
-                   " …OtherWidget>::_M_dispose\n"
-                   " parse_one_record_of_many\n"
-                   " parse_one_record_of_many\n");
-    assert_renders(62, 8,
-                   " function\n"
-                   " main\n"
-                   " string::_M_construct<char*>(char*, char*)\n"
-                   " string::_M_construct<char const*>(char const*, char const*)\n"
-                   " _Sp_counted_ptr_inplace<app::FirstWidget>::_M_dispose\n"
-                   " _Sp_counted_ptr_inplace<app::OtherWidget>::_M_dispose\n"
-                   " parse_one_record_of_many\n"
-                   " parse_one_record_of_many\n");
-}
-
 static const char *const branches[] = {
     "main \u21ba",
     "  \u25be shop::parse_list \u21c4 shop::parse_expr",
@@ -521,6 +411,34 @@ static char *written(enum table_format format)
     return text;
 }
 
+static void hostile_cell(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    (void)context;
+    (void)row;
+    (void)column;
+    out->name = "a\033[2J\"b\"\xc2\x9b\xe2\x80\xae\n\xff";
+}
+
+/* Files may be shown in a terminal: no byte of a name steers it. */
+static void writes_no_control_characters(void **state)
+{
+    (void)state;
+    source.rows = source.column_count = 1;
+    source.cell = hostile_cell;
+    char *csv = written(TABLE_CSV), *json = written(TABLE_JSON);
+    assert_string_equal(csv, "town\r\n\"a\uFFFD[2J\"\"b\"\"\uFFFD\uFFFD\uFFFD?\"\r\n");
+    assert_string_equal(json,
+                        "[\n {\"town\": \"a\\u001b[2J\\\"b\\\"\\u009b\\u202e\\u000a?\"}\n]\n");
+    free(csv);
+    free(json);
+    char *clean = text_clean_lines("a\tb\n\033[2J\xc2\x9b \xe2\x80\xae\xff \\x \u00e9");
+    assert_string_equal(clean, "a\tb\n\\x1b[2J\\xc2\\x9b \\xe2\\x80\\xae\\xff \\x \u00e9");
+    free(clean);
+    assert_int_equal(text_width("a\xe2\x80\xae"
+                                "b\xc2\x9b"),
+                     2);
+}
+
 static void writes_all_rows(void **state)
 {
     (void)state;
@@ -561,12 +479,11 @@ int main(void)
         cmocka_unit_test_setup(obeys_the_mouse, begin),
         cmocka_unit_test_setup(columns_never_run_together, begin),
         cmocka_unit_test_setup(a_long_text_runs_into_empty_columns, begin),
-        cmocka_unit_test_setup(names_that_look_alike_differ, begin),
-        cmocka_unit_test_setup(functions_of_one_name_differ, begin),
         cmocka_unit_test_setup(rows_of_a_tree_keep_their_functions, begin),
         cmocka_unit_test_setup(shows_shares_and_the_selected_row, begin),
         cmocka_unit_test_setup(about_stands_before_numbers, begin),
         cmocka_unit_test_setup(writes_all_rows, begin),
+        cmocka_unit_test_setup(writes_no_control_characters, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,20 +237,21 @@ static bool ask_view(struct browser *browser, enum action action)
     return action == ACTION_BACK || (action == ACTION_LIST && menus_list(browser));
 }
 
-/* Keeps what the view writes of the selected thing for the clipboard. */
+/* Keeps what the view writes of the selected thing for the clipboard: it may be pasted into a
+ * terminal. */
 static void copy(struct browser *browser)
 {
     const struct view_ops *view = browser_view(browser->current);
+    char *text = NULL;
     size_t size = 0;
     free(browser->copied);
     browser->copied = NULL;
-    FILE *out = view->copy ? open_memstream(&browser->copied, &size) : NULL;
+    FILE *out = view->copy ? open_memstream(&text, &size) : NULL;
     const bool good =
         out && view->copy(browser->views[browser->current], &browser->exploration, out);
-    if (out && (fclose(out) != 0 || !good)) {
-        free(browser->copied);
-        browser->copied = NULL;
-    }
+    if (out && fclose(out) == 0 && good)
+        browser->copied = text_clean_lines(text);
+    free(text);
     if (!browser->copied)
         exploration_say(&browser->exploration, "nothing is selected that can be copied");
     else

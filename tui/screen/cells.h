@@ -126,7 +126,13 @@ uint32_t text_next(const char **text);
 int text_encode(uint32_t glyph, char *out);
 /* Returns the columns that text takes. */
 int text_width(const char *text);
-/* Returns the columns that a glyph takes: 0 (not stored), 1 or 2. */
+/* Returns the columns that a glyph takes: 0 (not stored; such are all that steer a terminal), 1 or
+ * 2. */
 int glyph_width(uint32_t glyph);
+/* Tells whether a glyph could steer a terminal (schemas/printable.h). */
+bool glyph_steers(uint32_t glyph);
+/* Returns a copy with each byte that is no text or could steer a terminal as \xHH; line ends and
+ * tabs stay. The caller frees it. NULL if memory is exhausted. */
+char *text_clean_lines(const char *text);
 
 #endif

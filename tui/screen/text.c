@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Decodes and encodes UTF-8, and measures glyphs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <wchar.h>
 
+#include "schemas/printable.h"
 #include "tui/screen/cells.h"
 
 uint32_t text_next(const char **text)
@@ -44,12 +48,17 @@ int text_encode(uint32_t glyph, char *out)
     return length;
 }
 
+bool glyph_steers(uint32_t glyph)
+{
+    return printable_steers(glyph);
+}
+
 int glyph_width(uint32_t glyph)
 {
-    if (glyph < 0x20 || glyph == 0x7f)
+    if (printable_steers(glyph))
         return 0;
     if (glyph < 0x300)
-        return glyph >= 0x80 && glyph < 0xa0 ? 0 : 1;
+        return 1;
     /* Lines, blocks, arrows and punctuation are narrow everywhere. wcwidth() knows the rest, and
      * returns -1 if the locale does not have the character. */
     if (glyph >= 0x2010 && glyph < 0x2800)
@@ -64,4 +73,21 @@ int text_width(const char *text)
     for (uint32_t glyph; (glyph = text_next(&text)) != 0;)
         width += glyph_width(glyph);
     return width;
+}
+
+char *text_clean_lines(const char *text)
+{
+    char *clean = malloc(PRINTABLE_BYTE_MAX * strlen(text) + 1), *out = clean;
+    while (clean && *text) {
+        const unsigned length = *text == '\n' || *text == '\t' ? 1 : printable_glyph(text);
+        if (length > 0)
+            memcpy(out, text, length);
+        else
+            snprintf(out, PRINTABLE_BYTE_MAX + 1, "\\x%02x", (unsigned char)*text);
+        out += length > 0 ? length : PRINTABLE_BYTE_MAX;
+        text += length > 0 ? length : 1;
+    }
+    if (clean)
+        *out = 0;
+    return clean;
 }

@@ -10,20 +10,18 @@ static const char *cell_text(const struct table_cell *cell)
     return cell->name ? cell->name : cell->text;
 }
 
-/* Quotes a field if it has a character that means something in CSV (RFC 4180, 2). */
+/* Quotes a field if it has a character that means something in CSV (RFC 4180, 2). What
+ * could steer a terminal that shows the file becomes U+FFFD. */
 static void put_csv(FILE *out, const char *text)
 {
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
-        return;
+    const bool quoted = text[strcspn(text, ",\"\r\n")] != 0;
+    fputs(quoted ? "\"" : "", out);
+    for (uint32_t glyph; (glyph = text_next(&text)) != 0;) {
+        char encoded[5];
+        text_encode(glyph_steers(glyph) ? 0xfffd : glyph, encoded);
+        fprintf(out, "%s%s", glyph == '"' ? "\"" : "", encoded);
     }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputs(quoted ? "\"" : "", out);
 }
 
 /* Writes a string of JSON (RFC 8259, 7). Malformed UTF-8 becomes '?'. */
@@ -34,7 +32,7 @@ static void put_json(FILE *out, const char *text)
         char encoded[5];
         if (glyph == '"' || glyph == '\\') {
             fprintf(out, "\\%c", (char)glyph);
-        } else if (glyph < 0x20) {
+        } else if (glyph_steers(glyph)) {
             fprintf(out, "\\u%04x", (unsigned)glyph);
         } else {
             text_encode(glyph, encoded);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names that look alike in a table: functions with one short name, and of one name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tui/widget/alike.h"
+#include "tui/widget/table.h"
+
+static const struct table table = {.sort = 1}; /* by no column that is shown */
+static struct table_source source;
+
+/* Renders in a grid of this size, and compares its text. */
+static void assert_renders(int width, int height, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct grid *grid = grid_new(width, height, 256, false);
+    const struct area area = area_whole(grid);
+    FILE *out = open_memstream(&text, &size);
+    table_render(&table, &source, &area);
+    grid_dump_text(grid, out);
+    fclose(out);
+    grid_free(grid);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static const char *const calls[] = {
+    "main",
+    "void std::__cxx11::basic_string<char>::_M_construct<char*>(char*, char*)",
+    "void std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, char const*)",
+    "std::_Sp_counted_ptr_inplace<app::FirstWidget, std::allocator<void> >::_M_dispose()",
+    "std::_Sp_counted_ptr_inplace<app::OtherWidget, std::allocator<void> >::_M_dispose()",
+    "parse_one_record_of_many(int)",
+    "parse_one_record_of_many(int)",
+};
+
+static void call_cell(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    (void)context;
+    (void)column;
+    out->name = calls[row];
+}
+
+/* Functions of one name: in two files, in two modules, and one without a file. */
+static void place_cell(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    static const struct alike_name functions[] = {
+        {"make(int)", "first.cpp:4", "shop"},
+        {"make(int)", "second.cpp:4", "shop"},
+        {"app::List<int>::push(int)", "list.h:30", "liba.so"},
+        {"app::List<int>::push(int)", "list.h:30", "libb.so"},
+        {"close()", "file.c:9", "shop"},
+        {"close()", "", "libz.so.1"},
+        {"main", "main.c:3", "shop"},
+        {"main", "main.c:3", "shop"},
+    };
+    (void)context;
+    (void)column;
+    out->name = functions[row].name;
+    out->place = functions[row].place;
+    out->module = functions[row].module;
+}
+
+static void functions_of_one_name_differ(void **state)
+{
+    (void)state;
+    static const struct table_column names[] = {
+        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
+    source =
+        (struct table_source){.columns = names, .column_count = 1, .rows = 8, .cell = place_cell};
+    assert_renders(32, 9,
+                   " function\n"
+                   " make (first.cpp:4)\n"
+                   " make (second.cpp:4)\n"
+                   " app::List<int>::push (liba.so)\n"
+                   " app::List<int>::push (libb.so)\n"
+                   " close (file.c:9)\n"
+                   " close (libz.so.1)\n"
+                   " main\n"
+                   " main\n");
+    assert_renders(24, 9,
+                   " function\n"
+                   " make (first.cpp:4)\n"
+                   " make (second.cpp:4)\n"
+                   " List::push (liba.so)\n"
+                   " List::push (libb.so)\n"
+                   " close (file.c:9)\n"
+                   " close (libz.so.1)\n"
+                   " main\n"
+                   " main\n");
+    assert_renders(14, 9,
+                   " function\n"
+                   " …first.cpp:…\n"
+                   " …second.cpp…\n"
+                   " …liba.so)\n"
+                   " …libb.so)\n"
+                   " …file.c:9)\n"
+                   " …libz.so.1)\n"
+                   " main\n"
+                   " main\n");
+}
+
+static void names_that_look_alike_differ(void **state)
+{
+    (void)state;
+    static const struct table_column names[] = {
+        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
+    source = (struct table_source){.columns = names,
+                                   .column_count = 1,
+                                   .rows = sizeof(calls) / sizeof(calls[0]),
+                                   .cell = call_cell};
+    assert_renders(28, 8,
+                   " function\n"
+                   " main\n"
+                   " …construct<char*>(char*, …\n"
+                   " …construct<char const*>(c…\n"
+                   " …FirstWidget>::_M_dispose\n"
+                   " …OtherWidget>::_M_dispose\n"
+                   " parse_one_record_of_many\n"
+                   " parse_one_record_of_many\n");
+    assert_renders(62, 8,
+                   " function\n"
+                   " main\n"
+                   " string::_M_construct<char*>(char*, char*)\n"
+                   " string::_M_construct<char const*>(char const*, char const*)\n"
+                   " _Sp_counted_ptr_inplace<app::FirstWidget>::_M_dispose\n"
+                   " _Sp_counted_ptr_inplace<app::OtherWidget>::_M_dispose\n"
+                   " parse_one_record_of_many\n"
+                   " parse_one_record_of_many\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_look_alike_differ),
+        cmocka_unit_test(functions_of_one_name_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
