@@ -26,7 +26,7 @@ def rows(view, filter, *keys):
     """The table of a view, as a list of dictionaries."""
     with tempfile.TemporaryDirectory() as folder:
         script, out = os.path.join(folder, "script"), os.path.join(folder, "out.csv")
-        open(script, "w").write(f"key :\ntype {view}\nkey Enter\n" + "".join(f"key {key}\n" for key in keys) +
+        open(script, "w").write(f"key :\ntype {view}\nkey Enter\n" + "".join(key + "\n" if key.startswith("type ") else f"key {key}\n" for key in keys) +
                                 f"key :\ntype w {out}\nkey Enter\ndump\n")
         run = subprocess.run([browser, "--filter", filter, "--script", script, "--size", "200x60", path],
                              capture_output=True, text=True)
@@ -146,5 +146,17 @@ compare("source", take(rows("source", "all"), "file", "at peak"),
 compare("arenas", take(rows("arenas", "all"), "arena", "count", "objects", "bytes", "live", "peak"),
         database.execute("""SELECT name, allocations, objects, bytes, live_bytes, peak_bytes FROM arena
             WHERE allocations > 0""").fetchall())
+# What changed from the peak to the end: most of it is less than before.
+LIVE_AT = "(h.alloc_ns <= {0} AND (h.free_ns IS NULL OR h.free_ns > {0}))"
+compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "name", "net", "at A", "at B", "blocks"),
+        whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a) AS net,
+            total(size * a), total(size * b), total(b) - total(a) FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a,
+            {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1) WHERE net <> 0""").fetchall()))
+compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "type", "net", "born", "died", "now"),
+        whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a),
+            total(size * (alloc_ns > {peak_ns} AND alloc_ns <= {end})) AS born,
+            total(size * (free_ns > {peak_ns} AND free_ns <= {end})) AS died, total(size * b)
+            FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a, {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1)
+            WHERE born > 0 OR died > 0""").fetchall()))
 print(f"{lines} lines compared")
 sys.exit(differences > 0)

@@ -56,6 +56,7 @@ struct table_cell {
     bool sentence;  /* no name: cut at its end, in any column */
     bool is_number; /* for `:w`: the exact value of what `text` rounds */
     uint64_t number;
+    bool negative;        /* the value is -number */
     uint64_t part, whole; /* a bar of this share behind the text; whole 0: none */
 };
 
@@ -140,6 +141,8 @@ enum table_format { TABLE_CSV, TABLE_JSON };
 /* Writes all rows and all columns. CSV has a line of titles, after RFC 4180; JSON is an array of
  * objects with the titles as names. */
 void table_write(const struct table_source *source, FILE *out, enum table_format format);
+/* Stores the value of a cell that may be below 0. */
+void table_cell_signed(struct table_cell *cell, int64_t value);
 /* Writes one row as "TITLE  TEXT" lines, for `y`. */
 void table_copy(const struct table_source *source, size_t row, FILE *out);
 

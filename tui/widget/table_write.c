@@ -42,13 +42,20 @@ static void put_json(FILE *out, const char *text)
     fputc('"', out);
 }
 
+void table_cell_signed(struct table_cell *cell, int64_t value)
+{
+    cell->is_number = true;
+    cell->negative = value < 0;
+    cell->number = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
 static void put_cell(const struct table_source *source, size_t row, size_t column, FILE *out,
                      enum table_format format)
 {
     struct table_cell cell = {.text = ""};
     source->cell(source->context, row, column, &cell);
     if (cell.is_number)
-        fprintf(out, "%" PRIu64, cell.number);
+        fprintf(out, "%s%" PRIu64, cell.negative ? "-" : "", cell.number);
     else if (format == TABLE_CSV)
         put_csv(out, cell_text(&cell));
     else

@@ -272,11 +272,11 @@ static void cell(void *context, size_t number, size_t column, struct table_cell 
         snprintf(cell->text, sizeof(cell->text), "%s", growth_text(text, net));
         cell->styled = true;
         cell->style = theme_style(net > 0 ? THEME_WARNING : net < 0 ? THEME_GOOD : THEME_FAINT);
-        cell->is_number = net >= 0;
-        cell->number = net >= 0 ? (uint64_t)net : 0;
+        table_cell_signed(cell, net);
         return;
     case COLUMN_BLOCKS:
         signed_count(cell->text, sizeof(cell->text), row->before.count, row->after.count);
+        table_cell_signed(cell, (int64_t)(row->after.count - row->before.count));
         return;
     case COLUMN_STATE:
         snprintf(cell->text, sizeof(cell->text), "%s", compare_state(row));

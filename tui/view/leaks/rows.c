@@ -175,6 +175,8 @@ static void group_text(const struct leaks *leaks, size_t group, enum column colu
         break;
     default:
         leaks_size_text(cell->text, leak);
+        cell->is_number = leak->least_size == leak->most_size;
+        cell->number = leak->most_size;
         break;
     }
 }

@@ -111,8 +111,7 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ce
     if (column == COLUMN_NET) {
         const int64_t net = session_growth_net(grown);
         snprintf(cell->text, sizeof(cell->text), "%s", growth_text(text, net));
-        cell->is_number = net >= 0;
-        cell->number = net >= 0 ? (uint64_t)net : 0;
+        table_cell_signed(cell, net);
         cell->styled = true;
         cell->style = theme_style(net > 0 ? THEME_WARNING : net < 0 ? THEME_GOOD : THEME_FAINT);
         return;

@@ -143,6 +143,7 @@ static void course_cell(const struct types *types, const struct session_type_sum
                  : growth > 0 ? "+"
                               : "",
                  format_size_short(size, size_of));
+        table_cell_signed(cell, growth);
         cell->styled = growth <= 0;
         cell->style = theme_style(THEME_FAINT);
     } else if (column == COLUMN_COURSE) {
