@@ -46,7 +46,7 @@ ask pinned_heap.db "WITH live AS (SELECT id, address, address + max(size, 1) AS 
     hole AS (SELECT reach AS start, address AS stop, below, id AS above FROM beside
         WHERE address - reach BETWEEN 1024 AND 16777215
             AND NOT (mapped OR lower))
-    SELECT printf('%x', start), stop - start, coalesce((SELECT max(free_ns) FROM allocation a
+    SELECT start, stop - start, coalesce((SELECT max(free_ns) FROM allocation a
             WHERE a.free_ns <= $last AND a.address < stop AND a.address + max(a.size, 1) > start),
         'never used'), below, above FROM hole ORDER BY 2 DESC, start" >sql.txt
 tail -n +2 holes.csv | tr -d '\r"' >shown.txt
@@ -144,7 +144,7 @@ for row in list(csv.reader(open(sys.argv[1])))[1:]:
 END
 LC_ALL=C sort -o sql.txt sql.txt
 same "the types of a range" sql.txt shown.txt
-grep -q '^function of yours,net,' users.csv || fail "no functions: $(head -3 users.csv)"
+grep -q '^user,net_bytes,' users.csv || fail "no functions: $(head -3 users.csv)"
 has "net, born and died" 'net [+−].* = .* born − .* died'
 peak=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'peak_ns'")
 screen undo_history.db 'key 2 p' dump

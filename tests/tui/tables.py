@@ -62,11 +62,11 @@ for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")
     database.execute(HEAP.format(peak_ns, selected, condition))
     ask = lambda sql: whole(database.execute(sql).fetchall())
     compare(f"types of {filter}",
-            take(rows("types", filter), "bytes", "count", "live", "at peak", "type", "average"),
+            take(rows("types", filter), "bytes", "allocations", "live_bytes", "at_peak_bytes", "type", "avg_size"),
             ask(f"SELECT {SUMS}, coalesce(type, '(unknown)'), sum(size) / count(*) FROM heap GROUP BY type"))
     compare(f"functions of {filter}",
-            take(rows("functions", filter), "function", "self", "count", "at peak", "live", "live count", "short",
-                 "total", "all count", "peak total"),
+            take(rows("functions", filter), "function", "bytes", "allocations", "at_peak_bytes", "live_bytes", "live_count",
+                 "short_count", "total_bytes", "total_allocations", "total_at_peak_bytes"),
             ask("""WITH h AS (SELECT heap.*, s.function_id AS site FROM heap JOIN stack s ON s.id = stack_id),
                 own AS (SELECT site AS id, sum(size) AS self, count(*) AS n, total(size * at_peak) AS peak,
                     total(size * (free_ns IS NULL)) AS live, total(free_ns IS NULL) AS live_n,
@@ -79,34 +79,35 @@ for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")
                     coalesce(live_n, 0), coalesce(short, 0), bytes, whole.n, whole.peak
                 FROM whole JOIN function f USING (id) LEFT JOIN own USING (id)"""))
     compare(f"sizes of {filter}",
-            take(rows("sizes", filter), "size", "class", "count", "bytes", "live", "live bytes", "at peak", "peak bytes"),
+            take(rows("sizes", filter), "size", "class", "allocations", "bytes", "live_count", "live_bytes", "at_peak_count",
+                 "at_peak_bytes"),
             ask("""SELECT size, CASE WHEN size <= 32 THEN 's' WHEN size <= 256 THEN 'm' WHEN size <= 2048 THEN 'l'
                 ELSE 'x' END, count(*), sum(size), total(free_ns IS NULL), total(size * (free_ns IS NULL)),
                 total(at_peak), total(size * at_peak) FROM heap GROUP BY size"""))
     compare(f"classes of {filter}",
-            take(rows("sizes", filter, "C"), "class", "count", "bytes", "live bytes"),
+            take(rows("sizes", filter, "C"), "class", "allocations", "bytes", "live_bytes"),
             ask("""SELECT CASE WHEN size <= 32 THEN 's' WHEN size <= 256 THEN 'm' WHEN size <= 2048 THEN 'l'
                 ELSE 'x' END, count(*), sum(size), total(size * (free_ns IS NULL)) FROM heap GROUP BY 1"""))
     lived = rows("lifetimes", filter)
     compare(f"lifetimes of {filter}",
-            [["never freed" if row["lived"] == "never freed" else "freed", row["blocks"], row["bytes"]]
-             for row in lived if row["lived"] == "never freed"] +
-            [["freed", sum(int(row["blocks"]) for row in lived if row["lived"] != "never freed"),
-              sum(int(row["bytes"]) for row in lived if row["lived"] != "never freed")]],
+            [["never freed" if row["lifetime"] == "never freed" else "freed", row["allocations"], row["bytes"]]
+             for row in lived if row["lifetime"] == "never freed"] +
+            [["freed", sum(int(row["allocations"]) for row in lived if row["lifetime"] != "never freed"),
+              sum(int(row["bytes"]) for row in lived if row["lifetime"] != "never freed")]],
             ask("""SELECT 'never freed', total(free_ns IS NULL), total(size * (free_ns IS NULL)) FROM heap UNION ALL
                 SELECT 'freed', total(free_ns IS NOT NULL), total(size * (free_ns IS NOT NULL)) FROM heap"""))
     of_threads = """SELECT count(*), sum(size), total(size * (free_ns IS NULL)), total(size * at_peak),
         total(free_ns IS NOT NULL AND free_thread_id <> thread_id) FROM heap GROUP BY """
     compare(f"processes and threads of {filter}",
-            take([row for row in rows("threads", filter) if row["count"] != "0"],
-                 "count", "bytes", "live", "at peak", "handed on"),
+            take([row for row in rows("threads", filter) if row["allocations"] != "0"],
+                 "allocations", "bytes", "live_bytes", "at_peak_bytes", "handed_on"),
             ask(of_threads + "process_id") + ask(of_threads + "thread_id"))
     compare(f"leaks of {filter}",
-            [[sum(int(row["bytes"]) for row in table), sum(int(row["blocks"]) for row in table)]
+            [[sum(int(row["live_bytes"]) for row in table), sum(int(row["live_count"]) for row in table)]
              for table in [rows("leaks", filter)]],
             ask("SELECT total(size), count(*) FROM heap WHERE free_ns IS NULL"))
     compare(f"no leaks of {filter}",
-            [[sum(int(row["bytes"]) for row in rows("leaks", filter) if row["what"] in ("runtime", "suppressed"))]],
+            [[sum(int(row["live_bytes"]) for row in rows("leaks", filter) if row["what"] in ("runtime", "suppressed"))]],
             ask("""SELECT total(size) FROM heap WHERE free_ns IS NULL
                 AND stack_id IN (SELECT stack_id FROM runtime_stack)"""))
 # The list of allocations, the page about each of some blocks, and the files of the source.
@@ -118,7 +119,7 @@ LISTED = """SELECT h.id, h.address, h.size, h.count, coalesce(h.type, 'unknown')
     h.thread, h.alloc_ns, coalesce(h.free_ns, {0}) - h.alloc_ns, CASE WHEN h.free_ns IS NULL THEN 'not freed'
     ELSE (SELECT name FROM thread WHERE id = h.free_thread_id) END FROM heap h WHERE h.id IN ({1})"""
 compare("allocations", take(rows("allocations", chosen), "id", "address", "size", "count", "type", "function", "thread",
-                            "time", "lifetime", "freed by"),
+                            "alloc_ns", "lifetime_ns", "freed_by"),
         [row[:9] + (row[9],) for row in database.execute(LISTED.format(end, ", ".join(map(str, some))))])
 for block in some[:3]:
     page = [(row["about"].strip(), row["what"]) for row in rows("allocations", f"all | where id == {block}", "Enter")]
@@ -139,24 +140,36 @@ for block in some[:3]:
               what["this address before"], what["this address after"], frames[:frames.index("")]]],
             [[f"{number:,}", f"{address:x} to {address + size:x}", f"{size:,}", bool(live), uses(before), uses(after),
               [row[0] for row in database.execute("SELECT function FROM v_stack WHERE stack_id = ? ORDER BY depth", (stack,))]]])
-compare("source", take(rows("source", "all"), "file", "at peak"),
+compare("source", take(rows("source", "all"), "file", "at_peak_bytes"),
         whole(database.execute("""SELECT file, sum(bytes) FROM (SELECT DISTINCT s.file, s.stack_id, at_peak_bytes AS bytes
             FROM v_stack s JOIN (SELECT stack_id, total(size * at_peak) AS at_peak_bytes FROM heap GROUP BY stack_id)
             USING (stack_id) WHERE s.file IS NOT NULL) GROUP BY file""").fetchall()))
-compare("arenas", take(rows("arenas", "all"), "arena", "count", "objects", "bytes", "live", "peak"),
+compare("arenas", take(rows("arenas", "all"), "arena", "allocations", "objects", "bytes", "live_bytes", "peak_bytes"),
         database.execute("""SELECT name, allocations, objects, bytes, live_bytes, peak_bytes FROM arena
             WHERE allocations > 0""").fetchall())
 # What changed from the peak to the end: most of it is less than before.
 LIVE_AT = "(h.alloc_ns <= {0} AND (h.free_ns IS NULL OR h.free_ns > {0}))"
-compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "name", "net", "at A", "at B", "blocks"),
+compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "name", "net_bytes", "from_bytes", "to_bytes", "net_count"),
         whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a) AS net,
             total(size * a), total(size * b), total(b) - total(a) FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a,
             {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1) WHERE net <> 0""").fetchall()))
-compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "type", "net", "born", "died", "now"),
+compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "type", "net_bytes", "born_bytes", "died_bytes", "to_bytes"),
         whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a),
             total(size * (alloc_ns > {peak_ns} AND alloc_ns <= {end})) AS born,
             total(size * (free_ns > {peak_ns} AND free_ns <= {end})) AS died, total(size * b)
             FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a, {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1)
             WHERE born > 0 OR died > 0""").fetchall()))
+# One name for one thing: the names of all columns are those of the table in docs/tables.md.
+page = open(os.path.join(os.path.dirname(sys.argv[0]), "../../docs/tables.md")).read().split("## Columns of files")[1]
+known = {name for line in page.splitlines() if line.startswith("| `") for name in line.split("|")[1].replace("`", "").replace(" ", "").split(",")}
+used = set()
+for view, *keys in (("overview",), ("timeline",), ("timeline", "v", "type start peak", "Enter"), ("memory",),
+                    ("memory", "p", "h"), ("tree",), ("functions",), ("types",), ("leaks",), ("allocations",), ("sizes",),
+                    ("lifetimes",), ("threads",), ("arenas",), ("source",), ("diff",), ("graphs",)):
+    for row in rows(view, "all", *keys)[:1]:
+        used |= {name.split(": ")[0] for name in row}
+if used - known:
+    print("columns that docs/tables.md does not have:", sorted(used - known))
+    differences += 1
 print(f"{lines} lines compared")
 sys.exit(differences > 0)

@@ -45,7 +45,8 @@ static uint64_t key(void *context, size_t row)
 
 static const struct table_column columns[] = {
     [TOWN] = {.title = "town", .text = true, .keep = true},
-    [NUMBER] = {.title = "number", .width = 7, .keep = true, .meaning = "of people"},
+    [NUMBER] =
+        {.title = "number", .width = 7, .keep = true, .meaning = "of people", .file = "people"},
     [NOTE] = {.title = "a long title", .width = 6, .text = true, .unsorted = true},
     [EXTRA] = {.title = "extra", .width = 8, .least_width = 100},
 };
@@ -445,13 +446,13 @@ static void writes_all_rows(void **state)
     world.order[1] = 4;
     source.rows = 2;
     char *csv = written(TABLE_CSV), *json = written(TABLE_JSON);
-    assert_string_equal(csv, "town,number,a long title,extra\r\n"
+    assert_string_equal(csv, "town,people,a long title,extra\r\n"
                              "Delft,4096,note,extra\r\n"
                              "\"Ephesus, \"\"old\"\"\",1024,note,extra\r\n");
     assert_string_equal(
-        json, "[\n {\"town\": \"Delft\", \"number\": 4096, \"a long title\": \"note\", "
+        json, "[\n {\"town\": \"Delft\", \"people\": 4096, \"a long title\": \"note\", "
               "\"extra\": \"extra\"},\n"
-              " {\"town\": \"Ephesus, \\\"old\\\"\", \"number\": 1024, \"a long title\": \"note\", "
+              " {\"town\": \"Ephesus, \\\"old\\\"\", \"people\": 1024, \"a long title\": \"note\", "
               "\"extra\": \"extra\"}\n]\n");
     free(csv);
     free(json);

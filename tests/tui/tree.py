@@ -75,7 +75,8 @@ for mode in ("", "b", "b b", "C", "b C", "b b S"):
             "stack_id BETWEEN {} AND {}".format(*(part.split("..") * 2)[:2])
             for part in m[1].split(", ")) + ")", test)
         compare(mode, row, test.replace("stack is null", "stack_id = 0"))
-names = ("total", "self", "count", "at peak", "peak total", "live", "short", "all count", "live count")
+names = ("total_bytes", "bytes", "allocations", "at_peak_bytes", "total_at_peak_bytes", "live_bytes", "short_count",
+         "total_allocations", "live_count")
 functions = sorted((row["function"], *(int(row[name]) for name in names)) for row in written("5"))
 counted = sorted(database.execute("""
     SELECT f.name, t.total_bytes, t.self_bytes, t.self_count, t.at_peak_bytes,

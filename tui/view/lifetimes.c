@@ -46,8 +46,8 @@ enum column {
 enum { BAR_WIDTH = 18 };
 
 static const struct table_column columns[COLUMNS] = {
-    [COLUMN_LIFE] = {.title = "lived", .width = 17, .keep = true},
-    [COLUMN_COUNT] = {.title = "blocks", .width = 6, .keep = true},
+    [COLUMN_LIFE] = {.title = "lived", .width = 17, .keep = true, .file = "lifetime"},
+    [COLUMN_COUNT] = {.title = "blocks", .width = 6, .keep = true, .file = "allocations"},
     [COLUMN_SHARE] = {.title = "share",
                       .width = 5,
                       .least_width = 50,
@@ -57,13 +57,19 @@ static const struct table_column columns[COLUMNS] = {
                       .width = 6,
                       .least_width = 66,
                       .unsorted = true,
-                      .meaning = "share of the blocks that lived so long or shorter"},
+                      .meaning = "share of the blocks that lived so long or shorter",
+                      .file = "share_so_far"},
     [COLUMN_BYTES] = {.title = "bytes", .width = 6, .least_width = 40},
     [COLUMN_AVERAGE] = {.title = "average",
                         .width = 7,
                         .least_width = 76,
-                        .meaning = "bytes of a block"},
-    [COLUMN_BAR] = {.title = "blocks by lifetime", .text = true, .keep = true, .unsorted = true},
+                        .meaning = "bytes of a block",
+                        .file = "avg_size"},
+    [COLUMN_BAR] = {.title = "blocks by lifetime",
+                    .text = true,
+                    .keep = true,
+                    .unsorted = true,
+                    .file = "bar"},
 };
 
 static void *create(void)

@@ -44,6 +44,7 @@ struct table_column {
     bool unsorted;       /* the view cannot sort by it */
     enum table_cut cut;  /* of text */
     const char *meaning; /* a few words, said when the table is sorted by it; NULL: none */
+    const char *file;    /* its name in files (docs/tables.md); NULL: the title */
 };
 
 struct table_cell {
@@ -138,8 +139,8 @@ char *table_message(const struct table *table, const struct table_source *source
                     enum table_answer answer, char *out);
 
 enum table_format { TABLE_CSV, TABLE_JSON };
-/* Writes all rows and all columns. CSV has a line of titles, after RFC 4180; JSON is an array of
- * objects with the titles as names. */
+/* Writes all rows and all columns. CSV has a line with the columns' names in files, after RFC 4180;
+ * JSON is an array of objects with these names. */
 void table_write(const struct table_source *source, FILE *out, enum table_format format);
 /* Stores the value of a cell that may be below 0. */
 void table_cell_signed(struct table_cell *cell, int64_t value);

@@ -10,6 +10,11 @@ static const char *cell_text(const struct table_cell *cell)
     return cell->name ? cell->name : cell->text;
 }
 
+static const char *file_name(const struct table_column *column)
+{
+    return column->file ? column->file : column->title;
+}
+
 /* Quotes a field if it has a character that means something in CSV (RFC 4180, 2). What
  * could steer a terminal that shows the file becomes U+FFFD. */
 static void put_csv(FILE *out, const char *text)
@@ -67,7 +72,7 @@ static void write_csv(const struct table_source *source, FILE *out)
     for (size_t i = 0; i < source->column_count; i++) {
         if (i > 0)
             fputc(',', out);
-        put_csv(out, source->columns[i].title);
+        put_csv(out, file_name(&source->columns[i]));
     }
     fputs("\r\n", out);
     for (size_t row = 0; row < source->rows; row++) {
@@ -88,7 +93,7 @@ static void write_json(const struct table_source *source, FILE *out)
         for (size_t i = 0; i < source->column_count; i++) {
             if (i > 0)
                 fputs(", ", out);
-            put_json(out, source->columns[i].title);
+            put_json(out, file_name(&source->columns[i]));
             fputs(": ", out);
             put_cell(source, row, i, out, TABLE_JSON);
         }

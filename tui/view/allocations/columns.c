@@ -18,14 +18,17 @@ const struct table_column allocation_columns[ALLOCATION_COLUMNS] = {
     [ALLOCATION_FUNCTION] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_NAME,
                              .meaning = "that asked for it: the call site"},
     [ALLOCATION_USER] = {"my function", 0, 160, .text = true, .cut = TABLE_CUT_NAME,
-                         .meaning = "the innermost one of your own code on the stack"},
+                         .meaning = "the innermost one of your own code on the stack",
+                         .file = "user"},
     [ALLOCATION_THREAD] = {"thread", 12, 120, .text = true, .meaning = "that allocated it"},
-    [ALLOCATION_TIME] = {"time", 10, 90, .meaning = "of the allocation"},
+    [ALLOCATION_TIME] = {"time", 10, 90, .meaning = "of the allocation", .file = "alloc_ns"},
     [ALLOCATION_LIFETIME] = {"lifetime", 10, 60,
-                             .meaning = "to its free, or to the end if it was not freed"},
+                             .meaning = "to its free, or to the end if it was not freed",
+                             .file = "lifetime_ns"},
     [ALLOCATION_FREED_BY] = {"freed by", 20, 104, .text = true,
                              .meaning = "the thread that freed it, and where, if stacks of frees "
-                                        "were recorded (mprof-run --free-stacks)"},
+                                        "were recorded (mprof-run --free-stacks)",
+                             .file = "freed_by"},
 };
 
 enum session_row_field allocation_field(size_t column)

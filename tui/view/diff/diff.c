@@ -25,16 +25,12 @@ enum column {
 };
 
 static const struct table_column columns[COLUMNS] = {
-    {.title = "name", .text = true, .keep = true},
-    {.title = "net", .width = 8, .keep = true, .meaning = "bytes live at B less those at A"},
-    {.title = "at A", .width = 8, .least_width = 60},
-    {.title = "at B", .width = 8, .least_width = 50},
-    {.title = "blocks", .width = 9, .least_width = 70, .meaning = "live at B less those at A"},
-    {.title = "is",
-     .width = 7,
-     .least_width = 40,
-     .text = true,
-     .meaning = "new, gone, grown or shrunk"},
+    {"name", .text = true, .keep = true},
+    {"net", 8, .keep = true, .meaning = "bytes live at B less those at A", .file = "net_bytes"},
+    {"at A", 8, 60, .file = "from_bytes"},
+    {"at B", 8, 50, .file = "to_bytes"},
+    {"blocks", 9, 70, .meaning = "live at B less those at A", .file = "net_count"},
+    {"is", 7, 40, .text = true, .meaning = "new, gone, grown or shrunk", .file = "change"},
 };
 
 static const enum session_growth_by ways[] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_USER,

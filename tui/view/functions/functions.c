@@ -357,8 +357,6 @@ static bool write_table(void *view, struct exploration *exploration, FILE *out,
 {
     struct functions_table context;
     const struct table_source source = functions_source(view, exploration, PANE_LIST, &context);
-    /* The title is a key there, the same for all rows and for those of the user's code. */
-    context.columns[COLUMN_NAME].title = function_columns[COLUMN_NAME].title;
     if (source.rows > 0)
         table_write(&source, out, format);
     return source.rows > 0;

@@ -9,17 +9,31 @@
 #include "tui/view/functions/functions.h"
 
 const struct table_column function_columns[FUNCTION_COLUMNS] = {
-    [COLUMN_TOTAL] = {.title = "total", .width = 11, .keep = true},
-    [COLUMN_SELF] = {.title = "self", .width = 11, .keep = true},
-    [COLUMN_COUNT] = {.title = "count", .width = 5, .least_width = 56},
-    [COLUMN_PEAK] = {.title = "at peak", .width = 7, .least_width = 72},
-    [COLUMN_TOTAL_PEAK] = {.title = "peak total", .width = 10, .least_width = 94},
-    [COLUMN_LIVE] = {.title = "live", .width = 5, .least_width = 64},
-    [COLUMN_SHORT] = {.title = "short", .width = 5, .least_width = 100},
-    [COLUMN_TOTAL_COUNT] = {.title = "all count", .width = 9, .least_width = 130},
-    [COLUMN_LIVE_COUNT] = {.title = "live count", .width = 10, .least_width = 130},
-    [COLUMN_NAME] = {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME},
-    [COLUMN_PLACE] = {.title = "where", .width = 24, .text = true, .least_width = 110},
+    [COLUMN_TOTAL] = {.title = "total", .width = 11, .keep = true, .file = "total_bytes"},
+    [COLUMN_SELF] = {.title = "self", .width = 11, .keep = true, .file = "bytes"},
+    [COLUMN_COUNT] = {.title = "count", .width = 5, .least_width = 56, .file = "allocations"},
+    [COLUMN_PEAK] = {.title = "at peak", .width = 7, .least_width = 72, .file = "at_peak_bytes"},
+    [COLUMN_TOTAL_PEAK] = {.title = "peak total",
+                           .width = 10,
+                           .least_width = 94,
+                           .file = "total_at_peak_bytes"},
+    [COLUMN_LIVE] = {.title = "live", .width = 5, .least_width = 64, .file = "live_bytes"},
+    [COLUMN_SHORT] = {.title = "short", .width = 5, .least_width = 100, .file = "short_count"},
+    [COLUMN_TOTAL_COUNT] = {.title = "all count",
+                            .width = 9,
+                            .least_width = 130,
+                            .file = "total_allocations"},
+    [COLUMN_LIVE_COUNT] = {.title = "live count",
+                           .width = 10,
+                           .least_width = 130,
+                           .file = "live_count"},
+    [COLUMN_NAME] = {.title = "function",
+                     .text = true,
+                     .keep = true,
+                     .cut = TABLE_CUT_NAME,
+                     .file = "function"},
+    [COLUMN_PLACE] =
+        {.title = "where", .width = 24, .text = true, .least_width = 110, .file = "place"},
 };
 
 uint64_t function_column_value(enum function_column column, const struct session_function_row *row)

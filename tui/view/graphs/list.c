@@ -50,8 +50,17 @@ void graphs_load_list(struct graphs *graphs, struct exploration *exploration)
 
 static const struct table_column columns[] = {
     {.title = "graph", .width = 16, .text = true, .keep = true, .unsorted = true},
-    {.title = "place", .width = 11, .text = true, .least_width = 50, .unsorted = true},
-    {.title = "what it selects", .text = true, .keep = true, .unsorted = true},
+    {.title = "place",
+     .width = 11,
+     .text = true,
+     .least_width = 50,
+     .unsorted = true,
+     .file = "stored_in"},
+    {.title = "what it selects",
+     .text = true,
+     .keep = true,
+     .unsorted = true,
+     .file = "description"},
 };
 
 static void cell(void *context, size_t row, size_t column, struct table_cell *cell)

@@ -130,22 +130,19 @@ enum { REGION_START, REGION_END, REGION_USED, REGION_COUNT, REGION_COLUMNS };
 static void region_cell(void *context, size_t row, size_t column, struct table_cell *cell)
 {
     const struct session_region *region = &((const struct memory_map *)context)->regions[row];
-    if (column == REGION_START || column == REGION_END) {
-        snprintf(cell->text, sizeof(cell->text), "0x%" PRIx64,
-                 column == REGION_START ? region->start : region->end);
-        return;
-    }
+    const uint64_t numbers[REGION_COLUMNS] = {region->start, region->end, region->used_bytes,
+                                              region->count};
     cell->is_number = true;
-    cell->number = column == REGION_USED ? region->used_bytes : region->count;
+    cell->number = numbers[column];
 }
 
 /* Writes the regions at the moment, with what is in use of each. */
 static bool write_regions(const struct memory_map *map, FILE *out, enum table_format format)
 {
-    static const struct table_column columns[REGION_COLUMNS] = {{.title = "start", .text = true},
-                                                                {.title = "end", .text = true},
+    static const struct table_column columns[REGION_COLUMNS] = {{.title = "address"},
+                                                                {.title = "end_address"},
                                                                 {.title = "used_bytes"},
-                                                                {.title = "allocations"}};
+                                                                {.title = "used_count"}};
     const struct table_source source = {.context = (void *)map,
                                         .columns = columns,
                                         .column_count = REGION_COLUMNS,

@@ -331,19 +331,16 @@ void memory_holes_render(const struct memory_grid *grid, const struct exploratio
 enum { FILE_ADDRESS, FILE_BYTES, FILE_SINCE, FILE_BELOW, FILE_ABOVE, FILE_COLUMNS };
 
 static const struct table_column file_columns[FILE_COLUMNS] = {
-    {.title = "address", .text = true}, {.title = "bytes"},
-    {.title = "empty since ns"},        {.title = "allocation below"},
-    {.title = "allocation above"},
+    {.title = "address"},  {.title = "hole_bytes"}, {.title = "empty_since_ns"},
+    {.title = "below_id"}, {.title = "above_id"},
 };
 
 static void file_cell(void *context, size_t row, size_t column, struct table_cell *cell)
 {
     const struct session_hole *hole = &((const struct memory_grid *)context)->holes[row].hole;
-    const uint64_t numbers[FILE_COLUMNS] = {0, hole->end - hole->start, hole->since_ns, hole->below,
-                                            hole->above};
-    if (column == FILE_ADDRESS) {
-        snprintf(cell->text, sizeof(cell->text), "%" PRIx64, hole->start);
-    } else if (column == FILE_SINCE && hole->since_ns == SESSION_NEVER) {
+    const uint64_t numbers[FILE_COLUMNS] = {hole->start, hole->end - hole->start, hole->since_ns,
+                                            hole->below, hole->above};
+    if (column == FILE_SINCE && hole->since_ns == SESSION_NEVER) {
         snprintf(cell->text, sizeof(cell->text), "never used");
     } else {
         cell->is_number = true;

@@ -7,9 +7,9 @@ enum { COLUMN_PART, COLUMN_BYTES, COLUMN_BLOCKS, COLUMN_WHAT, COLUMN_FUNCTION, C
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_PART] = {.title = "part", .text = true},
     [COLUMN_BYTES] = {.title = "bytes"},
-    [COLUMN_BLOCKS] = {.title = "blocks"},
-    [COLUMN_WHAT] = {.title = "what", .text = true},
-    [COLUMN_FUNCTION] = {.title = "function", .text = true},
+    [COLUMN_BLOCKS] = {.title = "blocks", .file = "allocations"},
+    [COLUMN_WHAT] = {.title = "what", .text = true, .file = "subject"},
+    [COLUMN_FUNCTION] = {.title = "function", .text = true, .file = "user"},
 };
 
 struct rows {

@@ -16,6 +16,7 @@
 
 enum measure { AT_PEAK, LIVE, ALLOCATED, MEASURES };
 static const char *const measure_names[MEASURES] = {"at peak", "live", "allocated"};
+static const char *const measure_files[MEASURES] = {"at_peak_bytes", "live_bytes", "bytes"};
 
 enum { COLUMN_LINE, COLUMN_BYTES, COLUMN_SHARE, COLUMN_OWN, COLUMN_BLOCKS, COLUMN_TEXT, COLUMNS };
 enum { FILE_BYTES, FILE_SHARE, FILE_PATH, FILE_COLUMNS };
@@ -208,6 +209,7 @@ static struct table_source source_of_files(const struct source *source)
             {.title = "file", .text = true, .keep = true, .unsorted = true, .cut = TABLE_CUT_FILE},
     };
     columns[FILE_BYTES].title = measure_names[source->measure];
+    columns[FILE_BYTES].file = measure_files[source->measure];
     return (struct table_source){.context = (void *)source,
                                  .columns = columns,
                                  .column_count = FILE_COLUMNS,
@@ -330,11 +332,17 @@ static struct table_source source_of_lines(const struct source *source)
         [COLUMN_LINE] = {.title = "line", .width = 5, .keep = true, .unsorted = true},
         [COLUMN_BYTES] = {.width = 10, .keep = true, .unsorted = true},
         [COLUMN_SHARE] = {.title = "share", .width = 6, .least_width = 66, .unsorted = true},
-        [COLUMN_OWN] = {.title = "own", .width = 7, .least_width = 110, .unsorted = true},
-        [COLUMN_BLOCKS] = {.title = "blocks", .width = 7, .least_width = 100, .unsorted = true},
+        [COLUMN_OWN] =
+            {.title = "own", .file = "own_bytes", .width = 7, .least_width = 110, .unsorted = true},
+        [COLUMN_BLOCKS] = {.title = "blocks",
+                           .file = "allocations",
+                           .width = 7,
+                           .least_width = 100,
+                           .unsorted = true},
         [COLUMN_TEXT] = {.title = "source", .text = true, .keep = true, .unsorted = true},
     };
     columns[COLUMN_BYTES].title = measure_names[source->measure];
+    columns[COLUMN_BYTES].file = measure_files[source->measure];
     return (struct table_source){.context = (void *)source,
                                  .columns = columns,
                                  .column_count = COLUMNS,

@@ -14,17 +14,53 @@ enum column { COLUMN_NAME, COLUMN_NET, COLUMN_BORN, COLUMN_DIED, COLUMN_NOW };
 
 static const struct table_column type_columns[] = {
     {.title = "type", .text = true, .keep = true, .cut = TABLE_CUT_CATEGORY},
-    {.title = "net", .width = 8, .keep = true, .meaning = "born less died, in bytes"},
-    {.title = "born", .width = 7, .least_width = 46, .meaning = "allocated in the range"},
-    {.title = "died", .width = 7, .least_width = 46, .meaning = "freed in the range"},
-    {.title = "now", .width = 7, .least_width = 34, .meaning = "live at the end of the range"},
+    {.title = "net",
+     .width = 8,
+     .keep = true,
+     .meaning = "born less died, in bytes",
+     .file = "net_bytes"},
+    {.title = "born",
+     .width = 7,
+     .least_width = 46,
+     .meaning = "allocated in the range",
+     .file = "born_bytes"},
+    {.title = "died",
+     .width = 7,
+     .least_width = 46,
+     .meaning = "freed in the range",
+     .file = "died_bytes"},
+    {.title = "now",
+     .width = 7,
+     .least_width = 34,
+     .meaning = "live at the end of the range",
+     .file = "to_bytes"},
 };
 static const struct table_column user_columns[] = {
-    {.title = "function of yours", .text = true, .keep = true, .cut = TABLE_CUT_NAME},
-    {.title = "net", .width = 8, .keep = true, .meaning = "born less died, in bytes"},
-    {.title = "born", .width = 7, .least_width = 46, .meaning = "allocated in the range"},
-    {.title = "died", .width = 7, .least_width = 46, .meaning = "freed in the range"},
-    {.title = "now", .width = 7, .least_width = 34, .meaning = "live at the end of the range"},
+    {.title = "function of yours",
+     .text = true,
+     .keep = true,
+     .cut = TABLE_CUT_NAME,
+     .file = "user"},
+    {.title = "net",
+     .width = 8,
+     .keep = true,
+     .meaning = "born less died, in bytes",
+     .file = "net_bytes"},
+    {.title = "born",
+     .width = 7,
+     .least_width = 46,
+     .meaning = "allocated in the range",
+     .file = "born_bytes"},
+    {.title = "died",
+     .width = 7,
+     .least_width = 46,
+     .meaning = "freed in the range",
+     .file = "died_bytes"},
+    {.title = "now",
+     .width = 7,
+     .least_width = 34,
+     .meaning = "live at the end of the range",
+     .file = "to_bytes"},
 };
 static const enum session_growth_by ways[PANES] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_USER};
 
@@ -326,7 +362,7 @@ bool timeline_table(void *view, struct exploration *exploration, FILE *out,
     const struct timeline *timeline = view;
     struct rows rows;
     if (!exploration->has_range)
-        return timeline_write_slots(timeline, out, format);
+        return timeline_write_slots(timeline, exploration->session, out, format);
     if (!timeline->grown[timeline->pane])
         return false;
     const struct table_source source =

@@ -25,8 +25,8 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_LIVE] = {.title = "live_bytes"}, /* at the slot's end */
     [COLUMN_LIVE_COUNT] = {.title = "live_count"},
     [COLUMN_PEAK] = {.title = "peak_bytes"},
-    [COLUMN_ALLOCATED] = {.title = "allocated_bytes"},
-    [COLUMN_ALLOCATED_COUNT] = {.title = "allocated_count"},
+    [COLUMN_ALLOCATED] = {.title = "allocated_bytes", .file = "bytes"},
+    [COLUMN_ALLOCATED_COUNT] = {.title = "allocated_count", .file = "allocations"},
     [COLUMN_FREED] = {.title = "freed_bytes"},
     [COLUMN_FREED_COUNT] = {.title = "freed_count"},
 };
@@ -70,18 +70,35 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ou
     out->number = numbers[column];
 }
 
-bool timeline_write_slots(const struct timeline *timeline, FILE *out, enum table_format format)
+/* Returns what tells a layer from another one of its name, "" if there is none. */
+static const char *layer_place(const struct session_legend *legend, const struct session *session,
+                               size_t at)
+{
+    const uint32_t function = legend->entry[at].function;
+    bool shared = false;
+    for (size_t i = 0; i < legend->count; i++)
+        shared =
+            shared || (i != at && strcmp(legend->entry[i].label, legend->entry[at].label) == 0);
+    if (!shared || function == 0)
+        return "";
+    const char *place = session_function_place(session, function);
+    return *place ? place : session_function_module(session, function);
+}
+
+bool timeline_write_slots(const struct timeline *timeline, const struct session *session, FILE *out,
+                          enum table_format format)
 {
     static const char *const shown[] = {[TIMELINE_LIVE] = "live_bytes",
                                         [TIMELINE_RATE] = "allocations",
                                         [TIMELINE_NET] = "net_bytes"};
     struct table_column all[COLUMNS + SESSION_COLORS];
-    char titles[SESSION_COLORS][sizeof(timeline->legend->entry[0].label) + 16];
+    char titles[SESSION_COLORS][sizeof(timeline->legend->entry[0].label) + 300];
     const size_t layers = timeline->legend->count;
     memcpy(all, columns, sizeof(columns));
     for (size_t i = 0; i < layers; i++) {
-        snprintf(titles[i], sizeof(titles[i]), "%s: %s", shown[timeline->mode],
-                 timeline->legend->entry[i].label);
+        const char *place = layer_place(timeline->legend, session, i);
+        snprintf(titles[i], sizeof(titles[i]), *place ? "%s: %s (%.250s)" : "%s: %s",
+                 shown[timeline->mode], timeline->legend->entry[i].label, place);
         all[COLUMNS + i] = (struct table_column){.title = titles[i]};
     }
     const struct table_source source = {.context = (void *)timeline,

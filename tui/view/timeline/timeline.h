@@ -148,7 +148,8 @@ bool timeline_table(void *view, struct exploration *exploration, FILE *out,
                     enum table_format format);
 
 /* slots.c: writes the slots of the chart. Returns false if they are not known. */
-bool timeline_write_slots(const struct timeline *timeline, FILE *out, enum table_format format);
+bool timeline_write_slots(const struct timeline *timeline, const struct session *session, FILE *out,
+                          enum table_format format);
 
 void timeline_render(const void *view, const struct exploration *exploration,
                      const struct area *area);

@@ -105,11 +105,11 @@ static const struct table_column file_columns[FILE_COLUMNS] = {
     [FILE_LIVE] = {.title = "live_bytes"},
     [FILE_LIVE_COUNT] = {.title = "live_count"},
     [FILE_SHORT] = {.title = "short_count"},
-    [FILE_FROM] = {.title = "range_from_bytes"},
-    [FILE_TO] = {.title = "range_to_bytes"},
+    [FILE_FROM] = {.title = "from_bytes"},
+    [FILE_TO] = {.title = "to_bytes"},
     [FILE_LEVEL] = {.title = "level"},
     [FILE_NAME] = {.title = "function", .text = true},
-    [FILE_PLACE] = {.title = "where", .text = true},
+    [FILE_PLACE] = {.title = "place", .text = true},
 };
 
 struct file {
