@@ -63,9 +63,10 @@ static bool add_facts(const struct report_request *request, const struct session
                       const struct leak_variance *variances, struct document *document,
                       struct session_error *error)
 {
-    uint64_t bytes = 0, blocks = 0, suppressed = 0;
+    uint64_t bytes = 0, blocks = 0, suppressed = 0, start_up = 0;
     struct leak_variance sum = {.bytes = 0}, left_out = {.bytes = 0};
     struct session_measure kept;
+    double start_up_variance = 0;
     if (!request_measure(request, request->session, "live - leaked", "| sum size", &kept, error))
         return false;
     for (size_t i = 0; i < leaks->count; i++) {
@@ -73,6 +74,8 @@ static bool add_facts(const struct report_request *request, const struct session
         bytes += is_suppressed(leak) ? 0 : leak->bytes;
         blocks += is_suppressed(leak) ? 0 : leak->blocks;
         suppressed += is_suppressed(leak) ? leak->bytes : 0;
+        start_up += leak->kind == SESSION_LEAK_START_UP ? leak->bytes : 0;
+        start_up_variance += leak->kind == SESSION_LEAK_START_UP ? variances[i].bytes : 0;
         struct leak_variance *of = is_suppressed(leak) ? &left_out : &sum;
         of->bytes += variances[i].bytes;
         of->blocks += variances[i].blocks;
@@ -83,6 +86,8 @@ static bool add_facts(const struct report_request *request, const struct session
     document_fact_sum(document, "allocations",
                       stopped ? "blocks live when the recording stopped" : "blocks leaked",
                       VALUE_NUMBER, blocks, sqrt(sum.blocks));
+    document_fact_sum(document, "start_up_bytes", "of these, from its start up", VALUE_BYTES,
+                      start_up, sqrt(start_up_variance));
     document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed,
                       sqrt(left_out.bytes));
     document_fact_sum(document, "kept_bytes", "kept by the runtime, or suppressed by ingest",
