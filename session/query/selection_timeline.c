@@ -140,6 +140,27 @@ static bool is_wanted(const void *context, const struct column_store *store, uin
            column_store_first_free(store, chunk) < span->parts.to;
 }
 
+/* If what is live at the start is known, only rows that began or were freed from then on matter. */
+static bool pick_rows(const void *context, const struct column_store *store,
+                      const struct chunk_rows *rows, uint64_t picked[ROW_SET_WORDS])
+{
+    const struct span *span = ((const struct timeline *)context)->span;
+    const struct kernel_range range = {span->start.ns, span->parts.to - 1, false};
+    uint64_t freed[ROW_SET_WORDS];
+    if (span->start.ns == 0) {
+        memcpy(picked, rows->words, sizeof(freed));
+        return true;
+    }
+    kernel_in_range(&rows->views[COLUMN_ALLOC_NS], &range, picked);
+    if (column_store_first_free(store, rows->chunk) < span->parts.to) {
+        kernel_freed_in_range(&rows->views[COLUMN_ALLOC_NS], &rows->views[COLUMN_LIFE_NS], &range,
+                              freed);
+        for (size_t i = 0; i < ROW_SET_WORDS; i++)
+            picked[i] |= freed[i];
+    }
+    return row_set_keep(picked, rows->words);
+}
+
 /* Adds the sums of another thread. */
 static void merge(const struct time_parts *parts, struct slot_sums *sums,
                   const struct slot_sums *other)
@@ -162,6 +183,8 @@ static void merge(const struct time_parts *parts, struct slot_sums *sums,
 static bool sum_span(struct selection *selection, const struct span *span,
                      struct session_slot *slots, struct session_error *error)
 {
+    const struct scan_picking picking = {COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
+                                         is_wanted, pick_rows};
     struct scan_contexts contexts;
     const size_t count = span->parts.count / TIME_PARTS;
     const size_t colors = count * sizeof(uint64_t[SESSION_COLORS]);
@@ -180,10 +203,9 @@ static bool sum_span(struct selection *selection, const struct span *span,
     sums->live_count = span->start.live_count;
     memcpy(sums->live_colors, span->start.live_colors, sizeof(sums->live_colors));
     const bool good =
-        scan_wanted_chunks(selection->session, &selection->set,
-                           color_map_columns(span->map) | COLUMN_BIT(COLUMN_SIZE) |
-                               COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS),
-                           is_wanted, add_rows, contexts.each, contexts.threads, error);
+        scan_picked_rows(selection->session, &selection->set,
+                         color_map_columns(span->map) | COLUMN_BIT(COLUMN_SIZE) | picking.first,
+                         &picking, add_rows, contexts.each, contexts.threads, error);
     for (size_t i = 1; good && i < contexts.threads; i++)
         merge(&span->parts, sums, &((const struct timeline *)contexts.each[i])->sums);
     if (good)

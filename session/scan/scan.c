@@ -298,7 +298,7 @@ bool scan_look(struct session *session, uint32_t chunk, enum column column,
 struct visiting {
     const struct row_set *set;
     unsigned columns;
-    scan_wanted *wanted; /* NULL: all chunks with selected rows are */
+    struct scan_picking picking; /* functions that are NULL: all rows matter */
     scan_visitor *visit;
     void *context;
 };
@@ -317,41 +317,66 @@ static bool estimate(struct scan_worker *worker, struct chunk_rows *rows,
     return true;
 }
 
+/* Reads columns of the chunk of `rows`. */
+static bool read_columns(struct scan_worker *worker, unsigned columns, struct chunk_rows *rows,
+                         struct session_error *error)
+{
+    for (int column = 0; column < COLUMN_TOTAL; column++) {
+        if ((columns & COLUMN_BIT(column)) != 0 &&
+            !scan_column(worker, rows->chunk, (enum column)column, &rows->views[column], error))
+            return false;
+    }
+    return (columns & COLUMN_BIT(COLUMN_SIZE)) == 0 || estimate(worker, rows, error);
+}
+
 static bool visit_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
                         struct session_error *error)
 {
     const struct visiting *visiting = context;
+    const struct scan_picking *picking = &visiting->picking;
     const struct row_set *set = visiting->set;
+    const struct column_store *store = worker->session->columns;
+    uint64_t picked[ROW_SET_WORDS];
     if (row_set_chunk_empty(set, chunk) ||
-        (visiting->wanted && !visiting->wanted(visiting->context, worker->session->columns, chunk)))
+        (picking->wanted && !picking->wanted(visiting->context, store, chunk)))
         return true;
     struct chunk_rows rows = {.chunk = chunk,
                               .first_row = (uint64_t)chunk * COLUMN_CHUNK_ROWS,
                               .words = row_set_chunk(set, chunk)};
     rows.colors = !set->colors ? NULL : set->colors + rows.first_row;
-    for (int column = 0; column < COLUMN_TOTAL; column++) {
-        if ((visiting->columns & COLUMN_BIT(column)) != 0 &&
-            !scan_column(worker, chunk, (enum column)column, &rows.views[column], error))
+    if (picking->pick) {
+        if (!read_columns(worker, picking->first, &rows, error))
             return false;
+        if (!picking->pick(visiting->context, store, &rows, picked))
+            return true;
+        rows.words = picked;
     }
-    if ((visiting->columns & COLUMN_BIT(COLUMN_SIZE)) != 0 && !estimate(worker, &rows, error))
+    if (!read_columns(worker, visiting->columns & ~picking->first, &rows, error))
         return false;
     visiting->visit(visiting->context, &rows);
     return true;
+}
+
+bool scan_picked_rows(struct session *session, const struct row_set *set, unsigned columns,
+                      const struct scan_picking *picking, scan_visitor *visit, void **contexts,
+                      size_t threads, struct session_error *error)
+{
+    struct visiting visiting[SCAN_THREADS_MAX];
+    void *each[SCAN_THREADS_MAX];
+    threads = threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX;
+    for (size_t i = 0; i < threads; i++) {
+        visiting[i] = (struct visiting){set, columns, *picking, visit, contexts[i]};
+        each[i] = &visiting[i];
+    }
+    return scan_chunks(session, set->chunks, visit_chunk, each, threads, error);
 }
 
 bool scan_wanted_chunks(struct session *session, const struct row_set *set, unsigned columns,
                         scan_wanted *wanted, scan_visitor *visit, void **contexts, size_t threads,
                         struct session_error *error)
 {
-    struct visiting visiting[SCAN_THREADS_MAX];
-    void *each[SCAN_THREADS_MAX];
-    threads = threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX;
-    for (size_t i = 0; i < threads; i++) {
-        visiting[i] = (struct visiting){set, columns, wanted, visit, contexts[i]};
-        each[i] = &visiting[i];
-    }
-    return scan_chunks(session, set->chunks, visit_chunk, each, threads, error);
+    const struct scan_picking picking = {.wanted = wanted};
+    return scan_picked_rows(session, set, columns, &picking, visit, contexts, threads, error);
 }
 
 bool scan_each_chunk(struct session *session, const struct row_set *set, unsigned columns,

@@ -69,6 +69,22 @@ bool scan_wanted_chunks(struct session *session, const struct row_set *set, unsi
                         scan_wanted *wanted, scan_visitor *visit, void **contexts, size_t threads,
                         struct session_error *error);
 
+/*
+ * Does the same, and first reads only the columns in `first`. With these `pick` stores a bit for
+ * each row that matters, of those in rows->words, and returns whether there is one. If not, the
+ * other columns of the chunk are not read. `visit` gets the picked rows.
+ */
+typedef bool scan_picker(const void *context, const struct column_store *store,
+                         const struct chunk_rows *rows, uint64_t picked[ROW_SET_WORDS]);
+struct scan_picking {
+    unsigned first;
+    scan_wanted *wanted;
+    scan_picker *pick;
+};
+bool scan_picked_rows(struct session *session, const struct row_set *set, unsigned columns,
+                      const struct scan_picking *picking, scan_visitor *visit, void **contexts,
+                      size_t threads, struct session_error *error);
+
 /* A context for each thread of a pass, zeroed. */
 struct scan_contexts {
     size_t threads;
