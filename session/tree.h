@@ -90,7 +90,8 @@ void session_tree_free(struct session_tree *tree);
 bool session_tree_expand(struct session_tree *tree, uint32_t node, struct session_error *error);
 /*
  * Expands from a node on the child that has most, and so on while a child has at least half of what
- * its parent has. Stores the last one. Returns false with `error` set.
+ * its parent has. Stores the last one. Stacks without own code are left aside if there are others.
+ * Returns false with `error` set.
  */
 bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
                                  enum session_tree_measure measure, uint32_t *last,

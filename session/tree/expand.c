@@ -155,16 +155,21 @@ bool session_tree_expand(struct session_tree *tree, uint32_t number, struct sess
     return good;
 }
 
-/* Returns the child with the largest value, the node itself if there is none. */
+/* Returns the child with the largest value, the node itself if there is none. The one without own
+ * code counts only if it is the only one: its value is stored, 0 if it counts or is not there. */
 static uint32_t largest_child(const struct session_tree *tree, uint32_t node,
-                              enum session_tree_measure measure)
+                              enum session_tree_measure measure, int64_t *without_own_code)
 {
     const struct tree_node *of = tree_node(tree, node);
     uint32_t best = node;
+    *without_own_code = 0;
     for (uint32_t i = 0; i < of->child_count; i++) {
         const uint32_t child = of->first_child + i;
-        if (best == node || session_tree_value(session_tree_node(tree, child), measure) >
-                                session_tree_value(session_tree_node(tree, best), measure))
+        const struct session_tree_node *shown = session_tree_node(tree, child);
+        if (shown->kind == TREE_NO_OWN_CODE && of->child_count > 1)
+            *without_own_code = session_tree_value(shown, measure);
+        else if (best == node || session_tree_value(session_tree_node(tree, child), measure) >
+                                     session_tree_value(session_tree_node(tree, best), measure))
             best = child;
     }
     return best;
@@ -178,8 +183,10 @@ bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
     for (;;) {
         if (!session_tree_expand(tree, *last, error))
             return false;
-        const uint32_t child = largest_child(tree, *last, measure);
-        const int64_t whole = session_tree_value(session_tree_node(tree, *last), measure);
+        int64_t without_own_code;
+        const uint32_t child = largest_child(tree, *last, measure, &without_own_code);
+        const int64_t whole =
+            session_tree_value(session_tree_node(tree, *last), measure) - without_own_code;
         const int64_t part = session_tree_value(session_tree_node(tree, child), measure);
         if (child == *last || part <= 0 || part < whole - part)
             return true;

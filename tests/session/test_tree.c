@@ -220,6 +220,35 @@ static void test_paths(void **state)
     close_fixture();
 }
 
+/* The hottest path of own code is the one of own code, however much lies outside it. */
+static void test_hottest_own_code(void **state)
+{
+    (void)state;
+    open_fixture(17, "UPDATE function SET name = 'std::' || name WHERE id <> 9");
+    struct session_tree *tree = tree_of((struct session_tree_options){.hide_libraries = true});
+    uint32_t last, first, count;
+    uint64_t most = 0, other = 0;
+    const uint64_t whole = session_tree_node(tree, 0)->sums.bytes;
+    assert_true(session_tree_expand_hottest(tree, 0, TREE_BYTES, &last, &error));
+    assert_true(session_tree_children(tree, 0, &first, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct session_tree_node *of = session_tree_node(tree, first + i);
+        const uint64_t bytes = of->sums.bytes;
+        if (of->kind == TREE_NO_OWN_CODE)
+            other = bytes;
+        else if (bytes > most)
+            most = bytes;
+    }
+    assert_true(other > most && most > 0);
+    /* One function has half of what is own code: its node is on the path. */
+    assert_true(2 * most >= whole - other);
+    while (session_tree_node(tree, last)->depth > 1)
+        last = session_tree_node(tree, last)->parent;
+    assert_int_equal(session_tree_node(tree, last)->sums.bytes, most);
+    session_tree_free(tree);
+    close_fixture();
+}
+
 /* A shared tree lives on; the sums of a sample are estimates that add up. */
 static void test_sampled(void **state)
 {
@@ -285,9 +314,10 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search),  cmocka_unit_test(test_search_within),
-        cmocka_unit_test(test_paths),   cmocka_unit_test(test_sampled),
-        cmocka_unit_test(test_nothing), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_search),    cmocka_unit_test(test_search_within),
+        cmocka_unit_test(test_paths),     cmocka_unit_test(test_hottest_own_code),
+        cmocka_unit_test(test_sampled),   cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
