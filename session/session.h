@@ -137,6 +137,9 @@ const char *session_function_name(const struct session *session, uint32_t functi
 const char *session_function_module(const struct session *session, uint32_t function);
 /* Returns the place where the function begins, as "file.c:12" (last path component), or "". */
 const char *session_function_place(const struct session *session, uint32_t function);
+/* Returns the whole path of the file where the function begins, "" if it is not known, and stores
+ * the line. */
+const char *session_function_file(const struct session *session, uint32_t function, uint32_t *line);
 const char *session_thread_name(const struct session *session, uint32_t thread);
 /* Returns the name as a screen shows it: with the id of the thread, as "#3 worker", if several
  * threads have it. */

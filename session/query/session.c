@@ -259,6 +259,16 @@ const char *session_function_place(const struct session *session, uint32_t funct
     return function < session->names.function_count ? session->names.function[function].place : "";
 }
 
+const char *session_function_file(const struct session *session, uint32_t function, uint32_t *line)
+{
+    const struct names *names = &session->names;
+    *line = 0;
+    if (function >= names->function_count || names->function[function].file == 0)
+        return "";
+    *line = names->function[function].line;
+    return name_table_get(&names->file, names->function[function].file);
+}
+
 const char *session_thread_name(const struct session *session, uint32_t thread)
 {
     return name_table_get(&session->names.thread, thread);

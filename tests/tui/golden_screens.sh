@@ -99,7 +99,7 @@ session=$work/alike.db
 play alike.80x24 alike 80x24
 play alike.120x40 alike 120x40
 printf 'key 2 :\ntype w! %s\nkey Enter\n' "$work/slots.csv" >"$work/slots.script"
-"$MPROF_BUILD/bin/mprof-tui" --script "$work/slots.script" "$session" || failed=1
+"$MPROF_BUILD/bin/mprof-tui" --script "$work/slots.script" "$session" >"$work/slots.txt" || failed=1
 head -1 "$work/slots.csv" | tr ',' '\n' | sort | uniq -d | grep . && echo 'two columns have one name' && failed=1
 session=$work/session.db
 

@@ -493,6 +493,17 @@ void exploration_show(struct exploration *exploration, enum view_number view)
     exploration->wish_view = view;
 }
 
+void exploration_open_function(struct exploration *exploration, uint32_t function)
+{
+    uint32_t line;
+    const char *file = session_function_file(exploration->session, function, &line);
+    if (*file)
+        exploration_open_source(exploration, file, line);
+    else
+        exploration_complain(exploration, "the source of %.200s is not known",
+                             session_function_name(exploration->session, function));
+}
+
 void exploration_open_source(struct exploration *exploration, const char *path, uint32_t line)
 {
     char *copy = strdup(path);

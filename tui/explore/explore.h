@@ -162,6 +162,8 @@ void exploration_replace(struct exploration *exploration, const char *filter);
 void exploration_show(struct exploration *exploration, enum view_number view);
 /* Wishes for a line of a source file. `path` is the one that the session has. */
 void exploration_open_source(struct exploration *exploration, const char *path, uint32_t line);
+/* Wishes for the place where a function begins, or says that it is not known. */
+void exploration_open_function(struct exploration *exploration, uint32_t function);
 /* Wishes for the user's editor at a line of a file on this machine. */
 void exploration_edit(struct exploration *exploration, const char *path, uint32_t line);
 /* Wishes for the list of the allocations that the active filter with one more step selects. */

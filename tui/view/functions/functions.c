@@ -466,6 +466,7 @@ static bool act(struct functions *functions, struct exploration *exploration,
     const enum functions_pane before = functions->pane;
     const bool back = input->action == ACTION_PREVIOUS_PANE;
     struct functions_table context;
+    uint32_t function;
     switch (input->action) {
     case ACTION_LEFT:
     case ACTION_RIGHT:
@@ -478,6 +479,10 @@ static bool act(struct functions *functions, struct exploration *exploration,
         return true;
     case ACTION_FOLLOW:
         follow(functions, exploration);
+        return true;
+    case ACTION_OPEN:
+        if (selected_function(functions, &function))
+            exploration_open_function(exploration, function);
         return true;
     case ACTION_LIBRARIES:
         functions->pane = PANE_LIST;
@@ -556,6 +561,7 @@ static const struct key_binding keys[] = {
      .action = ACTION_LIBRARIES,
      .footer = "libraries",
      .description = "hide the functions of libraries, or show them"},
+    {.keys = {'o'}, .action = ACTION_OPEN, .description = "the source of the function"},
 };
 
 const struct view_ops functions_view = {

@@ -274,6 +274,20 @@ static void take_frame(struct leaks *leaks, struct exploration *exploration)
     }
 }
 
+/* Opens the line of the selected frame or, in the groups, of the frame that they name. */
+static void open_source(const struct leaks *leaks, struct exploration *exploration)
+{
+    const struct leak_stack_data *stack = leaks->stack;
+    const size_t named = stack && stack->user < stack->count ? stack->user
+                         : stack                             ? stack->site
+                                                             : 0;
+    const size_t at = leaks->in_stack ? leaks->frames.selected : named;
+    if (!stack || at >= stack->count || at >= LEAK_FRAMES || stack->frames[at].line == 0)
+        exploration_complain(exploration, "the source of this frame is not known");
+    else
+        exploration_open_source(exploration, stack->frames[at].file, stack->frames[at].line);
+}
+
 static bool act_on_table(struct leaks *leaks, struct exploration *exploration,
                          const struct view_input *input)
 {
@@ -322,6 +336,9 @@ static bool act(struct leaks *leaks, struct exploration *exploration,
     case ACTION_LEFT:
     case ACTION_RIGHT:
         turn(leaks, input->action == ACTION_RIGHT);
+        return true;
+    case ACTION_OPEN:
+        open_source(leaks, exploration);
         return true;
     case ACTION_SUPPRESS:
         suppress(leaks, exploration);
@@ -430,6 +447,7 @@ static const struct key_binding keys[] = {
      .action = ACTION_SUPPRESS,
      .footer = "suppress",
      .description = "write a suppression of the group beside the session; again: take it out"},
+    {.keys = {'o'}, .action = ACTION_OPEN, .description = "the source of the frame"},
 };
 
 const struct view_ops leaks_view = {

@@ -182,8 +182,12 @@ static void turn(struct tree_view *view)
 
 static void show_source(const struct tree_view *view, struct exploration *exploration)
 {
-    if (tree_selected(view) != 0)
-        exploration_show(exploration, VIEW_SOURCE);
+    const uint32_t node = tree_selected(view);
+    const struct session_tree_node *of = node != 0 ? session_tree_node(view->tree, node) : NULL;
+    if (of && of->functions > 0)
+        exploration_open_function(exploration, of->function);
+    else
+        exploration_say(exploration, "this row is no function");
 }
 
 static bool back(struct tree_view *view)
