@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "schemas/array.h"
 
 #define BREAKPOINTS_MAX 4u /* that the processor has */
+#define QUICK_ROUNDS 100u  /* of a wait that seldom lasts, before it sleeps between looks */
 #define RED_ZONE 128u
 #define TEXTS 12288u           /* for attach_threads_put() */
 #define STACK_WANTED 131072u   /* the loader and the recorder's start take about a tenth */
@@ -181,14 +183,27 @@ static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_st
            !may_handle_signal(target, registers->rsp);
 }
 
-/* Waits for one thread. False if it has ended. */
+/*
+ * Waits for one thread. False if it has ended. The kernel does not tell the end of a process's
+ * first thread while another one is a zombie that we have not waited for, so a zombie ends the
+ * wait, too.
+ */
 static bool wait_for(pid_t thread, int *status)
 {
-    pid_t result;
-    do
-        result = waitpid(thread, status, __WALL);
-    while (result < 0 && errno == EINTR);
-    return result == thread && WIFSTOPPED(*status);
+    bool ended = false;
+    for (unsigned round = 0;; round++) {
+        const pid_t result = waitpid(thread, status, __WALL | WNOHANG);
+        if (result == thread)
+            return WIFSTOPPED(*status);
+        if (ended || (result < 0 && errno != EINTR))
+            return false;
+        if (round < QUICK_ROUNDS)
+            sched_yield();
+        else {
+            ended = attach_thread_state(thread, thread) == 'Z';
+            nanosleep(&(struct timespec){0, ended ? 0 : 100000}, NULL);
+        }
+    }
 }
 
 static bool is_at_breakpoint(const struct crowd *crowd, pid_t thread)

@@ -199,13 +199,13 @@ for time_of in range(4 * TIMES):
     check(target.process.poll() is None, "killed mprof-run: the process goes on")
 target.end(signal.SIGTERM)
 
-# The process ends while mprof-run is at work.
-for time_of in range(TIMES):
+# The process ends while mprof-run is at work. Neither its parent nor mprof-run waits for ever.
+for time_of in range(20 * TIMES):
     target = Target([program("attached_stress"), "60", PLUGIN])
     run = subprocess.Popen([RUN, "-q", "-p", str(target.pid), "-f", "-o", f"{FOLDER}/gone.bin"], stderr=subprocess.PIPE, text=True)
     time.sleep(random.random() * 0.03)
     target.process.kill()
-    target.process.wait()
+    target.process.wait(timeout=60)
     said = run.communicate(timeout=60)[1]
     check(run.returncode in (0, 1) and said.count("\n") == run.returncode, f"gone: {run.returncode} {said}")
 
