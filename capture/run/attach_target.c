@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,7 +297,10 @@ bool attach_target_open(struct attach_target *target, pid_t process, char *why, 
     target->process = process;
     const long tracer = status_number(process, "TracerPid");
     if (tracer < 0) {
-        snprintf(why, size, "there is no such process");
+        snprintf(why, size,
+                 kill(process, 0) == 0 || errno == EPERM
+                     ? "its folder in /proc cannot be read; mount /proc, or run as its user"
+                     : "there is no such process");
         return false;
     }
     if (tracer > 0) {

@@ -23,3 +23,7 @@ printf '#!%s\n' "$work/program" >script && chmod +x script
 hidden mprof-run --quiet -o script.bin -- ./script >script.txt 2>&1 || fail "recording a script: $(cat script.txt)"
 mprof-ingest -q -o script.db script.bin || fail "ingest of a script's trace"
 [ "$(meta script.db program)" != "$work/./script" ] || fail "a script is taken for the program"
+
+# A process that runs cannot be attached to. It is not taken for one that does not exist.
+hidden mprof-run --pid $$ >attached.txt 2>&1 && fail "attached without /proc"
+grep -q "process $$: its folder in /proc cannot be read; mount /proc" attached.txt || fail "no reason: $(cat attached.txt)"
