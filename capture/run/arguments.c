@@ -12,6 +12,20 @@
 #include "capture/run/signal.h"
 #include "cli/run_options.h"
 
+/* Says what an option takes instead of a text: one of its choices, or the argument of --help. */
+static void refuse(const char *name, const char *text)
+{
+    const char *takes = "no argument", *one = "";
+    for (size_t i = 0; i < run_command_line.count; i++) {
+        const struct command_option *option = &run_command_line.options[i];
+        if (option->argument && strcmp(option->name, name) == 0) {
+            one = option->choices && *option->choices ? "one of " : "";
+            takes = *one ? option->choices : option->argument;
+        }
+    }
+    command_line_wrong(&run_command_line, "--%s takes %s%s, not \"%s\"", name, one, takes, text);
+}
+
 /* Adds "key=value" to the library's settings. Returns false if the library would reject it. */
 static bool add_setting_of(struct run_arguments *arguments, const char *option, const char *key,
                            const char *value)
@@ -21,8 +35,7 @@ static bool add_setting_of(struct run_arguments *arguments, const char *option, 
     int length = snprintf(one, sizeof(one), "%s%s%s", key, value ? "=" : "", value ? value : "");
     if (length < 0 || (size_t)length >= sizeof(one) || strchr(one, ',') ||
         !options_parse(one, &parsed, bad, sizeof(bad))) {
-        command_line_wrong(&run_command_line, "--%s does not take \"%s\"", option,
-                           value ? value : "");
+        refuse(option, value ? value : "");
         return false;
     }
     size_t used = strlen(arguments->settings);
@@ -47,8 +60,7 @@ static bool set_condition(struct run_arguments *arguments, enum run_option optio
         return condition->kind != RUN_CONDITION_INSIDE ||
                add_setting_of(arguments, start ? "start-on" : "stop-on", start ? "start" : "stop",
                               text);
-    command_line_wrong(&run_command_line, "--%s does not take \"%s\"",
-                       start ? "start-on" : "stop-on", text);
+    refuse(start ? "start-on" : "stop-on", text);
     return false;
 }
 

@@ -278,7 +278,9 @@ static int request(struct client *client, const struct arguments *arguments,
         return 1;
     }
     if (answer == TRACE_ANSWER_NOT_DONE) {
-        say("mprof-ctl", "process %d cannot do this: its recorder is older or has no space left",
+        say("mprof-ctl",
+            "process %d cannot do this: its recorder has no space left, or is of an older version; "
+            "make room on the disk, or start the program again",
             (int)process);
         return 1;
     }

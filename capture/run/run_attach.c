@@ -83,7 +83,7 @@ static int name_trace(const struct run_arguments *arguments, struct names *names
     const size_t length = (size_t)snprintf(root, sizeof(root), "/proc/%d/root", process);
     name_program(process, names->program);
     if (!trace_place_name(arguments->trace, names->program, process, names->trace)) {
-        say("mprof-run", "the name of the trace is too long");
+        say("mprof-run", "the name of the trace is too long; name a shorter one with -o");
         return 1;
     }
     names->there = names->trace;

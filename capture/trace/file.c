@@ -110,6 +110,24 @@ static bool is_disk(long error)
     return error == -ENOSPC || error == -EDQUOT;
 }
 
+/* Returns the meaning of an error that its number does not tell a user, "" for others. */
+static const char *meaning(long error)
+{
+    switch (error) {
+    case -ENOENT:
+        return ", no such folder";
+    case -EACCES:
+    case -EPERM:
+        return ", not allowed";
+    case -EROFS:
+        return ", the file system is read-only";
+    case -EMFILE:
+        return ", too many open files";
+    default:
+        return "";
+    }
+}
+
 static bool refuse(const char *what, long error)
 {
     char digits[24];
@@ -118,12 +136,13 @@ static bool refuse(const char *what, long error)
         if (once_per_run(file->base, file->root))
             message_line(error == -ENOSPC ? "the disk is full" : "the disk quota is used up",
                          ": nothing is recorded into ", file->path,
-                         ". Set MPROF_OUTPUT to another place.", NULL);
+                         ". Name another place with MPROF_OUTPUT or mprof-run -o.", NULL);
         return false;
     }
     message_line(what, " ", file->path, ": error ",
-                 os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error),
-                 "; nothing is recorded. Set MPROF_OUTPUT to another place.", NULL);
+                 os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error), meaning(error),
+                 "; nothing is recorded. Name another place with MPROF_OUTPUT or mprof-run -o.",
+                 NULL);
     return false;
 }
 
@@ -219,8 +238,8 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         return refuse("cannot name the trace in the working directory", -ENAMETOOLONG);
     if (base_is_irregular()) {
         message_line(file->base,
-                     " is not a regular file: nothing is recorded. Set MPROF_OUTPUT to "
-                     "another place.",
+                     " is not a regular file: nothing is recorded. Name another place with "
+                     "MPROF_OUTPUT or mprof-run -o.",
                      NULL);
         return false;
     }

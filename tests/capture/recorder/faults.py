@@ -44,7 +44,7 @@ memory = record("memory", ending="ended")
 check(len(memory.main.failed) >= 60, f"memory: {len(memory.main.failed)} failed calls recorded")
 
 # The trace's own descriptor was open before. A child gets none for its trace.
-full = record("descriptors", messages=1, says="error 24; nothing is recorded", others=0, ending="ended")
+full = record("descriptors", messages=1, says="error 24, too many open files; nothing is recorded", others=0, ending="ended")
 check(total(full.main) >= 120000, f"descriptors: {total(full.main)} events")
 lost = record("lost-descriptors", messages=1, says="error 24", others=0, ending="error", sound=False)
 check(total(lost.main) + int(lost.main.header["dropped"]) >= 120000, f"lost-descriptors: {lost.main.header}")

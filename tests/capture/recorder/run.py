@@ -34,7 +34,11 @@ os.unlink(folder + "/own-program")
 expect(run("/etc/passwd"), 126, "not executable", "a file that is no program")
 expect(run(), 2, "mprof-run --help lists", "no program")
 expect(run("--nonsense"), 2, "no option --nonsense; mprof-run --help lists", "an unknown option")
-expect(run("--clock=slow", "true"), 2, "--clock", "a bad option")
+expect(run("--clock=slow", "true"), 2, "--clock takes one of exact fast, not \"slow\"; mprof-run --help", "a bad option")
+expect(run("--sample=much", "true"), 2, '--sample takes SIZE, not "much"; mprof-run --help', "a bad size")
+expect(run("-o", folder + "/absent/t.bin", "true"), 0, "error 2, no such folder; nothing is recorded. Name another place "
+       "with MPROF_OUTPUT or mprof-run -o.", "a folder that is not there")
+expect(run("-o", folder + "/absent/t.bin", "env", "-i", "true"), 0, "no trace was written", "no trace")
 expect(run("--help"), 0, "--free-stacks", "--help")
 expect(run("--version"), 0, "mprof-run ", "--version")
 names = [name for name in os.listdir(folder) if name.endswith(".bin")]
