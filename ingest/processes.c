@@ -150,7 +150,11 @@ bool trace_list_add(struct trace_list *list, const char *path, struct ingest_sta
     if (!add_folder(list, path, is_trace, &found, status))
         return false;
     return found > 0 ||
-           ingest_fail(status, INGEST_BAD_INPUT, "%s: there is no trace in this directory", path);
+           ingest_fail(
+               status, INGEST_BAD_INPUT,
+               "%s: there is no trace in this folder; name the file that mprof-run wrote, or the "
+               "folder beside it",
+               path);
 }
 
 void trace_list_free(struct trace_list *list)

@@ -165,7 +165,8 @@ static int take_operands(struct arguments *arguments, int count, char **values)
     /* The report may also come last. */
     const int place = count == 2 && !is_report(values[0]) && is_report(values[1]) ? 1 : 0;
     if (count == 2 && !is_report(values[place]))
-        return command_line_wrong(line, "there is no report \"%s\"", values[0]);
+        return command_line_wrong(line, "there is no report \"%s\"; the reports are: %s", values[0],
+                                  line->words);
     arguments->report = report_find(count == 2 ? values[place] : "summary");
     arguments->report_given = count == 2;
     arguments->session = values[count == 2 ? 1 - place : 0];

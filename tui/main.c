@@ -172,7 +172,9 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
          arguments->graphs == STORED_GRAPHS_RUN_ALL))
         return command_line_wrong(line, "no session named");
     if (count - optind > (arguments->graphs == STORED_GRAPHS_NONE ? 2 : 1))
-        return command_line_wrong(line, "too many sessions named");
+        return command_line_wrong(line, arguments->graphs == STORED_GRAPHS_NONE
+                                            ? "too many sessions named: name one, or two to compare"
+                                            : "too many sessions named: name one");
     /* Of two sessions the second one is browsed, beside the first. */
     arguments->session = optind < count ? values[count - 1] : NULL;
     arguments->browser.other = count - optind == 2 ? values[optind] : NULL;

@@ -125,7 +125,8 @@ static struct trace_file *begin(int descriptor, const char *path, struct ingest_
     }
     file->descriptor = descriptor;
     if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0) {
-        ingest_fail(status, INGEST_BAD_INPUT, "%s: cannot be opened: %s", path,
+        ingest_fail(status, INGEST_BAD_INPUT,
+                    "%s: cannot be opened: %s; name the file that mprof-run wrote", path,
                     strerror(descriptor < 0 ? error : errno));
         trace_file_close(file);
         return NULL;

@@ -298,7 +298,11 @@ bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
             return false;
     }
     if (file->count == 0)
-        return report_fail(error, "%.300s: there is no budget in this file", path);
+        return report_fail(
+            error,
+            "%.300s: there is no budget in this file; a budget is a line NAME: GRAPH | "
+            "MEASURE OP LIMIT",
+            path);
     return true;
 }
 

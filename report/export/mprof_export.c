@@ -98,7 +98,11 @@ static int take_option(struct arguments *arguments, enum export_option option, c
     switch (option) {
     case EXPORT_OPTION_FORMAT:
         arguments->format = export_find_format(value);
-        return arguments->format ? -1 : wrong("--format", "one of the formats of --help", value);
+        return arguments->format
+                   ? -1
+                   : command_line_wrong(&export_command_line,
+                                        "--format needs one of %s, not \"%.80s\"",
+                                        export_command_line.options[option].choices, value);
     case EXPORT_OPTION_OUTPUT:
         export->path = strcmp(value, "-") == 0 ? NULL : value;
         return -1;

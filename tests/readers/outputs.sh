@@ -62,7 +62,7 @@ says 1 'is a directory' mprof-export -f csv -o "$work" "$session"
 echo nothing >"$work/text.db"
 says 1 'text.db' mprof-export -f csv "$work/text.db"
 says 2 'no format' mprof-export "$session"
-says 2 'one of the formats' mprof-export -f jpeg "$session"
+says 2 '--format needs one of pprof pprof-text .* csv ndjson, not "jpeg"' mprof-export -f jpeg "$session"
 says 2 'no session' mprof-export -f csv
 says 2 'more than one session' mprof-export -f csv "$session" "$session"
 says 2 'has no differences' mprof-export -f massif --base "$session" "$session"

@@ -76,7 +76,7 @@ head -c 20000 "$session" >cut.db
 says 1 'cut.db' mprof-report cut.db
 says 2 'no session named' mprof-report
 says 2 'no session named' mprof-report leaks
-says 2 'there is no report "leeks"' mprof-report leeks "$session"
+says 2 'there is no report "leeks"; the reports are: summary peak leaks functions' mprof-report leeks "$session"
 says 2 'more than one report and one session' mprof-report leaks a b
 says 2 '--format is text, csv, json or markdown, not xml' mprof-report --format xml "$session"
 says 2 '--by is user' mprof-report peak --by size "$session"

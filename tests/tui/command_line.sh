@@ -24,7 +24,7 @@ expect() {
 }
 
 expect 2 'no session named'
-expect 2 'too many sessions' a.db b.db c.db
+expect 2 'too many sessions named: name one, or two to compare' a.db b.db c.db
 expect 2 "no option --nonsense; mprof-tui --help" --nonsense a.db
 expect 2 'as in 80x24' --script - --size 80 a.db
 expect 2 'works with --script' --size 80x24 "$work/session.db"
