@@ -70,6 +70,7 @@ void session_groups_free(struct session_group_set *set)
  * run over.
  */
 enum { PACKED_CELLS_MIN = 4096, PACKED_COUNT_BITS = 24 };
+enum { CELLS_PER_LOOK = 1 << 18 };
 #define PACKED_BYTES_MAX (UINT64_C(1) << (64 - PACKED_COUNT_BITS))
 
 /* The sums of one thread. */
@@ -137,6 +138,8 @@ static void empty_packed(struct summing *summing)
 {
     for (size_t cell = 0; summing->packed && cell < summing->capacity; cell++) {
         const uint64_t word = summing->packed[cell];
+        if (word == 0)
+            continue;
         summing->sums[cell].bytes += word >> PACKED_COUNT_BITS;
         summing->sums[cell].allocations += word & ((1 << PACKED_COUNT_BITS) - 1);
         summing->packed[cell] = 0;
@@ -251,6 +254,8 @@ static bool add_sums(struct summing *sum, const struct summing *part, struct ses
     const size_t count = codes ? part->codes.count : part->capacity;
     for (size_t i = 0; i < count; i++) {
         uint32_t number = (uint32_t)i;
+        if (i % CELLS_PER_LOOK == 0 && !scan_go_on(sum->set->session, error))
+            return false;
         if (codes && !code_map_add(&sum->codes, part->codes.codes[i], GROUPS_MAX, &number))
             return fail_codes(&sum->codes, error);
         if (codes && !room_for_sums(sum, error))
@@ -314,11 +319,13 @@ bool group_set_sum(struct session_group_set *set, struct session_error *error)
     }
     good = good && scan_chunks(set->session, set->rows.chunks, sum_chunk, (void **)contexts,
                                threads, error);
-    for (size_t i = 0; good && i < threads; i++)
+    for (size_t i = 0; good && i < threads; i++) {
         empty_packed(contexts[i]);
+        good = scan_go_on(set->session, error);
+    }
     for (size_t i = 1; good && i < threads; i++)
         good = add_sums(contexts[0], contexts[i], error);
-    good = good && take_sums(set, contexts[0], error);
+    good = good && take_sums(set, contexts[0], error) && scan_go_on(set->session, error);
     for (size_t i = 0; i < threads; i++)
         summing_free(contexts[i]);
     return good;

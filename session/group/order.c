@@ -12,6 +12,9 @@
 #include "session/filter/sort_order.h"
 #include "session/group/group_state.h"
 
+/* Until the next look for a cancel. */
+enum { GROUPS_PER_LOOK = 1 << 16, GROUPS_COMPARED_PER_LOOK = 1 << 12 };
+
 /* ---- keys ---- */
 
 uint64_t group_value(const struct session_group_set *set, uint32_t group, size_t dimension)
@@ -197,7 +200,7 @@ static bool merge(const struct session_group_set *set, size_t part, const uint32
     size_t left = begin;
     size_t right = middle;
     for (size_t i = begin; i < end; i++) {
-        if (i % 4096 == 0 && scan_cancelled(set->session))
+        if (i % GROUPS_COMPARED_PER_LOOK == 0 && scan_cancelled(set->session))
             return false;
         const bool take_left =
             left < middle &&
@@ -273,6 +276,7 @@ static bool sort_left(struct session_group_set *set, const uint64_t *keys,
         left[set->order[i]] = true;
     for (size_t i = 0; good && i < set->made; i++) {
         const uint32_t group = set->by_key[i];
+        good = i % GROUPS_PER_LOOK != 0 || scan_go_on(set->session, error);
         if (left[group])
             entries[count++] = (struct sort_entry){keys[group], group};
     }
@@ -292,11 +296,13 @@ bool session_groups_sort(struct session_group_set *set, enum session_group_measu
     uint64_t *keys = calloc(set->made + 1, sizeof(*keys));
     if (!keys)
         return session_fail_memory(error, "the order of groups");
-    for (size_t i = 0; i < set->count; i++) {
+    bool good = true;
+    for (size_t i = 0; good && i < set->count; i++) {
         const uint64_t value = group_measure(set, set->order[i], measure);
         keys[set->order[i]] = descending ? ~value : value;
+        good = i % GROUPS_PER_LOOK != 0 || scan_go_on(set->session, error);
     }
-    bool good = sort_left(set, keys, error);
+    good = good && sort_left(set, keys, error);
     free(keys);
     return good;
 }
@@ -315,6 +321,7 @@ bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool 
     }
     uint64_t rank = 0;
     for (size_t i = 0; good && i < set->count; i++) {
+        good = i % GROUPS_PER_LOOK != 0 || scan_go_on(set->session, error);
         rank += i > 0 && compare_part(set, key, sorted[i - 1], sorted[i]) != 0;
         const bool null = group_key(set, sorted[i], key).is_null;
         keys[sorted[i]] = null ? UINT64_MAX : descending ? UINT64_MAX - 1 - rank : rank;

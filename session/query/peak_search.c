@@ -413,6 +413,8 @@ bool peak_search_end(struct peak_search *search, const struct peak_sum *sums,
 {
     search->buckets = sums;
     find_candidates(search);
+    if (!scan_go_on(selection->session, error))
+        return false;
     while (choose_buckets(search, selection->peak_bytes)) {
         if (!sweep_chosen(search, selection, error))
             return false;

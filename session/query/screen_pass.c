@@ -273,6 +273,7 @@ static bool pass(struct screen *screen, struct selection *selection, struct sess
             stack_tables_empty(&((struct screen_sums *)contexts.each[i])->tables);
         if (i > 0)
             merge(contexts.each[0], contexts.each[i]);
+        good = scan_go_on(selection->session, error);
     }
     if (screen->stacks)
         stack_summing_close(&screen->summing, selection, good);

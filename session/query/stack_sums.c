@@ -19,6 +19,8 @@ enum { COUNT_BITS = 24, BYTE_BITS = 64 - COUNT_BITS };
 #define COUNT_OF(packed) ((packed) & ((UINT64_C(1) << COUNT_BITS) - 1))
 #define BYTES_OF(packed) ((packed) >> COUNT_BITS)
 
+enum { STACKS_PER_LOOK = 1 << 17 };
+
 void stack_tables_empty(struct stack_tables *tables)
 {
     struct stack_summing *summing = tables->summing;
@@ -27,6 +29,9 @@ void stack_tables_empty(struct stack_tables *tables)
     pthread_mutex_lock(&summing->lock);
     for (uint32_t stack = 0; stack < summing->stacks; stack++) {
         struct stack_sum *sum = &summing->sums[stack];
+        /* Who goes on looks again, and drops the sums. */
+        if (stack % STACKS_PER_LOOK == 0 && scan_cancelled(summing->session))
+            break;
         if (tables->all[stack] == 0)
             continue;
         sum->bytes += BYTES_OF(tables->all[stack]);
@@ -206,17 +211,18 @@ static bool sum_stacks(struct selection *selection, struct stack_summing *summin
         struct stack_tables *tables = contexts.each[i];
         stack_tables_place(tables, summing, tables + 1);
     }
-    const bool good =
-        selection->session->estimate
-            ? scan_each_chunk(selection->session, &selection->set,
-                              COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
-                                  COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK) |
-                                  COLUMN_BIT(COLUMN_THREAD),
-                              add_sampled, contexts.each, contexts.threads, error)
-            : scan_chunks(selection->session, selection->set.chunks, add_chunk, contexts.each,
-                          contexts.threads, error);
-    for (size_t i = 0; good && i < contexts.threads; i++)
+    bool good = selection->session->estimate
+                    ? scan_each_chunk(selection->session, &selection->set,
+                                      COLUMN_BIT(COLUMN_SIZE) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                                          COLUMN_BIT(COLUMN_LIFE_NS) | COLUMN_BIT(COLUMN_STACK) |
+                                          COLUMN_BIT(COLUMN_THREAD),
+                                      add_sampled, contexts.each, contexts.threads, error)
+                    : scan_chunks(selection->session, selection->set.chunks, add_chunk,
+                                  contexts.each, contexts.threads, error);
+    for (size_t i = 0; good && i < contexts.threads; i++) {
         stack_tables_empty(contexts.each[i]);
+        good = scan_go_on(selection->session, error);
+    }
     scan_contexts_close(&contexts);
     return good;
 }

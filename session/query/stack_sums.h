@@ -63,7 +63,8 @@ void stack_rows_look(const struct stack_summing *summing, const struct column_st
                      uint32_t chunk, struct stack_rows *rows);
 /* Adds the rows of a block. Not for samples. */
 void stack_tables_add(struct stack_tables *tables, struct stack_rows *rows);
-/* Adds what the thread has to the sums. */
+/* Adds what the thread has to the sums. A cancel ends it early, and the sums are wrong then: the
+ * caller looks again. */
 void stack_tables_empty(struct stack_tables *tables);
 
 /* Finds selection->stack_sums by a pass of its own. Returns false with `error` set. */

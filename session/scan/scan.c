@@ -386,6 +386,19 @@ bool scan_each_chunk(struct session *session, const struct row_set *set, unsigne
     return scan_wanted_chunks(session, set, columns, NULL, visit, contexts, threads, error);
 }
 
+/* Clears memory. Looks for a cancel now and then. */
+static bool clear(const struct session *session, uint8_t *memory, size_t size,
+                  struct session_error *error)
+{
+    const size_t step = (size_t)2 << 20;
+    for (size_t i = 0; i < size; i += step) {
+        if (!scan_go_on(session, error))
+            return false;
+        memset(memory + i, 0, size - i < step ? size - i : step);
+    }
+    return true;
+}
+
 bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
                         size_t most, struct session_error *error)
 {
@@ -399,7 +412,11 @@ bool scan_contexts_open(const struct session *session, struct scan_contexts *con
             break;
         if (!context)
             return session_fail_memory(error, "a pass over the allocations");
-        contexts->each[contexts->threads++] = memset(context, 0, rounded);
+        contexts->each[contexts->threads++] = context;
+        if (!clear(session, context, rounded, error)) {
+            scan_contexts_close(contexts);
+            return false;
+        }
     }
     return true;
 }

@@ -91,7 +91,8 @@ struct scan_contexts {
     void *each[SCAN_THREADS_MAX];
 };
 /* Makes contexts of `size` bytes, as many as there are threads, but at most `most` bytes in all
- * (and one at least). Returns false with `error` set; otherwise scan_contexts_close() frees them.
+ * (and one at least). Returns false with `error` set, also if the session's questions are
+ * cancelled; otherwise scan_contexts_close() frees them.
  */
 bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
                         size_t most, struct session_error *error);
