@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls mprof_stop() and mprof_restart() while other threads allocate without a pause, and threads
- * come and go. After each restart each of four threads makes 300 turns, each with one allocation, before
- * the next round begins. usage: restart_storm FOLDER ROUNDS. Ends with 0, recorded or not.
+ * come and go. After each restart each of four threads makes 300 turns, each with one allocation,
+ * before the next round begins. usage: restart_storm FOLDER ROUNDS. Ends with 0, recorded or not.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,8 @@ enum { THREADS = 4, KEPT = 64, TURNS_A_ROUND = 300, TURNS_OF_VISITOR = 1000 };
 static atomic_int finished;
 static atomic_uint turns_made[THREADS];
 
-/* Allocates and frees: a visitor, whose `turns` is NULL, for 1,000 turns, the others until the end. */
+/* Allocates and frees: a visitor, whose `turns` is NULL, for 1,000 turns, the others until the end.
+ */
 static void *churn(void *turns)
 {
     void *kept[KEPT] = {NULL};
