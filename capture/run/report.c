@@ -51,7 +51,7 @@ void run_report(const char *trace, time_t since)
             "sudo kept it out: put mprof-run behind that",
             trace);
     else if (sum.traces == 1)
-        say("mprof-run", "recorded %s", trace);
+        say("mprof-run", "recorded %s; mprof-ingest makes a session of it", trace);
     else {
         if (sum.traces > sum.processes)
             snprintf(programs, sizeof(programs), " that ran %zu programs", sum.traces);

@@ -147,7 +147,7 @@ is titles.db "titles" "SELECT program, argv, executable = '$PWD/titles' FROM pro
 
 # One process alone is as it was.
 "$run" -o alone.bin ./eater 2>said.txt || complain "alone"
-grep -q "recorded $PWD/alone.bin\$" said.txt || complain "said of one process: $(cat said.txt)"
+grep -q "recorded $PWD/alone.bin; mprof-ingest makes a session of it\$" said.txt || complain "said of one process: $(cat said.txt)"
 "$ingest" alone.bin >out.txt || complain "alone"
 [ "$(ls -d alone*)" = "$(printf 'alone.bin\nalone.db')" ] || complain "files of one process: $(ls -d alone*)"
 grep -qE '^(run|selected) ' out.txt && complain "a run of one process: $(cat out.txt)"

@@ -72,7 +72,7 @@ open(kept, "w").write("mine")
 expect(run("--force", "-o", "there.bin", "true"), 1, "there.bin.d: cannot be replaced: it contains other files", "a file of someone else")
 check(open(kept).read() == "mine" and os.path.exists(old), "it is left alone")
 os.unlink(kept)
-expect(run("--force", "-o", "there.bin", "true"), 0, "recorded " + folder + "/there.bin\n", "one process alone")
+expect(run("--force", "-o", "there.bin", "true"), 0, "recorded " + folder + "/there.bin; mprof-ingest makes a session of it\n", "one process alone")
 check(not os.path.exists(folder + "/there.bin.d"), "no folder without need")
 
 # The ways in which tests/programs/executes.c executes a program.
