@@ -124,11 +124,13 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
             grouped(summary->reallocs));
     fputs("peak         ", out);
     put_size(out, summary->peak_bytes);
-    fprintf(out, " in %s blocks, at ", grouped(summary->peak_count));
+    fprintf(out, " in %s block%s, at ", grouped(summary->peak_count),
+            summary->peak_count == 1 ? "" : "s");
     put_time(out, summary->peak_ns);
     fputs(summary->stopped ? "\nlive at stop " : "\nlive at end  ", out);
     put_size(out, summary->live_bytes);
-    fprintf(out, " in %s blocks\n", grouped(summary->live_count));
+    fprintf(out, " in %s block%s\n", grouped(summary->live_count),
+            summary->live_count == 1 ? "" : "s");
     fprintf(out, "threads      %s, %s distinct stacks\n", grouped(summary->threads),
             grouped(summary->stacks));
     if (summary->sample_interval) {
