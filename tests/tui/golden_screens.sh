@@ -98,9 +98,23 @@ sqlite3 "$work/alike.db" "UPDATE function SET name = 'make(int)' WHERE name IN (
 session=$work/alike.db
 play alike.80x24 alike 80x24
 play alike.120x40 alike 120x40
-printf 'key 2 :\ntype w! %s\nkey Enter\n' "$work/slots.csv" >"$work/slots.script"
-"$MPROF_BUILD/bin/mprof-tui" --script "$work/slots.script" "$session" >"$work/slots.txt" || failed=1
-head -1 "$work/slots.csv" | tr ',' '\n' | sort | uniq -d | grep . && echo 'two columns have one name' && failed=1
+# one_name_each: no two layers of the timeline have one name in a file, nor in the line about a slot.
+one_name_each() {
+    printf 'key 2 p\ndump\nkey :\ntype w! %s\nkey Enter\n' "$work/slots.csv" >"$work/slots.script"
+    "$MPROF_BUILD/bin/mprof-tui" --script "$work/slots.script" --size 160x40 "$session" >"$work/slots.txt" || failed=1
+    head -1 "$work/slots.csv" | tr ',' '\n' | sort | uniq -d | grep . && echo 'two columns have one name' && failed=1
+    sed -n 's/^ by //p' "$work/slots.txt" | sed -E 's/ [0-9.]+%( *|$)/\n/g' | grep . | sort >"$work/shares.txt"
+    grep -q 'make (' "$work/shares.txt" || { echo "no make in the slot: $(cat "$work/shares.txt")"; failed=1; }
+    uniq -d "$work/shares.txt" | grep . && echo 'two functions of a slot have one name' && failed=1
+    return 0
+}
+one_name_each
+# Of one place, as functions of a header in two modules; then of one module, too, as without debug information.
+sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = 3, line = 12,
+    module_id = 1 + (id = (SELECT max(id) FROM function WHERE name = 'make(int)')) WHERE name = 'make(int)'"
+one_name_each
+sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = NULL, line = NULL, module_id = 1 WHERE name = 'make(int)'"
+one_name_each
 session=$work/session.db
 
 # Keys that come together end in the same screen as keys that come one by one.

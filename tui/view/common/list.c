@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/view/common/list.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "tui/screen/theme.h"
 
 enum table_answer list_update(struct exploration *exploration, struct table *table,
@@ -38,6 +42,34 @@ void list_function_cell(const struct session *session, uint32_t function, struct
     cell->name = session_function_name(session, function);
     cell->place = session_function_place(session, function);
     cell->module = session_function_module(session, function);
+}
+
+void list_add_namesake(struct list_namesakes *namesakes, const struct session *session,
+                       uint32_t function, uint32_t other)
+{
+    if (strcmp(session_function_place(session, function), session_function_place(session, other)) !=
+        0)
+        namesakes->elsewhere = true;
+    else if (strcmp(session_function_module(session, function),
+                    session_function_module(session, other)) != 0)
+        namesakes->in_other_module = true;
+    else
+        namesakes->alike = true;
+}
+
+void list_tell_apart(const struct list_namesakes *namesakes, const struct session *session,
+                     uint32_t function, char *out, size_t size)
+{
+    const char *place = namesakes->elsewhere ? session_function_place(session, function) : "";
+    const bool named = namesakes->in_other_module || (namesakes->elsewhere && !*place);
+    const char *module = named ? session_function_module(session, function) : "";
+    char id[32] = "";
+    if (namesakes->alike)
+        snprintf(id, sizeof(id), "function %" PRIu32, function);
+    *out = '\0';
+    if (*place || *module || *id)
+        snprintf(out, size, " (%.200s%s%.200s%s%s)", place, *place && *module ? " " : "", module,
+                 (*place || *module) && *id ? " " : "", id);
 }
 
 struct alike_name list_legend_name(void *context, size_t entry)

@@ -234,22 +234,24 @@ static void share_name(const struct timeline *timeline, const struct session *se
 {
     const uint32_t function = timeline->shares[at].function;
     const char *name = session_function_name(session, function);
+    struct list_namesakes namesakes = {.alike = false};
     bool one_name = false, one_short_name = false;
     short_name(out, size, name);
     for (size_t i = 0; i < timeline->share_count; i++) {
         char other[SHORT_NAME_SIZE];
         const char *of = session_function_name(session, timeline->shares[i].function);
-        one_name = one_name || (i != at && strcmp(of, name) == 0);
-        one_short_name =
-            one_short_name || (i != at && strcmp(short_name(other, sizeof(other), of), out) == 0);
+        if (i == at || strcmp(short_name(other, sizeof(other), of), out) != 0)
+            continue;
+        one_short_name = true;
+        if (strcmp(of, name) == 0) {
+            one_name = true;
+            list_add_namesake(&namesakes, session, function, timeline->shares[i].function);
+        }
     }
     if (one_short_name && !one_name)
         short_name_with_parameters(out, size, name);
     const size_t length = strlen(out);
-    const char *place = session_function_place(session, function);
-    if (one_name)
-        snprintf(out + length, size - length, " (%s)",
-                 *place ? place : session_function_module(session, function));
+    list_tell_apart(&namesakes, session, function, out + length, size - length);
 }
 
 static void render_shares(const struct timeline *timeline, const struct exploration *exploration,

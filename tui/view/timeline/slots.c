@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/view/common/list.h"
 #include "tui/view/timeline/timeline.h"
 
 enum {
@@ -70,19 +71,21 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ou
     out->number = numbers[column];
 }
 
-/* Returns what tells a layer from another one of its name, "" if there is none. */
-static const char *layer_place(const struct session_legend *legend, const struct session *session,
-                               size_t at)
+enum { APART_SIZE = 450 };
+
+/* Writes what tells a layer from others of its name, "" if there are none. */
+static void tell_layer_apart(const struct session_legend *legend, const struct session *session,
+                             size_t at, char out[APART_SIZE])
 {
     const uint32_t function = legend->entry[at].function;
-    bool shared = false;
-    for (size_t i = 0; i < legend->count; i++)
-        shared =
-            shared || (i != at && strcmp(legend->entry[i].label, legend->entry[at].label) == 0);
-    if (!shared || function == 0)
-        return "";
-    const char *place = session_function_place(session, function);
-    return *place ? place : session_function_module(session, function);
+    struct list_namesakes namesakes = {.alike = false};
+    for (size_t i = 0; i < legend->count; i++) {
+        const uint32_t other = legend->entry[i].function;
+        if (i != at && function != 0 && other != 0 &&
+            strcmp(legend->entry[i].label, legend->entry[at].label) == 0)
+            list_add_namesake(&namesakes, session, function, other);
+    }
+    list_tell_apart(&namesakes, session, function, out, APART_SIZE);
 }
 
 bool timeline_write_slots(const struct timeline *timeline, const struct session *session, FILE *out,
@@ -92,13 +95,14 @@ bool timeline_write_slots(const struct timeline *timeline, const struct session 
                                         [TIMELINE_RATE] = "allocations",
                                         [TIMELINE_NET] = "net_bytes"};
     struct table_column all[COLUMNS + SESSION_COLORS];
-    char titles[SESSION_COLORS][sizeof(timeline->legend->entry[0].label) + 300];
+    char titles[SESSION_COLORS][sizeof(timeline->legend->entry[0].label) + APART_SIZE + 16];
     const size_t layers = timeline->legend->count;
     memcpy(all, columns, sizeof(columns));
     for (size_t i = 0; i < layers; i++) {
-        const char *place = layer_place(timeline->legend, session, i);
-        snprintf(titles[i], sizeof(titles[i]), *place ? "%s: %s (%.250s)" : "%s: %s",
-                 shown[timeline->mode], timeline->legend->entry[i].label, place);
+        char apart[APART_SIZE];
+        tell_layer_apart(timeline->legend, session, i, apart);
+        snprintf(titles[i], sizeof(titles[i]), "%s: %s%s", shown[timeline->mode],
+                 timeline->legend->entry[i].label, apart);
         all[COLUMNS + i] = (struct table_column){.title = titles[i]};
     }
     const struct table_source source = {.context = (void *)timeline,
