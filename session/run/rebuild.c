@@ -46,7 +46,8 @@ static int start(pid_t *child, const char *path, int messages)
     int reason = ENOENT;
     if (slash && slash + 1 + sizeof(ingest) <= beside + sizeof(beside)) {
         memcpy(slash + 1, ingest, sizeof(ingest));
-        reason = posix_spawn(child, beside, &files, &attributes, arguments, environ);
+        if (access(beside, X_OK) == 0)
+            reason = posix_spawn(child, beside, &files, &attributes, arguments, environ);
     }
     if (reason != 0)
         reason = posix_spawnp(child, ingest, &files, &attributes, arguments, environ);
@@ -86,7 +87,7 @@ bool rebuild_run(const struct session *session, const char *path, struct session
     pid_t child;
     if (pipe2(messages, O_CLOEXEC) != 0)
         return session_fail(error, 0, "mprof-ingest cannot be run: %s", strerror(errno));
-    const int reason = start(&child, path, messages[1]);
+    int reason = start(&child, path, messages[1]);
     close(messages[1]);
     if (reason == 0) {
         listen_to(session, child, messages[0], said, sizeof(said));
@@ -94,6 +95,9 @@ bool rebuild_run(const struct session *session, const char *path, struct session
         }
     }
     close(messages[0]);
+    /* posix_spawn may say by this status that there is no such program, as under qemu. */
+    if (reason == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        reason = ENOENT;
     if (reason != 0)
         return session_fail(error, 0, "mprof-ingest, which makes the sums, cannot be run: %s",
                             strerror(reason));
