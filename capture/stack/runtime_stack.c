@@ -4,10 +4,12 @@
  * a runtime belongs to the native frame in which its address lies, that is, to the innermost one
  * whose stack pointer is not above the address. Both lists are ordered by these addresses. So one
  * pass from the outermost frame inward merges them. With one runtime, the pass begins where the
- * stack differs from the last one.
+ * stack differs from the last one. It only computes the paths of the frames. Their nodes are found
+ * afterwards: the table of all nodes is large, so its cache lines need time to arrive.
  */
 #include "capture/stack/runtime_stack.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "capture/stack/context_tree.h"
@@ -25,8 +27,9 @@ struct evaluated {
 /* A frame of the merged stack. */
 struct merged {
     uint64_t pc, path;
-    uint32_t node;
-    enum trace_node_frame frame;
+    uint32_t node; /* 0: not found yet */
+    uint8_t frame; /* enum trace_node_frame */
+    bool no_rule;
     uint32_t natives; /* native frames up to this one */
 };
 
@@ -51,18 +54,18 @@ struct runtime_stack {
 struct merge {
     struct runtime_stack *stack;
     void *context;
-    uint32_t at;   /* frames merged so far */
-    uint32_t same; /* so many frames are those of the last stack, as far as is known */
-    uint32_t node; /* of the last frame merged */
-    uint64_t path;
+    uint32_t at;      /* frames merged so far */
+    uint32_t same;    /* so many frames are those of the last stack, as far as is known */
+    uint32_t first;   /* the first frame that is not one of those, if `same` is 0 */
+    uint64_t path;    /* of the last frame merged */
     uint32_t natives; /* merged so far */
     uint32_t
         unchanged; /* the outermost so many frames of the last runtime read are the last ones */
-    uint32_t next[RUNTIMES_MAX]; /* the next one to merge of each runtime, in `last` */
-    uint32_t end[RUNTIMES_MAX];
     uint32_t runtimes;
     uint32_t total;
-    bool cut; /* a runtime had more frames than there is room for */
+    bool cut;                    /* a runtime had more frames than there is room for */
+    uint32_t next[RUNTIMES_MAX]; /* the next one to merge of each runtime, in `last` */
+    uint32_t end[RUNTIMES_MAX];
 };
 
 size_t runtime_stack_size(uint32_t limit)
@@ -134,67 +137,60 @@ static void read_runtime(struct merge *merge, uint32_t index)
     merge->total = merge->end[index] = first + count;
 }
 
-/* Merges a frame that the last stack did not have there. As put(). */
-static __attribute__((noinline)) bool put_new(struct merge *merge, uint64_t pc,
+/* Merges a frame that the last stack did not have there. Its node is known if the thread has found
+ * it before. */
+static __attribute__((noinline)) void put_new(struct merge *merge, uint64_t pc,
                                               enum trace_node_frame frame, bool no_rule)
 {
     struct runtime_stack *stack = merge->stack;
-    merge->same = 0;
-    stack->merged_count = merge->at; /* what lies further inward is overwritten */
-    merge->path = context_tree_path(merge->path, pc, frame);
-    struct merged *recent = &stack->recent[merge->path % RECENT];
-    if (recent->path == merge->path && recent->pc == pc && recent->frame == frame &&
-        recent->node != 0) {
-        merge->node = recent->node;
-    } else {
-        merge->node =
-            no_rule ? context_tree_no_rule_node(merge->node, merge->path, pc, frame, merge->context)
-                    : context_tree_node(merge->node, merge->path, pc, frame, merge->context);
-        if (!merge->node)
-            return false;
-        *recent =
-            (struct merged){.pc = pc, .path = merge->path, .node = merge->node, .frame = frame};
+    if (merge->same != 0) {
+        merge->same = 0;
+        merge->first = stack->merged_count =
+            merge->at; /* what lies further inward is overwritten */
     }
-    stack->merged[merge->at] = (struct merged){.pc = pc,
-                                               .path = merge->path,
-                                               .node = merge->node,
-                                               .frame = frame,
-                                               .natives = merge->natives};
-    stack->merged_count = ++merge->at;
-    return true;
+    merge->path = context_tree_path(merge->path, pc, frame);
+    const struct merged *recent = &stack->recent[merge->path % RECENT];
+    const bool known = recent->path == merge->path && recent->pc == pc && recent->frame == frame;
+    if (!known)
+        context_tree_prefetch(merge->path);
+    stack->merged[merge->at++] = (struct merged){.pc = pc,
+                                                 .path = merge->path,
+                                                 .node = known ? recent->node : 0,
+                                                 .frame = (uint8_t)frame,
+                                                 .no_rule = no_rule,
+                                                 .natives = merge->natives};
 }
 
-/* Merges one frame. Returns false if its node could not be written. */
-static inline bool put(struct merge *merge, uint64_t pc, enum trace_node_frame frame, bool no_rule)
+/* Merges one frame. */
+static inline void put(struct merge *merge, uint64_t pc, enum trace_node_frame frame, bool no_rule)
 {
     const struct merged *to = &merge->stack->merged[merge->at];
-    if (merge->at >= merge->same || to->pc != pc || to->frame != frame)
-        return put_new(merge, pc, frame, no_rule);
-    merge->node = to->node;
+    if (merge->at >= merge->same || to->pc != pc || to->frame != frame) {
+        put_new(merge, pc, frame, no_rule);
+        return;
+    }
     merge->path = to->path;
     merge->at++;
-    return true;
 }
 
 /* Merges the frames of all runtimes whose place is not below `sp`. */
-static bool put_evaluated(struct merge *merge, uint64_t sp)
+static void put_evaluated(struct merge *merge, uint64_t sp)
 {
     for (uint32_t index = 0; index < merge->runtimes; index++) {
         const struct evaluated *last = merge->stack->last;
         uint32_t next = merge->next[index];
         while (next < merge->end[index] && last[next].place >= sp)
-            if (!put(merge, last[next++].pc, CONTEXT_TREE_RUNTIME, false))
-                return false;
+            put(merge, last[next++].pc, CONTEXT_TREE_RUNTIME, false);
         merge->next[index] = next;
     }
-    return true;
 }
 
-static bool put_native(struct merge *merge, uint64_t pc, uint64_t sp, bool exact, bool no_rule)
+static void put_native(struct merge *merge, uint64_t pc, uint64_t sp, bool exact, bool no_rule)
 {
     merge->natives++;
-    return put(merge, pc, exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN, no_rule) &&
-           (!merge->total || put_evaluated(merge, sp));
+    put(merge, pc, exact ? TRACE_FRAME_EXACT : TRACE_FRAME_RETURN, no_rule);
+    if (merge->total)
+        put_evaluated(merge, sp);
 }
 
 /*
@@ -224,33 +220,55 @@ static void skip_same(struct merge *merge, const struct stack_walked *walked, en
     merge->at = at;
     merge->natives = natives;
     merge->next[0] = evaluated;
-    merge->node = stack->merged[at - 1].node;
     merge->path = stack->merged[at - 1].path;
 }
 
 /* Merges the native frames and those of the runtimes. */
-static bool put_all(struct merge *merge, const struct stack_walked *walked)
+static void put_all(struct merge *merge, const struct stack_walked *walked)
 {
     enum stack_end end = merge->cut && walked->end == STACK_END_WHOLE ? STACK_END_CUT : walked->end;
     skip_same(merge, walked, end);
     merge->stack->end = end;
-    if (merge->at == 0 && end != STACK_END_WHOLE &&
-        !put(merge, 0, end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END,
-             false))
-        return false;
-    if (merge->natives > 0 && !put_evaluated(merge, walked->outer[merge->natives - 1].sp))
-        return false;
+    if (merge->at == 0 && end != STACK_END_WHOLE)
+        put(merge, 0, end == STACK_END_CUT ? TRACE_FRAME_DEPTH_LIMIT : TRACE_FRAME_UNWIND_END,
+            false);
+    if (merge->natives > 0)
+        put_evaluated(merge, walked->outer[merge->natives - 1].sp);
     for (uint32_t i = merge->natives; i < walked->outer_count; i++) {
         const struct stack_kept *kept = &walked->outer[i];
-        if (!put_native(merge, kept->pc, kept->sp, kept->exact, false))
-            return false;
+        put_native(merge, kept->pc, kept->sp, kept->exact, false);
     }
     for (uint32_t left = walked->inner_count; left--;) {
         const struct stack_frame *frame = &walked->inner[left];
-        if (!put_native(merge, frame->pc, frame->sp, frame->exact, frame->no_rule))
-            return false;
+        put_native(merge, frame->pc, frame->sp, frame->exact, frame->no_rule);
     }
-    return put_evaluated(merge, 0);
+    put_evaluated(merge, 0);
+}
+
+/* Finds the nodes of the new frames. Returns that of the innermost frame. 0: the node of a frame
+ * could not be written, or there is no frame. */
+static uint32_t find_nodes(const struct merge *merge)
+{
+    struct runtime_stack *stack = merge->stack;
+    const uint32_t first = merge->same != 0 ? merge->at : merge->first;
+    uint32_t node = first > 0 ? stack->merged[first - 1].node : 0;
+    for (uint32_t i = first; i < merge->at; i++) {
+        struct merged *to = &stack->merged[i];
+        const enum trace_node_frame frame = (enum trace_node_frame)to->frame;
+        if (to->node == 0) {
+            to->node =
+                to->no_rule
+                    ? context_tree_no_rule_node(node, to->path, to->pc, frame, merge->context)
+                    : context_tree_node(node, to->path, to->pc, frame, merge->context);
+            if (to->node == 0)
+                return 0;
+            stack->recent[to->path % RECENT] = *to;
+        }
+        node = to->node;
+        stack->merged_count = i + 1;
+    }
+    stack->merged_count = merge->at;
+    return node;
 }
 
 /* Finds the native frames: the last ones if they are unchanged, otherwise by a walk. */
@@ -277,7 +295,10 @@ uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entr
                                void *context)
 {
     struct stack_walked walked;
-    struct merge merge = {.stack = thread->runtime, .context = context};
+    struct merge merge; /* the tables at its end need no zeros */
+    memset(&merge, 0, offsetof(struct merge, next));
+    merge.stack = thread->runtime;
+    merge.context = context;
     if (!merge.stack->merged)
         prepare(thread);
     merge.same = merge.stack->merged_count;
@@ -285,10 +306,7 @@ uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entr
     for (uint32_t index = 0; index < merge.runtimes; index++)
         read_runtime(&merge, index);
     find_native(thread, entry, guess, &walked);
-    const bool merged = put_all(&merge, &walked);
+    put_all(&merge, &walked);
     merge.stack->natives = walked.kept;
-    if (!merged)
-        return 0;
-    merge.stack->merged_count = merge.at;
-    return merge.node;
+    return find_nodes(&merge);
 }
