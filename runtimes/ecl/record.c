@@ -7,6 +7,7 @@
 #include "runtimes/ecl/record.h"
 
 struct record record;
+_Thread_local cl_env_ptr record_present;
 
 static struct {
     GC_on_collection_event_proc others; /* what the program wants to be called at such times */

@@ -28,6 +28,10 @@ struct record {
 
 extern struct record record __attribute__((visibility("hidden")));
 
+/* The thread's environment while it records a block; NULL at other times. */
+extern _Thread_local cl_env_ptr record_present
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
 /* Begins recording for that runtime. Called once, before any other thread allocates. */
 void record_begin(mprof_runtime runtime);
 
@@ -47,6 +51,7 @@ static inline cl_env_ptr record_environment(void)
 static inline cl_env_ptr record_hold(void)
 {
     cl_env_ptr env = record_environment();
+    record_present = env;
     if (!env || env->disable_interrupts)
         return NULL;
     env->disable_interrupts = 1;
@@ -56,6 +61,7 @@ static inline cl_env_ptr record_hold(void)
 
 static inline void record_release(cl_env_ptr env)
 {
+    record_present = NULL;
     atomic_signal_fence(memory_order_seq_cst);
     if (env)
         env->disable_interrupts = 0;

@@ -47,7 +47,7 @@ unsigned ecl_frames(void *data, struct mprof_frame *out, unsigned max)
 {
     uintptr_t below = (uintptr_t)__builtin_frame_address(0);
     const uintptr_t end = end_of_stack(below);
-    cl_env_ptr env = record_environment();
+    cl_env_ptr env = record_present ? record_present : record_environment();
     unsigned count = 0, steps = 0;
     (void)data;
     if (!env)
