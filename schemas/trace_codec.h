@@ -233,6 +233,12 @@ struct trace_record {
     } block;
 };
 
+/* Tells whether the record has a payload. A short one has none: its fields are in the record. */
+static inline bool trace_record_has_payload(const struct trace_record *record)
+{
+    return record->kind == TRACE_EXTENDED && record->extended.payload;
+}
+
 /* Clears field by field: gcc turns a memset of this size, or an empty initialiser, into a string
  * instruction that takes longer than all the rest of a record. */
 static inline void trace_record_clear(struct trace_record *record, enum trace_kind kind)

@@ -30,6 +30,15 @@ static uint32_t known_arena(const struct replay *replay, uint64_t id, uint64_t h
     return ARENA_NO_ROW;
 }
 
+void replay_prefetch_arena(const struct replay *replay, const struct trace_record *record)
+{
+    if (replay->arena_count == 0 || replay->arenas[replay->last_arena].id != record->block.arena)
+        return;
+    live_table_prefetch(&replay->arenas[replay->last_arena].blocks, record->address);
+    if (record->extended.type == TRACE_EXT_ARENA_ALLOC)
+        stacks_prefetch_node(replay->stacks, record->stack);
+}
+
 struct live_table *replay_blocks(struct replay *replay, uint64_t arena)
 {
     if (arena == 0)
@@ -42,10 +51,12 @@ struct live_table *replay_blocks(struct replay *replay, uint64_t arena)
  * ARENA_NO_ROW if memory is exhausted. */
 static uint32_t find_arena(struct replay *replay, uint64_t id)
 {
+    if (replay->arena_count != 0 && replay->arenas[replay->last_arena].id == id)
+        return replay->last_arena;
     uint64_t hash = hash_combine(hash_seed(), id);
     uint32_t index = known_arena(replay, id, hash);
     if (index != ARENA_NO_ROW)
-        return index;
+        return replay->last_arena = index;
     index = (uint32_t)replay->arena_count;
     if (index == ARENA_NO_ROW ||
         !array_reserve(&replay->arenas, &replay->arena_capacity, replay->arena_count + 1,
@@ -54,7 +65,7 @@ static uint32_t find_arena(struct replay *replay, uint64_t id)
         return ARENA_NO_ROW;
     replay->arenas[replay->arena_count++] = (struct arena_row){
         .id = (uint32_t)id, .first_child = ARENA_NO_ROW, .next_sibling = ARENA_NO_ROW};
-    return index;
+    return replay->last_arena = index;
 }
 
 /* Puts the arena, and the arenas that it lies in, into the lists of their parents. */

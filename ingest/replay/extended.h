@@ -15,6 +15,9 @@ bool replay_autosave(struct replay *replay);
 /* Replays ARENA and ARENA_* records. False if memory is exhausted or the sink failed. */
 bool replay_arena(struct replay *replay, const struct trace_event *event);
 
+/* Prefetches what a short record of an arena needs. */
+void replay_prefetch_arena(const struct replay *replay, const struct trace_record *record);
+
 /* Returns the type that a kind of a runtime names. 0: none. */
 uint32_t replay_kind(struct replay *replay, uint64_t kind);
 

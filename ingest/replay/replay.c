@@ -162,6 +162,10 @@ void replay_prefetch_block(void *context, const struct trace_record *record)
     const struct replay *replay = context;
     if (record->kind == TRACE_NODE)
         return;
+    if (record->kind == TRACE_EXTENDED) {
+        replay_prefetch_arena(replay, record);
+        return;
+    }
     live_table_prefetch(&replay->heap, record->address);
     if (record->kind == TRACE_REALLOC && record->old_address != record->address)
         live_table_prefetch(&replay->heap, record->old_address);

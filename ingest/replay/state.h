@@ -120,6 +120,7 @@ struct replay {
     struct arena_row *arenas;
     size_t arena_count, arena_capacity;
     struct index_map arena_by_id;
+    uint32_t last_arena;               /* the row of the last event's arena, if there are arenas */
     uint64_t autosave, until_autosave; /* allocations from snapshot to snapshot, 0: none */
     struct mark_row *marks;
     size_t mark_count, mark_capacity;

@@ -118,7 +118,7 @@ static bool read_more(struct merge *merge, struct run *run)
 }
 
 /*
- * Decodes some more records. An extended record may change the thread and the coding state of the
+ * Decodes some more records. One with a payload may change the thread and the coding state of the
  * records after it, so it is always the last one. False if no more are committed.
  */
 static bool decode_ahead(struct merge *merge, struct run *run)
@@ -137,13 +137,13 @@ static bool decode_ahead(struct merge *merge, struct run *run)
             break;
         }
         run->ahead_count++;
-        if (ahead->record.kind == TRACE_EXTENDED)
+        if (trace_record_has_payload(&ahead->record))
             break;
         if (watcher->prefetch)
             watcher->prefetch(watcher->context, &ahead->record);
     }
     for (size_t i = 0; watcher->prefetch_next && i < run->ahead_count; i++)
-        if (run->ahead[i].record.kind != TRACE_EXTENDED)
+        if (!trace_record_has_payload(&run->ahead[i].record))
             watcher->prefetch_next(watcher->context, &run->ahead[i].record);
     return run->ahead_count != 0;
 }

@@ -44,8 +44,8 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
 void merge_free(struct merge *merge);
 
 /*
- * A watcher that sees records some time before their events are given, in an unspecified order. It
- * can prefetch the memory that the events will need.
+ * A watcher that sees records without a payload some time before their events are given, in an
+ * unspecified order. It can prefetch the memory that the events will need.
  */
 struct merge_watcher {
     void *context;
