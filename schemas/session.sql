@@ -177,7 +177,8 @@ CREATE TABLE arena(
   peak_ns INTEGER NOT NULL DEFAULT 0,
   collected INTEGER NOT NULL DEFAULT 0,     -- blocks that a garbage collector took
   runtime_id INTEGER,             -- module of the runtime whose collections took them; NULL: none
-  kept_ns INTEGER,                -- when the last of those that ended began; NULL: none
+  kept_ns INTEGER,                -- when the last of those that ended began; NULL: none. In a rotated
+                                  -- trace it may lie before the beginning, and is negative then
   kept_count INTEGER NOT NULL DEFAULT 0,    -- of the live ones: not younger than kept_ns, if there is one
   kept_bytes INTEGER NOT NULL DEFAULT 0
 );
@@ -458,7 +459,8 @@ CREATE VIEW v_allocation AS
            WHEN a.free_stack_id IN (SELECT id FROM stack WHERE state = 'collector')
            THEN 'collector' ELSE 'program' END AS freed_by,
          -- Live at the end; in a collected arena, what its last collection left.
-         a.free_ns IS NULL AND a.alloc_ns <= ifnull((SELECT x.kept_ns FROM arena x
+         a.free_ns IS NULL AND a.alloc_ns - ifnull((SELECT e.before_ns FROM earlier_block e
+           WHERE e.allocation_id = a.id), 0) <= ifnull((SELECT x.kept_ns FROM arena x
            WHERE x.id = a.arena_id), a.alloc_ns) AS kept
   -- Tables that depend on the stack only come before the allocations: the planner can then test a
   -- condition on function, file or module once for each stack, not for each allocation.

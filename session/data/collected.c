@@ -16,11 +16,11 @@ struct reading {
 static bool make_room(struct collected_arenas *arenas, uint32_t count, struct session_error *error)
 {
     arenas->other = malloc((size_t)count + 1);
-    arenas->kept_ns = malloc(((size_t)count + 1) * sizeof(*arenas->kept_ns));
-    if (!arenas->other || !arenas->kept_ns)
+    arenas->kept_before = malloc(((size_t)count + 1) * sizeof(*arenas->kept_before));
+    if (!arenas->other || !arenas->kept_before)
         return session_fail_memory(error, "the arenas");
     memset(arenas->other, 1, (size_t)count + 1);
-    memset(arenas->kept_ns, 0xff, ((size_t)count + 1) * sizeof(*arenas->kept_ns));
+    memset(arenas->kept_before, 0xff, ((size_t)count + 1) * sizeof(*arenas->kept_before));
     return true;
 }
 
@@ -36,8 +36,39 @@ static bool read_collected(void *context, const struct database_row *row,
         return false;
     reading->arenas->count++;
     reading->arenas->other[id] = 0;
-    return database_is_null(row, 1) || database_natural(session->database, row, 1, "table arena",
-                                                        &reading->arenas->kept_ns[id], error);
+    if (database_is_null(row, 1))
+        return true;
+    const int64_t kept_ns = database_number(row, 1);
+    reading->arenas->kept_before[id] = kept_ns < 0 ? 0 : (uint64_t)kept_ns + 1;
+    return true;
+}
+
+static bool read_earlier(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct collected_arenas *arenas = ((struct reading *)context)->arenas;
+    if (arenas->earlier_count == arenas->earlier_room) {
+        const size_t room = arenas->earlier_room * 2 + 1024;
+        uint64_t *grown = realloc(arenas->earlier, room * sizeof(*grown));
+        if (!grown)
+            return session_fail_memory(error, "the blocks of an earlier trace");
+        arenas->earlier = grown;
+        arenas->earlier_room = room;
+    }
+    arenas->earlier[arenas->earlier_count++] = (uint64_t)database_number(row, 0);
+    return true;
+}
+
+/* Reads the blocks that a collection before a rotated trace had left. */
+static bool read_all_earlier(struct reading *reading, struct session_error *error)
+{
+    static const char query[] =
+        "SELECT e.allocation_id FROM earlier_block e CROSS JOIN allocation a ON a.id ="
+        " e.allocation_id JOIN arena x ON x.id = a.arena_id WHERE a.free_ns IS NULL AND"
+        " a.alloc_ns > x.kept_ns AND a.alloc_ns - e.before_ns <= x.kept_ns ORDER BY 1";
+    struct database *database = reading->session->database;
+    bool has;
+    return database_has_table(database, "earlier_block", &has, error) &&
+           (!has || database_each(database, query, read_earlier, reading, error));
 }
 
 bool collected_arenas_read(struct session *session, struct collected_arenas *arenas,
@@ -49,11 +80,26 @@ bool collected_arenas_read(struct session *session, struct collected_arenas *are
     if (!database_has_table(session->database, "collection", &has, error))
         return false;
     if (!has ||
-        database_each(session->database, "SELECT id, kept_ns FROM arena WHERE collected > 0",
-                      read_collected, &reading, error))
+        (database_each(session->database,
+                       "SELECT id, kept_ns FROM arena WHERE collected > 0 OR kept_ns NOTNULL",
+                       read_collected, &reading, error) &&
+         (arenas->count == 0 || read_all_earlier(&reading, error))))
         return true;
     collected_arenas_free(arenas);
     return false;
+}
+
+size_t collected_arenas_next_earlier(const struct collected_arenas *arenas, uint64_t id)
+{
+    size_t low = 0, high = arenas->earlier_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (arenas->earlier[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 bool session_has_collected(struct session *session, bool *any, struct session_error *error)
@@ -69,6 +115,7 @@ bool session_has_collected(struct session *session, bool *any, struct session_er
 void collected_arenas_free(struct collected_arenas *arenas)
 {
     free(arenas->other);
-    free(arenas->kept_ns);
+    free(arenas->kept_before);
+    free(arenas->earlier);
     *arenas = (struct collected_arenas){.count = 0};
 }

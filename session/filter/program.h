@@ -41,10 +41,12 @@ enum leaf_kind {
     LEAF_PINS,      /* low <= bytes that the block pins <= high */
     LEAF_CANDIDATE, /* of unknown type, with candidates; `outside`: all others */
     LEAF_CROSSED,   /* freed by another thread; `outside`: all others */
-    LEAF_KEPT,      /* allocated by `kept` of its arena */
+    LEAF_KEPT,      /* kept by `kept`, if it is live */
     LEAF_LIST,      /* one of `list` */
     LEAF_LIST_ID,   /* the same for ids */
 };
+
+struct collected_arenas;
 
 struct filter_program {
     enum filter_predicate_kind kind;
@@ -54,11 +56,11 @@ struct filter_program {
     bool outside; /* the range is negated, nulls stay false */
     uint64_t low, high;
     uint8_t *table;
-    const struct filter_test *unknown; /* the test, if no allocation has its name */
-    struct pins *pins;                 /* of PINS */
-    struct candidates *candidates;     /* of CANDIDATE */
-    struct number_list *list;          /* of LIST and LIST_ID */
-    const uint64_t *kept;              /* of KEPT: a time for each arena; not the program's own */
+    const struct filter_test *unknown;   /* the test, if no allocation has its name */
+    struct pins *pins;                   /* of PINS */
+    struct candidates *candidates;       /* of CANDIDATE */
+    struct number_list *list;            /* of LIST and LIST_ID */
+    const struct collected_arenas *kept; /* of KEPT; not the program's own */
 };
 
 /* Returns NULL with `error` set: no memory, no such mark. `colors` are those known at this step. */

@@ -2,6 +2,7 @@
 /* Runs programs, one chunk at a time. What the directory of chunks decides is not read. */
 #include <string.h>
 
+#include "session/data/collected.h"
 #include "session/data/session_state.h"
 #include "session/filter/candidates.h"
 #include "session/filter/number_list.h"
@@ -232,8 +233,15 @@ static bool scan_kept(const struct scanning *scanning, const struct filter_progr
         return false;
     memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
     for (uint32_t row = 0; row < scanning->rows; row++) {
-        const bool kept = column_view_at(&alloc, row) <= leaf->kept[column_view_at(&arena, row)];
+        const bool kept =
+            column_view_at(&alloc, row) < leaf->kept->kept_before[column_view_at(&arena, row)];
         scanning->words[row / 64] |= (uint64_t)kept << (row % 64);
+    }
+    const uint64_t first = (uint64_t)scanning->chunk * COLUMN_CHUNK_ROWS + 1;
+    for (size_t i = collected_arenas_next_earlier(leaf->kept, first);
+         i < leaf->kept->earlier_count && leaf->kept->earlier[i] - first < scanning->rows; i++) {
+        const uint64_t row = leaf->kept->earlier[i] - first;
+        scanning->words[row / 64] |= UINT64_C(1) << (row % 64);
     }
     return true;
 }

@@ -15,7 +15,7 @@ static bool keep(struct run *run, struct filter_program program, bool others, st
     if (others)
         program.table = arenas.other;
     else
-        program.kept = arenas.kept_ns;
+        program.kept = &arenas;
     const bool good = arenas.count == 0 || run_keep_where(run, &program, set);
     collected_arenas_free(&arenas);
     return good;

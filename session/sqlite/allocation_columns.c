@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/data/collected.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 
@@ -98,7 +99,8 @@ struct allocation_columns {
     int64_t end_ns;
     struct allocation_value *values[ALLOCATION_COLUMNS]; /* by id; NULL: not in use, or BY_ROW */
     struct allocation_value *type_size; /* by type; NULL: ALLOCATION_EXTRA_BYTES is not in use */
-    struct allocation_value *kept_ns;   /* by arena; NULL: ALLOCATION_KEPT is not in use */
+    struct collected_arenas collected;  /* of ALLOCATION_KEPT */
+    bool has_collected;                 /* that column is in use */
 };
 
 static struct allocation_value number(int64_t value)
@@ -253,27 +255,25 @@ static bool use(struct allocation_columns *columns, int column, struct session_e
 {
     const struct names *names = &columns->session->names;
     const bool sizes = column == ALLOCATION_EXTRA_BYTES && !columns->type_size;
-    const bool kept = column == ALLOCATION_KEPT && !columns->kept_ns;
     const bool named = about[column].by != BY_ROW && !columns->values[column];
-    const size_t count = sizes  ? names->type.count
-                         : kept ? names->arena.count
-                                : allocation_ids(columns, about[column].by);
-    if (!sizes && !kept && !named)
+    const size_t count = sizes ? names->type.count : allocation_ids(columns, about[column].by);
+    if (column == ALLOCATION_KEPT && !columns->has_collected)
+        return columns->has_collected =
+                   collected_arenas_read(columns->session, &columns->collected, error);
+    if (!sizes && !named)
         return true;
     struct allocation_value *values = nulls(count, error);
     bool good = values != NULL;
-    if (good && (sizes || kept))
-        good = fill_by_sql(columns, values, count,
-                           sizes ? "SELECT id, NULL, size FROM type"
-                                 : "SELECT id, NULL, kept_ns FROM arena",
-                           column, error);
+    if (good && sizes)
+        good =
+            fill_by_sql(columns, values, count, "SELECT id, NULL, size FROM type", column, error);
     else if (good)
         good = fill(columns, column, values, count, error);
     if (!good) {
         free(values);
         return false;
     }
-    *(sizes ? &columns->type_size : kept ? &columns->kept_ns : &columns->values[column]) = values;
+    *(sizes ? &columns->type_size : &columns->values[column]) = values;
     return true;
 }
 
@@ -314,11 +314,16 @@ static struct allocation_value extra_bytes(const struct allocation_columns *colu
 static bool is_kept(const struct allocation_columns *columns, const struct allocation_row *row)
 {
     const uint64_t arena = row->of[COLUMN_ARENA];
-    const size_t arenas = columns->session->names.arena.count;
     if (row->of[COLUMN_LIFE_NS] != 0)
         return false;
-    return arena >= arenas || columns->kept_ns[arena].form == VALUE_NULL ||
-           (int64_t)row->of[COLUMN_ALLOC_NS] <= columns->kept_ns[arena].number;
+    return arena >= columns->session->names.arena.count ||
+           collected_arenas_keep(&columns->collected, row->id, arena, row->of[COLUMN_ALLOC_NS]);
+}
+
+bool allocation_columns_need_id(const struct allocation_columns *columns, uint64_t used)
+{
+    return (used >> ALLOCATION_ID & 1) != 0 ||
+           ((used >> ALLOCATION_KEPT & 1) != 0 && columns->collected.earlier_count > 0);
 }
 
 void allocation_value_of_row(const struct allocation_columns *columns, int column,
@@ -461,7 +466,7 @@ void allocation_columns_free(struct allocation_columns *columns)
     for (int column = 0; column < ALLOCATION_COLUMNS; column++)
         free(columns->values[column]);
     free(columns->type_size);
-    free(columns->kept_ns);
+    collected_arenas_free(&columns->collected);
     string_pool_free(&columns->pool);
     free(columns);
 }

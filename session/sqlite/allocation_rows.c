@@ -233,7 +233,7 @@ static bool start_groups(struct allocation_rows *rows, const struct allocation_o
         if ((rows->needs >> column & 1) != 0)
             rows->arrays[column].width = width_of(rows, (enum column)column);
     }
-    if ((rows->used >> ALLOCATION_ID & 1) != 0)
+    if (allocation_columns_need_id(rows->columns, rows->used))
         rows->arrays[ALLOCATION_IDS].width =
             column_store_rows(rows->session->columns) <= UINT32_MAX ? 4 : 8;
     return next_group(rows, error);
@@ -347,7 +347,7 @@ void allocation_rows_value(const struct allocation_rows *rows, int column,
         *value = reading->values[value_at(rows, reading->column)];
         break;
     case READ_MADE:
-        if (column == ALLOCATION_ID)
+        if (allocation_columns_need_id(rows->columns, UINT64_C(1) << column))
             row.id = array_at(&rows->from[ALLOCATION_IDS], rows->at);
         for (unsigned needs = allocation_column_needs(column); needs != 0; needs &= needs - 1)
             row.of[__builtin_ctz(needs)] = value_at(rows, __builtin_ctz(needs));
