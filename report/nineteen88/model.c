@@ -8,6 +8,7 @@
 #include "report/nineteen88/starts.h"
 #include "schemas/array.h"
 #include "session/code_facts.h"
+#include "session/leaks.h"
 #include "session/stacks.h"
 
 /* The sentences of the classes of size. */
@@ -99,7 +100,24 @@ static bool read_class(struct model *model, int class, size_t *places, struct se
     return good;
 }
 
-/* Finds out if a garbage collector took blocks of the selection. */
+/* Finds out if what is live lies in an arena that a collector cleans. In a rotated trace it may
+ * have taken blocks before the trace only. */
+static bool find_collected_before(struct model *model, struct session_error *error)
+{
+    struct graph_result *live = request_run(model->request, model->session, "live", NULL, error);
+    struct session_leaks leaks;
+    const bool good = live && selection_leaks(graph_result_selection(live), NULL, &leaks, error);
+    for (size_t i = 0; good && i < leaks.count; i++)
+        if (leaks.leaks[i].kind == SESSION_LEAK_RUNTIME &&
+            strcmp(leaks.leaks[i].why, "garbage collector") == 0)
+            model->collected = true;
+    if (good)
+        session_leaks_free(&leaks);
+    graph_result_free(live);
+    return good;
+}
+
+/* Finds out if a garbage collector cleans arenas of the selection. */
 static bool find_collected(struct model *model, struct session_error *error)
 {
     struct session_measure taken;
@@ -112,7 +130,7 @@ static bool find_collected(struct model *model, struct session_error *error)
                          &taken, error))
         return false;
     model->collected = taken.value > 0;
-    return true;
+    return model->collected || find_collected_before(model, error);
 }
 
 /* ---- chains ----------------------------------------------------------------------------- */
