@@ -234,6 +234,13 @@ enum trace_free_reason {
     TRACE_FREED_BY_COLLECTOR = 1,
 };
 
+/* What a COLLECTION tells. */
+enum trace_collection {
+    TRACE_COLLECTION_ENDED = 0,
+    TRACE_COLLECTION_BEGINS = 1,
+    TRACE_COLLECTION_BEFORE = 2, /* it ended before this trace began */
+};
+
 enum trace_drop_reason {
     TRACE_DROP_REENTRANT = 1, /* an allocation inside the recorder's own critical section */
     TRACE_DROP_NO_THREAD = 2, /* the thread had no state: too early, or memory exhausted */

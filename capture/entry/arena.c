@@ -14,6 +14,7 @@
 #include "capture/mprof.h"
 
 #include "capture/entry/arena_sample.h"
+#include "capture/entry/collector.h"
 #include "capture/entry/kinds.h"
 #include "capture/entry/names.h"
 #include "capture/os/os.h"
@@ -37,6 +38,7 @@ struct arena_slot {
     _Atomic uint64_t named_in; /* the trace's number */
     char name[ARENA_NAME];
     _Atomic uint32_t children;  /* arenas that name it as their parent */
+    _Atomic uint32_t collector; /* the runtime that has collected its blocks; 0: none */
     struct arena_sample sample; /* --sample */
 };
 
@@ -192,6 +194,7 @@ ENTRY_POINT mprof_arena mprof_arena_create(const char *name, mprof_arena parent)
     if (slot) {
         size_t length = strnlen(name, ARENA_NAME - 1);
         slot->parent = parent;
+        atomic_store(&slot->collector, 0);
         count_child(parent, 1);
         memcpy(slot->name, name, length);
         slot->name[length] = 0;
@@ -306,11 +309,37 @@ ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t
     recorder_leave();
 }
 
+/* Notes whose collection takes blocks of the arena, for the traces of a rotation. */
+static void note_collector(mprof_arena arena)
+{
+    struct arena_slot *slot = find_slot(arena);
+    const uint32_t runtime = runtime_that_collects();
+    if (slot && runtime)
+        atomic_store_explicit(&slot->collector, runtime, memory_order_relaxed);
+}
+
+void arenas_collected(struct thread *thread,
+                      void (*put)(struct thread *thread, uint32_t runtime, uint32_t arena))
+{
+    struct arena_slot *table = atomic_load(&arenas.slots);
+    const uint32_t last = table ? atomic_load(&arenas.last) : 0;
+    for (uint32_t place = 0; place <= last && place < ARENA_SLOTS && table; place++) {
+        const uint32_t arena = atomic_load(&table[place].id);
+        const uint32_t runtime = atomic_load(&table[place].collector);
+        if (!arena || !runtime)
+            continue;
+        introduce_all(thread, &(struct live_block){.arena = arena});
+        put(thread, runtime, arena);
+    }
+}
+
 static void end_block(const void *frame, mprof_arena arena, void *address, bool collected)
 {
     struct thread *thread = arena && address ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
+    if (collected && sample_mean != 0)
+        note_collector(arena);
     if (was_recorded(arena, address))
         put_free(thread, arena, address, collected);
     recorder_leave();

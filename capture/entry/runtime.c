@@ -9,6 +9,7 @@
 #define MPROF_IMPLEMENTATION
 #include "capture/mprof.h"
 
+#include "capture/entry/collector.h"
 #include "capture/entry/kinds.h"
 #include "capture/entry/names.h"
 #include "capture/os/os.h"
@@ -110,43 +111,87 @@ ENTRY_POINT mprof_kind mprof_kind_create(mprof_runtime runtime, const char *name
     return id;
 }
 
-/* The runtimes whose collection has begun and not ended: a bit for each number. */
-static _Atomic uint32_t collecting;
+#define COLLECTING 32u /* runtimes from this number on are not looked at */
 
-static void put_collection(struct thread *thread, mprof_runtime runtime, bool begins)
+static struct {
+    _Atomic uint32_t
+        now; /* the runtimes whose collection has begun and not ended: a bit for each */
+    _Atomic uint64_t began[COLLECTING]; /* ticks: when that one did */
+    _Atomic uint64_t last[COLLECTING];  /* ticks: when the last one that has ended did; 0: none */
+} collections;
+
+uint32_t runtime_that_collects(void)
+{
+    const uint32_t all = atomic_load_explicit(&collections.now, memory_order_relaxed);
+    return all != 0 && (all & (all - 1)) == 0 ? (uint32_t)__builtin_ctz(all) : 0;
+}
+
+/* Writes that a collection begins or has ended. Returns the stamp, 0 if it could not be written. */
+static uint64_t put_collection(struct thread *thread, mprof_runtime runtime, bool begins)
 {
     const uint32_t module = stack_runtime_module(runtime, thread);
     uint8_t *p = module ? thread_extended_begin(thread, 32) : NULL;
+    uint64_t when;
+    if (!p)
+        return 0;
+    p = thread_put_moment(thread, p, &when);
+    p = trace_put_varint(p, module);
+    p = trace_put_varint(p, begins ? TRACE_COLLECTION_BEGINS : TRACE_COLLECTION_ENDED);
+    thread_extended_end(thread, TRACE_EXT_COLLECTION, p);
+    return when;
+}
+
+/* Writes the last collection that has ended, in a trace that begins after it. */
+static void put_last(struct thread *thread, uint32_t runtime, uint32_t arena)
+{
+    const uint64_t last = runtime < COLLECTING ? atomic_load(&collections.last[runtime]) : 0;
+    const uint32_t module = last ? stack_runtime_module(runtime, thread) : 0;
+    uint8_t *p = module ? thread_extended_begin(thread, 48) : NULL;
+    uint64_t when;
     if (!p)
         return;
-    p = thread_put_when(thread, p);
+    p = thread_put_moment(thread, p, &when);
     p = trace_put_varint(p, module);
-    p = trace_put_varint(p, begins);
+    p = trace_put_varint(p, TRACE_COLLECTION_BEFORE);
+    p = trace_put_varint(p, when > last ? when - last : 0);
+    p = trace_put_varint(p, arena);
     thread_extended_end(thread, TRACE_EXT_COLLECTION, p);
 }
 
-/* Begins the collections again in a trace that begins while they go on. */
+/* Writes the last collections in a trace that goes on from another, and begins those again that go
+ * on. */
 static void go_on(struct thread *thread)
 {
-    const uint32_t all = atomic_load(&collecting);
-    for (mprof_runtime runtime = 1; runtime < 32; runtime++)
+    const uint32_t all = atomic_load(&collections.now);
+    arenas_collected(thread, put_last);
+    for (mprof_runtime runtime = 1; runtime < COLLECTING; runtime++)
         if (all >> runtime & 1)
             put_collection(thread, runtime, true);
 }
 
+/* Notes that the collection of a runtime has ended. */
+static void note_end(mprof_runtime runtime)
+{
+    const uint32_t bit = 1u << runtime;
+    if (atomic_fetch_and(&collections.now, ~bit) & bit)
+        atomic_store(&collections.last[runtime], atomic_load(&collections.began[runtime]));
+}
+
 ENTRY_POINT void mprof_collection(mprof_runtime runtime, int begin)
 {
-    const uint32_t bit = runtime < 32 ? 1u << runtime : 0;
-    /* An end counts while the recording is stopped, too. */
-    if (!begin)
-        atomic_fetch_and(&collecting, ~bit);
+    const bool known = runtime < COLLECTING;
     struct thread *thread = runtime ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    /* An end counts while the recording is stopped, too. */
+    if (!begin && known)
+        note_end(runtime);
     if (!thread)
         return;
     if (!atomic_load_explicit(&rotate_go_on, memory_order_relaxed))
         atomic_store(&rotate_go_on, go_on);
-    if (begin)
-        atomic_fetch_or(&collecting, bit);
-    put_collection(thread, runtime, begin != 0);
+    const uint64_t when = put_collection(thread, runtime, begin != 0);
+    if (begin && known) {
+        atomic_store(&collections.began[runtime], when);
+        atomic_fetch_or(&collections.now, 1u << runtime);
+    }
     recorder_leave();
 }

@@ -51,8 +51,8 @@ static void put_live(struct thread *thread, const struct live_block *block)
     uint8_t *p = thread_extended_begin(thread, 112);
     if (!p)
         return;
-    p = thread_put_when(thread, p);
-    const uint64_t now = thread->chunk.coding.ticks;
+    uint64_t now;
+    p = thread_put_moment(thread, p, &now);
     p = trace_put_varint(p, block->address);
     p = trace_put_varint(p, block->size);
     p = trace_put_varint(p, block->stack);

@@ -11,10 +11,17 @@
 
 static bool sample_resident;
 
+uint8_t *thread_put_moment(const struct thread *thread, uint8_t *payload, uint64_t *when)
+{
+    const uint64_t now = thread_clock_before(thread), last = thread->chunk.coding.ticks;
+    *when = now > last ? now : last;
+    return trace_put_varint(payload, *when - last);
+}
+
 uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload)
 {
-    uint64_t now = thread_clock_before(thread), last = thread->chunk.coding.ticks;
-    return trace_put_varint(payload, now > last ? now - last : 0);
+    uint64_t when;
+    return thread_put_moment(thread, payload, &when);
 }
 
 void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end)

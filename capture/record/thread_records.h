@@ -17,6 +17,9 @@
 /* Puts the `when` of an extended record: now, relative to the coding state. */
 uint8_t *thread_put_when(const struct thread *thread, uint8_t *payload);
 
+/* Does that, and stores the moment in *when. */
+uint8_t *thread_put_moment(const struct thread *thread, uint8_t *payload, uint64_t *when);
+
 /* Writes the extended record whose payload lies in `scratch` up to `end`. */
 void thread_extended_end(struct thread *thread, enum trace_extended type, const uint8_t *end);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ingest/replay/blocks.h"
+#include "ingest/replay/earlier.h"
 #include "ingest/replay/inherited.h"
 #include "ingest/replay/rows.h"
 #include "schemas/session_ids.h"
@@ -306,16 +307,30 @@ bool replay_arena(struct replay *replay, const struct trace_event *event)
     }
 }
 
+bool replay_collected_before(struct replay *replay, uint64_t arena, uint32_t runtime)
+{
+    if (arena == 0 || !possible(replay, arena))
+        return true;
+    const uint32_t index = find_arena(replay, arena);
+    if (index == ARENA_NO_ROW)
+        return false;
+    replay->arenas[index].collected_before = true;
+    replay->arenas[index].runtime = runtime;
+    return true;
+}
+
 struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena)
 {
     struct kept_blocks kept = {.count = arena->live_count, .bytes = arena->live_bytes};
-    if (arena->collected == 0 || !collections_last(&replay->collections, arena->runtime, &kept.ns))
+    if ((arena->collected == 0 && !arena->collected_before) ||
+        !collections_last(&replay->collections, arena->runtime, &kept.ns))
         return kept;
     kept.known = true;
     kept.count = kept.bytes = 0;
     for (size_t i = 0; i < arena->blocks.capacity; i++) {
         const struct live_block *block = &arena->blocks.blocks[i];
-        if (block->state != BLOCK_LIVE || block->alloc_ns > kept.ns)
+        if (block->state != BLOCK_LIVE ||
+            (int64_t)block->alloc_ns - (int64_t)replay_earlier_ns(replay, block) > kept.ns)
             continue;
         kept.count++;
         kept.bytes += block->size;

@@ -42,7 +42,19 @@ static void end(struct collections *collections, uint32_t place, bool whole, uin
     row->ended = true;
     row->end_ns = ns;
     runtime->has_ended_one = true;
-    runtime->last_ns = row->begin_ns;
+    runtime->last_ns = (int64_t)row->begin_ns;
+}
+
+bool collections_before(struct collections *collections, uint32_t runtime, int64_t before_ns)
+{
+    const uint32_t place = find_or_add(collections, runtime);
+    if (place == INDEX_NONE)
+        return false;
+    struct collecting_runtime *of = &collections->runtimes[place];
+    if (!of->has_ended_one)
+        of->last_ns = -before_ns;
+    of->has_ended_one = true;
+    return true;
 }
 
 bool collections_mark(struct collections *collections, uint32_t runtime, bool begins, uint64_t ns)
@@ -78,7 +90,7 @@ uint32_t collections_take(struct collections *collections, uint32_t runtime, uin
     return row->runtime;
 }
 
-bool collections_last(const struct collections *collections, uint32_t runtime, uint64_t *ns)
+bool collections_last(const struct collections *collections, uint32_t runtime, int64_t *ns)
 {
     const uint32_t place = runtime ? find(collections, runtime) : INDEX_NONE;
     if (place == INDEX_NONE || !collections->runtimes[place].has_ended_one)

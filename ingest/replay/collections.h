@@ -24,7 +24,7 @@ struct collecting_runtime {
     bool collects;      /* its last row has not ended */
     bool has_ended_one; /* last_ns is set */
     size_t row;         /* its last one */
-    uint64_t last_ns;   /* when the last collection that ended began */
+    int64_t last_ns;    /* when the last collection that ended began; below 0: before the trace */
 };
 
 /* All-zero is empty. */
@@ -44,6 +44,10 @@ void collections_free(struct collections *collections);
  * memory is exhausted. */
 bool collections_mark(struct collections *collections, uint32_t runtime, bool begins, uint64_t ns);
 
+/* Notes the last collection before the trace, so many ns before its beginning. False if memory is
+ * exhausted. */
+bool collections_before(struct collections *collections, uint32_t runtime, int64_t before_ns);
+
 /*
  * Counts a block of an arena that a collector took. `runtime` is the one that took blocks of the
  * arena before, 0: none. Returns the one that takes this block: that one if it collects, otherwise
@@ -51,7 +55,8 @@ bool collections_mark(struct collections *collections, uint32_t runtime, bool be
  */
 uint32_t collections_take(struct collections *collections, uint32_t runtime, uint64_t bytes);
 
-/* Stores when the last collection of a runtime that has ended began. False: there is none. */
-bool collections_last(const struct collections *collections, uint32_t runtime, uint64_t *ns);
+/* Stores when the last collection of a runtime that has ended began, below 0 if that was before the
+ * trace. False: there is none. */
+bool collections_last(const struct collections *collections, uint32_t runtime, int64_t *ns);
 
 #endif

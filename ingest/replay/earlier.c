@@ -42,14 +42,27 @@ static bool of_heap(struct replay *replay, const struct trace_event *event)
     return replay_allocate(replay, &allocation);
 }
 
-static bool remember(struct earlier *earlier, const struct trace_extension *extension, bool of_heap)
+uint64_t replay_before_ns(const struct replay *replay, const struct trace_event *event,
+                          uint64_t age)
 {
-    if (!array_reserve(&earlier->ages, &earlier->capacity, earlier->count + 1,
-                       sizeof(*earlier->ages)) ||
+    const struct trace_time *time = &replay->time;
+    const uint64_t inside = event->ticks > time->start_ticks ? event->ticks - time->start_ticks : 0;
+    unsigned __int128 before = age > inside ? age - inside : 0;
+    if (time->scaled)
+        before = before * time->ns / time->ticks;
+    return before > INT64_MAX ? INT64_MAX : (uint64_t)before;
+}
+
+static bool remember(struct replay *replay, const struct trace_event *event, bool of_heap)
+{
+    const struct trace_extension *extension = event->extension;
+    struct earlier *earlier = &replay->earlier;
+    if (!array_reserve(&earlier->before_ns, &earlier->capacity, earlier->count + 1,
+                       sizeof(*earlier->before_ns)) ||
         !array_reserve(&earlier->heap, &earlier->heap_capacity, earlier->heap_count + 1,
                        sizeof(*earlier->heap)))
         return false;
-    earlier->ages[earlier->count++] = extension->age;
+    earlier->before_ns[earlier->count++] = replay_before_ns(replay, event, extension->age);
     if (of_heap) {
         earlier->heap[earlier->heap_count++] = earlier->count;
         earlier->heap_bytes += extension->size;
@@ -71,7 +84,7 @@ bool replay_earlier(struct replay *replay, const struct trace_event *event)
                        "a block of the trace before comes after the first event");
         return true;
     }
-    if (!remember(earlier, extension, extension->arena == 0))
+    if (!remember(replay, event, extension->arena == 0))
         return false;
     replay->now_ns = 0;
     const bool good = extension->arena == 0 ? of_heap(replay, event) : of_arena(replay, event);
@@ -79,23 +92,33 @@ bool replay_earlier(struct replay *replay, const struct trace_event *event)
     return good;
 }
 
-uint64_t replay_earlier_row(struct replay *replay, const struct live_block *block, uint64_t row)
+/* Returns the number of the block among those that were live when the trace began, from 1. 0: it is
+ * none of them. */
+static uint64_t number_of(const struct earlier *earlier, const struct live_block *block)
 {
-    struct earlier *earlier = &replay->earlier;
     uint64_t number = block->order;
     if (block->arena == 0)
         number = number <= earlier->heap_count && number ? earlier->heap[number - 1] : 0;
-    if (number == 0 || number > earlier->count || row == 0)
+    return number <= earlier->count ? number : 0;
+}
+
+uint64_t replay_earlier_ns(const struct replay *replay, const struct live_block *block)
+{
+    const uint64_t number = number_of(&replay->earlier, block);
+    return number ? replay->earlier.before_ns[number - 1] : 0;
+}
+
+uint64_t replay_earlier_row(struct replay *replay, const struct live_block *block, uint64_t row)
+{
+    struct earlier *earlier = &replay->earlier;
+    const uint64_t number = number_of(earlier, block);
+    if (number == 0 || row == 0)
         return row;
     if (!array_reserve(&earlier->rows, &earlier->row_capacity, earlier->row_count + 1,
                        sizeof(*earlier->rows)))
         return 0;
-    const struct trace_time *time = &replay->time;
-    unsigned __int128 before = earlier->ages[number - 1];
-    if (time->scaled)
-        before = before * time->ns / time->ticks;
-    earlier->rows[earlier->row_count++] = (struct earlier_row){
-        .row = row, .before_ns = before > INT64_MAX ? INT64_MAX : (uint64_t)before};
+    earlier->rows[earlier->row_count++] =
+        (struct earlier_row){.row = row, .before_ns = earlier->before_ns[number - 1]};
     return row;
 }
 
@@ -114,7 +137,7 @@ bool replay_earlier_copy(struct replay *copy)
 
 void replay_earlier_free(struct earlier *earlier)
 {
-    free(earlier->ages);
+    free(earlier->before_ns);
     free(earlier->heap);
     free(earlier->rows);
     *earlier = (struct earlier){0};

@@ -23,12 +23,16 @@ uint32_t replay_kind(struct replay *replay, uint64_t kind);
 
 /* What an arena keeps: of its live blocks those that its runtime's last collection left. */
 struct kept_blocks {
-    bool known;  /* there was such a collection; otherwise all live blocks are kept */
-    uint64_t ns; /* when it began */
+    bool known; /* there was such a collection; otherwise all live blocks are kept */
+    int64_t ns; /* when it began; below 0: before the trace */
     uint64_t count, bytes;
 };
 
 struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena);
+
+/* Notes that collections of the runtime took blocks of the arena before the trace began. False if
+ * memory is exhausted. */
+bool replay_collected_before(struct replay *replay, uint64_t arena, uint32_t runtime);
 
 /* Returns the blocks of an arena, or of the heap for 0. NULL if there is no such arena. */
 struct live_table *replay_blocks(struct replay *replay, uint64_t arena);

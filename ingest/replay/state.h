@@ -22,8 +22,9 @@ struct arena_row {
     char *name;
     struct live_table blocks;
     uint64_t allocations, objects, bytes, live_count, live_bytes, peak_bytes, peak_ns;
-    uint64_t collected; /* blocks that a garbage collector took */
-    uint32_t runtime;   /* id of the module whose collections took them, 0: none is known */
+    uint64_t collected;    /* blocks that a garbage collector took */
+    uint32_t runtime;      /* id of the module whose collections took them, 0: none is known */
+    bool collected_before; /* a collector took blocks of it before the trace began */
     /* An unordered list of the rows of those arenas under it that may have live blocks. */
     uint32_t first_child, next_sibling;
     bool listed; /* in its parent's list, or it has no parent */
@@ -67,7 +68,7 @@ struct earlier_row {
 
 /* Those blocks (earlier.h). */
 struct earlier {
-    uint64_t *ages; /* ticks before the trace, by number of the event, from 1 */
+    uint64_t *before_ns; /* before the trace, by number of the event, from 1 */
     size_t count, capacity;
     uint64_t *heap; /* number of the event, by number of the heap's allocation, from 1 */
     size_t heap_count, heap_capacity;

@@ -162,8 +162,13 @@ static void put_runtime(FILE *out, const struct trace_extension *extension)
         put_text(out, "name", extension->name);
         break;
     default:
-        fprintf(out, "collection %s module %" PRIu64, extension->begins ? "begins" : "ended",
+        fprintf(out, "collection %s module %" PRIu64,
+                extension->begins == TRACE_COLLECTION_BEGINS   ? "begins"
+                : extension->begins == TRACE_COLLECTION_BEFORE ? "before"
+                                                               : "ended",
                 extension->module);
+        if (extension->begins == TRACE_COLLECTION_BEFORE)
+            fprintf(out, " age %" PRIu64 " arena %" PRIu64, extension->age, extension->arena);
         break;
     }
     fprintf(out, " when %" PRIu64, extension->when);

@@ -267,8 +267,8 @@ static bool put_incidents(const struct table_sink *sink, const struct session_fa
                    value_number(arena->peak_bytes), value_number(arena->peak_ns),
                    value_number(arena->collected),
                    arena->runtime ? value_number(arena->runtime) : value_null(),
-                   kept.known ? value_number(kept.ns) : value_null(), value_number(kept.count),
-                   value_number(kept.bytes));
+                   kept.known ? value_number((uint64_t)kept.ns) : value_null(),
+                   value_number(kept.count), value_number(kept.bytes));
     }
     for (size_t i = 0; good && i < replay->collections.count; i++) {
         const struct collection_row *row = &replay->collections.rows[i];

@@ -123,8 +123,8 @@ INSERT INTO region VALUES(5,1,139637976739840,4096,'r--',0,'/var/data',20480,1,1
 INSERT INTO region VALUES(6,1,139637976743936,8192,'rw-',0,'/var/data',24576,1,1,537,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO region VALUES(7,2,139706696204288,8192,'rw-',0,'/var/data',8192,1,2,539,NULL,NULL,139637976727552,NULL,NULL,NULL);
 INSERT INTO wrong_size VALUES(5,1,2,4,1);
-INSERT INTO earlier_block VALUES(16,250);
-INSERT INTO earlier_block VALUES(17,45000);
+INSERT INTO earlier_block VALUES(16,225);
+INSERT INTO earlier_block VALUES(17,44975);
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4408,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4420,'not seen to be allocated: before recording began, or elsewhere');
 INSERT INTO problem VALUES(3,'wrong size',510,4216864,1,4460,'2 bytes, deleted as 4');
