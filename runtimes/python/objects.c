@@ -78,13 +78,14 @@ static void visit_frames(struct search *search, const PyThreadState *state)
 }
 
 /* Goes to what tuples and dicts refer to that the collector has dropped from its lists, because it
- * found only objects without references in them. */
+ * found only objects without references in them. Those of the interpreter's own subclasses, such as
+ * sys.float_info, were never in a list. */
 static void visit_untracked(struct search *search)
 {
     for (size_t i = 0; i < search->untracked.count; i++) {
         PyObject *object = (PyObject *)(uintptr_t)search->untracked.items[i];
-        const void *type = Py_TYPE(object);
-        if (type == search->interpreter->tuple_type || type == search->interpreter->dict_type)
+        if (PyTuple_Check(object) ||
+            (const void *)Py_TYPE(object) == search->interpreter->dict_type)
             Py_TYPE(object)->tp_traverse(object, visit, search);
     }
 }

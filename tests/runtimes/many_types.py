@@ -44,7 +44,7 @@ def build():
         made += [Row(i), Slots(i), Text("%d text" % i), Numbers([i + 300]), bytearray(100 + i), array.array("d", [i])]
         made += [collections.OrderedDict(a=i), collections.deque([i + 400]), complex(i, 1), (lambda: i)]
         made += [Row(i).__init__, generator(i), 10 ** 30 + i, {i + 500}, memoryview(b"%d" % i), type("Made%d" % i, (), {"x": i + 0.75})]
-    made.append(made)
+    made += [made, sys.float_info, sys.int_info]  # the collector has never seen the last two
     return made
 
 
