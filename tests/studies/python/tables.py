@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """tables.py SESSION TYPES: what is live at the mark "built", by Python line, by the type of the object, and by function
-and type. TYPES has the address and the type of each object, as tree.py tells them. An object begins at its block,
+and type. The types are those that the recorder told at the end of the process. TYPES has the address and the type of
+each object, as tree.py tells them: the last table says for how many blocks both agree. An object begins at its block,
 or behind the 16 bytes that the garbage collector needs, or behind 16 more where its attributes may lie in a dict."""
 import csv
 import sqlite3
 import sys
 
 LINES = """SELECT a.size, a.address, CASE f.role WHEN 'runtime' THEN s.path END, fr.line,
-    CASE f.role WHEN 'runtime' THEN f.name ELSE '(no Python)' END
+    CASE f.role WHEN 'runtime' THEN f.name ELSE '(no Python)' END,
+    CASE t.confidence WHEN 'exact' THEN t.name ELSE '(no object)' END
   FROM mark m JOIN allocation a ON a.alloc_ns <= m.ns AND (a.free_ns IS NULL OR a.free_ns > m.ns)
   JOIN stack st ON st.id = a.stack_id LEFT JOIN frame fr ON fr.id = st.user_frame_id
   LEFT JOIN function f ON f.id = fr.function_id LEFT JOIN source_file s ON s.id = fr.source_file_id
+  LEFT JOIN type t ON t.id = a.type_id
   WHERE m.name = 'built'"""
 
 
@@ -28,12 +31,21 @@ def add(sums, key, size):
     sums[key] = (before[0] + size, before[1] + 1)
 
 
+def compare(told, kind):
+    """Says how the program's own word for a block and the recorder's word differ. The recorder names the module of a
+    type of the interpreter."""
+    if "(no object)" in (told, kind):
+        return ("(neither)" if told == kind else "(the program alone)" if kind == "(no object)" else "(the recorder alone)")
+    return "(both, the same type)" if told == kind.split(".")[-1] else "(both, another type)"
+
+
 def main(session, types):
     with open(types, newline="", encoding="utf-8") as file:
         type_of = {int(address): name for address, name in csv.reader(file)}
-    by_line, by_type, by_both = {}, {}, {}
-    for size, address, path, line, function in sqlite3.connect("file:%s?mode=ro" % session, uri=True).execute(LINES):
-        kind = next((type_of[address + gap] for gap in (0, 16, 32) if address + gap in type_of), "(no object)")
+    by_line, by_type, by_both, agreement = {}, {}, {}, {}
+    for size, address, path, line, function, kind in sqlite3.connect("file:%s?mode=ro" % session, uri=True).execute(LINES):
+        told = next((type_of[address + gap] for gap in (0, 16, 32) if gap < size and address + gap in type_of), "(no object)")
+        add(agreement, (compare(told, kind),), size)
         place = "%s:%s" % ("/".join(path.split("/")[-2:]), line) if path else "(no Python)"
         add(by_line, (function, place), size)
         add(by_type, (kind,), size)
@@ -41,6 +53,7 @@ def main(session, types):
     table(("function", "line"), by_line, 5)
     table(("type",), by_type, 6)
     table(("function", "type"), by_both, 10)
+    table(("an object says",), agreement, 5)
     print("\n| live bytes | blocks |\n| ---: | ---: |\n| %s | %s |" % tuple(
         f"{sum(entry[i] for entry in by_line.values()):,}" for i in (0, 1)))
 
