@@ -126,7 +126,7 @@ echo "Of a key of each type, by the types of its blocks:"
         last=$name
     done
 } | tee types.txt
-on_page redis.md types.txt
+on_page redis.md types.txt 3
 
 {
     row state "live blocks" "live, MiB" "allocated, MiB" "active, MiB" "resident, MiB" "active by allocated"
