@@ -97,8 +97,9 @@ is "$(grep -E '^ at [0-9.]+ .*a cell' screen.txt | cut -d' ' -f2-4 | uniq | wc -
 check_layers() { # NAME STACK FILTER SQL-OF-THE-NAME SQL-CONDITION: each number of each column of the chart
     local mode=live keys=''
     for mode in live rate net; do
-        rm -f slots.csv
-        printf '%s\n' 'key 2' "key :" "type stack $2" 'key Enter' ${keys:+"$keys"} 'key :' 'type w slots.csv' 'key Enter' dump >keys
+        rm -f slots.csv slots.json
+        printf '%s\n' 'key 2' "key :" "type stack $2" 'key Enter' ${keys:+"$keys"} 'key :' 'type w slots.csv' 'key Enter' \
+            'key :' 'type w slots.json' 'key Enter' dump >keys
         mprof-tui --script keys --size 90x24 --filter "$3" handed_over.db >screen.txt || fail "the browser failed: $2"
         if python3 "$MPROF_SOURCE/tests/tui/layers.py" handed_over.db slots.csv $mode "$4" "$5" >out.txt; then
             echo "ok: layers by $1, $mode: $(cat out.txt)"
@@ -107,6 +108,7 @@ check_layers() { # NAME STACK FILTER SQL-OF-THE-NAME SQL-CONDITION: each number 
             cat out.txt
             failed=1
         fi
+        grep -qE '": -?[0-9]' slots.json && ! grep -E '": "' slots.json || fail "layers by $1, $mode: no numbers"
         keys="key b${keys:+ b}"
     done
 }

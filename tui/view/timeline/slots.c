@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The slots of the chart as rows of a table, for `:w`: sums, then a column for each layer. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,19 +31,17 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_FREED_COUNT] = {.title = "freed_count"},
 };
 
-/* Writes what the chart shows of a layer. A number below 0 is a text. */
+/* Writes what the chart shows of a layer. */
 static void layer_cell(const struct timeline *timeline, size_t row, size_t layer,
                        struct table_cell *out)
 {
     const struct timeline_colors *colors = timeline->colors ? &timeline->colors[row] : NULL;
     out->is_number = timeline->mode == TIMELINE_LIVE || colors;
-    if (timeline->mode == TIMELINE_LIVE)
+    if (timeline->mode == TIMELINE_LIVE) {
         out->number = timeline->slots[row].color_bytes[layer];
-    else if (colors)
-        out->number = colors->up[layer];
-    if (colors && colors->down[layer] > 0) {
-        out->is_number = false;
-        snprintf(out->text, sizeof(out->text), "-%" PRIu64, colors->down[layer]);
+    } else if (colors) {
+        out->negative = colors->down[layer] > 0;
+        out->number = out->negative ? colors->down[layer] : colors->up[layer];
     }
 }
 
