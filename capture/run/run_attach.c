@@ -141,12 +141,23 @@ static bool wait_for_end(const struct run_arguments *arguments, const char *trac
     return alive;
 }
 
+/* Tells whether the process has ended, or ends soon: it may have been killed a moment ago. */
+static bool has_ended(pid_t process)
+{
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
+    if (ended.fd < 0)
+        return kill(process, 0) != 0;
+    const bool has = poll(&ended, 1, LOOK_INTERVAL) > 0;
+    close(ended.fd);
+    return has;
+}
+
 /* Ends the recording in a process that goes on. */
 static void end(const struct attach *attach, const char *trace)
 {
     static struct attach_result result;
     attach_end(attach, &result);
-    if (result.done || kill(attach->process, 0) != 0)
+    if (result.done || has_ended(attach->process))
         return;
     struct client client;
     struct timespec now;
