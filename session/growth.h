@@ -14,7 +14,7 @@
 
 /* What the rows are about, and so what their `id` is. */
 enum session_growth_by {
-    SESSION_GROWTH_TYPE,     /* the first type of those with the same name */
+    SESSION_GROWTH_TYPE, /* the first type of those with the same name */
     /* The function of the call site, and that of the user's own code (user_code.h); 0: none. The
      * first one of those with the same name that have rows. */
     SESSION_GROWTH_FUNCTION,
