@@ -86,4 +86,14 @@ for name, session in ('alone', alone), ('without the one between', without):
     check(name + ', forked from', session.execute('SELECT count(*) FROM process WHERE forked_from IS NOT NULL').fetchone() == (0,))
 sys.exit(failed)
 PYTHON
+
+# Blocks that were allocated and freed in the middle of a fork: who had them when it began had them.
+mkdir middle
+"$MPROF_BUILD/tests/fork_traces" middle && "$ingest" -q -o middle.db middle || complain "in the middle of a fork"
+expected='2|2|48|2|2|48
+3|1|16|1|1|16'
+found=$(sqlite3 middle.db "SELECT id, inherited_count, inherited_bytes, inherited_frees,
+  (SELECT count(*) FROM v_inherited WHERE process_id = p.id), (SELECT sum(size) FROM v_inherited WHERE process_id = p.id)
+  FROM process p WHERE forked_from IS NOT NULL")
+[ "$found" = "$expected" ] || complain "in the middle of a fork: $found"
 exit $failed
