@@ -17,6 +17,7 @@
 #include "ingest/write/merge.h"
 #include "ingest/write/redact.h"
 #include "schemas/printable.h"
+#include "schemas/trace_begin.h"
 
 struct start {
     const char *trace;
@@ -81,17 +82,14 @@ static bool append(struct trace_list *list, const char *folder, const char *name
 
 static bool is_trace(int folder, const char *name)
 {
-    char begin[sizeof(TRACE_MAGIC) - 1];
     struct stat about;
     if (fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode))
         return false;
     int descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool same = descriptor >= 0 &&
-                read(descriptor, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
-                memcmp(begin, TRACE_MAGIC, sizeof(begin)) == 0;
+    const bool is = trace_begins(descriptor);
     if (descriptor >= 0)
         close(descriptor);
-    return same;
+    return is;
 }
 
 /* Tells whether the recorder has named the file: PID or PID.N. A session has another name. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "schemas/column_codec.h"
-#include "schemas/trace_layout.h"
+#include "schemas/trace_begin.h"
 #include "session/data/error.h"
 #include "session/data/guard.h"
 
@@ -40,10 +40,8 @@ static sqlite3_stmt *statement_of(const struct database_row *row)
 /* Tells whether a file begins as a trace. Not for a database: close() would end its locks. */
 static bool is_trace(const char *path)
 {
-    char magic[sizeof(TRACE_MAGIC) - 1];
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is = file >= 0 && pread(file, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-                    memcmp(magic, TRACE_MAGIC, sizeof(magic)) == 0;
+    const bool is = trace_begins(file);
     if (file >= 0)
         close(file);
     return is;

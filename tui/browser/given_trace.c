@@ -16,7 +16,7 @@
 
 #include "cli/say.h"
 #include "schemas/printable.h"
-#include "schemas/trace_layout.h"
+#include "schemas/trace_begin.h"
 
 static const char program[] = "mprof-tui";
 static char ingest[] = "mprof-ingest";
@@ -24,12 +24,10 @@ static char ingest[] = "mprof-ingest";
 /* Tells whether the file begins as a trace does. `about` is set if so. */
 static bool is_trace(const char *path, struct stat *about)
 {
-    char magic[sizeof(TRACE_MAGIC) - 1];
     /* A pipe that nobody writes to must not stop the browser. */
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool found = file >= 0 && fstat(file, about) == 0 && S_ISREG(about->st_mode) &&
-                       pread(file, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-                       memcmp(magic, TRACE_MAGIC, sizeof(magic)) == 0;
+    const bool found =
+        file >= 0 && fstat(file, about) == 0 && S_ISREG(about->st_mode) && trace_begins(file);
     if (file >= 0)
         close(file);
     return found;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells traces from other files. */
+#ifndef MPROF_SCHEMAS_TRACE_BEGIN_H
+#define MPROF_SCHEMAS_TRACE_BEGIN_H
+
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schemas/trace_layout.h"
+
+/* Tells whether an open file begins as a trace does. -1, the result of an open() that failed, is
+ * none. */
+static inline bool trace_begins(int descriptor)
+{
+    char magic[sizeof(TRACE_MAGIC) - 1];
+    return pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+           memcmp(magic, TRACE_MAGIC, sizeof(magic)) == 0;
+}
+
+#endif
