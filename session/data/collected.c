@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/code_facts.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
@@ -46,14 +47,9 @@ static bool read_collected(void *context, const struct database_row *row,
 static bool read_earlier(void *context, const struct database_row *row, struct session_error *error)
 {
     struct collected_arenas *arenas = ((struct reading *)context)->arenas;
-    if (arenas->earlier_count == arenas->earlier_room) {
-        const size_t room = arenas->earlier_room * 2 + 1024;
-        uint64_t *grown = realloc(arenas->earlier, room * sizeof(*grown));
-        if (!grown)
-            return session_fail_memory(error, "the blocks of an earlier trace");
-        arenas->earlier = grown;
-        arenas->earlier_room = room;
-    }
+    if (!array_grow(&arenas->earlier, &arenas->earlier_room, arenas->earlier_count + 1,
+                    sizeof(*arenas->earlier)))
+        return session_fail_memory(error, "the blocks of an earlier trace");
     arenas->earlier[arenas->earlier_count++] = (uint64_t)database_number(row, 0);
     return true;
 }

@@ -7,11 +7,10 @@
 
 /* By id of the arena, 0 the process heap. */
 struct collected_arenas {
-    uint8_t *other; /* 1: no collector took a block of it */
-    uint64_t
-        *kept_before;  /* blocks that are live at the end and were allocated before it are kept */
-    uint64_t *earlier; /* ids of others that are: see collected_arenas_next_earlier() */
-    size_t count;      /* collected ones; 0: the arrays are NULL */
+    uint8_t *other;        /* 1: no collector took a block of it */
+    uint64_t *kept_before; /* blocks allocated before it, and live at the end, are kept */
+    uint64_t *earlier;     /* ids of others that are: see collected_arenas_next_earlier() */
+    size_t count;          /* collected ones; 0: the arrays are NULL */
     size_t earlier_count, earlier_room;
 };
 
