@@ -123,13 +123,18 @@ int64_t session_growth_net(const struct session_growth *row)
     return -(int64_t)(before - after < most ? before - after : most);
 }
 
+static int by_id(const struct session_growth *a, const struct session_growth *b)
+{
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
 static int by_net(const void *left, const void *right)
 {
     const struct session_growth *a = left, *b = right;
     const int64_t net_a = session_growth_net(a), net_b = session_growth_net(b);
     if (net_a != net_b)
         return net_a > net_b ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return by_id(a, b);
 }
 
 static int by_name(const void *left, const void *right, void *context)
@@ -137,10 +142,10 @@ static int by_name(const void *left, const void *right, void *context)
     const struct session_growth *a = left, *b = right;
     /* 0 is no function, whatever its name. */
     if (a->id == 0 || b->id == 0)
-        return a->id < b->id ? -1 : a->id > b->id;
+        return by_id(a, b);
     const int order =
         strcmp(session_function_name(context, a->id), session_function_name(context, b->id));
-    return order != 0 ? order : a->id < b->id ? -1 : a->id > b->id;
+    return order != 0 ? order : by_id(a, b);
 }
 
 /* Merges the rows of functions that have one name into the first of them, as the filter language
