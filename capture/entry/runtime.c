@@ -114,10 +114,9 @@ ENTRY_POINT mprof_kind mprof_kind_create(mprof_runtime runtime, const char *name
 #define COLLECTING 32u /* runtimes from this number on are not looked at */
 
 static struct {
-    _Atomic uint32_t
-        now; /* the runtimes whose collection has begun and not ended: a bit for each */
-    _Atomic uint64_t began[COLLECTING]; /* ticks: when that one did */
-    _Atomic uint64_t last[COLLECTING];  /* ticks: when the last one that has ended did; 0: none */
+    _Atomic uint32_t now;               /* a bit for each runtime that collects */
+    _Atomic uint64_t began[COLLECTING]; /* ticks: when that one began */
+    _Atomic uint64_t last[COLLECTING];  /* ticks: when the last one that has ended began */
 } collections;
 
 uint32_t runtime_that_collects(void)
