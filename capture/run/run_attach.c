@@ -123,41 +123,36 @@ static bool has_stopped(const char *trace)
     return stopped;
 }
 
+/* Waits so many ms for the end of the process, whose pidfd is `descriptor`, or -1 if the kernel has
+ * none. Tells whether it has ended. */
+static bool ends_within(pid_t process, int descriptor, int milliseconds)
+{
+    struct pollfd ended = {.fd = descriptor, .events = POLLIN};
+    const int ready = poll(&ended, 1, milliseconds);
+    return descriptor >= 0 ? ready > 0 : kill(process, 0) != 0;
+}
+
 /* Waits until there is a reason to end. Returns false if the process has ended. */
-static bool wait_for_end(const struct run_arguments *arguments, const char *trace)
+static bool wait_for_end(const struct run_arguments *arguments, const char *trace, int descriptor)
 {
     const double end =
         arguments->watch.duration > 0 ? run_steer_now() + arguments->watch.duration : 0;
-    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, arguments->process, 0),
-                           .events = POLLIN};
-    bool alive = true;
-    while (alive && !asked_to_end && (end == 0 || run_steer_now() < end) && !has_stopped(trace)) {
+    while (!asked_to_end && (end == 0 || run_steer_now() < end) && !has_stopped(trace)) {
         const double left = end == 0 ? LOOK_INTERVAL : (end - run_steer_now()) * 1e3 + 1;
-        poll(&ended, 1, left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL);
-        alive = ended.fd >= 0 ? !(ended.revents & POLLIN) : kill(arguments->process, 0) == 0;
+        if (ends_within(arguments->process, descriptor,
+                        left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL))
+            return false;
     }
-    if (ended.fd >= 0)
-        close(ended.fd);
-    return alive;
-}
-
-/* Tells whether the process has ended, or ends soon: it may have been killed a moment ago. */
-static bool has_ended(pid_t process)
-{
-    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
-    if (ended.fd < 0)
-        return kill(process, 0) != 0;
-    const bool has = poll(&ended, 1, LOOK_INTERVAL) > 0;
-    close(ended.fd);
-    return has;
+    return true;
 }
 
 /* Ends the recording in a process that goes on. */
-static void end(const struct attach *attach, const char *trace)
+static void end(const struct attach *attach, const char *trace, int descriptor)
 {
     static struct attach_result result;
     attach_end(attach, &result);
-    if (result.done || has_ended(attach->process))
+    /* It may have been killed a moment ago, and end soon. */
+    if (result.done || ends_within(attach->process, descriptor, LOOK_INTERVAL))
         return;
     struct client client;
     struct timespec now;
@@ -211,13 +206,16 @@ int run_attach(const struct run_arguments *arguments)
     const time_t started = time(NULL);
     if ((status = begin(arguments, &attach)) != 0)
         return status;
+    const int descriptor = (int)syscall(SYS_pidfd_open, arguments->process, 0);
     struct run_child as_child = {.trace = names.trace, .path = names.program};
     if (arguments->live)
         status = run_session_begin_live(arguments, &as_child, &live_names, &live);
     if (!arguments->open)
         privileges_give_up();
-    if (status != 0 || wait_for_end(arguments, names.trace))
-        end(&attach, names.trace);
+    if (status != 0 || wait_for_end(arguments, names.trace, descriptor))
+        end(&attach, names.trace, descriptor);
+    if (descriptor >= 0)
+        close(descriptor);
     if (arguments->live && live.ingest > 0)
         status = run_live_end(&live);
     if (!arguments->quiet)
