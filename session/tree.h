@@ -148,6 +148,14 @@ const struct session_tree_node *session_tree_node(const struct session_tree *tre
  * there yet. */
 bool session_tree_children(const struct session_tree *tree, uint32_t node, uint32_t *first,
                            uint32_t *count);
+/*
+ * Computes the sums of a node without those of its children. In a tree from the outermost function
+ * inwards that is what the function allocates itself; of a cycle, what its functions do.
+ * short_count is 0 until session_tree_short_known(). Returns false if the children are not there
+ * yet.
+ */
+bool session_tree_self(const struct session_tree *tree, uint32_t node,
+                       struct session_tree_sums *self);
 /* Sorts nodes. Equal ones are in the order of their names. */
 void session_tree_sort(const struct session_tree *tree, const struct session_tree_order *order,
                        uint32_t *nodes, size_t count);

@@ -230,6 +230,35 @@ bool session_tree_children(const struct session_tree *tree, uint32_t node, uint3
     return true;
 }
 
+bool session_tree_self(const struct session_tree *tree, uint32_t node,
+                       struct session_tree_sums *self)
+{
+    const struct session_tree_node *of = session_tree_node(tree, node);
+    const bool short_known = session_tree_short_known(tree);
+    uint32_t first, count;
+    if (!session_tree_children(tree, node, &first, &count)) {
+        if (!of->leaf)
+            return false;
+        count = first = 0;
+    }
+    *self = of->sums;
+    if (!short_known)
+        self->short_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct session_tree_sums *child = &session_tree_node(tree, first + i)->sums;
+        self->at_peak_bytes -= child->at_peak_bytes;
+        self->at_peak_count -= child->at_peak_count;
+        self->bytes -= child->bytes;
+        self->allocations -= child->allocations;
+        self->live_bytes -= child->live_bytes;
+        self->live_count -= child->live_count;
+        self->short_count -= short_known ? child->short_count : 0;
+        self->from_bytes -= child->from_bytes;
+        self->to_bytes -= child->to_bytes;
+    }
+    return true;
+}
+
 int64_t session_tree_value(const struct session_tree_node *node, enum session_tree_measure measure)
 {
     const struct session_tree_sums *sums = &node->sums;

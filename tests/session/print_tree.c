@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * print_tree SESSION FLAGS [FILTER [FROM TO]]: prints the classes of functions (C lines), all nodes
- * of a calling context tree (N lines: number, parent, kind, functions, sums), and what the tests of
- * some nodes select (T lines). FLAGS are letters: h without libraries, f folded, u bottom-up.
+ * of a calling context tree (N lines: number, parent, kind, functions, sums, sums without those of
+ * the children), and what the tests of some nodes select (T lines). FLAGS are letters: h without
+ * libraries, f folded, u bottom-up.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,20 +32,31 @@ static void print_classes(void)
         printf("C %" PRIu32 " %d\n", i, classes[i]);
 }
 
+static void print_sums(const struct session_tree_sums *sums)
+{
+    printf(" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+           " %" PRIu64 " %" PRIu64,
+           sums->at_peak_bytes, sums->at_peak_count, sums->bytes, sums->allocations,
+           sums->live_bytes, sums->live_count, sums->short_count, sums->from_bytes, sums->to_bytes);
+}
+
 static void print_node(const struct session_tree *tree, uint32_t number)
 {
     const struct session_tree_node *node = session_tree_node(tree, number);
-    const struct session_tree_sums *sums = &node->sums;
+    struct session_tree_sums self;
     uint32_t functions[1000];
     const size_t count = session_tree_functions(tree, number, functions, 1000);
     printf("N %" PRIu32 " %" PRIu32 " %d ", number, node->parent, (int)node->kind);
     for (size_t i = 0; i < count && i < 1000; i++)
         printf("%s%" PRIu32, i > 0 ? "," : "", functions[i]);
-    printf("%s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-           " %" PRIu64 " %" PRIu64 "\n",
-           count == 0 ? "-" : "", node->recursive, sums->at_peak_bytes, sums->at_peak_count,
-           sums->bytes, sums->allocations, sums->live_bytes, sums->live_count, sums->short_count,
-           sums->from_bytes, sums->to_bytes);
+    printf("%s %d", count == 0 ? "-" : "", node->recursive);
+    print_sums(&node->sums);
+    if (!session_tree_self(tree, number, &self)) {
+        fprintf(stderr, "node %" PRIu32 " has no sums of its own\n", number);
+        exit(1);
+    }
+    print_sums(&self);
+    printf("\n");
 }
 
 /* Prints what the test of a node selects. */

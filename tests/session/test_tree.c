@@ -311,13 +311,47 @@ static void test_cancelled(void **state)
     close_fixture();
 }
 
+/* What a node has besides its children is not known before they are there; a leaf has all. */
+static void tells_what_is_self(void **state)
+{
+    (void)state;
+    open_fixture(11, NULL);
+    const struct session_tree_options options = {.fold = false};
+    struct session_tree *tree = tree_of(options);
+    struct session_tree_sums self;
+    uint32_t first, count, leaves = 0, both = 0;
+    assert_true(session_tree_self(tree, 0, &self));
+    assert_true(session_tree_children(tree, 0, &first, &count));
+    for (uint32_t node = first; node < first + count; node++) {
+        const struct session_tree_node *of = session_tree_node(tree, node);
+        uint32_t child, children;
+        assert_int_equal(session_tree_self(tree, node, &self), of->leaf);
+        if (of->leaf) {
+            leaves++;
+            assert_int_equal(self.bytes, of->sums.bytes);
+            assert_int_equal(self.allocations, of->sums.allocations);
+            continue;
+        }
+        assert_true(session_tree_expand(tree, node, &error));
+        assert_true(session_tree_self(tree, node, &self));
+        assert_true(session_tree_children(tree, node, &child, &children));
+        for (uint32_t i = 0; i < children; i++)
+            self.bytes += session_tree_node(tree, child + i)->sums.bytes;
+        assert_int_equal(self.bytes, of->sums.bytes);
+        both += children > 0;
+    }
+    assert_true(leaves + both > 0);
+    session_tree_free(tree);
+    close_fixture();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search),    cmocka_unit_test(test_search_within),
         cmocka_unit_test(test_paths),     cmocka_unit_test(test_hottest_own_code),
         cmocka_unit_test(test_sampled),   cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(tells_what_is_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

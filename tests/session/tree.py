@@ -12,7 +12,7 @@ peak = int(database.execute("SELECT value FROM meta WHERE key = 'peak_ns'").fetc
 end = int(database.execute("SELECT value FROM meta WHERE key = 'duration_ns'").fetchone()[0])
 OWN, RUNTIME = 0, 1
 FUNCTION, LIBRARY, NO_OWN_CODE, NO_STACK = 1, 2, 3, 4
-differences = nodes = cycles = 0
+differences = nodes = cycles = stored = 0
 
 
 def differ(*words):
@@ -79,7 +79,7 @@ def components(paths):
 
 
 def expected_tree(flags, sums, classes):
-    """By path, a tuple of (kind, functions): the sums."""
+    """By path, a tuple of (kind, functions): the sums, then those of the stacks that end there."""
     stacks = frames_of_stacks()
     shown = {}
     for stack in sums:
@@ -103,10 +103,26 @@ def expected_tree(flags, sums, classes):
         if library is not None:
             path.append((LIBRARY, frozenset({library})))
         for depth in range(len(path) + 1):
-            node = tree.setdefault(tuple(path[:depth]), [0] * 9)
+            node = tree.setdefault(tuple(path[:depth]), [0] * 18)
             for i, value in enumerate(sums[stack]):
                 node[i] += int(value)
+                node[i + 9] += int(value) if depth == len(path) else 0
     return tree
+
+
+def check_stored(tree):
+    """Compares a tree of all functions from the outermost on with the one that the session has."""
+    global stored
+    paths = {None: ()}
+    for node, parent, function, *sums in database.execute(
+            "SELECT id, parent_id, function_id, total_at_peak_bytes, total_at_peak_count, total_bytes,"
+            " total_count, total_live_bytes, total_live_count, self_at_peak_bytes, self_at_peak_count,"
+            " self_bytes, self_count, self_live_bytes, self_live_count FROM v_call_tree ORDER BY id"):
+        paths[node] = paths[parent] + ((FUNCTION, frozenset({function})),)
+        found = tree.get(paths[node])
+        if found is None or found[:6] + found[9:15] != sums:
+            differ("v_call_tree", paths[node], sums, "tree", found)
+        stored += 1
 
 
 def check(flags, text, condition, start, stop):
@@ -137,10 +153,12 @@ def check(flags, text, condition, start, stop):
     for path in expected.keys() | found.keys():
         if expected.get(path) != found.get(path):
             differ(flags, path, "SQL", expected.get(path), "tree", found.get(path))
+    if flags == "-" and condition == "1":
+        check_stored(found)
 
 
 for flags in ("-", "f", "h", "hf", "u", "uf", "uhf"):
     check(flags, "all", "1", end // 3, end // 2)
 check("hf", "all | where size > 40", "size > 40", 0, end)
-print(f"{nodes} nodes, {cycles} cycles, {differences} differences")
-sys.exit(differences > 0)
+print(f"{nodes} nodes, {stored} of them stored, {cycles} cycles, {differences} differences")
+sys.exit(differences > 0 or stored < 10)

@@ -263,7 +263,8 @@ static bool run_test(struct session *session, struct selection *selection, void 
     (void)session;
     (void)selection;
     (void)error;
-    /* Nobody has asked for it yet: a node without a test is no failure. */
+    /* Nobody has asked for them yet: a node without its children or a test is no failure. */
+    session_tree_expand(data->request.tree, data->request.node, &none);
     if (!session_tree_test(data->request.tree, data->request.node, data->test, sizeof(data->test),
                            &data->exact, &none))
         data->test[0] = 0;

@@ -2,6 +2,7 @@
 /* Draws the tree view: a line that says which tree it is, the rows or boxes, the selected node. */
 #include <string.h>
 
+#include "tui/explore/growth.h"
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
 #include "tui/screen/theme.h"
@@ -100,23 +101,111 @@ static void render_names(const struct tree_view *view, const struct exploration 
     }
 }
 
+enum { PART_SIZE = 3 * FORMAT_SIZE, MEASURE_SIZE = 3 * PART_SIZE };
+
+/* Writes bytes of a node, behind those of its function itself if these are not NULL, as in
+ * "self 1.00 KiB of 3.00 KiB". */
+static const char *put_bytes(char *out, const char *about, uint64_t all, const uint64_t *self)
+{
+    char whole[FORMAT_SIZE], part[FORMAT_SIZE];
+    format_size(whole, all);
+    if (self && *self == 0)
+        snprintf(out, PART_SIZE, "self 0 of %s%s", about, whole);
+    else if (self)
+        snprintf(out, PART_SIZE, "self %s%s of %s%s", about, format_size(part, *self), about,
+                 whole);
+    else
+        snprintf(out, PART_SIZE, "%s%s", about, whole);
+    return out;
+}
+
+/* Writes a number of blocks, as "2 of 3", or as "3" if none of them is the function's own. */
+static const char *put_count(char *out, uint64_t all, const uint64_t *self)
+{
+    char whole[FORMAT_SIZE], part[FORMAT_SIZE];
+    const bool some = self && *self > 0;
+    snprintf(out, PART_SIZE, "%s%s%s", some ? format_count(part, *self) : "", some ? " of " : "",
+             format_count(whole, all));
+    return out;
+}
+
+static void put_growth(char *out, const struct session_tree_sums *all,
+                       const struct session_tree_sums *self)
+{
+    char whole[FORMAT_SIZE], part[FORMAT_SIZE] = "";
+    if (self)
+        growth_text(part, (int64_t)(self->to_bytes - self->from_bytes));
+    growth_text(whole, (int64_t)(all->to_bytes - all->from_bytes));
+    snprintf(out, MEASURE_SIZE, "%s%s%s%s growth", self ? "self " : "", part, self ? " of " : "",
+             whole);
+}
+
+/* Says what a node has of a measure and, unless `self` is NULL, what its function has itself.
+ * Writes
+ * "" if it has nothing. */
+static void put_measure(char *out, const char *about, enum session_tree_measure measure,
+                        const struct session_tree_sums *all, const struct session_tree_sums *self)
+{
+    char bytes[PART_SIZE], count[PART_SIZE];
+    out[0] = '\0';
+    switch (measure) {
+    case TREE_BYTES:
+        put_bytes(bytes, about, all->bytes, self ? &self->bytes : NULL);
+        put_count(count, all->allocations, self ? &self->allocations : NULL);
+        snprintf(out, MEASURE_SIZE, "%s allocated in %s", bytes, count);
+        break;
+    case TREE_LIVE:
+        put_bytes(bytes, about, all->live_bytes, self ? &self->live_bytes : NULL);
+        put_count(count, all->live_count, self ? &self->live_count : NULL);
+        if (all->live_count > 0)
+            snprintf(out, MEASURE_SIZE, "%s in %s never freed", bytes, count);
+        break;
+    case TREE_SHORT:
+        put_count(count, all->short_count, self ? &self->short_count : NULL);
+        format_percent(bytes, all->short_count, all->allocations);
+        if (all->short_count > 0)
+            snprintf(out, MEASURE_SIZE, "%s%s lived under 1 ms",
+                     !self               ? ""
+                     : self->short_count ? "self "
+                                         : "self 0 of ",
+                     self ? count : bytes);
+        break;
+    case TREE_GROWTH:
+        put_growth(out, all, self);
+        break;
+    default:
+        put_bytes(bytes, about, all->at_peak_bytes, self ? &self->at_peak_bytes : NULL);
+        put_count(count, all->at_peak_count, self ? &self->at_peak_count : NULL);
+        snprintf(out, MEASURE_SIZE, "%s at the peak in %s block%s", bytes, count,
+                 all->at_peak_count == 1 ? "" : "s");
+    }
+}
+
+/* Draws the sums of a node, that of the sorted column first. With it goes what the function of the
+ * node allocates itself, unless that is all of it, as it is from the call site outwards. */
 static void render_sums(const struct tree_view *view, const struct exploration *exploration,
                         const struct area *area, int y, uint32_t node)
 {
-    const struct session_tree_sums *sums = &session_tree_node(view->tree, node)->sums;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE], e[FORMAT_SIZE];
+    const struct session_tree_node *of = session_tree_node(view->tree, node);
+    enum session_tree_measure order[] = {TREE_NAME, TREE_AT_PEAK, TREE_BYTES, TREE_LIVE,
+                                         TREE_SHORT};
+    struct session_tree_sums self;
+    const bool has_self =
+        !view->bottom_up && !of->leaf && session_tree_self(view->tree, node, &self);
+    const enum session_tree_measure sorted = tree_order(view).measure;
+    order[0] = sorted == TREE_COUNT ? TREE_BYTES : sorted == TREE_NAME ? TREE_AT_PEAK : sorted;
     int x = 1;
-    x += area_print(area, x, y, theme_style(THEME_PLAIN), "%s%s at the peak in %s blocks",
-                    exploration->about, format_size(a, sums->at_peak_bytes),
-                    format_count(b, sums->at_peak_count));
-    x += area_whole_text(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s allocated in %s",
-                         format_size(c, sums->bytes), format_count(d, sums->allocations));
-    if (sums->live_count > 0)
-        x += area_whole_text(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s in %s never freed",
-                             format_size(a, sums->live_bytes), format_count(b, sums->live_count));
-    if (session_tree_short_known(view->tree) && sums->short_count > 0)
-        area_whole_text(area, x, y, theme_style(THEME_PLAIN), " \u00b7 %s lived under 1 ms",
-                        format_percent(e, sums->short_count, sums->allocations));
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        char text[MEASURE_SIZE];
+        if ((i > 0 && order[i] == order[0]) ||
+            (order[i] == TREE_SHORT && !session_tree_short_known(view->tree)))
+            continue;
+        put_measure(text, exploration->about, order[i], &of->sums,
+                    i == 0 && has_self ? &self : NULL);
+        if (text[0])
+            x += area_whole_text(area, x, y, theme_style(THEME_PLAIN), "%s%s",
+                                 x > 1 ? " \u00b7 " : "", text);
+    }
 }
 
 static void render_details(const struct tree_view *view, const struct exploration *exploration,

@@ -364,7 +364,9 @@ const struct view_ops tree_view = {
     .name = "tree",
     .title = "Tree",
     .help = "Paths of calls and what they hold. It opens by user code: without the functions of "
-            "libraries, with those that call each other in a circle as one row (\u21c4).",
+            "libraries, with those that call each other in a circle as one row (\u21c4). Below the "
+            "rows, self is what the selected function allocates itself and not by those that it "
+            "calls; bottom-up the first rows count just that.",
     .keys = KEY_TABLE(bindings),
     .create = create,
     .destroy = destroy,

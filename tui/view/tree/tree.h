@@ -111,7 +111,8 @@ bool tree_load(struct tree_view *view, struct exploration *exploration);
 /* Gives the engine a task; view->task has its particulars. Takes the answer when it is there. */
 void tree_begin_task(struct tree_view *view, struct exploration *exploration, enum tree_task task);
 void tree_take_task(struct tree_view *view, struct exploration *exploration);
-/* Asks for what can wait: the test of the selected node, the share of short-lived blocks. */
+/* Asks for what can wait: the test of the selected node and what it has besides its children, the
+ * share of short-lived blocks. */
 void tree_load_rest(struct tree_view *view, struct exploration *exploration);
 /* Shows the allocations of the selected node, or does so when its test has come. */
 void tree_list(struct tree_view *view, struct exploration *exploration);
