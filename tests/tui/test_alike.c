@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -50,20 +51,19 @@ static void call_cell(void *context, size_t row, size_t column, struct table_cel
 static void place_cell(void *context, size_t row, size_t column, struct table_cell *out)
 {
     static const struct alike_name functions[] = {
-        {"make(int)", "first.cpp:4", "shop"},
-        {"make(int)", "second.cpp:4", "shop"},
-        {"app::List<int>::push(int)", "list.h:30", "liba.so"},
-        {"app::List<int>::push(int)", "list.h:30", "libb.so"},
-        {"close()", "file.c:9", "shop"},
-        {"close()", "", "libz.so.1"},
-        {"main", "main.c:3", "shop"},
-        {"main", "main.c:3", "shop"},
+        {"make(int)", "first.cpp:4", "shop", ""},
+        {"make(int)", "second.cpp:4", "shop", ""},
+        {"app::List<int>::push(int)", "list.h:30", "liba.so", ""},
+        {"app::List<int>::push(int)", "list.h:30", "libb.so", ""},
+        {"close()", "file.c:9", "shop", ""},
+        {"close()", "", "libz.so.1", ""},
+        {"main", "main.c:3", "shop", ""},
+        {"main", "main.c:3", "shop", ""},
     };
     (void)context;
     (void)column;
     out->name = functions[row].name;
-    out->place = functions[row].place;
-    out->module = functions[row].module;
+    out->apart = functions[row];
 }
 
 static void functions_of_one_name_differ(void **state)
@@ -134,11 +134,70 @@ static void names_that_look_alike_differ(void **state)
                    " parse_one_record_of_many\n");
 }
 
+/* Rows of a tree: siblings and others of one name, one that calls itself, one function twice, and
+ * what is no function. */
+static void branch_cell(void *context, size_t row, size_t column, struct table_cell *out)
+{
+    static const struct {
+        const char *text;
+        struct alike_name name;
+    } rows[] = {
+        {"\u25be main", {"main", "main.c:3", "shop", "function 1"}},
+        {"  \u25be make", {"make(int)", "first.cpp:4", "shop", "function 2"}},
+        {"      push", {"push(int)", "list.h:3", "liba.so", "function 3"}},
+        {"    \u25b8 make", {"make(int)", "second.cpp:4", "shop", "function 4"}},
+        {"    \u2192 push", {"push(int)", "list.h:3", "libb.so", "function 5"}},
+        {"  \u25b8 walk \u21ba", {"app::walk(Node*)", "", "shop", "function 6"}},
+        {"  \u25b8 walk \u21ba", {"app::walk(Node*)", "", "shop", "function 7"}},
+        {"  \u25b8 main", {"main", "main.c:3", "shop", "function 1"}},
+        {"  \u25b8 (no own code)", {NULL, NULL, NULL, ""}},
+        {"  \u25b8 (no own code)", {NULL, NULL, NULL, ""}},
+    };
+    (void)context;
+    (void)column;
+    snprintf(out->text, sizeof(out->text), "%s", rows[row].text);
+    out->apart = rows[row].name;
+}
+
+static void rows_of_a_tree_differ(void **state)
+{
+    (void)state;
+    static const struct table_column names[] = {
+        {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH}};
+    source =
+        (struct table_source){.columns = names, .column_count = 1, .rows = 10, .cell = branch_cell};
+    assert_renders(32, 11,
+                   " function\n"
+                   " ▾ main\n"
+                   "   ▾ make (first.cpp:4)\n"
+                   "       push (liba.so)\n"
+                   "     ▸ make (second.cpp:4)\n"
+                   "     → push (libb.so)\n"
+                   "   ▸ app::walk (function 6) ↺\n"
+                   "   ▸ app::walk (function 7) ↺\n"
+                   "   ▸ main\n"
+                   "   ▸ (no own code)\n"
+                   "   ▸ (no own code)\n");
+    assert_renders(22, 11,
+                   " function\n"
+                   " ▾ main\n"
+                   "   ▾ …first.cpp:4)\n"
+                   "       push (liba.so)\n"
+                   "     ▸ …second.cpp:4)\n"
+                   "     → push (libb.so)\n"
+                   "   ▸ …function 6) ↺\n"
+                   "   ▸ …function 7) ↺\n"
+                   "   ▸ main\n"
+                   "   ▸ (no own code)\n"
+                   "   ▸ (no own code)\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_look_alike_differ),
         cmocka_unit_test(functions_of_one_name_differ),
+        cmocka_unit_test(rows_of_a_tree_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

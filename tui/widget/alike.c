@@ -23,6 +23,32 @@ static bool is_word(char letter)
     return isalnum((unsigned char)letter) || letter == '_';
 }
 
+/* Returns the style in which a field is drawn. */
+static struct cell_style style_of(const struct area *area, const struct alike_field *field)
+{
+    return grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
+}
+
+/* Returns how many columns of a field are for the name. */
+static int room_of(const struct alike_field *field)
+{
+    const int room = field->width - (field->end ? text_width(field->end) : 0);
+    return room > 0 ? room : 0;
+}
+
+/* Draws a text in a field, with an ellipsis before it if it is no name's beginning. */
+static void put_text(const struct area *area, const struct alike_field *field, bool later,
+                     const char *text)
+{
+    const struct cell_style style = style_of(area, field);
+    const int room = room_of(field) - later, width = text_width(text);
+    const int x = field->x + later;
+    area_field(area, field->x, field->y, field->width, style, later ? ELLIPSIS : "");
+    area_field(area, x, field->y, width < room ? width : room, style, text);
+    if (field->end)
+        area_text(area, x + (width < room ? width : room), field->y, style, field->end);
+}
+
 /* Returns what a field shows in a column of its own, a space behind its end. */
 static uint32_t glyph_at(const struct area *area, const struct alike_field *field, int column)
 {
@@ -46,7 +72,8 @@ struct group {
     const struct alike_field *fields[ALIKE_MOST];
     char *names[ALIKE_MOST];                        /* whole, later longer forms */
     char *places[ALIKE_MOST], *modules[ALIKE_MOST]; /* "": not known */
-    size_t place_at[ALIKE_MOST];                    /* byte of the name; 0: it has none */
+    char ids[ALIKE_MOST][ALIKE_ID_SIZE];
+    size_t place_at[ALIKE_MOST]; /* byte of the name; 0: it has none */
     size_t count;
 };
 
@@ -57,6 +84,7 @@ static bool add_name(struct group *group, const struct alike_name *name)
     group->names[at] = strdup(name->name);
     group->places[at] = strdup(name->place ? name->place : "");
     group->modules[at] = strdup(name->module ? name->module : "");
+    memcpy(group->ids[at], name->id, ALIKE_ID_SIZE);
     group->count++;
     return group->names[at] && group->places[at] && group->modules[at];
 }
@@ -93,9 +121,8 @@ static size_t difference(const struct group *group, const char *name)
 static void write_name(const struct area *area, const struct alike_field *field, const char *name,
                        size_t at)
 {
-    const struct cell_style style =
-        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
-    const size_t shown = field->width > DIFFERENCE ? (size_t)(field->width - DIFFERENCE) : 0;
+    const int room = room_of(field);
+    const size_t shown = room > DIFFERENCE ? (size_t)(room - DIFFERENCE) : 0;
     size_t begin = at > shown ? at - shown : 0;
     /* From the beginning of a word on, if one is near. */
     for (size_t i = begin; begin > 0 && i <= begin + NEAR && i < at; i++) {
@@ -106,12 +133,9 @@ static void write_name(const struct area *area, const struct alike_field *field,
     }
     while (((unsigned char)name[begin] & 0xc0) == 0x80)
         begin++;
-    if (begin == 0 || field->width < 2) {
-        area_field(area, field->x, field->y, field->width, style, name);
-        return;
-    }
-    area_put(area, field->x, field->y, 0x2026, style);
-    area_field(area, field->x + 1, field->y, field->width - 1, style, name + begin);
+    if (room < 2)
+        begin = 0;
+    put_text(area, field, begin > 0, name + begin);
 }
 
 /* Writes the end of a name, from a place on that is before the difference at the byte `at`. Returns
@@ -119,15 +143,13 @@ static void write_name(const struct area *area, const struct alike_field *field,
 static bool write_end(const struct area *area, const struct alike_field *field, const char *name,
                       size_t at)
 {
-    const struct cell_style style =
-        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     const char *from = name;
-    while (*from && text_width(from) >= field->width)
+    while (*from && text_width(from) >= room_of(field))
         text_next(&from);
     if (from > name + at)
         return false;
     if (from == name) {
-        area_field(area, field->x, field->y, field->width, style, name);
+        put_text(area, field, false, name);
         return true;
     }
     for (const char *word = from; word <= from + NEAR && word <= name + at; word++)
@@ -135,8 +157,7 @@ static bool write_end(const struct area *area, const struct alike_field *field, 
             from = word;
             break;
         }
-    area_put(area, field->x, field->y, 0x2026, style);
-    area_field(area, field->x + 1, field->y, field->width - 1, style, from);
+    put_text(area, field, true, from);
     return true;
 }
 
@@ -144,13 +165,11 @@ static bool write_end(const struct area *area, const struct alike_field *field, 
 static bool write_difference(const struct area *area, const struct alike_field *field,
                              const char *name, size_t at)
 {
-    const struct cell_style style =
-        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     struct name_part parts[PARTS];
     const struct name_part *last = &parts[short_name_split(name, parts, PARTS) - 1];
     char end[SHORT_NAME_SIZE + 8], text[2 * SHORT_NAME_SIZE];
     snprintf(end, sizeof(end), ELLIPSIS "::%s", last->begin);
-    const int room = field->width - text_width(end) - 1;
+    const int room = room_of(field) - text_width(end) - 1;
     if (room < DIFFERENCE_LEAST || name + at >= last->begin)
         return false;
     const char *from = name + at, *to = from;
@@ -160,7 +179,7 @@ static bool write_difference(const struct area *area, const struct alike_field *
     for (int column = 0; column < room && to < last->begin - 2; column++)
         text_next(&to);
     snprintf(text, sizeof(text), ELLIPSIS "%.*s%s", (int)(to - from), from, end);
-    area_field(area, field->x, field->y, field->width, style, text);
+    put_text(area, field, false, text);
     return true;
 }
 
@@ -170,27 +189,25 @@ static bool write_difference(const struct area *area, const struct alike_field *
 static bool write_place(const struct area *area, const struct alike_field *field, const char *name,
                         size_t place, size_t at)
 {
-    const struct cell_style style =
-        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     char bare[SHORT_NAME_SIZE], text[2 * SHORT_NAME_SIZE];
     if (place == 0 || at < place)
         return false;
     snprintf(bare, sizeof(bare), "%.*s", (int)(place - 2), name); /* without " (" */
-    int room = field->width - text_width(name + place) - 2;
+    int room = room_of(field) - text_width(name + place) - 2;
     if (room >= DIFFERENCE_LEAST || room >= text_width(bare)) {
         short_name_fit_again(text, sizeof(text), bare, room);
         const size_t length = strlen(text);
         snprintf(text + length, sizeof(text) - length, " (%s", name + place);
     } else {
         const char *from = name + place;
-        room = field->width - text_width(bare) - 3;
+        room = room_of(field) - text_width(bare) - 3;
         while (*from && text_width(from) > room)
             text_next(&from);
         if (room < DIFFERENCE_LEAST || from > name + at)
             return false;
         snprintf(text, sizeof(text), "%s (" ELLIPSIS "%s", bare, from);
     }
-    area_field(area, field->x, field->y, field->width, style, text);
+    put_text(area, field, false, text);
     return true;
 }
 
@@ -240,36 +257,62 @@ static bool shorten_names(struct group *group, bool *briefly)
     return good;
 }
 
-/* Returns a name with what tells it from others of this name; NULL if memory is exhausted. */
-static char *name_with_place(const struct group *group, size_t i)
+static bool same_text(const char *a, const char *b)
 {
-    bool elsewhere = false, in_other_module = false;
-    for (size_t k = 0; k < group->count; k++) {
-        const bool one_name = same(group->names, i, k), one_place = same(group->places, i, k);
-        elsewhere = elsewhere || (one_name && !one_place);
-        in_other_module = in_other_module || (one_name && one_place && !same(group->modules, i, k));
-    }
-    const char *place = elsewhere ? group->places[i] : "";
-    const char *module = in_other_module || (elsewhere && !*place) ? group->modules[i] : "";
-    char text[2 * SHORT_NAME_SIZE];
-    snprintf(text, sizeof(text), *place || *module ? "%s (%s%s%s)" : "%s", group->names[i], place,
-             *place && *module ? " " : "", module);
-    return strdup(text);
+    return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* Puts the places behind names that are still equal. Returns false if memory is exhausted. */
-static bool add_places(struct group *group)
+char *alike_difference(const struct alike_name *names, size_t count, size_t at,
+                       char out[ALIKE_DIFFERENCE_SIZE])
 {
-    char *names[ALIKE_MOST];
+    const struct alike_name *name = &names[at];
+    bool elsewhere = false, in_other_module = false, with_other_id = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!same_text(names[i].name, name->name))
+            continue;
+        if (!same_text(names[i].place, name->place))
+            elsewhere = true;
+        else if (!same_text(names[i].module, name->module))
+            in_other_module = true;
+        else if (strcmp(names[i].id, name->id) != 0)
+            with_other_id = true;
+    }
+    const char *place = elsewhere && name->place ? name->place : "";
+    const bool in_module = in_other_module || (elsewhere && !*place);
+    const char *module = in_module && name->module ? name->module : "";
+    const char *id = with_other_id ? name->id : "";
+    *out = '\0';
+    if (*place || *module || *id)
+        snprintf(out, ALIKE_DIFFERENCE_SIZE, " (%s%s%s%s%s)", place, *place && *module ? " " : "",
+                 module, (*place || *module) && *id ? " " : "", id);
+    return out;
+}
+
+/* Puts behind names that are still equal what tells them apart. Returns false if memory is
+ * exhausted. */
+static bool add_differences(struct group *group)
+{
+    struct alike_name names[ALIKE_MOST];
+    char *longer[ALIKE_MOST];
     bool good = true;
-    for (size_t i = 0; i < group->count; i++)
-        good = (names[i] = name_with_place(group, i)) && good;
     for (size_t i = 0; i < group->count; i++) {
-        char *unused = good ? group->names[i] : names[i];
+        names[i] = (struct alike_name){group->names[i], group->places[i], group->modules[i], ""};
+        memcpy(names[i].id, group->ids[i], ALIKE_ID_SIZE);
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        char difference[ALIKE_DIFFERENCE_SIZE];
+        alike_difference(names, group->count, i, difference);
+        if (asprintf(&longer[i], "%s%s", group->names[i], difference) < 0) {
+            longer[i] = NULL;
+            good = false;
+        }
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        char *unused = good ? group->names[i] : longer[i];
         const size_t length = strlen(group->names[i]);
         if (good) {
-            group->place_at[i] = names[i][length] ? length + sizeof(" (") - 1 : 0;
-            group->names[i] = names[i];
+            group->place_at[i] = longer[i][length] ? length + sizeof(" (") - 1 : 0;
+            group->names[i] = longer[i];
         }
         free(unused);
     }
@@ -281,11 +324,11 @@ static void rewrite_group(const struct area *area, struct group *group)
     bool differ = false;
     for (size_t i = 1; i < group->count; i++)
         differ = differ || !same(group->names, 0, i) || !same(group->places, 0, i) ||
-                 !same(group->modules, 0, i);
+                 !same(group->modules, 0, i) || strcmp(group->ids[0], group->ids[i]) != 0;
     if (!differ)
         return;
     bool briefly;
-    if (!shorten_names(group, &briefly) || !add_places(group))
+    if (!shorten_names(group, &briefly) || !add_differences(group))
         return;
     for (size_t i = 0; i < group->count; i++) {
         const char *name = group->names[i];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/widget/branch.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +22,17 @@ static const char *name_in(const char *text)
         if (glyph != ' ' && glyph != 0x25be && glyph != 0x25b8 && glyph != 0x2192)
             return at;
     }
+}
+
+bool branch_field(const char *text, struct alike_field *field)
+{
+    char before[SHORT_NAME_SIZE];
+    const char *name = name_in(text);
+    snprintf(before, sizeof(before), "%.*s", (int)(name - text), text);
+    field->x += text_width(before);
+    field->width -= text_width(before);
+    field->end = strstr(name, RECURSION) ? RECURSION : "";
+    return field->width > 0;
 }
 
 /* Fits both names of a cycle. A side that is short leaves its room to the other. */

@@ -3,7 +3,10 @@
 #ifndef MPROF_TUI_WIDGET_BRANCH_H
 #define MPROF_TUI_WIDGET_BRANCH_H
 
+#include <stdbool.h>
+
 #include "tui/screen/cells.h"
+#include "tui/widget/alike.h"
 
 /*
  * Writes the text of a row into exactly `width` columns. What stands before the name stays: a
@@ -12,5 +15,8 @@
  */
 void branch_render(const struct area *area, int x, int y, int width, struct cell_style style,
                    const char *text);
+
+/* Leaves of a row's field the part of its name. Returns false if there is no room for it. */
+bool branch_field(const char *text, struct alike_field *field);
 
 #endif

@@ -532,7 +532,10 @@ static struct alike_name name_of(void *context, size_t row)
     struct names *names = context;
     names->cell = (struct table_cell){.text = ""};
     names->source->cell(names->source->context, row, names->column, &names->cell);
-    return (struct alike_name){cell_text(&names->cell), names->cell.place, names->cell.module};
+    struct alike_name name = names->cell.apart;
+    if (!name.name)
+        name.name = cell_text(&names->cell);
+    return name;
 }
 
 /* Tells names apart that look alike. */
@@ -546,14 +549,19 @@ static void render_names_again(const struct table *table, const struct table_sou
         const size_t row = table->first + (size_t)(y - TITLES);
         if (row >= source->rows)
             break;
-        int width = layout->width[column];
+        struct alike_field field = {layout->x[column], y, layout->width[column], row, NULL};
         size_t last = column;
-        const bool cut = text_width(name_of(&names, row).name) > width;
+        name_of(&names, row);
         if (names.cell.sentence)
             continue;
-        if (cut)
-            width = room_for(source, layout, row, column, &last);
-        fields[count++] = (struct alike_field){layout->x[column], y, width, row};
+        if (text_width(cell_text(&names.cell)) > field.width)
+            field.width = room_for(source, layout, row, column, &last);
+        if (source->columns[column].cut == TABLE_CUT_BRANCH) {
+            name_of(&names, row);
+            if (!names.cell.apart.name || !branch_field(names.cell.text, &field))
+                continue;
+        }
+        fields[count++] = field;
     }
     alike_rewrite(area, fields, count, name_of, &names);
 }
@@ -574,6 +582,7 @@ void table_render(const struct table *table, const struct table_source *source,
     }
     for (size_t i = 0; i < layout.count; i++)
         if (layout.width[i] > 0 && (source->columns[i].cut == TABLE_CUT_NAME ||
-                                    source->columns[i].cut == TABLE_CUT_CATEGORY))
+                                    source->columns[i].cut == TABLE_CUT_CATEGORY ||
+                                    source->columns[i].cut == TABLE_CUT_BRANCH))
             render_names_again(table, source, area, &layout, i);
 }

@@ -21,6 +21,7 @@
 
 #include "tui/keys/action.h"
 #include "tui/screen/cells.h"
+#include "tui/widget/alike.h"
 
 #define TABLE_COLUMNS 24
 
@@ -50,8 +51,8 @@ struct table_column {
 struct table_cell {
     char text[256];
     const char *name; /* in place of `text`, of any length; valid until the next call. NULL: text */
-    const char *place,
-        *module;             /* of a function, to tell it from another one of its name (alike.h) */
+    struct alike_name apart; /* the whole name, if it tells more than what is shown (alike.h); a row
+                              * of a tree without one is not told apart. NULL: as shown */
     struct cell_style style; /* if `styled`; otherwise plain */
     bool styled;
     bool sentence;  /* no name: cut at its end, in any column */

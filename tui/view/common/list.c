@@ -37,39 +37,19 @@ void list_render_empty(const struct exploration *exploration, const struct area 
     area_text(area, 2, y, theme_style(THEME_FAINT), words);
 }
 
+struct alike_name list_function_name(const struct session *session, uint32_t function)
+{
+    struct alike_name name = {session_function_name(session, function),
+                              session_function_place(session, function),
+                              session_function_module(session, function), ""};
+    snprintf(name.id, sizeof(name.id), "function %" PRIu32, function);
+    return name;
+}
+
 void list_function_cell(const struct session *session, uint32_t function, struct table_cell *cell)
 {
-    cell->name = session_function_name(session, function);
-    cell->place = session_function_place(session, function);
-    cell->module = session_function_module(session, function);
-}
-
-void list_add_namesake(struct list_namesakes *namesakes, const struct session *session,
-                       uint32_t function, uint32_t other)
-{
-    if (strcmp(session_function_place(session, function), session_function_place(session, other)) !=
-        0)
-        namesakes->elsewhere = true;
-    else if (strcmp(session_function_module(session, function),
-                    session_function_module(session, other)) != 0)
-        namesakes->in_other_module = true;
-    else
-        namesakes->alike = true;
-}
-
-void list_tell_apart(const struct list_namesakes *namesakes, const struct session *session,
-                     uint32_t function, char *out, size_t size)
-{
-    const char *place = namesakes->elsewhere ? session_function_place(session, function) : "";
-    const bool named = namesakes->in_other_module || (namesakes->elsewhere && !*place);
-    const char *module = named ? session_function_module(session, function) : "";
-    char id[32] = "";
-    if (namesakes->alike)
-        snprintf(id, sizeof(id), "function %" PRIu32, function);
-    *out = '\0';
-    if (*place || *module || *id)
-        snprintf(out, size, " (%.200s%s%.200s%s%s)", place, *place && *module ? " " : "", module,
-                 (*place || *module) && *id ? " " : "", id);
+    cell->apart = list_function_name(session, function);
+    cell->name = cell->apart.name;
 }
 
 struct alike_name list_legend_name(void *context, size_t entry)
@@ -77,8 +57,9 @@ struct alike_name list_legend_name(void *context, size_t entry)
     const struct legend_names *names = context;
     const uint32_t function = names->legend->entry[entry].function;
     const char *label = names->legend->entry[entry].label;
-    if (function == 0)
-        return (struct alike_name){.name = label};
-    return (struct alike_name){label, session_function_place(names->session, function),
-                               session_function_module(names->session, function)};
+    struct alike_name name = {.name = label};
+    if (function != 0)
+        name = list_function_name(names->session, function);
+    name.name = label;
+    return name;
 }

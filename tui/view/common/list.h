@@ -13,20 +13,10 @@
 enum table_answer list_update(struct exploration *exploration, struct table *table,
                               const struct table_source *source, const struct view_input *input,
                               const struct table_place *place);
-/* Writes the name of a function, and what tells it from another one of this name. */
+/* Returns the name of a function, with what tells it from another one of this name. */
+struct alike_name list_function_name(const struct session *session, uint32_t function);
+/* Writes this to a cell. */
 void list_function_cell(const struct session *session, uint32_t function, struct table_cell *cell);
-/* What tells a function from others of its name, by what they have. */
-struct list_namesakes {
-    bool elsewhere, in_other_module; /* at this place, but in another module */
-    bool alike;                      /* neither */
-};
-/* Adds another function, which has the name of this one. */
-void list_add_namesake(struct list_namesakes *namesakes, const struct session *session,
-                       uint32_t function, uint32_t other);
-/* Writes what tells it from them: " (file.c:12)", " (libc.so.6)", both, or its id in SQL. Writes ""
- * if there are none. */
-void list_tell_apart(const struct list_namesakes *namesakes, const struct session *session,
-                     uint32_t function, char *out, size_t size);
 /* The names of a legend for alike_rewrite(): the context is a struct legend_names. */
 struct legend_names {
     const struct session *session;

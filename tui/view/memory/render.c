@@ -200,7 +200,7 @@ static void render_legend(const struct memory_grid *grid, const struct explorati
             label_width = most;
         if (x + label_width + 3 > width)
             break;
-        labels[shown++] = (struct alike_field){x + 2, 0, label_width, i};
+        labels[shown++] = (struct alike_field){x + 2, 0, label_width, i, NULL};
         area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : exploration_pattern(exploration, i),
                  exploration_category(exploration, line.grid, i));
         area_category(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);

@@ -333,7 +333,7 @@ static void render_held(const struct overview *overview, const struct exploratio
             area_name(area, name, 1 + i, area->width - name - 1, style, text_of);
         if (shown < ALIKE_MOST)
             fields[shown++] = (struct alike_field){name, 1 + i, area->width - name - 1,
-                                                   (size_t)first + (size_t)i};
+                                                   (size_t)first + (size_t)i, NULL};
     }
     alike_rewrite(area, fields, shown, held_name, &names);
 }

@@ -138,7 +138,7 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
         area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : timeline_pattern(timeline, i),
                  style);
         area_category(&legend, 2, y, label, theme_style(THEME_PLAIN), label_of(&context, i).name);
-        labels[label_count++] = (struct alike_field){2, y, label, i};
+        labels[label_count++] = (struct alike_field){2, y, label, i, NULL};
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN), size);
         if (percents && timeline->mode == TIMELINE_LIVE)
             area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
@@ -229,29 +229,23 @@ static void render_flow_line(const struct timeline *timeline, const char *about,
 }
 
 /* Writes the name of a function of the slot so that no other one there has the same. */
-static void share_name(const struct timeline *timeline, const struct session *session, size_t at,
-                       char *out, size_t size)
+static void share_name(const struct alike_name *names, size_t count, size_t at, char *out,
+                       size_t size)
 {
-    const uint32_t function = timeline->shares[at].function;
-    const char *name = session_function_name(session, function);
-    struct list_namesakes namesakes = {.alike = false};
+    char apart[ALIKE_DIFFERENCE_SIZE];
     bool one_name = false, one_short_name = false;
-    short_name(out, size, name);
-    for (size_t i = 0; i < timeline->share_count; i++) {
+    short_name(out, size, names[at].name);
+    for (size_t i = 0; i < count; i++) {
         char other[SHORT_NAME_SIZE];
-        const char *of = session_function_name(session, timeline->shares[i].function);
-        if (i == at || strcmp(short_name(other, sizeof(other), of), out) != 0)
+        if (i == at || strcmp(short_name(other, sizeof(other), names[i].name), out) != 0)
             continue;
         one_short_name = true;
-        if (strcmp(of, name) == 0) {
-            one_name = true;
-            list_add_namesake(&namesakes, session, function, timeline->shares[i].function);
-        }
+        one_name = one_name || strcmp(names[i].name, names[at].name) == 0;
     }
     if (one_short_name && !one_name)
-        short_name_with_parameters(out, size, name);
+        short_name_with_parameters(out, size, names[at].name);
     const size_t length = strlen(out);
-    list_tell_apart(&namesakes, session, function, out + length, size - length);
+    snprintf(out + length, size - length, "%s", alike_difference(names, count, at, apart));
 }
 
 static void render_shares(const struct timeline *timeline, const struct exploration *exploration,
@@ -264,11 +258,14 @@ static void render_shares(const struct timeline *timeline, const struct explorat
         area_text(area, 1, y, theme_style(THEME_FAINT), "nothing was allocated in this slot");
         return;
     }
+    struct alike_name names[TIMELINE_SHARES_MOST];
+    for (size_t i = 0; i < timeline->share_count; i++)
+        names[i] = list_function_name(exploration->session, timeline->shares[i].function);
     int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "by ");
     for (size_t i = 0; i < timeline->share_count; i++) {
         char percent[FORMAT_SIZE];
         char name[SHORT_NAME_SIZE], shown[SHORT_NAME_SIZE];
-        share_name(timeline, exploration->session, i, name, sizeof(name));
+        share_name(names, timeline->share_count, i, name, sizeof(name));
         const int width = text_width(name) < 40 ? text_width(name) : 40;
         format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
         if (x + width + 1 + text_width(percent) >= area->width)

@@ -68,23 +68,6 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ou
     out->number = numbers[column];
 }
 
-enum { APART_SIZE = 450 };
-
-/* Writes what tells a layer from others of its name, "" if there are none. */
-static void tell_layer_apart(const struct session_legend *legend, const struct session *session,
-                             size_t at, char out[APART_SIZE])
-{
-    const uint32_t function = legend->entry[at].function;
-    struct list_namesakes namesakes = {.alike = false};
-    for (size_t i = 0; i < legend->count; i++) {
-        const uint32_t other = legend->entry[i].function;
-        if (i != at && function != 0 && other != 0 &&
-            strcmp(legend->entry[i].label, legend->entry[at].label) == 0)
-            list_add_namesake(&namesakes, session, function, other);
-    }
-    list_tell_apart(&namesakes, session, function, out, APART_SIZE);
-}
-
 bool timeline_write_slots(const struct timeline *timeline, const struct session *session, FILE *out,
                           enum table_format format)
 {
@@ -92,14 +75,18 @@ bool timeline_write_slots(const struct timeline *timeline, const struct session 
                                         [TIMELINE_RATE] = "allocations",
                                         [TIMELINE_NET] = "net_bytes"};
     struct table_column all[COLUMNS + SESSION_COLORS];
-    char titles[SESSION_COLORS][sizeof(timeline->legend->entry[0].label) + APART_SIZE + 16];
+    char titles[SESSION_COLORS]
+               [sizeof(timeline->legend->entry[0].label) + ALIKE_DIFFERENCE_SIZE + 16];
+    struct alike_name names[SESSION_COLORS];
+    struct legend_names legend = {session, timeline->legend};
     const size_t layers = timeline->legend->count;
     memcpy(all, columns, sizeof(columns));
+    for (size_t i = 0; i < layers; i++)
+        names[i] = list_legend_name(&legend, i);
     for (size_t i = 0; i < layers; i++) {
-        char apart[APART_SIZE];
-        tell_layer_apart(timeline->legend, session, i, apart);
-        snprintf(titles[i], sizeof(titles[i]), "%s: %s%s", shown[timeline->mode],
-                 timeline->legend->entry[i].label, apart);
+        char apart[ALIKE_DIFFERENCE_SIZE];
+        snprintf(titles[i], sizeof(titles[i]), "%s: %s%s", shown[timeline->mode], names[i].name,
+                 alike_difference(names, layers, i, apart));
         all[COLUMNS + i] = (struct table_column){.title = titles[i]};
     }
     const struct table_source source = {.context = (void *)timeline,
