@@ -81,43 +81,94 @@ int overview_line_at(const struct overview *overview, int width, int height, int
 
 /* ---- findings --------------------------------------------------------------------------- */
 
+/* The columns of a finding. */
+struct finding_columns {
+    int word, word_width, type, type_width, user, user_width; /* type_width 0: not shown */
+    int rest;                                                 /* 0: not shown */
+};
+
+/* Where there is no room for all, what it is comes before what it is of. */
+static struct finding_columns finding_columns(const struct area *area)
+{
+    const bool narrow = area->width < 60;
+    struct finding_columns columns = {.word = 14, .word_width = narrow ? 11 : 17};
+    columns.type = columns.word + columns.word_width + narrow;
+    columns.rest = area->width >= 110 ? area->width - 40 : 0;
+    const int room = area->width - columns.type - 2 - (columns.rest > 0 ? 40 : 0);
+    const int types = narrow ? 0 : room * 2 / 5;
+    columns.type_width = types > 0 ? types - 1 : 0;
+    columns.user = columns.type + types;
+    columns.user_width = room - types;
+    return columns;
+}
+
+static struct alike_name finding_type(void *context, size_t number)
+{
+    const struct ranked_finding *finding = &((const struct overview *)context)->ranked[number];
+    return (struct alike_name){.name = finding->type[0] ? finding->type : "unknown type"};
+}
+
+static struct alike_name finding_user(void *context, size_t number)
+{
+    const struct ranked_finding *finding = &((const struct overview *)context)->ranked[number];
+    return (struct alike_name){.name = finding->user[0] ? finding->user : "no function of yours"};
+}
+
 static void render_one(const struct overview *overview, const struct exploration *exploration,
                        const struct area *area, int y, size_t number)
 {
+    const struct finding_columns columns = finding_columns(area);
     const struct ranked_finding *finding = &overview->ranked[number];
     const int severity = ranked_severity(finding, exploration->peak_bytes);
     const bool selected = overview->selected == (int)number;
     const struct cell_style plain = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
-    char size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], rest[120] = "";
+    char size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], rest[120];
     area_put(area, 1, y, severity > 0 ? 0x25b2 : 0x00b7,
              theme_style(severity > 1   ? THEME_ERROR
                          : severity > 0 ? THEME_WARNING
                                         : THEME_FAINT));
     area_field_right(area, 3, y, 9, plain, format_size(size, finding->bytes));
-    /* Where there is no room for all, what it is comes before what it is of. */
-    const bool narrow = area->width < 60;
-    const int word = narrow ? 12 : 17;
-    area_field(area, 14, y, word - narrow, theme_style(THEME_PLAIN), ranked_word(finding));
-    const int x = 14 + word;
-    if (area->width >= 110)
-        snprintf(rest, sizeof(rest), "%s block%s, %s – %s", format_count(a, finding->count),
-                 finding->count == 1 ? "" : "s", format_instant(b, finding->first_ns),
-                 format_instant(c, finding->last_ns));
-    const int room = area->width - x - 2 - (rest[0] ? 40 : 0);
+    area_field(area, columns.word, y, columns.word_width, theme_style(THEME_PLAIN),
+               ranked_word(finding));
     if (finding->kind == RANKED_HOLES) {
-        area_print(area, x, y, plain, narrow ? "%s hole%s" : "%s hole%s of 1 KiB or more at %s",
+        area_print(area, columns.type, y, plain,
+                   area->width < 60 ? "%s hole%s" : "%s hole%s of 1 KiB or more at %s",
                    format_count(a, finding->count), finding->count == 1 ? "" : "s",
                    format_instant(b, finding->first_ns));
         return;
     }
-    const char *type = finding->type[0] ? finding->type : "unknown type";
-    const int types = narrow ? 0 : room * 2 / 5;
-    if (types > 0)
-        area_category(area, x, y, types - 1, plain, type);
-    area_name(area, x + types, y, room - types, narrow ? plain : theme_style(THEME_PLAIN),
-              finding->user[0] ? finding->user : "no function of yours");
-    if (rest[0])
-        area_field(area, area->width - 40, y, 39, theme_style(THEME_FAINT), rest);
+    if (columns.type_width > 0)
+        area_category(area, columns.type, y, columns.type_width, plain,
+                      finding_type((void *)overview, number).name);
+    area_name(area, columns.user, y, columns.user_width,
+              columns.type_width > 0 ? theme_style(THEME_PLAIN) : plain,
+              finding_user((void *)overview, number).name);
+    if (columns.rest == 0)
+        return;
+    snprintf(rest, sizeof(rest), "%s block%s, %s – %s", format_count(a, finding->count),
+             finding->count == 1 ? "" : "s", format_instant(b, finding->first_ns),
+             format_instant(c, finding->last_ns));
+    area_field(area, columns.rest, y, 39, theme_style(THEME_FAINT), rest);
+}
+
+/* Tells types and functions of the findings apart that look alike. */
+static void render_finding_names(const struct overview *overview, const struct area *area, int y,
+                                 size_t first, int rows)
+{
+    const struct finding_columns columns = finding_columns(area);
+    struct alike_field types[RANKED_MOST], users[RANKED_MOST];
+    size_t count = 0;
+    for (int i = 0; i < rows && count < RANKED_MOST; i++) {
+        const size_t number = first + (size_t)i;
+        if (overview->ranked[number].kind == RANKED_HOLES)
+            continue;
+        types[count] = (struct alike_field){columns.type, y + i, columns.type_width, number, NULL};
+        users[count++] =
+            (struct alike_field){columns.user, y + i, columns.user_width, number, NULL};
+    }
+    if (columns.type_width > 0)
+        alike_rewrite(area, types, count, finding_type, (void *)overview);
+    alike_rewrite(area, users, count, finding_user, (void *)overview);
 }
 
 static void render_facts(const struct overview *overview, const struct area *area,
@@ -151,6 +202,7 @@ static void render_findings(const struct overview *overview, const struct explor
                           : 0;
     for (int i = 0; i < layout->ranked_rows; i++)
         render_one(overview, exploration, area, layout->ranked + i, (size_t)first + (size_t)i);
+    render_finding_names(overview, area, layout->ranked, (size_t)first, layout->ranked_rows);
     render_facts(overview, area, layout);
 }
 

@@ -6,6 +6,7 @@
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/tree/tree.h"
 
 /* ---- open nodes ------------------------------------------------------------------------- */
@@ -250,6 +251,8 @@ static void put_row(const struct tree_view *view, const struct exploration *expl
              of->kind == TREE_LIBRARY ? "\u2192 " : "", label);
     cell->styled = of->kind != TREE_FUNCTION;
     cell->style = theme_style(THEME_FAINT);
+    if (of->functions == 1)
+        cell->apart = list_function_name(exploration->session, of->function);
 }
 
 static void put_bytes(struct table_cell *cell, uint64_t bytes)
