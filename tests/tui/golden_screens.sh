@@ -94,10 +94,23 @@ cp "$work/session.db" "$work/alike.db"
 sqlite3 "$work/alike.db" "UPDATE function SET name = 'make(int)' WHERE name IN ('render_message', 'format_page');
     UPDATE function SET name = 'void std::string::_M_construct<char*>(char*, char*)' WHERE name = 'find_token';
     UPDATE function SET name = 'void std::string::_M_construct<char const*>(char const*, char const*)'
-        WHERE name = 'decode_record'"
+        WHERE name = 'decode_record';
+    UPDATE function SET name = 'void app::Cache::store(int)' WHERE name = 'parse_record';
+    UPDATE function SET name = 'void app::Cache::store(long)' WHERE name = 'find_record'"
 session=$work/alike.db
 play alike.80x24 alike 80x24
 play alike.120x40 alike 120x40
+# What `w` offers of a row is what SQL counts of its function, not of another one of its name.
+printf '%s\n' 'key 4 b b C s Home Left w 2' dump >"$work/narrow.script"
+"$MPROF_BUILD/bin/mprof-tui" --script "$work/narrow.script" --size 80x24 "$session" >"$work/narrow.txt" || failed=1
+counted=$(sqlite3 "$session" "SELECT printf('%,d', count(*)) FROM allocation WHERE arena_id = 0 AND stack_id IN
+    (SELECT stack_id FROM stack_frame JOIN frame f ON f.id = frame_id JOIN function n ON n.id = f.function_id
+     WHERE n.name = 'make(int)' AND n.line = 53)")
+grep -q "where stack in .* $counted of 20,000" "$work/narrow.txt" || {
+    echo "make of cache.c:53 is on the stacks of $counted allocations, but w takes:"
+    sed -n 3p "$work/narrow.txt"
+    failed=1
+}
 # one_name_each: no two layers of the timeline have one name in a file, nor in the line about a slot.
 one_name_each() {
     printf 'key 2 p\ndump\nkey :\ntype w! %s\nkey Enter\n' "$work/slots.csv" >"$work/slots.script"

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "session/stacks.h"
 #include "tui/screen/format.h"
+#include "tui/view/common/list.h"
 
 struct offering {
     struct view_offer *out;
@@ -50,10 +52,13 @@ size_t offer_block(const struct session *session, const struct session_allocatio
     if (block->type != 0)
         offer_name(&offering, "this type", "type", session_type_name(session, block->type));
     if (block->function != 0)
-        offer_name(&offering, "this function", "function",
+        offer_name(&offering, list_named(session, block->function), "function",
                    session_function_name(session, block->function));
     if (user != 0)
-        offer_name(&offering, "my function", "user", session_function_name(session, user));
+        offer_name(&offering,
+                   session_function_is_alone(session, user) ? "my function"
+                                                            : "each of mine of this name",
+                   "user", session_function_name(session, user));
     if (block->stack != 0)
         offer_number(&offering, "this stack", "stack", block->stack);
     offer_number(&offering, "this size", "size", block->size);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/stacks.h"
 #include "tui/screen/theme.h"
 
 enum table_answer list_update(struct exploration *exploration, struct table *table,
@@ -50,6 +51,12 @@ void list_function_cell(const struct session *session, uint32_t function, struct
 {
     cell->apart = list_function_name(session, function);
     cell->name = cell->apart.name;
+}
+
+const char *list_named(const struct session *session, uint32_t function)
+{
+    return session_function_is_alone(session, function) ? "this function"
+                                                        : "each function of this name";
 }
 
 struct alike_name list_legend_name(void *context, size_t entry)

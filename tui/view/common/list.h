@@ -17,6 +17,9 @@ enum table_answer list_update(struct exploration *exploration, struct table *tab
 struct alike_name list_function_name(const struct session *session, uint32_t function);
 /* Writes this to a cell. */
 void list_function_cell(const struct session *session, uint32_t function, struct table_cell *cell);
+/* Returns what a filter by the name of a function takes, for the labels of view_offer: "this
+ * function", or "each function of this name" if others have it, too. */
+const char *list_named(const struct session *session, uint32_t function);
 /* The names of a legend for alike_rewrite(): the context is a struct legend_names. */
 struct legend_names {
     const struct session *session;

@@ -217,7 +217,8 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
         *filter_quote(quoted, sizeof(quoted),
                       session_function_name(exploration->session, line->function))) {
         struct view_offer *offer = &out[count++];
-        snprintf(offer->label, sizeof(offer->label), "under this function: %.90s",
+        snprintf(offer->label, sizeof(offer->label), "under %s: %.80s",
+                 list_named(exploration->session, line->function),
                  session_function_name(exploration->session, line->function));
         snprintf(offer->step, sizeof(offer->step), "where stack has %s", quoted);
     }

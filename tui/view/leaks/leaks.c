@@ -140,7 +140,8 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     const uint32_t function = leaks_function(leaks, group);
     if (function != 0 && count < capacity) {
         const char *text = session_function_name(leaks->session, function);
-        snprintf(out[count].label, sizeof(out->label), "made below this function: %.90s", text);
+        snprintf(out[count].label, sizeof(out->label), "made below %s: %.80s",
+                 list_named(leaks->session, function), text);
         snprintf(out[count++].step, sizeof(out->step), "where stack has %s",
                  filter_quote(name, sizeof(name), text));
     }

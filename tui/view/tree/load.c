@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "session/graphs.h"
+#include "session/stacks.h"
 #include "tui/view/tree/tree.h"
 
 /* ---- trees ------------------------------------------------------------------------------ */
@@ -112,6 +113,7 @@ struct task_data {
     bool good; /* it was done */
     bool exact;
     char test[TREE_TEST_SIZE];
+    char *on_stack; /* see struct tree_view */
     char note[512]; /* of a setting: why it was stored elsewhere */
 };
 
@@ -167,7 +169,9 @@ static bool run_task(struct session *session, struct selection *selection, void 
 
 static void clear_task(void *data)
 {
-    session_tree_free(((struct task_data *)data)->request.tree);
+    struct task_data *task = data;
+    free(task->on_stack);
+    session_tree_free(task->request.tree);
 }
 
 static const struct load_kind task_kind = {sizeof(struct tree_task_request),
@@ -260,7 +264,6 @@ static bool run_test(struct session *session, struct selection *selection, void 
 {
     struct task_data *data = context;
     struct session_error none;
-    (void)session;
     (void)selection;
     (void)error;
     /* Nobody has asked for them yet: a node without its children or a test is no failure. */
@@ -268,6 +271,9 @@ static bool run_test(struct session *session, struct selection *selection, void 
     if (!session_tree_test(data->request.tree, data->request.node, data->test, sizeof(data->test),
                            &data->exact, &none))
         data->test[0] = 0;
+    const struct session_tree_node *of = session_tree_node(data->request.tree, data->request.node);
+    if (of->functions == 1 && !session_function_is_alone(session, of->function))
+        session_function_stacks(session, of->function, false, &data->on_stack, &none);
     return true;
 }
 
@@ -333,6 +339,8 @@ void tree_load_rest(struct tree_view *view, struct exploration *exploration)
             view->exact = data->exact;
             free(view->test);
             view->test = strdup(data->test);
+            free(view->on_stack);
+            view->on_stack = data->on_stack ? strdup(data->on_stack) : NULL;
             if (view->list_soon)
                 tree_list(view, exploration);
         }

@@ -4,18 +4,33 @@
 #include <string.h>
 
 #include "tui/screen/short_name.h"
+#include "tui/view/common/list.h"
 #include "tui/view/tree/tree.h"
 
-static size_t offer_function(const struct exploration *exploration, uint32_t function,
-                             const char *label, const char *test, struct view_offer *out)
+/* Offers a test by name. It takes all functions of that name, and the label says so. */
+static size_t offer_name(const struct exploration *exploration, uint32_t function,
+                         const char *label, const char *test, struct view_offer *out)
 {
     const char *name = session_function_name(exploration->session, function);
-    char quoted[1100], shown[90];
+    char quoted[1100], shown[80];
     short_name(shown, sizeof(shown), name);
     if (!filter_quote(quoted, sizeof(quoted), name)[0])
         return 0;
-    snprintf(out->label, sizeof(out->label), "%s: %s", label, shown);
+    snprintf(out->label, sizeof(out->label), "%s%s: %s", list_named(exploration->session, function),
+             label, shown);
     snprintf(out->step, sizeof(out->step), "where %s %s", test, quoted);
+    return 1;
+}
+
+/* Offers a test of any length. */
+static size_t offer_test(const char *label, const char *shown, const char *test,
+                         struct view_offer *out)
+{
+    if (!test || !test[0] || asprintf(&out->long_step, "where %s", test) < 0) {
+        out->long_step = NULL;
+        return 0;
+    }
+    snprintf(out->label, sizeof(out->label), "%s: %.80s", label, shown);
     return 1;
 }
 
@@ -23,26 +38,34 @@ size_t tree_offers(void *state, struct exploration *exploration, struct view_off
                    size_t capacity)
 {
     struct tree_view *view = state;
+    const struct session *session = exploration->session;
     const uint32_t node = tree_selected(view);
     size_t count = 0;
-    if (!view->tree || node == 0 || capacity < 3)
+    if (!view->tree || node == 0 || capacity < 4)
         return 0;
     const struct session_tree_node *of = session_tree_node(view->tree, node);
+    const bool tested = node == view->tested;
     char label[90];
-    tree_label(view, exploration->session, node, label, sizeof(label));
-    if (node == view->tested && view->test && view->test[0] &&
-        strlen(view->test) + sizeof("where ") <= sizeof(out[0].step)) {
-        snprintf(out[count].label, sizeof(out[count].label), "%s: %s",
-                 view->exact ? "this path" : "this path, and some others", label);
-        snprintf(out[count++].step, sizeof(out[0].step), "where %s", view->test);
+    tree_label(view, session, node, label, sizeof(label));
+    if (tested)
+        count += offer_test(view->exact ? "this path" : "this path, and some others", label,
+                            view->test, &out[count]);
+    if (of->functions != 1)
+        return count;
+    if (tested && view->on_stack) {
+        const char *place = session_function_place(session, of->function);
+        char name[80], shown[120];
+        short_name(name, sizeof(name), session_function_name(session, of->function));
+        snprintf(shown, sizeof(shown), "%.50s (%.30s)", name,
+                 *place ? place : session_function_module(session, of->function));
+        count +=
+            offer_test("this function, anywhere on the stack", shown, view->on_stack, &out[count]);
     }
-    if (of->functions == 1) {
-        count += offer_function(exploration, of->function, "this function, anywhere on the stack",
-                                "stack has", &out[count]);
-        if (of->kind == TREE_FUNCTION)
-            count += offer_function(exploration, of->function, "as the innermost own function",
-                                    "user ==", &out[count]);
-    }
+    count +=
+        offer_name(exploration, of->function, ", anywhere on the stack", "stack has", &out[count]);
+    if (of->kind == TREE_FUNCTION)
+        count += offer_name(exploration, of->function, ", as the innermost own function",
+                            "user ==", &out[count]);
     return count;
 }
 

@@ -62,6 +62,7 @@ static void destroy(void *state, struct exploration *exploration)
     free(view->open);
     free(view->rows);
     free(view->test);
+    free(view->on_stack);
     free(view);
 }
 

@@ -58,6 +58,8 @@ struct tree_view {
     uint32_t tested, testing; /* the node of `test`, the one that is asked about; 0: none */
     bool exact;
     char *test;     /* NULL or "": there is none */
+    char *on_stack; /* the test for the stacks with its function and no other one of its name, if
+                     * there is such a one; NULL: none */
     bool list_soon; /* its allocations are to be listed as soon as it has come */
     uint64_t test_serial, short_serial;
     enum tree_shape shape;
