@@ -134,6 +134,13 @@ bool session_tree_find(struct session_tree *tree, const struct session_tree_sear
 bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t count,
                          uint32_t *node, struct session_error *error);
 /*
+ * Finds the node of a function on the path of a stack: the one where the path meets the function
+ * for the `nth` time, 1 or more, or the last time if it does so less often. Stores 0 if there is
+ * none. Returns false with `error` set.
+ */
+bool session_tree_follow_stack(struct session_tree *tree, uint32_t stack, uint32_t function,
+                               uint32_t nth, uint32_t *node, struct session_error *error);
+/*
  * Writes a test of the filter language that the allocations of a node pass. *exact is false if some
  * others of the selection pass it, too: no short test tells them apart. Returns false with `error`
  * set.

@@ -248,3 +248,43 @@ bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t
     }
     return true;
 }
+
+/* Returns the child of a node whose rows have this one, 0 if there is none. */
+static uint32_t child_with_row(const struct session_tree *tree, uint32_t node, uint32_t row)
+{
+    const struct tree_node *of = tree_node(tree, node);
+    for (uint32_t i = 0; i < of->child_count; i++) {
+        const struct tree_node *child = tree_node(tree, of->first_child + i);
+        for (uint32_t at = 0; at < child->row_count; at++)
+            if (tree->order[child->first_row + at] == row)
+                return of->first_child + i;
+    }
+    return 0;
+}
+
+bool session_tree_follow_stack(struct session_tree *tree, uint32_t stack, uint32_t function,
+                               uint32_t nth, uint32_t *node, struct session_error *error)
+{
+    uint32_t row = 0, at = 0, met = 0;
+    *node = 0;
+    while (row < tree->row_count && tree->rows[row].stack != stack)
+        row++;
+    if (row == tree->row_count)
+        return true;
+    while (met < nth) {
+        const uint32_t *members = NULL;
+        if (!session_tree_expand(tree, at, error))
+            return false;
+        at = child_with_row(tree, at, row);
+        if (at == 0)
+            break;
+        const size_t count = path_functions(tree, tree_node(tree, at)->key, &members);
+        for (size_t i = 0; i < count; i++) {
+            if (members[i] == function) {
+                *node = at;
+                met++;
+            }
+        }
+    }
+    return true;
+}

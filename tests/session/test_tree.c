@@ -311,6 +311,42 @@ static void test_cancelled(void **state)
     close_fixture();
 }
 
+/* The stack and function of each node lead to it, or to one of the same function on that stack. */
+static void follows_stacks(void **state)
+{
+    (void)state;
+    open_fixture(12, NULL);
+    const struct session_tree_order order = {TREE_BYTES, true};
+    struct session_tree_options options = {.fold = false};
+    struct walk walk = {.count = 0};
+    struct session_tree *whole = tree_of(options), *lazy = tree_of(options);
+    uint32_t found;
+    walk_below(whole, &order, 0, &walk);
+    assert_true(walk.count > 100);
+    for (size_t i = 0; i < walk.count; i++) {
+        const struct session_tree_node *of = session_tree_node(whole, walk.nodes[i]);
+        uint32_t nth = 0;
+        if (of->kind != TREE_FUNCTION)
+            continue;
+        for (uint32_t at = walk.nodes[i]; at != 0; at = session_tree_node(whole, at)->parent)
+            nth += session_tree_node(whole, at)->function == of->function;
+        const uint32_t stack = session_tree_stack(whole, walk.nodes[i]);
+        assert_true(session_tree_follow_stack(lazy, stack, of->function, nth, &found, &error));
+        assert_same_path(whole, walk.nodes[i], lazy, found);
+        /* More often than the stack has it: the last time. */
+        assert_true(session_tree_follow_stack(lazy, stack, of->function, 1000, &found, &error));
+        assert_int_equal(session_tree_node(lazy, found)->function, of->function);
+    }
+    assert_true(session_tree_follow_stack(lazy, 1, UINT32_MAX, 1, &found, &error));
+    assert_int_equal(found, 0);
+    assert_true(session_tree_follow_stack(lazy, UINT32_MAX, 1, 1, &found, &error));
+    assert_int_equal(found, 0);
+    free(walk.nodes);
+    session_tree_free(whole);
+    session_tree_free(lazy);
+    close_fixture();
+}
+
 /* What a node has besides its children is not known before they are there; a leaf has all. */
 static void tells_what_is_self(void **state)
 {
@@ -352,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_paths),     cmocka_unit_test(test_hottest_own_code),
         cmocka_unit_test(test_sampled),   cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_cancelled), cmocka_unit_test(tells_what_is_self),
+        cmocka_unit_test(follows_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

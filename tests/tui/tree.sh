@@ -72,6 +72,15 @@ if grep -q '% .*make_unique' "$work/marked"; then
     exit 1
 fi
 
+# The focus stays when libraries come and go, as long as its row is there. If not, that is said.
+played 100x30 "$work/session.db" 'key 4 Home Down .' 'key S' dump 'key S' dump 'key Esc b Home .' 'key S' dump \
+    >"$work/focus" || exit 1
+for kept in 'top-down .* below .*main > calc::Parser::parse_expr ⇄ 2 more' \
+    'by user code .* below .*main > calc::Parser::parse_expr ⇄ 2 more' \
+    'everything again: this tree has no _start there'; do
+    grep -qE "$kept" "$work/focus" || { echo "no \"$kept\":"; cat "$work/focus"; exit 1; }
+done
+
 # Names that would steer the terminal or end a string of the filter language.
 cp "$work/session.db" "$work/hostile.db"
 sqlite3 "$work/hostile.db" "UPDATE function SET name = char(27) || '[2J\"' || char(10) || name || '\\\"'

@@ -55,6 +55,14 @@ void tree_drop(struct tree_view *view, struct exploration *exploration)
         memset(view->open, 0, view->open_size);
 }
 
+/* Says that the focus of the tree before is not in this one. */
+static void tell_lost_focus(struct tree_view *view, struct exploration *exploration)
+{
+    if (view->lost[0])
+        exploration_say(exploration, "everything again: this tree has no %.200s there", view->lost);
+    view->lost[0] = 0;
+}
+
 /* Shows another tree: its hottest path, and what was selected in the tree before. */
 static void take_tree(struct tree_view *view, struct exploration *exploration,
                       const struct tree_data *data)
@@ -66,12 +74,37 @@ static void take_tree(struct tree_view *view, struct exploration *exploration,
     tree_rows_make(view);
     tree_set_open(view, data->last, true);
     tree_select(view, data->last);
-    if (view->again_count > 0) {
-        memcpy(view->task.path, view->again, sizeof(view->again));
-        view->task.path_count = (uint32_t)view->again_count;
-        view->again_count = 0;
+    view->task.selected = view->was_selected;
+    view->task.focus = view->was_focus;
+    if (view->was_selected.count > 0 || view->was_focus.count > 0)
         tree_begin_task(view, exploration, TASK_FOLLOW);
-    }
+    else
+        tell_lost_focus(view, exploration);
+    view->was_selected.count = view->was_focus.count = 0;
+}
+
+/* Returns where a node is; nowhere for the root. */
+static struct tree_place place_of(const struct session_tree *tree, uint32_t node)
+{
+    struct tree_place place = {.stack = session_tree_stack(tree, node)};
+    const size_t count = session_tree_path(tree, node, place.path, TREE_PATH_MAX);
+    place.count = count < TREE_PATH_MAX ? (uint32_t)count : TREE_PATH_MAX;
+    place.function = session_tree_node(tree, node)->function;
+    for (; node != 0; node = session_tree_node(tree, node)->parent)
+        place.nth += session_tree_node(tree, node)->function == place.function;
+    return place;
+}
+
+/* Notes what is selected and in focus, to be found again in another tree. */
+static void note_places(struct tree_view *view, const struct exploration *exploration,
+                        bool other_direction)
+{
+    const struct tree_place nowhere = {.count = 0};
+    if (view->focus != 0)
+        tree_label(view, exploration->session, view->focus, view->lost, sizeof(view->lost));
+    /* A tree in another direction has other paths. */
+    view->was_selected = other_direction ? nowhere : place_of(view->tree, tree_selected(view));
+    view->was_focus = other_direction ? nowhere : place_of(view->tree, view->focus);
 }
 
 bool tree_load(struct tree_view *view, struct exploration *exploration)
@@ -89,13 +122,7 @@ bool tree_load(struct tree_view *view, struct exploration *exploration)
     }
     const bool same = view->tree && memcmp(&request, &view->request, sizeof(request)) == 0;
     if (view->tree && !same) {
-        /* A tree in another direction has other paths. */
-        view->again_count = 0;
-        if (request.bottom_up == view->request.bottom_up)
-            view->again_count =
-                session_tree_path(view->tree, tree_selected(view), view->again, TREE_PATH_MAX);
-        if (view->again_count > TREE_PATH_MAX)
-            view->again_count = TREE_PATH_MAX;
+        note_places(view, exploration, request.bottom_up != view->request.bottom_up);
         tree_drop(view, exploration);
     }
     const struct tree_data *data = exploration_get(exploration, &view->tree_load, &kind, &request);
@@ -109,7 +136,7 @@ bool tree_load(struct tree_view *view, struct exploration *exploration)
 
 struct task_data {
     struct tree_task_request request;
-    uint32_t node;
+    uint32_t node, focus;
     bool good; /* it was done */
     bool exact;
     char test[TREE_TEST_SIZE];
@@ -128,6 +155,20 @@ static bool mark_wrapper(struct session *session, struct task_data *data,
     return session_settings_apply(session, error);
 }
 
+/* Finds a place of another tree; 0 if it is not there. */
+static bool follow(struct session_tree *tree, const struct tree_place *place, uint32_t *node,
+                   struct session_error *error)
+{
+    *node = 0;
+    if (place->count == 0)
+        return true;
+    if (!session_tree_follow(tree, place->path, place->count, node, error))
+        return false;
+    if (session_tree_node(tree, *node)->depth == place->count)
+        return true;
+    return session_tree_follow_stack(tree, place->stack, place->function, place->nth, node, error);
+}
+
 static bool do_task(struct session *session, struct task_data *data, struct session_error *error)
 {
     const struct tree_task_request *request = &data->request;
@@ -140,7 +181,8 @@ static bool do_task(struct session *session, struct task_data *data, struct sess
     case TASK_FOCUS:
         return session_tree_expand_hottest(tree, request->node, measure, &data->node, error);
     case TASK_FOLLOW:
-        return session_tree_follow(tree, request->path, request->path_count, &data->node, error);
+        return follow(tree, &request->selected, &data->node, error) &&
+               follow(tree, &request->focus, &data->focus, error);
     case TASK_FLAME:
         return session_tree_expand_larger(tree, request->node, measure, request->least,
                                           request->levels, error);
@@ -204,6 +246,23 @@ static void run_filter_again(struct exploration *exploration)
     free(text);
 }
 
+/* Shows what was selected and in focus in the tree before. What is not there any more leaves the
+ * hottest path selected, or everything shown. */
+static void take_places(struct tree_view *view, struct exploration *exploration,
+                        const struct task_data *data)
+{
+    if (data->focus == 0) {
+        tell_lost_focus(view, exploration);
+    } else {
+        view->lost[0] = 0;
+        view->focus = data->focus;
+        tree_set_open(view, data->focus, true);
+        tree_select(view, data->focus);
+    }
+    if (data->node != 0 && tree_is_below(view, data->node, view->focus))
+        tree_select(view, data->node);
+}
+
 static void take_answer(struct tree_view *view, struct exploration *exploration,
                         const struct task_data *data)
 {
@@ -223,9 +282,7 @@ static void take_answer(struct tree_view *view, struct exploration *exploration,
         tree_select(view, data->request.node);
         break;
     case TASK_FOLLOW:
-        /* If the path is not there any more, the hottest one stays selected. */
-        if (session_tree_node(view->tree, data->node)->depth == view->task.path_count)
-            tree_select(view, data->node);
+        take_places(view, exploration, data);
         break;
     case TASK_FIND:
         if (data->node == 0)

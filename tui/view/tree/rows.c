@@ -116,14 +116,18 @@ void tree_rows_make(struct tree_view *view)
             view->table.selected = i;
 }
 
+bool tree_is_below(const struct tree_view *view, uint32_t node, uint32_t top)
+{
+    while (node != 0 && node != top)
+        node = session_tree_node(view->tree, node)->parent;
+    return node == top;
+}
+
 void tree_select(struct tree_view *view, uint32_t node)
 {
     if (!view->tree || node == 0)
         return;
-    bool inside = view->focus == 0;
-    for (uint32_t at = node; at != 0; at = session_tree_node(view->tree, at)->parent)
-        inside = inside || at == view->focus;
-    if (!inside)
+    if (!tree_is_below(view, node, view->focus))
         view->focus = 0;
     for (uint32_t at = session_tree_node(view->tree, node)->parent; at != 0;
          at = session_tree_node(view->tree, at)->parent)

@@ -4,6 +4,7 @@
 #define MPROF_TUI_VIEW_TREE_TREE_H
 
 #include "session/tree.h"
+#include "tui/screen/short_name.h"
 #include "tui/view/view.h"
 
 enum tree_shape { SHAPE_ROWS, SHAPE_FLAME, SHAPE_ICICLE, SHAPES };
@@ -26,13 +27,20 @@ enum tree_task {
 
 enum { TREE_PATH_MAX = 64, TREE_TEST_SIZE = 60000 };
 
+/* Where a node is, for another tree: its path from the root and, should that have more or fewer
+ * frames there, its function on the path of a stack. */
+struct tree_place {
+    uint32_t path[TREE_PATH_MAX], count; /* 0: nowhere */
+    uint32_t stack, function, nth;       /* as session_tree_follow_stack() */
+};
+
 /* A task for the engine on the nodes of a tree. */
 struct tree_task_request {
     uint64_t serial;
     struct session_tree *tree; /* a share of the task's own */
     int64_t least;
-    uint32_t task, node, within, backward, measure, descending, levels, path_count;
-    uint32_t path[TREE_PATH_MAX];
+    uint32_t task, node, within, backward, measure, descending, levels;
+    struct tree_place selected, focus; /* to be followed */
     char text[256];
 };
 
@@ -52,8 +60,9 @@ struct tree_view {
     uint32_t focus; /* only what lies below it is shown; 0: everything */
     struct table table;
     char search[200];
-    uint32_t again[TREE_PATH_MAX]; /* the path that was selected in the tree before */
-    size_t again_count;
+    /* In the tree before. */
+    struct tree_place was_selected, was_focus;
+    char lost[SHORT_NAME_SIZE]; /* the name of that focus; "": there was none */
     /* The test that selects the allocations of a node. */
     uint32_t tested, testing; /* the node of `test`, the one that is asked about; 0: none */
     bool exact;
@@ -98,6 +107,8 @@ struct session_tree_order tree_order(const struct tree_view *view);
 void tree_rows_make(struct tree_view *view);
 /* Returns the selected node, 0: none. */
 uint32_t tree_selected(const struct tree_view *view);
+/* Tells whether a node is `top` or lies below it. */
+bool tree_is_below(const struct tree_view *view, uint32_t node, uint32_t top);
 /* Selects a node and opens what lies above it. */
 void tree_select(struct tree_view *view, uint32_t node);
 bool tree_is_open(const struct tree_view *view, uint32_t node);
