@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "grid_text.h"
 #include "tui/widget/alike.h"
 #include "tui/widget/table.h"
 
@@ -17,14 +18,10 @@ static struct table_source source;
 /* Renders in a grid of this size, and compares its text. */
 static void assert_renders(int width, int height, const char *expected)
 {
-    char *text = NULL;
-    size_t size = 0;
     struct grid *grid = grid_new(width, height, 256, false);
     const struct area area = area_whole(grid);
-    FILE *out = open_memstream(&text, &size);
     table_render(&table, &source, &area);
-    grid_dump_text(grid, out);
-    fclose(out);
+    char *text = grid_text(grid);
     grid_free(grid);
     assert_string_equal(text, expected);
     free(text);

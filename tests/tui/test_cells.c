@@ -9,27 +9,16 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "grid_text.h"
 #include "tui/screen/cells.h"
 #include "tui/screen/theme.h"
 
 static const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
 static const struct cell_style bold = {CELL_DEFAULT, CELL_DEFAULT, CELL_BOLD};
 
-/* Returns the whole grid as text; the caller frees it. */
-static char *dump(const struct grid *grid)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    grid_dump_text(grid, out);
-    fclose(out);
-    return text;
-}
-
 static void expect(const struct grid *grid, const char *expected)
 {
-    char *text = dump(grid);
+    char *text = grid_text(grid);
     assert_string_equal(text, expected);
     free(text);
 }
@@ -147,7 +136,7 @@ static void ascii_terminals_get_ascii(void **state)
     struct grid *grid = grid_new(12, 1, 0, true);
     struct area whole = area_whole(grid);
     area_text(&whole, 0, 0, plain, "←→│█▁…é日");
-    char *text = dump(grid);
+    char *text = grid_text(grid);
     for (const char *byte = text; *byte; byte++)
         assert_true((unsigned char)*byte < 0x80);
     assert_memory_equal(text, "<>|#.~??", 8);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "grid_text.h"
 #include "fixture.h"
 #include "schemas/code/user_code.h"
 #include "session/graphs.h"
@@ -53,14 +54,10 @@ static enum action action_in(enum view_number view, uint32_t key)
 /* Returns the screen as text, malloc()ed. */
 static char *screen(void)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
     struct grid *grid = grid_new(80, 24, 256, false);
     browser_render(browser, grid);
-    grid_dump_text(grid, out);
+    char *text = grid_text(grid);
     grid_free(grid);
-    fclose(out);
     return text;
 }
 

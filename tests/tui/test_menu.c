@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "grid_text.h"
 #include "tui/screen/input.h"
 #include "tui/widget/menu.h"
 
@@ -67,14 +68,10 @@ static void obeys_clicks(void **state)
 
 static void assert_draws(int width, int height, const char *expected)
 {
-    char *text = NULL;
-    size_t size = 0;
     struct grid *grid = grid_new(width, height, 256, false);
     const struct area area = area_whole(grid);
-    FILE *out = open_memstream(&text, &size);
     menu_render(&menu, &area);
-    grid_dump_text(grid, out);
-    fclose(out);
+    char *text = grid_text(grid);
     assert_string_equal(text, expected);
     free(text);
     grid_free(grid);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "grid_text.h"
 #include "fixture.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
@@ -223,13 +224,9 @@ static void names_of_every_prompt_have_a_row(void **state)
 
 static char *screen_text(void)
 {
-    char *text = NULL;
-    size_t size = 0;
     struct grid *grid = grid_new(80, 24, 256, false);
-    FILE *out = open_memstream(&text, &size);
     browser_render(browser, grid);
-    grid_dump_text(grid, out);
-    fclose(out);
+    char *text = grid_text(grid);
     grid_free(grid);
     return text;
 }

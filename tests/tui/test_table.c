@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "grid_text.h"
 #include "tui/widget/table.h"
 
 /* Towns with a number each; a row is an index of `order`. */
@@ -260,14 +261,10 @@ static void obeys_the_mouse(void **state)
 /* Renders in a grid of this width. Returns its text, which the caller frees. */
 static char *rendered(int width, int height)
 {
-    char *text = NULL;
-    size_t size = 0;
     struct grid *grid = grid_new(width, height, 256, false);
     const struct area area = area_whole(grid);
-    FILE *out = open_memstream(&text, &size);
     table_render(&table, &source, &area);
-    grid_dump_text(grid, out);
-    fclose(out);
+    char *text = grid_text(grid);
     grid_free(grid);
     return text;
 }
