@@ -100,6 +100,23 @@ sqlite3 "$work/alike.db" "UPDATE function SET name = 'make(int)' WHERE name IN (
 session=$work/alike.db
 play alike.80x24 alike 80x24
 play alike.120x40 alike 120x40
+# One word for a type that is not known in all files, as in SQL.
+for view in 1 2v 6 7 8 2vd; do
+    printf 'key %s\n' "${view%v*}" >"$work/unknown.script"
+    case $view in *v*) printf 'key v\ntype start end\nkey Enter\n' >>"$work/unknown.script" ;; esac
+    case $view in *d) echo 'key d' >>"$work/unknown.script" ;; esac
+    printf 'key :\ntype w! %s\nkey Enter\ndump\n' "$work/unknown.csv" >>"$work/unknown.script"
+    rm -f "$work/unknown.csv"
+    "$MPROF_BUILD/bin/mprof-tui" --script "$work/unknown.script" --size 120x40 "$session" >"$work/unknown.txt" || failed=1
+    grep -q '(unknown)' "$work/unknown.csv" || { echo "no (unknown) in the file of: $view"; tail -1 "$work/unknown.txt"; failed=1; }
+    python3 - "$work/unknown.csv" "$view" <<'PYTHON' || failed=1
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], encoding="utf-8", newline="")):
+    for name in ("type", "name", "subject"):
+        if row.get(name) in ("unknown", "unknown type"):
+            sys.exit(f"{row[name]!r} in {name} of the file of: {sys.argv[2]}")
+PYTHON
+done
 # What `w` offers of a row is what SQL counts of its function, not of another one of its name.
 printf '%s\n' 'key 4 b b C s Home Left w 2' dump >"$work/narrow.script"
 "$MPROF_BUILD/bin/mprof-tui" --script "$work/narrow.script" --size 80x24 "$session" >"$work/narrow.txt" || failed=1

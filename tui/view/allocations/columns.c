@@ -125,6 +125,7 @@ void allocation_cell(void *context, size_t row, size_t column, struct table_cell
             put_name(cell, session_type_name(session, block->type));
         else
             put_none(cell, "unknown");
+        cell->file = block->type == 0 ? LIST_UNKNOWN_TYPE : NULL;
         break;
     case ALLOCATION_FUNCTION:
         if (block->function != 0)

@@ -175,6 +175,7 @@ static void group_text(const struct leaks *leaks, size_t group, enum column colu
             cell->name = session_type_name(leaks->session, leak->type);
         else
             leaks_type_text(cell->text, sizeof(cell->text), leaks, leak);
+        cell->file = leak->type == 0 ? LIST_UNKNOWN_TYPE : NULL;
         break;
     case COLUMN_WHAT:
         snprintf(cell->text, sizeof(cell->text), "%s", leaks_kind_name(leaks, leak->kind));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen/format.h"
+#include "tui/view/common/list.h"
 #include "tui/view/overview/overview.h"
 
 enum { COLUMN_PART, COLUMN_BYTES, COLUMN_BLOCKS, COLUMN_WHAT, COLUMN_FUNCTION, COLUMNS };
@@ -37,7 +38,8 @@ static void ranked_cell(const struct ranked_finding *finding, size_t column,
     else if (column == COLUMN_BLOCKS)
         put_number(cell, finding->count, false);
     else if (column == COLUMN_WHAT)
-        cell->name = finding->type;
+        cell->name =
+            finding->type[0] || finding->kind == RANKED_HOLES ? finding->type : LIST_UNKNOWN_TYPE;
     else
         cell->name = finding->user;
 }
@@ -56,7 +58,7 @@ static void held_cell(const struct rows *rows, const struct overview_line *line,
     else if (column == COLUMN_BLOCKS)
         put_number(cell, row->after.count, false);
     else if ((column == COLUMN_WHAT) == type)
-        cell->name = name;
+        cell->name = type && row->id == 0 ? LIST_UNKNOWN_TYPE : name;
 }
 
 static void cell(void *context, size_t row, size_t column, struct table_cell *out)

@@ -7,6 +7,7 @@
 #include "session/moment.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/timeline/timeline.h"
 
 enum pane { BY_TYPE, BY_USER, PANES };
@@ -141,6 +142,8 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ce
     const struct session_growth *grown = row_at(rows, row);
     if (column == COLUMN_NAME) {
         cell->name = growth_name(rows->session, rows->by, grown->id);
+        if (rows->by == SESSION_GROWTH_TYPE && grown->id == 0)
+            cell->file = LIST_UNKNOWN_TYPE;
         return;
     }
     char text[FORMAT_SIZE];

@@ -5,6 +5,7 @@
 
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
 #include "tui/view/types/types.h"
 
 enum column {
@@ -78,7 +79,8 @@ static const struct table_column columns[COLUMNS] = {
 
 const char *types_name(const struct types *types, uint32_t type)
 {
-    return type == SESSION_TYPE_UNKNOWN ? "(unknown)" : session_type_name(types->session, type);
+    return type == SESSION_TYPE_UNKNOWN ? LIST_UNKNOWN_TYPE
+                                        : session_type_name(types->session, type);
 }
 
 char *types_confidence(char *out, const struct session_type_sums *row)
