@@ -155,6 +155,11 @@ char *format_moment(char *out, uint64_t ns, uint64_t step_ns)
     return out;
 }
 
+const char *format_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 char *format_percent(char *out, uint64_t part, uint64_t whole)
 {
     out[0] = 0;

@@ -25,6 +25,8 @@ char *format_duration(char *out, uint64_t ns);
 char *format_instant(char *out, uint64_t ns);
 /* A moment, precise enough to tell steps of `step_ns` apart: "2.3 s", "2.310 s". */
 char *format_moment(char *out, uint64_t ns, uint64_t step_ns);
+/* Returns "s", "" for one: the end of a word behind a count. Writes nothing. */
+const char *format_plural(uint64_t count);
 /* "61%", "0.4%", "<0.1%", "" if the whole is 0. */
 char *format_percent(char *out, uint64_t part, uint64_t whole);
 

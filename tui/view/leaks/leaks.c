@@ -222,8 +222,8 @@ static void write_pattern(struct leaks *leaks, struct exploration *exploration)
     }
     const struct session_leak *leak = &question->of->leaks.leaks[question->group];
     supp_file_path(path, sizeof(path), session_path(leaks->session));
-    snprintf(about, sizeof(about), "%s in %s blocks", format_size(bytes, leak->bytes),
-             format_count(blocks, leak->blocks));
+    snprintf(about, sizeof(about), "%s in %s block%s", format_size(bytes, leak->bytes),
+             format_count(blocks, leak->blocks), format_plural(leak->blocks));
     if (pattern->text[0] == 0) {
         exploration_complain(exploration, "no frame of the stack has a name to suppress");
     } else if (!supp_file_add(path, pattern->text, about, error)) {
@@ -401,10 +401,10 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
     (void)exploration;
     if (!leak || !leaks->stack)
         return false;
-    fprintf(out, "%s: %s in %" PRIu64 " blocks of %s B, %s, allocated %s\n",
+    fprintf(out, "%s: %s in %" PRIu64 " block%s of %s B, %s, allocated %s\n",
             leaks_kind_name(leaks, leak->kind), format_size(bytes, leak->bytes), leak->blocks,
-            leaks_size_text(size, leak), leaks_type_text(type, sizeof(type), leaks, leak),
-            leaks_when_text(when, leak));
+            format_plural(leak->blocks), leaks_size_text(size, leak),
+            leaks_type_text(type, sizeof(type), leaks, leak), leaks_when_text(when, leak));
     for (size_t i = 0; i < leaks->stack->count && i < LEAK_FRAMES; i++) {
         const struct session_frame *frame = &leaks->stack->frames[i];
         fprintf(out, "  %s", session_function_name(leaks->session, frame->function));

@@ -8,11 +8,6 @@
 #include "tui/view/common/list.h"
 #include "tui/view/leaks/leaks.h"
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* Returns the text before numbers. */
 static const char *about_of(const struct leaks *leaks)
 {
@@ -39,8 +34,8 @@ static void render_totals(const struct leaks *leaks, const struct exploration *e
                         : "leaked",
             exploration->about, format_size(bytes, all->of_kind[SESSION_LEAKED].bytes),
             exploration->about, format_count(blocks, all->of_kind[SESSION_LEAKED].blocks),
-            plural(all->of_kind[SESSION_LEAKED].blocks), format_count(groups, count),
-            plural(count));
+            format_plural(all->of_kind[SESSION_LEAKED].blocks), format_count(groups, count),
+            format_plural(count));
     if (recording && !stopped)
         x += area_text(area, x, 0, theme_style(THEME_FAINT),
                        "; the program still runs: nothing is known of leaks");
@@ -101,7 +96,7 @@ static void title_of(const struct leaks *leaks, const struct session_leak *leak,
     if (leak->kind <= SESSION_LEAK_START_UP && leaks->pattern && leaks->pattern->groups > 0 &&
         !session_recording(leaks->session))
         snprintf(title, size, " stack (X suppresses %s more group%s, %s) ",
-                 format_count(count, leaks->pattern->groups), plural(leaks->pattern->groups),
+                 format_count(count, leaks->pattern->groups), format_plural(leaks->pattern->groups),
                  format_size(bytes, leaks->pattern->bytes));
     else if (leak->stack_count == 1)
         snprintf(title, size, " stack ");
@@ -109,7 +104,7 @@ static void title_of(const struct leaks *leaks, const struct session_leak *leak,
         snprintf(title, size, " stack %s of %s: %s%s in %s%s block%s (← → others) ",
                  format_count(nth, leaks->nth + 1), format_count(count, leak->stack_count),
                  about_of(leaks), format_size(bytes, shown->bytes), about_of(leaks),
-                 format_count(blocks, shown->blocks), plural(shown->blocks));
+                 format_count(blocks, shown->blocks), format_plural(shown->blocks));
 }
 
 static void render_side(const struct leaks *leaks, const struct exploration *exploration,

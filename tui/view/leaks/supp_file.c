@@ -164,8 +164,10 @@ static bool is_of(const char *line, size_t length, const char *pattern)
 /* Tells whether a line is a comment of supp_file_add(). */
 static bool is_about(const char *line, size_t length)
 {
-    static const char end[] = " blocks";
+    static const char end[] = " block";
     const size_t end_length = sizeof(end) - 1;
+    if (length > 0 && line[length - 1] == 's')
+        length--;
     return length > end_length + 2 && memcmp(line, "# ", 2) == 0 &&
            memcmp(line + length - end_length, end, end_length) == 0;
 }

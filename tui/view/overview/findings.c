@@ -50,6 +50,11 @@ static uint64_t number(const struct collection *to, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
+static const char *were(uint64_t count)
+{
+    return count == 1 ? "was" : "were";
+}
+
 /* Adds a finding about modules, as "/a.so and 2 others". Each line of the value of `key` is one. */
 static void add_modules(struct collection *to, const char *key, const char *format)
 {
@@ -76,8 +81,8 @@ static void add_losses(struct collection *to)
     uint64_t dropped = number(to, "dropped_events"), damaged = number(to, "damaged_bytes");
     uint64_t overlaps = number(to, "overlaps"), ambiguous = number(to, "ambiguous_pairs");
     if (dropped > 0)
-        add(to, FINDING_BAD, "", VIEW_SAME, "%s events were dropped while recording",
-            format_count(a, dropped));
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s event%s %s dropped while recording",
+            format_count(a, dropped), format_plural(dropped), were(dropped));
     const char *whole = session_meta(to->session, "part_of");
     const char *graph = session_meta(to->session, "part_graph");
     if (whole && *whole)
@@ -92,11 +97,11 @@ static void add_losses(struct collection *to)
             format_size(a, damaged));
     if (overlaps > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
-            "%s times an address was live twice: events are missing or out of order",
-            format_count(a, overlaps));
+            "%s time%s an address was live twice: events are missing or out of order",
+            format_count(a, overlaps), format_plural(overlaps));
     if (ambiguous > 0)
-        add(to, FINDING_BAD, "", VIEW_SAME, "%s pairs of events could be read two ways",
-            format_count(a, ambiguous));
+        add(to, FINDING_BAD, "", VIEW_SAME, "%s pair%s of events could be read two ways",
+            format_count(a, ambiguous), format_plural(ambiguous));
     if (number(to, "lost_suppressions") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "%s texts or lines of the program's own suppressions are missing or damaged",
@@ -196,8 +201,9 @@ static void add_arena(struct collection *to)
         return;
     snprintf(filter, sizeof(filter), "where arena == \"%s\"", most->name);
     add(to, FINDING_BAD, filter, VIEW_SAME,
-        "%s%s in %s%s blocks are of %.40s, not of this heap: Enter", to->about,
-        format_size(a, most->bytes), to->about, format_count(b, most->allocations), most->name);
+        "%s%s in %s%s block%s are of %.40s, not of this heap: Enter", to->about,
+        format_size(a, most->bytes), to->about, format_count(b, most->allocations),
+        format_plural(most->allocations), most->name);
 }
 
 /* Says which graphs behind the ranked findings are the user's own, in place of those that ship. */
@@ -225,10 +231,11 @@ static void add_misuse(struct collection *to)
     char a[FORMAT_SIZE];
     uint64_t twice = number(to, "double_frees"), unknown = number(to, "unmatched_frees");
     if (twice > 0)
-        add(to, FINDING_ODD, "", VIEW_SAME, "%s blocks were freed twice", format_count(a, twice));
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s block%s %s freed twice", format_count(a, twice),
+            format_plural(twice), were(twice));
     if (unknown > 0)
-        add(to, FINDING_ODD, "", VIEW_SAME, "%s frees of blocks that were never seen allocated",
-            format_count(a, unknown));
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s free%s of blocks that were never seen allocated",
+            format_count(a, unknown), format_plural(unknown));
 }
 
 static void add_mismatches(struct collection *to)
@@ -236,8 +243,8 @@ static void add_mismatches(struct collection *to)
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     const uint64_t wrong_sizes = number(to, "wrong_sizes");
     if (wrong_sizes > 0)
-        add(to, FINDING_ODD, "", VIEW_SAME,
-            "%s blocks were deleted with a wrong size: v_wrong_size", format_count(a, wrong_sizes));
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s block%s %s deleted with a wrong size: v_wrong_size",
+            format_count(a, wrong_sizes), format_plural(wrong_sizes), were(wrong_sizes));
     struct session_mismatch worst;
     struct session_error error;
     uint64_t all = number(to, "mismatched_frees");
@@ -281,9 +288,9 @@ static void add_leaks(struct collection *to)
     if (count == 0 && kept > 0) {
         add(to, FINDING_GOOD, "", VIEW_SAME,
             number(to, "suppressions") > 0
-                ? "nothing leaked: suppressions and the runtime account for %s in %s blocks"
-                : "nothing leaked: the runtime alone keeps %s in %s blocks",
-            format_size(a, kept_bytes), format_count(b, kept));
+                ? "nothing leaked: suppressions and the runtime account for %s in %s block%s"
+                : "nothing leaked: the runtime alone keeps %s in %s block%s",
+            format_size(a, kept_bytes), format_count(b, kept), format_plural(kept));
         return;
     }
     if (count == 0) {
@@ -294,11 +301,11 @@ static void add_leaks(struct collection *to)
         return;
     }
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
-        "%s%s %s in %s%s allocations, most (%s) by %s", about, format_size(a, bytes),
+        "%s%s %s in %s%s allocation%s, most (%s) by %s", about, format_size(a, bytes),
         stopped     ? "live when the recording stopped"
         : recording ? "live now"
                     : "never freed",
-        about, format_count(b, count),
+        about, format_count(b, count), format_plural(count),
         format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
         most
             ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))
