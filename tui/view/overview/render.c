@@ -239,11 +239,12 @@ static void render_totals(const struct exploration *exploration, const struct ar
     if (rows < 3)
         return;
     area_print(area, 10, y + 2, theme_style(THEME_FAINT),
-               "%s · %s thread%s · %s stacks · %s%s freed",
+               "%s · %s thread%s · %s stack%s · %s%s freed",
                format_duration(a, session_duration_ns(session) - session_start_ns(session)),
                format_count(b, (uint64_t)session_meta_number(session, "threads")),
                session_meta_number(session, "threads") == 1 ? "" : "s",
-               format_count(c, (uint64_t)session_meta_number(session, "stacks")), about,
+               format_count(c, (uint64_t)session_meta_number(session, "stacks")),
+               format_plural((uint64_t)session_meta_number(session, "stacks")), about,
                format_count(d, count - live));
 }
 
@@ -305,7 +306,9 @@ static void render_outside(const struct overview *overview, const struct explora
     const struct session_use *use = overview->use;
     const struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
     char a[FORMAT_SIZE];
-    int x = 1 + area_text(area, 1, y, theme_style(THEME_HEADING), "Outside blocks");
+    const bool narrow = area->width < 100; /* so that RSS has room */
+    int x = 1 + area_text(area, 1, y, theme_style(THEME_HEADING),
+                          narrow ? "Outside blocks at peak" : "Outside blocks at the peak");
     if (session_sampled(exploration->session)) {
         area_text(area, x, y, faint, "  not known: blocks that are not in the sample look empty");
         return;
@@ -321,7 +324,7 @@ static void render_outside(const struct overview *overview, const struct explora
     }
     x += area_text(area, x, y, faint, "  holes ");
     x += area_text(area, x, y, plain, format_size(a, use->hole_bytes));
-    x += area_text(area, x, y, faint, "  small gaps ");
+    x += area_text(area, x, y, faint, narrow ? "  gaps " : "  small gaps ");
     x += area_text(area, x, y, plain, format_size(a, use->small_bytes));
     if (x + 18 < area->width) {
         x += area_text(area, x, y, faint, "  overhead ");
