@@ -31,7 +31,7 @@ bool arena_sample_takes(struct arena_sample *sample, uint32_t place, const void 
                         uint64_t size)
 {
     if (!sample_takes(&thread_self.sample, size)) {
-        event_filter_look_outside();
+        event_filter_look_for_requests();
         return false;
     }
     if (!sample || !sampled_blocks_add(sample_key(place, address))) {
@@ -46,7 +46,7 @@ bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *
 {
     const uint64_t key = sample_key(place, address);
     if (!sample || !sampled_blocks_remove(key)) {
-        event_filter_look_outside();
+        event_filter_look_for_requests();
         return false;
     }
     for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {

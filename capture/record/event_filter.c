@@ -107,7 +107,7 @@ static inline bool sample_takes_block(const void *address, uint64_t size)
 {
     if (sample_takes(&thread_self.sample, size))
         return note(address);
-    event_filter_look_outside();
+    event_filter_look_for_requests();
     return false;
 }
 
@@ -115,7 +115,7 @@ static inline bool sampled_block_ends(const void *address)
 {
     if (sampled_blocks_remove((uintptr_t)address))
         return true;
-    event_filter_look_outside();
+    event_filter_look_for_requests();
     return false;
 }
 
@@ -225,7 +225,7 @@ void *event_filter_resize(struct thread *thread, const void *frame, void *old,
     if (outcome.begins)
         outcome.stack = events_stack(thread, frame);
     if (!outcome.begins && !outcome.ends) {
-        event_filter_look_outside();
+        event_filter_look_for_requests();
         outcome.address = real_resize(old, resize);
         count_resized(thread, &outcome, resize);
         return outcome.address;

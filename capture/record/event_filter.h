@@ -48,7 +48,7 @@ bool event_filter_free(struct thread *thread, const void *address);
 bool event_filter_knows(const void *address);
 
 /* Looks for requests at an event that is not recorded. recorder_leave() handles them. */
-static inline void event_filter_look_outside(void)
+static inline void event_filter_look_for_requests(void)
 {
     if (trace_file_is_asked())
         thread_self.leave_flags |= THREAD_ASKED;
@@ -67,7 +67,7 @@ static inline bool event_filter_passes(void)
 }
 
 /* For an allocation of `size` bytes that is going to be made. Once this has returned true, the
- * sample has gone on behind it. */
+ * sample has gone past it. */
 static inline bool event_filter_skips_allocation(uint64_t size)
 {
     return event_filter_passes() && sample_skips(&thread_self.sample, size);

@@ -43,7 +43,7 @@ static bool begin_next_chunk(struct thread *thread)
 
 /* Looks for requests, which recorder_leave() handles when the event is complete. Returns false if
  * another process has ended the recording. */
-static bool look_outside(struct thread *thread)
+static bool look_for_requests(struct thread *thread)
 {
     chunk_attention_taken(&thread->chunk);
     if (trace_file_is_asked() || atomic_load_explicit(&toggle_signal_count, memory_order_relaxed))
@@ -67,7 +67,7 @@ void thread_grow_chunk(struct thread *thread, size_t need)
 bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
-    if (!recorder_is_own() || !look_outside(thread))
+    if (!recorder_is_own() || !look_for_requests(thread))
         return false;
     thread_leave_old_trace(thread);
     chunk_unseal(chunk);
