@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of each live block that a sample took, so that another trace can begin with them.
+ * Keeps each live block that a sample took, so that another trace can begin with them.
  *
  * All threads use the pool at once without a lock. An entry belongs to the thread that works on its
- * block. live_blocks_each() needs that no other thread does.
+ * block. live_blocks_next() needs that no other thread does.
  */
 #ifndef MPROF_CAPTURE_RECORD_LIVE_BLOCKS_H
 #define MPROF_CAPTURE_RECORD_LIVE_BLOCKS_H

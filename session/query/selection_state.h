@@ -98,7 +98,7 @@ bool color_categories_of_stacks(struct session *session, enum session_color_by b
                                 uint32_t **of_stack, uint32_t *categories,
                                 struct session_error *error);
 
-/* Returns the columns that color_map_at() reads, as bits. */
+/* Returns the columns that color_map_of() reads, as bits. */
 unsigned color_map_columns(const struct color_map *map);
 uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, uint64_t alloc_ns,
                     uint64_t life_ns, uint8_t color);

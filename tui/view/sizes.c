@@ -25,7 +25,7 @@ struct sizes {
     struct sizes_data *data; /* NULL: not there yet */
     struct breakdown types;
     bool by_class, estimated;
-    struct session_size_sums *shown; /* the rows, in the order of the table; of `shown_data` */
+    struct session_size_sums *shown; /* the rows, in the order of the table */
     size_t count;
     uint64_t shown_selections;
     bool shown_by_class;
