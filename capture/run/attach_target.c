@@ -80,7 +80,7 @@ uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted)
     return found < wanted ? found : wanted;
 }
 
-/* What is looked for in the functions of one file. */
+/* A search in the functions of one file. */
 struct search {
     struct attach_module *module;
     uint64_t bias;
@@ -330,7 +330,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, char *why, 
     read_program(process, &is_static, &is_other);
     if (is_other || is_static) {
         snprintf(why, size,
-                 is_other ? "it is no program of x86_64"
+                 is_other ? "it is not a program of x86_64"
                           : "it is a static program, into which no library can be loaded; link it "
                             "with libmprof.a instead");
         return false;

@@ -46,9 +46,8 @@ void run_report(const char *trace, time_t since)
     sibling_traces_sum(trace, since, &sum);
     if (sum.traces == 0)
         say("mprof-run",
-            "%s: no trace was written; the recorder says why above. If it does not, a wrapper such "
-            "as "
-            "sudo kept it out: put mprof-run behind that",
+            "%s: no trace was written; the recorder says why above. If it does not, a wrapper "
+            "such as sudo kept it out: put mprof-run after that",
             trace);
     else if (sum.traces == 1)
         say("mprof-run", "recorded %s; mprof-ingest makes a session of it", trace);

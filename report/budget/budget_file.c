@@ -259,7 +259,7 @@ static char *read_all(const char *path, size_t *length, struct session_error *er
         free(text);
         text = NULL;
     } else if (text && (*length > SIZE_MOST || memchr(text, '\0', *length))) {
-        report_fail(error, "%.300s: this is no file of budgets: it has %s", path,
+        report_fail(error, "%.300s: this is not a file of budgets: it has %s", path,
                     *length > SIZE_MOST ? "more than 1 MiB" : "a zero byte");
         free(text);
         text = NULL;

@@ -202,7 +202,7 @@ static int check_arguments(struct arguments *arguments)
         return command_line_wrong(line, "--window writes several files: name them with -o, and "
                                         "leave out --base and --at");
     if (format->is_binary && !arguments->export.path && isatty(STDOUT_FILENO))
-        return command_line_wrong(line, "%s is no text for a terminal: name a file with -o",
+        return command_line_wrong(line, "%s is not text for a terminal: name a file with -o",
                                   format->name);
     if (arguments->at && !arguments->value_given)
         arguments->export.value = VALUE_LIVE_BYTES;

@@ -260,7 +260,7 @@ bool session_diagram_read(struct session_diagram *diagram, const char *text,
     reader.token = lexer_next(&reader.lexer);
     if (read_pipeline(&reader) == NO_BOX || reader.token.kind != TOKEN_END) {
         if (reader.token.kind != TOKEN_END)
-            snprintf(error->message, sizeof(error->message), "the text is no graph");
+            snprintf(error->message, sizeof(error->message), "the text is not a graph");
         session_diagram_clear(diagram);
         return false;
     }

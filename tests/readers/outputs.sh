@@ -45,7 +45,7 @@ closed "$MPROF_BUILD/bin/mprof-export" -f heaptrack "$session" 2>"$work/said"
 # A terminal gets no packed bytes. It shows text.
 on_terminal() { script -qec "'$MPROF_BUILD/bin/mprof-export' -f $1 '$session'" "$work/typed" >"$work/said" </dev/null; }
 on_terminal pprof
-[ $? -eq 2 ] && grep -q 'mprof-export: pprof is no text for a terminal: name a file with -o' "$work/said" ||
+[ $? -eq 2 ] && grep -q 'mprof-export: pprof is not text for a terminal: name a file with -o' "$work/said" ||
     { echo "pprof on a terminal: $(head -c 300 "$work/said")"; failed=1; }
 on_terminal csv || { echo "csv on a terminal: $(tail -n 3 "$work/said")"; failed=1; }
 
@@ -86,7 +86,7 @@ says 2 'needs a length' mprof-export -f pprof --window 0s -o "$work/w.gz" "$sess
 says 1 'more than 10000 files' mprof-export -f pprof --window 1ns -o "$work/w.gz" "$session"
 says 2 '^mprof-export: --filter, column 7: a measure' mprof-export -f csv --filter 'all | count' --base "$session" "$session"
 says 1 'leave out --process' mprof-export -f csv --process all --base "$session" "$session"
-# A measure is no selection.
+# A measure is not a selection.
 for format in $formats; do
     case $format in csv | ndjson) continue ;; esac
     says 2 '^mprof-export: --filter, column 14: .*a measure' mprof-export -f "$format" --filter 'ä = all; ä | count' "$session"

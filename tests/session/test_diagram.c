@@ -51,7 +51,7 @@ static void test_boxes(void **state)
                         "[big] [leaked] [- 0 1] [sort alloc_time 2]");
     assert_string_equal(boxes("grown(1s, peak - 1s) + all"),
                         "[grown(1s, peak - 1s)] [all] [+ 0 1]");
-    assert_string_equal(boxes("all)"), "the text is no graph");
+    assert_string_equal(boxes("all)"), "the text is not a graph");
 }
 
 /* Returns the first text that a chain of changes gives. */

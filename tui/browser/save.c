@@ -66,7 +66,7 @@ static bool check_target(struct browser *browser, const char *path, bool replace
     if (lstat(path, &about) != 0)
         return errno == ENOENT || fail(browser, path, strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return fail(browser, path, "is there and is no regular file");
+        return fail(browser, path, "is there and is not a regular file");
     return replace || fail(browser, path, "is there already; :w! replaces it");
 }
 

@@ -22,7 +22,7 @@ static bool split(const char *text, enum session_setting_kind *kind, const char 
     char shown[200];
     session_printable(shown, sizeof(shown), text);
     snprintf(error->message, sizeof(error->message),
-             "\"%s\" is no setting: expected hide, show, wrapper or source, and a word after it",
+             "\"%s\" is not a setting: expected hide, show, wrapper or source, and a word after it",
              shown);
     return false;
 }

@@ -59,7 +59,7 @@ static void ask(struct graphs *graphs, struct exploration *exploration,
     exploration_ask(exploration, prompt, again ? graphs->rejected : text);
 }
 
-/* Switches a step off, or the one on that was switched off behind the selected box. */
+/* Switches a step off, or the one on that was switched off after the selected box. */
 static void switch_box(struct graphs *graphs, struct exploration *exploration)
 {
     const struct session_box *box = &graphs->diagram.boxes[graphs->box];
@@ -429,11 +429,11 @@ static const struct key_binding keys[] = {
      .footer = "boxes",
      .description = "to the diagram, and back to the list"},
     {.keys = {KEYCODE_LEFT}, .action = ACTION_LEFT, .description = "to a box's first input"},
-    {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the box behind"},
+    {.keys = {KEYCODE_RIGHT}, .action = ACTION_RIGHT, .description = "to the next box"},
     {.keys = {'A'},
      .action = ACTION_ADD,
      .footer = "add",
-     .description = "add a step behind the box, or join a set to it by + - &"},
+     .description = "add a step after the box, or join a set to it by + - &"},
     {.keys = {'D', KEYCODE_DELETE},
      .action = ACTION_REMOVE,
      .footer = "delete",

@@ -456,7 +456,7 @@ const struct view_ops leaks_view = {
     .title = "Leaks",
     .help = "Blocks that were never freed, by the path that allocated them and by type; all depths "
             "of a recursion are one path. Blocks whose group was complete after the first tenth "
-            "of the run, blocks of the runtime and suppressed ones stand apart: they are no leaks.",
+            "of the run, blocks of the runtime and suppressed ones are apart: they are not leaks.",
     .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,

@@ -188,7 +188,7 @@ static void show_source(const struct tree_view *view, struct exploration *explor
     if (of && of->functions > 0)
         exploration_open_function(exploration, of->function);
     else
-        exploration_say(exploration, "this row is no function");
+        exploration_say(exploration, "this row is not a function");
 }
 
 static bool back(struct tree_view *view)
