@@ -353,8 +353,8 @@ MPROF_INLINE void mprof_collected(mprof_arena arena, void *address)
 
 /*
  * Marks that a collection begins (`begin` is not 0) or has ended (0). Each call of
- * mprof_collected() for its blocks comes between the two. What is live after the last collection
- * has ended, and was allocated before it began, is what the runtime keeps.
+ * mprof_collected() for its blocks comes between the two. The runtime keeps a block if it was
+ * allocated before the last collection began and is live after its end.
  */
 MPROF_INLINE void mprof_collection(mprof_runtime runtime, int begin)
 {

@@ -5,8 +5,8 @@
 
 /*
  * Makes the process and what it starts from here on unable to gain rights by executing a program,
- * and takes back the ambient capabilities, which such a program would inherit. What the process may
- * do itself stays as it is. Failures change nothing and are no errors: old kernels lack the calls.
+ * and takes back the ambient capabilities, which such a program would inherit. The rights of the
+ * process itself stay. Failures change nothing and are not errors: old kernels lack the calls.
  */
 void privileges_give_up(void);
 

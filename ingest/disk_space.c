@@ -15,7 +15,7 @@
 #define SESSION_PER_NODE 250u
 /* Bytes of an empty session. */
 #define SESSION_LEAST (UINT64_C(400) << 10)
-/* How many chunks are read, from all parts of the trace. */
+/* The number of chunks that are read, from all parts of the trace. */
 #define CHUNKS_READ 32u
 /* A smaller session is not worth a line. */
 #define LEAST_PRINTED (UINT64_C(16) << 20)
@@ -28,7 +28,7 @@ static bool is_allocation(const struct trace_record *record)
                                                record->extended.type == TRACE_EXT_ARENA_REALLOC));
 }
 
-/* What makes a session large. */
+/* The causes of a large session. */
 struct volume {
     uint64_t allocations, nodes;
 };

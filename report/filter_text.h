@@ -8,7 +8,7 @@
 /* Tells whether a text has no pipeline: NULL, or only blanks. */
 bool filter_text_blank(const char *text);
 
-/* Returns the place after the last definition: its `;` is no part of a string. The beginning of
+/* Returns the place after the last definition: its `;` is not part of a string. The beginning of
  * the text if it defines nothing. */
 const char *filter_text_pipeline(const char *text);
 

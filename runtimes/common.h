@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the plug-ins for runtimes share. They are linked with the C library alone. */
+/* Helpers that all plug-ins for runtimes use. They are linked with the C library alone. */
 #ifndef MPROF_RUNTIMES_COMMON_H
 #define MPROF_RUNTIMES_COMMON_H
 

@@ -23,7 +23,7 @@ static inline bool printable_steers(uint32_t glyph)
            (glyph >= 0x2066 && glyph <= 0x2069) || glyph == 0xfeff;
 }
 
-/* Stores the glyph at the start of `text`. Returns its length in bytes, 0 if they are no UTF-8. */
+/* Stores the glyph at the start of `text`. Returns its length in bytes, 0 if they are not UTF-8. */
 static inline unsigned printable_decode(const char *text, uint32_t *glyph)
 {
     const unsigned char *byte = (const unsigned char *)text;

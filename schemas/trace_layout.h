@@ -234,7 +234,7 @@ enum trace_free_reason {
     TRACE_FREED_BY_COLLECTOR = 1,
 };
 
-/* What a COLLECTION tells. */
+/* The news of a COLLECTION. */
 enum trace_collection {
     TRACE_COLLECTION_ENDED = 0,
     TRACE_COLLECTION_BEGINS = 1,

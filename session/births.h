@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many blocks were allocated over time, by colour.
+ * The blocks that were allocated over time, by colour.
  *
  * The rules of session.h hold: this function blocks.
  */

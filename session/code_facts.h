@@ -61,8 +61,9 @@ struct session_function {
     enum session_role role;
     bool has_start; /* `start` is known */
     /*
-     * Where its code out of line begins. If stacks show several copies of its code (clones that a
-     * compiler made), the lowest of their addresses. The cold part of a function may lie below it.
+     * The beginning of its code out of line. If stacks show several copies of its code (clones that
+     * a compiler made), the lowest of their addresses. The cold part of a function may lie below
+     * it.
      */
     uint64_t start;
 };

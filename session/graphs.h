@@ -9,8 +9,8 @@
  *
  * The session's own connection only reads. Changes of the session use another one for a moment.
  * They are refused while the session is still being recorded. All functions may be called from any
- * thread, between session_open() and session_close(). Where a session may be NULL, there is only
- * the user's folder.
+ * thread, between session_open() and session_close(). If a session is NULL, there is only the
+ * user's folder.
  */
 #ifndef MPROF_SESSION_GRAPHS_H
 #define MPROF_SESSION_GRAPHS_H
@@ -20,7 +20,7 @@
 
 #include "session/session.h"
 
-/* Limits in bytes, without the NUL. What is larger is not stored and not read. */
+/* Limits in bytes, without the NUL. Larger texts are neither stored nor read. */
 #define SESSION_GRAPH_NAME_MAX 64
 #define SESSION_GRAPH_TEXT_MAX 65536
 #define SESSION_SETTING_MAX 256
@@ -45,7 +45,7 @@ struct session_graph {
 
 /*
  * Stores all graphs, ordered by name and place; session_graphs_free() them. `session` may be NULL.
- * Returns false with `error` set. An unreadable folder is no failure: `error` then says why, and
+ * Returns false with `error` set. An unreadable folder is not a failure: `error` then says why, and
  * the other places are listed.
  */
 bool session_graphs(struct session *session, struct session_graph **graphs, size_t *count,
@@ -94,7 +94,7 @@ bool session_graph_name_check(const char *name, struct session_error *error);
 enum session_setting_kind {
     SESSION_HIDE,    /* a module's file name or the first part of function names: not own code */
     SESSION_SHOW,    /* a word of the default list that is own code here */
-    SESSION_WRAPPER, /* a function: its frames are no call sites */
+    SESSION_WRAPPER, /* a function: its frames are not call sites */
     SESSION_SOURCE,  /* FROM=TO: source files that were under FROM are under TO here */
 };
 /* Returns "hide", "show", "wrapper" or "source". */
@@ -127,7 +127,7 @@ bool session_settings_apply(struct session *session, struct session_error *error
  */
 bool session_hide_always(const char *word, struct session_error *error);
 
-/* Stores a setting. One that is there already is no error. */
+/* Stores a setting. One that is there already is not an error. */
 bool session_setting_store(struct session *session, enum session_setting_kind kind,
                            const char *value, struct session_storing *storing,
                            struct session_error *error);

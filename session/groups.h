@@ -200,7 +200,7 @@ enum session_unit session_group_measure_unit(enum session_group_measure measure)
 
 /*
  * Computes the measures whose bits (1u << measure) are set, for all groups. Returns false with
- * `error` set: a damaged chunk, no memory, cancelled. What was known stays known.
+ * `error` set: a damaged chunk, no memory, cancelled. Facts that were known stay known.
  */
 bool session_groups_prepare(struct session_group_set *set, unsigned measures,
                             struct session_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What grew between two moments A and B: the blocks of a selection that were live at A, live at B,
+ * The growth between two moments A and B: the blocks of a selection that were live at A, live at B,
  * allocated after A and up to B ("born"), freed after A and up to B ("died", those born since A
  * among them). So for each row, and in all: after - before = born - died.
  *
@@ -12,7 +12,7 @@
 
 #include "session/session.h"
 
-/* What the rows are about, and so what their `id` is. */
+/* The subject of the rows, and so the meaning of their `id`. */
 enum session_growth_by {
     SESSION_GROWTH_TYPE, /* the first type of those with the same name */
     /* The function of the call site, and that of the user's own code (user_code.h); 0: none. The

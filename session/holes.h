@@ -3,15 +3,15 @@
  * The memory between live blocks at one moment. A gap lies between the end of a live block and the
  * start of the next one above it, whether a selection has these blocks or not. By their size, gaps
  * are the allocator's own bytes (up to SESSION_OVERHEAD_MOST), small gaps, or holes (from `least`
- * bytes on). A gap of 16 MiB or more is no gap but the space between two regions
+ * bytes on). A gap of 16 MiB or more is not a gap but the space between two regions
  * (session_regions()). A block of size 0 holds one byte. If the trace was sampled, the gaps lie
  * between the recorded blocks and are larger than those of the program.
  *
  * glibc's malloc gives a large block a mapping of its own (mmap_threshold in mallopt(3)). Nothing
  * records where that mapping ends, and what lies beside it: free memory of the heap, another
- * mapping, or nothing. So a gap of `least` bytes or more beside such a block is no hole. It counts
- * as not known. The block is told by its size and address: it begins behind the 16 bytes of header
- * at the start of a page. One of 256 large blocks of the heap does so, too.
+ * mapping, or nothing. So a gap of `least` bytes or more beside such a block is not a hole. It
+ * counts as not known. The block is told by its size and address: it begins behind the 16 bytes of
+ * header at the start of a page. One of 256 large blocks of the heap does so, too.
  *
  * The rules of session.h hold: these functions block, and one thread at a time uses a session.
  */

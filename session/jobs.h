@@ -11,8 +11,8 @@
  * selection_share() and selection_free().
  *
  * The life of a question:
- * 1. session_job_ask() copies the question into a job and returns at once. The state is WAITING. Of
- *    one kind and place there is one question: a newer one cancels the older.
+ * 1. session_job_ask() copies the question into a job and returns at once. The state is WAITING.
+ * Each kind and place has one question: a newer one cancels the older.
  * 2. The engine takes the oldest waiting job: RUNNING. session_job_poll() tells how far it is.
  *    Some jobs first have an estimate; session_job_answer() then returns that.
  * 3. The job ends: DONE (session_job_answer() returns the exact answer), FAILED
@@ -69,7 +69,7 @@ struct session_answer {
     struct session *newer;       /* NEWER: NULL if there is none; see session_job_take_newer() */
     struct selection *selection; /* SELECTION: NULL in an estimate */
     struct session_totals totals;
-    /* Of an estimate: two times in three the exact number is nearer than this. */
+    /* The error of an estimate: two times in three the exact number is nearer than this. */
     struct session_totals standard_errors;
 };
 
@@ -100,8 +100,8 @@ struct session_job *session_job_ask(struct session_jobs *jobs,
                                     const struct session_question *question,
                                     struct session_error *error);
 
-/* How far a running job is: the chunks of its present pass over the allocations. A job may need
- * several passes. */
+/* The progress of a running job: the chunks of its present pass over the allocations. A job may
+ * need several passes. */
 struct session_progress {
     uint32_t done, total;
 };

@@ -31,7 +31,7 @@ enum session_row_field {
     ROWS_FIELDS
 };
 
-/* What has no value (an unknown type, the freeing thread of a live block) comes last in both
+/* Rows without a value (an unknown type, the freeing thread of a live block) come last in both
  * directions. Equal rows are in the order of their ids. */
 struct session_row_order {
     enum session_row_field field;

@@ -54,7 +54,7 @@ void session_close(struct session *session);
 bool session_recording(const struct session *session);
 
 /* Tells whether the recording ended before the program: it was stopped, or could write no more.
- * What is live then need not be leaked. */
+ * A block that is live then need not be a leak. */
 bool session_stopped(const struct session *session);
 
 /*

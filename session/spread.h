@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the allocations of a selection spread over sizes, lifetimes and threads.
+ * The spread of a selection's allocations over sizes, lifetimes and threads.
  *
  * The rules of session.h hold. Sums are estimates if the session is sampled.
  */

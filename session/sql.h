@@ -55,7 +55,7 @@ struct session_value session_table_value(const struct session_table *table, size
                                          size_t column);
 
 /*
- * Visits the words that can stand at byte `at` of a statement: after FROM and JOIN the tables and
+ * Visits the words that can come at byte `at` of a statement: after FROM and JOIN the tables and
  * views; after "NAME." the columns of that table, or of the one that has this alias; elsewhere the
  * columns of the tables that the statement names, then all tables. `keywords`: SQL's keywords, too.
  * It reads the tables of the file, so it takes some milliseconds. There are no words in a string,

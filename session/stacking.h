@@ -13,7 +13,7 @@
 /* The word that stacks by the groups of the selection's own filter graph. */
 #define SESSION_STACKING_GROUPS "groups"
 
-/* What the label of a layer has between the keys of several fields. */
+/* The sign between the keys of several fields in the label of a layer. */
 #define SESSION_STACKING_BETWEEN " \u00b7 "
 
 /* The arguments with which selection_timeline(), selection_births() and selection_legend() give

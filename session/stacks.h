@@ -15,7 +15,7 @@
 
 #include "session/session.h"
 
-/* What parts the blocks of a stack into several rows, beside the stack. */
+/* The fields that part the blocks of a stack into several rows. */
 enum session_stack_split {
     STACKS_BY_TYPE = 1, /* types of one name share a row */
     STACKS_BY_THREAD = 2,
@@ -41,7 +41,7 @@ struct session_stack_sums {
                              more */
 };
 
-/* What is asked for. Values that are not are 0. */
+/* The question. Values that are not are 0. */
 struct session_stacks_options {
     unsigned split; /* bits of enum session_stack_split */
     bool at;        /* at_count and at_bytes */

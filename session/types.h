@@ -32,7 +32,7 @@ bool selection_types(struct selection *selection, struct session_type_sums **row
 /* The parts of the run in whose middle the live bytes are taken. */
 #define SESSION_TYPE_POINTS 10
 
-/* What takes passes over the rows. */
+/* The facts that take passes over the rows. */
 struct session_type_course {
     uint32_t type;
     uint64_t objects;                   /* `count` of the blocks */
@@ -68,7 +68,7 @@ struct session_type_candidates {
 bool selection_candidates(struct selection *selection, struct session_type_candidates **rows,
                           size_t *count, struct session_error *error);
 
-/* Returns the bytes of an object of `size` that no member covers, 0 if there are no members. Where
+/* Returns the bytes of an object of `size` that no member covers, 0 if there are no members. If
  * `gaps` is not NULL, stores the bytes before each member that nothing covers. */
 uint64_t session_members_padding(const struct session_member *members, size_t count, uint64_t size,
                                  uint64_t *gaps);

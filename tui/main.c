@@ -24,7 +24,7 @@
 #include "tui/screen/terminal.h"
 #include "tui/screen/theme.h"
 
-/* How long a key waits for its data. After that the screen shows that they are missing. */
+/* The time that a key waits for its data. After that the screen shows that they are missing. */
 enum { WAIT_MS = 25 };
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
@@ -175,7 +175,7 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
         return command_line_wrong(line, arguments->graphs == STORED_GRAPHS_NONE
                                             ? "too many sessions named: name one, or two to compare"
                                             : "too many sessions named: name one");
-    /* Of two sessions the second one is browsed, beside the first. */
+    /* The second of two sessions is browsed, and compared with the first. */
     arguments->session = optind < count ? values[count - 1] : NULL;
     arguments->browser.other = count - optind == 2 ? values[optind] : NULL;
     if (arguments->browser.other && !arguments->browser.view)
@@ -441,7 +441,7 @@ static int run_terminal(struct arguments *arguments)
     return grid ? EXIT_GOOD : complain(EXIT_BAD_INPUT, SESSION_OUT_OF_MEMORY);
 }
 
-/* Takes the user's configuration. What the command line names comes first. */
+/* Takes the user's configuration. The command line comes first. */
 static void configure(struct arguments *arguments)
 {
     const bool named = arguments->themed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What arenas and runtimes know of each other: whose collections take the blocks of an arena. */
+/* Tells arenas and runtimes of each other: whose collections take the blocks of an arena. */
 #ifndef MPROF_CAPTURE_ENTRY_COLLECTOR_H
 #define MPROF_CAPTURE_ENTRY_COLLECTOR_H
 

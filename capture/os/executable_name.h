@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /*
- * Writes the absolute path of the executable, NUL-terminated and cut to size - 1 bytes. Where no
- * /proc is mounted, this is the name that the program was executed by (AT_EXECFN), if the file of
- * this name has the entry and the number of program headers that the kernel found. Returns the
- * length; 0, with "" in `path`, if the path is not known.
+ * Writes the absolute path of the executable, NUL-terminated and cut to size - 1 bytes. If no /proc
+ * is mounted, this is the name that the program was executed by (AT_EXECFN), if the file of this
+ * name has the entry and the number of program headers that the kernel found. Returns the length;
+ * 0, with "" in `path`, if the path is not known.
  */
 size_t executable_name(char *path, size_t size);
 

@@ -40,7 +40,7 @@ struct lockfree_table {
     uint64_t (*place)(uint64_t key, uint64_t value);
 };
 
-/* How far an entry may lie from its place. */
+/* The largest distance of an entry from its place. */
 #define LOCKFREE_TABLE_PROBES 128u
 
 /* Prefetches the cache line at `place`. */

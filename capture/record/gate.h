@@ -6,7 +6,7 @@
  * call returns (events.h), then calls recorder_leave(). NULL means that there is nothing to record:
  * make only the real call. The guard is held between the two calls. Allocations that the same
  * thread makes while it is held (a signal handler, the allocator's own helpers) are counted as
- * dropped and not recorded. What a sample skips does not come here, and holds no guard.
+ * dropped and not recorded. Calls that a sample skips do not come here, and hold no guard.
  *
  * Two things happen at the gate that need more than the gate knows: recording starts, and the
  * thread does what others ask for. recorder.c does both.

@@ -31,7 +31,7 @@
 
 typedef const char *suppressions_function(void);
 
-/* Where the dynamic linker knows the function, or the static linker: of a shared library, or of a
+/* The function, if the dynamic or the static linker knows it: one of a shared library, or of a
  * program that exports it. */
 extern const char *__lsan_default_suppressions(void) __attribute__((weak));
 

@@ -37,9 +37,9 @@ struct real {
 extern struct real real;
 
 /*
- * Returns what entry points look at before anything else. It is no atomic load, because compilers
- * make a second instruction of that. Bits are only ever added, one at a time, and a thread that
- * does not see a new one yet goes a way that is right, too.
+ * Returns what entry points look at before anything else. It is not an atomic load, because
+ * compilers make a second instruction of that. Bits are only ever added, one at a time, and a
+ * thread that does not see a new one yet goes a way that is right, too.
  */
 static inline uint8_t real_detours(void)
 {

@@ -32,7 +32,7 @@
 
 #define FRAME __builtin_frame_address(0)
 
-/* How this process records. A forked child inherits it. */
+/* The recorder of this process. A forked child inherits it. */
 static struct {
     bool loaded; /* the constructor has run */
     bool started;

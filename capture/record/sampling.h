@@ -34,7 +34,7 @@ uint64_t sample_distance(uint64_t random, uint64_t mean);
 bool sample_takes_slow(struct sample *sample, uint64_t size);
 
 /*
- * Tells whether an allocation of `size` bytes lies before the next point, and goes on behind it.
+ * Tells whether an allocation of `size` bytes reaches the next point, and moves the point past it.
  * Otherwise, and for 0 bytes, which count as 1, it changes nothing. A signal handler that allocates
  * between the load and the store leaves a distance that is as random as the one it found.
  */

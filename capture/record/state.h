@@ -45,7 +45,7 @@ struct recorder_inherited {
     _Atomic bool waiting; /* recording has not begun */
     _Atomic bool paused;
     bool mappings;     /* mmap and its like are recorded, too */
-    uint64_t autosave; /* each allocation of that count is a snapshot; 0: none is */
+    uint64_t autosave; /* a snapshot after each so many allocations; 0: none */
 };
 extern struct recorder_inherited recorder_inherited __attribute__((visibility("hidden")));
 
@@ -72,7 +72,7 @@ uint32_t recorder_wait_for_rotation(void);
 /* Returns false if nothing can be recorded, because recording has ended or never could begin. */
 bool recorder_can_record(void);
 
-/* Tells whether nothing is to be recorded now, so that an event that is left out is no loss. */
+/* Tells whether nothing is to be recorded now, so that an event that is left out is not a loss. */
 static inline bool recorder_is_idle(uint32_t state)
 {
     return state == RECORDER_PAUSED || state == RECORDER_WAITING;

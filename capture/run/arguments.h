@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the user asked of mprof-run. */
+/* The command line of mprof-run. */
 #ifndef MPROF_CAPTURE_RUN_ARGUMENTS_H
 #define MPROF_CAPTURE_RUN_ARGUMENTS_H
 

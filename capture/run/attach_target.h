@@ -28,7 +28,7 @@ struct attach_target {
     pid_t process;
     struct attach_module *modules;
     size_t count;
-    /* Of the C library. */
+    /* Addresses in the C library. */
     uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close;
     uint64_t trap;                        /* a byte 0xcc in its code */
     uint64_t restorer;                    /* where signal handlers return to; 0: not found */

@@ -60,7 +60,7 @@ static char *path_of(char *line)
     return path;
 }
 
-/* The last list: paths, each with a line feed behind it. */
+/* The last list: paths, each with a line feed after it. */
 static struct {
     char *binary, *paths;
 } last;

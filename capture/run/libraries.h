@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which libraries a program would be loaded with. */
+/* Finds the libraries with which a program would be loaded. */
 #ifndef MPROF_CAPTURE_RUN_LIBRARIES_H
 #define MPROF_CAPTURE_RUN_LIBRARIES_H
 

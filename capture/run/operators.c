@@ -20,7 +20,7 @@ static void note_symbol(void *context, const char *name, uint64_t address, uint6
     found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
 }
 
-/* What is known of the program so far. */
+/* The facts about the program so far. */
 struct operators_search {
     bool is_cxx, has_both;
 };

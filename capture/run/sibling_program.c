@@ -22,7 +22,7 @@ bool sibling_program_folder(char *folder)
         name[length] = 0;
     else if (executable_name(name, sizeof(name)) == 0)
         return false;
-    /* Where /proc is missing, the name may lead through links. That of a deleted file leads
+    /* If /proc is missing, the name may lead through links. That of a deleted file leads
      * nowhere. */
     if (!realpath(name, folder))
         memcpy(folder, name, sizeof(name));

@@ -15,7 +15,7 @@
 
 #include "schemas/trace_codec.h"
 
-/* What a node is. `pc` is the address at which its code lay, 0 for the markers. */
+/* A node. `pc` is the address at which its code lay, 0 for the markers. */
 struct node_log_entry {
     uint64_t pc;
     uint64_t path; /* for carry.c: of the new node */

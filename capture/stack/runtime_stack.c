@@ -105,8 +105,8 @@ static bool frame_same(const struct mprof_frame *a, const struct mprof_frame *b)
 }
 
 /*
- * Reads the frames of one runtime into `last`, outermost first, from `total` on. Where the last
- * stack had the same frame in the same place, its pc is used again.
+ * Reads the frames of one runtime into `last`, outermost first, from `total` on. If the last stack
+ * had the same frame in the same place, its pc is used again.
  */
 static void read_runtime(struct merge *merge, uint32_t index)
 {
@@ -194,9 +194,9 @@ static void put_native(struct merge *merge, uint64_t pc, uint64_t sp, bool exact
 }
 
 /*
- * Begins behind the frames of the last stack that this one has, too: `natives` kept frames and
- * those of the only runtime that have not changed. The next frame of the runtime must not belong to
- * a native frame before the last of these.
+ * Begins after the frames of the last stack that this one has, too: `natives` kept frames and those
+ * of the only runtime that have not changed. The next frame of the runtime must not belong to a
+ * native frame before the last of these.
  */
 static void skip_same(struct merge *merge, const struct stack_walked *walked, enum stack_end end)
 {

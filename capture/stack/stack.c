@@ -31,7 +31,7 @@ static struct {
     enum stack_unwind mode;
     uint32_t limit;
     /* The mode as the hot path sees it: one of those that do not unwind also if there is a runtime.
-     * A thread may see a change late. So it is no atomic: the compiler then compares it in memory,
+     * A thread may see a change late. So it is not atomic: the compiler then compares it in memory,
      * which saves the hot path an instruction. */
     enum stack_unwind hot_mode;
     _Atomic uint32_t generation; /* changes when kept stacks must be dropped */

@@ -101,8 +101,8 @@ extern _Atomic(_Atomic uint32_t *) trace_file_control __attribute__((visibility(
 
 /*
  * Take requests of another process (trace-format.md, "Control from outside").
- * trace_file_is_asked() is two loads. Of the threads that see the request, one takes it, does it
- * and answers.
+ * trace_file_is_asked() is two loads. One of the threads that see the request takes it, does it and
+ * answers.
  */
 static inline bool trace_file_is_asked(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // A parser whose functions call each other in a circle, a walk that calls itself, and libraries
-// between own functions: std::function calls back, std::sort compares, containers of templates grow.
-// What is parsed stays to the end; tokens and comparisons do not.
+// between own functions: std::function calls back, std::sort compares, containers of templates
+// grow. The parsed tree stays to the end; tokens and comparisons do not.
 #include <algorithm>
 #include <functional>
 #include <memory>

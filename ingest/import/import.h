@@ -3,7 +3,7 @@
  * Reads the recordings of other profilers: a file of heaptrack becomes a trace, which the other
  * rooms read as if mprof-run had written it.
  *
- * Memory grows with the modules. Of interpreted data it also holds the names, the different pairs
+ * Memory grows with the modules. For interpreted data it also holds the names, the different pairs
  * of size and stack, and the live blocks. The trace is a file without a name beside the session.
  */
 #ifndef MPROF_INGEST_IMPORT_IMPORT_H

@@ -132,7 +132,7 @@ static bool find_stack(struct adding *adding, const struct stack_row *row, uint3
     if (row->state == STACK_CUT)
         return find_cut(adding, row, node);
     uint32_t context = row->node;
-    /* Of a frame that recurs, the innermost one counts. */
+    /* If a frame recurs, the innermost one counts. */
     for (;; context = stacks->scan->tree.nodes[context].parent) {
         const struct frame_range range = stacks->contexts[context].frames;
         if (site >= range.first && site < range.first + range.count)

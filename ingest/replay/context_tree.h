@@ -30,7 +30,7 @@ struct context_node {
 struct context_tree {
     struct context_node *nodes;
     size_t count, capacity, resolved; /* resolved: this many nodes, the first ones, are linked */
-    uint32_t *near; /* place + 1 by id, 0: none. Of ids that are not far above the count */
+    uint32_t *near; /* place + 1 by id, 0: none. For ids that are not far above the count */
     size_t near_capacity;
     struct index_map far; /* of the other ids */
     uint32_t *same_as;    /* place of the first node that is the same context */

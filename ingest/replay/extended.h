@@ -21,7 +21,7 @@ void replay_prefetch_arena(const struct replay *replay, const struct trace_recor
 /* Returns the type that a kind of a runtime names. 0: none. */
 uint32_t replay_kind(struct replay *replay, uint64_t kind);
 
-/* What an arena keeps: of its live blocks those that its runtime's last collection left. */
+/* The blocks that an arena keeps: the live ones that its runtime's last collection left. */
 struct kept_blocks {
     bool known; /* there was such a collection; otherwise all live blocks are kept */
     int64_t ns; /* when it began; below 0: before the trace */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runtimes of the program have told about themselves: the names of their functions, and the
- * kinds of their blocks (schemas/trace-format.md, "Runtimes").
+ * The facts that runtimes of the program have told about themselves: the names of their functions,
+ * and the kinds of their blocks (schemas/trace-format.md, "Runtimes").
  */
 #ifndef MPROF_INGEST_REPLAY_RUNTIMES_H
 #define MPROF_INGEST_REPLAY_RUNTIMES_H
@@ -35,7 +35,7 @@ struct runtimes {
 
 void runtimes_free(struct runtimes *runtimes);
 
-/* Add what a record tells. What is known already is left as it is. False if memory is exhausted. */
+/* Add what a record tells. Facts that are known already stay. False if memory is exhausted. */
 bool runtimes_add_name(struct runtimes *runtimes, const struct trace_extension *extension);
 bool runtimes_add_kind(struct runtimes *runtimes, const struct trace_extension *extension);
 

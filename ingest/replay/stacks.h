@@ -35,7 +35,7 @@ struct stack_row {
     unsigned operator_new; /* enum operator_new, by the frame of the operator */
 };
 
-/* What stacks know of a context, by its place in the tree: a step of a walk reads nothing else. */
+/* The facts about a context, by its place in the tree: a step of a walk reads nothing else. */
 struct stacks_context {
     struct frame_range frames; /* count 0: not symbolized yet, or a marker */
     uint32_t parent;           /* as in the tree, from the first stack on that has the context */

@@ -35,7 +35,7 @@ struct function_usage {
     uint64_t short_lived;
 };
 
-/* What the sums need to know of a block. */
+/* The part of a block that the sums need. */
 struct totals_block {
     uint64_t address, size;
     uint64_t order; /* number of its allocation, from 1; only for totals_rename() */
@@ -98,8 +98,8 @@ bool totals_rename(struct totals *totals, const struct totals_block *block, uint
 
 /*
  * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
- * program's peak, and the shares at it, are those of the machine where the peak is largest. Of the
- * timeline it takes only the length of the slots. `sum` begins with zeros. False if memory is
+ * program's peak, and the shares at it, are those of the machine where the peak is largest. From
+ * the timeline it takes only the length of the slots. `sum` begins with zeros. False if memory is
  * exhausted.
  */
 bool totals_join(struct totals *sum, const struct totals *part);

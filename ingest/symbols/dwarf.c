@@ -42,7 +42,7 @@ struct symbols_dwarf {
 
 /*
  * Several units may hold a COMDAT function, but it is linked once, and the debug information of
- * each unit names that copy. Of equal intervals the first unit wins, because the linker kept its
+ * each unit names that copy. The first unit of equal intervals wins, because the linker kept its
  * code. The map prefers greater values, so the number is reversed.
  */
 static uint32_t unit_value(size_t unit)

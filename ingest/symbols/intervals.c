@@ -39,8 +39,8 @@ static void emit(struct symbols_intervals *map, uint64_t start, uint32_t value)
 }
 
 /*
- * Ends the open intervals that end at or before `limit`, the innermost first. Where intervals
- * overlap without nesting, the one that began last keeps its whole length.
+ * Ends the open intervals that end at or before `limit`, the innermost first. If intervals overlap
+ * without nesting, the one that began last keeps its whole length.
  */
 static size_t close_until(struct symbols_intervals *map, const uint32_t *open, size_t depth,
                           uint64_t limit)

@@ -58,7 +58,7 @@ static bool is_of_symbol(char c)
 
 /* A symbol as text, [start, end). */
 struct token {
-    const char *start, *name, *end; /* `name`: behind the package */
+    const char *start, *name, *end; /* `name`: after the package */
 };
 
 /* Reads the symbol at `at`, which is empty if there is none. */

@@ -2,8 +2,8 @@
 /*
  * Names of code that a runtime generated. They come from the perf map that the runtime left: lines
  * of "START SIZE NAME" with hexadecimal numbers, as the kernel's
- * tools/perf/Documentation/jit-interface.txt describes them. Where two lines overlap, the inner one
- * wins; of equal ones, the later.
+ * tools/perf/Documentation/jit-interface.txt describes them. If two lines overlap, the inner one
+ * wins. If they are equal, the later one wins.
  */
 #ifndef MPROF_INGEST_SYMBOLS_PERF_MAP_H
 #define MPROF_INGEST_SYMBOLS_PERF_MAP_H

@@ -13,7 +13,7 @@
  */
 static const uint64_t open_bytes_limit = UINT64_C(4) << 30;
 
-/* How many records are decoded before the first is given. */
+/* The number of records that are decoded before the first is given. */
 enum { RECORDS_AHEAD = 16 };
 
 /* One open chunk, positioned at its next event. */

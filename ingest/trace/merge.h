@@ -8,7 +8,7 @@
  * merged by a binary heap (Knuth, The Art of Computer Programming 3, 5.4.1).
  *
  * A realloc is two events: its free half at the stamp before the call, its allocation half at the
- * stamp after it. A failed realloc is no event. If events of different runs have equal stamps,
+ * stamp after it. A failed realloc is not an event. If events of different runs have equal stamps,
  * frees come first, then the order is by place in the file. A caller must still be ready for a free
  * that comes before its allocation with the same stamp.
  */
@@ -67,8 +67,8 @@ struct merge_chunk {
 };
 
 /*
- * For a trace that is still being recorded (follow.h). merge_new_growing() begins without chunks,
- * NULL if memory is exhausted. Whenever slots have grown, call merge_step() before they change,
+ * Merge a trace that is still being recorded (follow.h). merge_new_growing() begins without chunks,
+ * NULL if memory is exhausted. Each time slots have grown, call merge_step() before they change,
  * merge_add() for each chunk that has begun, and merge_wake(). Then merge_next() gives the events
  * up to the stamp `last`. merge_set_last() raises it. False if memory is exhausted.
  */

@@ -41,7 +41,7 @@ static const struct typed_allocator typed_allocators[] = {
     {.space = "std", .function = "get_temporary_buffer"},
 };
 
-/* Which template argument of a container's node is its element: first libstdc++, then libc++. */
+/* The template argument of a container's node that is its element: first libstdc++, then libc++. */
 static const struct {
     const char *name;
     int element;

@@ -17,7 +17,7 @@ enum types_container_kind {
     TYPES_CONTAINER_STRING    /* characters */
 };
 
-/* Which of the two kinds of blocks of a deque or a hash table. */
+/* The two kinds of blocks of a deque or a hash table. */
 enum types_container_part {
     TYPES_PART_UNKNOWN,
     TYPES_PART_CONTENT, /* elements or nodes */

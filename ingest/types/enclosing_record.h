@@ -9,8 +9,8 @@
 #include "ingest/types/flow/flow.h"
 
 /*
- * Copies the flow without the places that name a part of another place's type. Of a pointer to a
- * node and a pointer to the node's first member, the one to the node stays. Where many kinds of
+ * Copies the flow without the places that name a part of another place's type. If one pointer leads
+ * to a node and another one to the node's first member, the one to the node stays. If many kinds of
  * records begin with one head, the one to the kind stays. Only records that fit the block of `size`
  * bytes hold others.
  */

@@ -52,7 +52,7 @@ static bool is_type_identifier(const char *symbol)
     return strncmp(symbol, "_ZN15TYPE_IDENTIFIER", 20) == 0;
 }
 
-/* Sorts by address. Of several names at one address, that of a type comes first, then the
+/* Sorts by address. If an address has several names, that of a type comes first, then the
  * shortest. */
 static int compare_tags(const void *left, const void *right)
 {

@@ -3,9 +3,9 @@
  * Makes the data of a session that is derived from its rows: column chunks, packed arrays, the sums
  * and peaks of stacks, functions, types and sizes, the timeline, and the peak of the program.
  *
- * Rows tell when a block was allocated and freed only to the nanosecond. Of the events of one
- * nanosecond the frees are presumed to come first, as when ingest merges threads. If they did not,
- * a peak may come out lower by the blocks that were live only within that nanosecond.
+ * Rows tell when a block was allocated and freed only to the nanosecond. The frees of one
+ * nanosecond are presumed to come before its allocations, as when ingest merges threads. If they
+ * did not, a peak may come out lower by the blocks that were live only within that nanosecond.
  */
 #ifndef MPROF_INGEST_WRITE_DERIVED_H
 #define MPROF_INGEST_WRITE_DERIVED_H

@@ -20,7 +20,7 @@
 
 struct writer_follow;
 
-/* Opens a new session. Of `options` it uses `force`, `forget` and `tell`. NULL with `status` set.
+/* Opens a new session. It uses `force`, `forget` and `tell` of `options`. NULL with `status` set.
  * `status` must outlive the writer. */
 struct writer_follow *writer_follow_open(const char *target, const struct writer_options *options,
                                          struct ingest_status *status);

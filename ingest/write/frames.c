@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How many frames are written or read at once. */
+/* The number of frames that are written or read at once. */
 enum { WAITING_MAX = 32768 };
 
 static bool fail(struct writer_frames *frames, int error)

@@ -7,10 +7,10 @@
 
 #include "ingest/write/record.h"
 
-/* How many rows are sorted at once, 8 bytes each. */
+/* The number of rows that are sorted at once, 8 bytes each. */
 enum { ROWS_AT_ONCE = 16 << 20 };
 
-/* How many rows of the index are written between two calls of `stop`. */
+/* The number of the index's rows that are written between two calls of `stop`. */
 enum { ROWS_PER_LOOK = 1 << 18 };
 
 struct build {

@@ -24,7 +24,7 @@ struct writer_merge;
 /*
  * Begins a merge. `path` is the draft (writer.h) of the process that started first, and the others
  * are added to it. No other process may use the file during the merge. Half a merge is not undone,
- * so it must be a file that can be removed. Of `options` it uses all except `force`, and `draft`
+ * so it must be a file that can be removed. It uses all of `options` except `force`, and `draft`
  * must outlive the merge. NULL with `status` set.
  */
 struct writer_merge *writer_merge_open(const char *path, const struct writer_options *options,

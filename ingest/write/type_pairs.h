@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counts which types the blocks of each stack have, and those of each size: the tables stack_type
- * and size_type. Of the process heap only, like all sums.
+ * and size_type. Only blocks of the process heap count, as in all sums.
  *
  * Nearly every stack makes blocks of one type. So the pass over the rows counts only those of other
  * types; the first type of a stack has what is left of the stack's sums.

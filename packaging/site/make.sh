@@ -52,8 +52,8 @@ listing() {
 for file in "${documents[@]}"; do
     page "$file" "$(page_of "$file")"
 done
-# The files that documents lead to and that are no documents themselves: browsers would load some of
-# them down. links.lua leads to these pages.
+# The files that documents lead to and that are not documents themselves: browsers would load some
+# of them down. links.lua leads to these pages.
 listing 'A program with budgets' docs/examples/budgets/* >"$out/listing.md"
 page "$out/listing.md" docs/examples/budgets/index.html
 listing 'The tables of a session' schemas/session.sql >"$out/listing.md"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How values look. */
+/* Writes values as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -108,7 +108,7 @@ bool export_each_sum(const struct export *export, const struct export_side *side
         size_t count = 0;
         last = end - first < length ? end - 1 : first + length - 1;
         good = visit_part(export, side, split, first, last, &count, visit, context);
-        /* Where blocks are alike, a longer part has hardly more rows. */
+        /* If blocks are alike, a longer part has hardly more rows. */
         if (count < PART / 8)
             length *= 2;
         else if (count > PART / 2 && length > PART)

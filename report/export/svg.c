@@ -14,7 +14,7 @@
 
 enum { WIDTH = 1200, ROW = 17, TOP = 40, LEAST_TENTHS = 1 /* of a pixel */ };
 
-/* Where a node is drawn. */
+/* The place of a node in the picture. */
 struct box {
     uint64_t start; /* the values of what is left of it */
     uint32_t depth;

@@ -7,8 +7,8 @@
 
 /*
  * Leaves the native functions of interpreters and libraries out of each chain that has functions of
- * a runtime. What stays are these and the user's own native code. Call it before starts_cut().
- * Returns false with `error` set.
+ * a runtime. These and the user's own native code stay. Call it before starts_cut(). Returns false
+ * with `error` set.
  */
 bool scripts_cut(struct model *model, struct session_error *error);
 

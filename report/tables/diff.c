@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What two sessions have and how it changed, by names: functions, files, types and threads of two
- * runs have only their names in common. Both sums of a row are of the same sentence.
+ * The difference of two sessions, by names: functions, files, types and threads of two runs have
+ * only their names in common. Both sums of a row are of the same sentence.
  */
 #include <math.h>
 #include <stdlib.h>

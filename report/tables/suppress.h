@@ -8,7 +8,7 @@
 
 /*
  * Reads the lines leak:PATTERN. Says on standard error which lines of other sanitizers it ignores.
- * Returns NULL with `error` set: the file cannot be read, or a line is no suppression; `*wrong`
+ * Returns NULL with `error` set: the file cannot be read, or a line is not a suppression; `*wrong`
  * tells the latter. The caller suppressions_free()s the list.
  */
 struct suppressions *suppress_read(const char *path, bool *wrong, struct session_error *error);

@@ -20,7 +20,7 @@ void real_library(char name[REAL_LIBRARY_SIZE])
              ECL_VERSION_NUMBER / 100 % 100);
 }
 
-/* A library that a program loads by itself is not behind this one in the order of symbols. */
+/* A library that a program loads by itself does not come after this one in the order of symbols. */
 static void *find_loaded(const char *name)
 {
     char library[REAL_LIBRARY_SIZE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the collector reclaims: it tells when it has marked what is reachable, has chosen the
- * objects to finalize, and has freed blocks of memory without an object. Then it holds its lock,
- * and other threads run, but get only memory that was set aside for them before, which is marked.
+ * Follows the collector. It tells when it has marked the reachable objects, has chosen the objects
+ * to finalize, and has freed blocks of memory without an object. Then it holds its lock, and other
+ * threads run, but get only memory that was set aside for them before, which is marked.
  */
 #include "runtimes/ecl/record.h"
 

@@ -16,7 +16,7 @@
 #include "runtimes/ecl/blocks.h"
 #include "runtimes/ecl/real.h"
 
-/* What is known of the blocks: the tags of ECL's objects, and three of its own. */
+/* The kinds of blocks: the tags of ECL's objects, and three of the plug-in's own. */
 enum { KIND_POINTERS = t_end, KIND_DATA, KIND_COLLECTOR, KIND_COUNT };
 
 struct record {

@@ -67,7 +67,7 @@ unsigned ecl_frames(void *data, struct mprof_frame *out, unsigned max)
     return count;
 }
 
-/* Where a name is written. */
+/* The place to which a name is written. */
 struct text {
     char *at, *end; /* `end`: room for the zero byte */
 };
@@ -162,7 +162,7 @@ static void put_name(struct text *text, cl_object name, unsigned depth)
         put_string(text, name);
 }
 
-/* Tells whether bytecodes of that name are no function, but a form that is loaded or typed in. */
+/* Tells whether bytecodes of that name are a form that is loaded or typed in. */
 static bool is_form(cl_object name)
 {
     return is_object(name) && name->d.t == t_symbol && string_is(name->symbol.name, "BYTECODES") &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How one version of CPython lays out what the walk reads: thread states, frames, code objects and
- * texts. layout.c is compiled once for each version, with the internal headers of that version.
+ * The layout of the objects of one version of CPython that the walk reads: thread states, frames,
+ * code objects and texts. layout.c is compiled once for each version, with the internal headers of
+ * that version.
  */
 #ifndef MPROF_RUNTIMES_PYTHON_LAYOUT_H
 #define MPROF_RUNTIMES_PYTHON_LAYOUT_H
@@ -14,10 +15,10 @@
 
 struct mprof_frame;
 
-/* Who owns the memory of a frame, in all versions. */
+/* The owners of a frame's memory, in all versions. */
 enum python_frame_owner { PYTHON_OWNER_GENERATOR = 1, PYTHON_OWNER_C_STACK = 3 };
 
-/* Where the characters of a text lie. */
+/* The places of a text's characters. */
 struct python_text {
     size_t length;  /* characters */
     size_t data;    /* offset of the first one in the object; 0: the text is not in one piece */

@@ -7,6 +7,7 @@
 #define MPROF_RUNTIMES_PYTHON_LINE_TABLE_H
 
 #include <stddef.h>
+
 /*
  * Returns the line of the instruction at `offset` bytes, which is `first` if `offset` is negative.
  * `table` has `size` bytes, `first` is the line where the function begins. 0: the instruction has

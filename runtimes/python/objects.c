@@ -51,8 +51,8 @@ static void visit_list(struct search *search, const PyGC_Head *head)
     }
 }
 
-/* Returns the innermost frame of the calling thread. What the states of other threads point to may
- * lie on the stack of a thread that is gone: daemon threads end where they stand. */
+/* Returns the innermost frame of the calling thread. The state of another thread may point to the
+ * stack of a thread that is gone: a daemon thread ends wherever it is. */
 static _PyInterpreterFrame *frame_of(const PyThreadState *state)
 {
 #if PY_VERSION_HEX < 0x030d0000

@@ -13,7 +13,7 @@
 
 struct python_interpreter;
 
-/* Who is told of the objects. */
+/* The receiver of the objects. */
 struct python_listener {
     /* `block` is where the object's memory begins. `name` is that of the type. */
     void (*tell)(void *context, void *block, const void *type, const char *name);

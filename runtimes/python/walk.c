@@ -8,8 +8,8 @@
 #include "runtimes/python/line_table.h"
 #include "runtimes/python/walk_state.h"
 
-/* How often the end of the interpreter waits 0.1 ms for walks: a walk takes less, but its thread
- * may have to wait for a processor, or be stopped. */
+/* The end of the interpreter waits so often, 0.1 ms each time, for walks: a walk takes less, but
+ * its thread may have to wait for a processor, or be stopped. */
 #define WAITS_MAX 20000
 
 _Atomic uint64_t walk_lines[WALK_LINES];

@@ -12,7 +12,7 @@
 
 #include "runtimes/python/layout.h"
 
-/* What the walk needs of the interpreter. */
+/* The facts about the interpreter that the walk needs. */
 struct python_interpreter {
     const struct python_layout *layout;
     /* PyGILState_GetThisThreadState(): the thread's first state. NULL: it has none. */

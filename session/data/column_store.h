@@ -74,7 +74,7 @@ static inline uint64_t column_view_at(const struct column_view *view, size_t row
     return column_get(view->data, view->width, view->mask, view->min, row);
 }
 
-/* What all readers of a store have done so far: for tests and benchmarks. */
+/* The work of all readers of a store so far: for tests and benchmarks. */
 struct column_reads {
     uint64_t direct, by_sqlite; /* chunks */
     uint64_t bytes;             /* of the direct ones, with the pages that lead to them */

@@ -51,7 +51,7 @@ static inline const uint8_t *page_varint(const uint8_t *at, const uint8_t *end, 
     return at + 1;
 }
 
-/* Returns the bytes of a number by its type in the header of a record, -1 if it is no number. */
+/* Returns the bytes of a number by its type in the header of a record, -1 if it is not a number. */
 static inline int page_number_size(uint64_t type)
 {
     static const int8_t sizes[] = {-1, 1, 2, 3, 4, 6, 8, -1, 0, 0};

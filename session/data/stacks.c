@@ -229,7 +229,7 @@ static bool read_stack_piece(void *context, const struct database_row *row,
            fail_row(stacks, "stack_piece", "stack", database_number(row, 0), error);
 }
 
-/* Of a session that has the frames of each stack in the table stack_frame. */
+/* Reads the row of a frame, in a session that has a table stack_frame. */
 static bool read_stack_frame(void *context, const struct database_row *row,
                              struct session_error *error)
 {

@@ -46,7 +46,8 @@ static const char *end_of(const struct token *token)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* Reads the values between parentheses; the first token is "(". Returns false if it is no list. */
+/* Reads the values between parentheses; the first token is "(". Returns false if it is not a
+ * list. */
 static bool read_values(struct lexer *lexer, struct use *use)
 {
     size_t depth = 0;

@@ -26,7 +26,7 @@ struct filter_graph {
 
 /* ---- tokens ---- */
 
-/* Begins to read the value of a parameter. Returns false if the token is no parameter. */
+/* Begins to read the value of a parameter. Returns false if the token is not a parameter. */
 static bool enter_argument(struct filter_scope *scope, const struct token *token)
 {
     for (size_t i = 0; token->kind == TOKEN_WORD && i < scope->argument_count; i++) {
@@ -163,7 +163,7 @@ static void suggest_tried(struct filter_parser *parser, const char *what, struct
         suggest_offer(names, parser->tried[i]);
     if (names->name[0] != '\0' || token->kind != TOKEN_WORD)
         return;
-    /* What goes on with a word of the next part lacks what leads to that. */
+    /* A word that belongs into the next part lacks the word that leads to that part. */
     if (is_tried(parser, "at") &&
         (token_is(token, "start") || token_is(token, "peak") || token_is(token, "end")))
         snprintf(names->name, sizeof(names->name), "at %.*s", length, token->text);

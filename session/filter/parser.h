@@ -15,7 +15,7 @@
 #define FILTER_DEPTH_MAX 100
 /* The most uses of graphs with parameters: each use parses its text again. */
 #define FILTER_USES_MAX 1000
-/* How deep stored graphs may use others. */
+/* The depth to which stored graphs may use others. */
 #define FILTER_STORED_DEPTH_MAX 16
 /* The most tokens of a text with all uses of graphs with parameters: it bounds time and memory. */
 #define FILTER_TOKENS_MAX 500000

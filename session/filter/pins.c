@@ -13,7 +13,7 @@ struct block {
     uint64_t space, start, end, row;
 };
 
-/* What one thread found. */
+/* The finds of one thread. */
 struct finding {
     const struct session *session;
     struct block *blocks;
@@ -52,7 +52,7 @@ static void find_blocks(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* What the threads of the first pass work on. */
+/* The input of the first pass's threads. */
 struct live_pass {
     struct row_set *set;
     const struct filter_program *program;

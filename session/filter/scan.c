@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs programs, one chunk at a time. What the directory of chunks decides is not read. */
+/* Runs programs, one chunk at a time. Chunks that the directory decides are not read. */
 #include <string.h>
 
 #include "session/data/collected.h"
@@ -10,7 +10,7 @@
 #include "session/filter/program.h"
 #include "session/scan/kernels.h"
 
-/* What a leaf works on. */
+/* The input of a leaf. */
 struct scanning {
     const struct session *session;
     struct column_reader *reader;

@@ -168,7 +168,7 @@ static void offer(struct sort_entry *entries, size_t *count, size_t limit, struc
     }
 }
 
-/* What all threads read of a sort. */
+/* The part of a sort that all threads read. */
 struct sorting {
     struct session *session;
     const struct row_set *set;

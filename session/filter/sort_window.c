@@ -16,7 +16,7 @@ enum {
     FEW_ROWS = 1 << 16 /* so many are collected and sorted */
 };
 
-/* What a pass does with the rows whose keys lie in its range. */
+/* The work of a pass on the rows whose keys lie in its range. */
 enum pass_kind {
     PASS_COUNT_PARTS, /* counts them by part, and the nulls */
     PASS_COLLECT,
@@ -24,7 +24,7 @@ enum pass_kind {
     PASS_COUNT_BEFORE, /* counts those before `row`, whose key is `high` */
 };
 
-/* What all threads of a pass read. */
+/* The part of a pass that all threads read. */
 struct pass {
     enum pass_kind kind;
     struct session *session;
@@ -39,7 +39,7 @@ struct pass {
     uint32_t *by_chunk; /* COUNT_CHUNKS */
 };
 
-/* What one thread has counted. */
+/* The counts of one thread. */
 struct counts {
     struct pass *pass;
     uint64_t nulls, before;

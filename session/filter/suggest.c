@@ -30,7 +30,7 @@ void suggest_words(struct suggestion *suggestion, const char *word, size_t lengt
         suggestion->distance = length;
 }
 
-/* What other languages call a word of this one. */
+/* Words of other languages, and the word of this one. */
 static const struct {
     const char *theirs, *ours;
 } others[] = {

@@ -24,7 +24,7 @@ void suggest_start(struct suggestion *suggestion, const char *word, size_t lengt
 /* Begins a search among words of the language, which are few: the first letters of one, and what
  * other languages call it, are alike, too. */
 void suggest_words(struct suggestion *suggestion, const char *word, size_t length);
-/* Compares one name, which may be NULL. Of equally good names the first wins. */
+/* Compares one name, which may be NULL. The first of equally good names wins. */
 void suggest_offer(struct suggestion *suggestion, const char *name);
 /* Writes `: did you mean "NAME"?` to `out`, or nothing if no name is alike. Returns `out`. */
 #define SUGGEST_TEXT 160

@@ -73,7 +73,7 @@ static bool parse_hexadecimal(struct filter_parser *parser, uint64_t *number)
     return true;
 }
 
-/* What people write for a unit. `factor`: of the number, with the unit `meant`. */
+/* Spellings that people use for a unit. `factor`: of the number, with the unit `meant`. */
 static const struct {
     const char *written, *meant;
     unsigned factor;
@@ -90,7 +90,7 @@ static const struct {
 };
 
 /* Finds what a number was meant to be that has no unit of `units`: a unit by another name, or one
- * behind a space. */
+ * after a space. */
 static bool wrong_unit(struct filter_parser *parser, const struct unit *units, size_t unit_count,
                        size_t digits, const char *expected)
 {
@@ -304,7 +304,7 @@ static bool parse_time(struct filter_parser *parser, struct filter_value *value,
     sum.last = &sum.first;
     value->column = parser->token.column;
     value->is_number = true;
-    /* In place of a duration, one word is no time: only a difference of two is a duration. */
+    /* In place of a duration, one word is not a time: only a difference of two is a duration. */
     if (type == TYPE_DURATION && filter_at_name(parser)) {
         struct token next = filter_peek(parser);
         if (!token_is(&next, "-") && !token_is(&next, "+"))

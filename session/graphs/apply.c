@@ -28,7 +28,7 @@ static bool is_overruled(const struct session_setting *settings, size_t n)
     return false;
 }
 
-/* What session_hide_always() named. */
+/* The names given to session_hide_always(). */
 static struct user_code always;
 
 bool session_hide_always(const char *word, struct session_error *error)

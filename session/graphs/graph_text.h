@@ -14,7 +14,7 @@ bool graph_text_is_plain(const char *text);
 /* Checks a text that is to be stored, without its syntax. Returns false with `error` set. */
 bool graph_text_check(const char *text, struct session_error *error);
 
-/* Returns the place behind the lines at the beginning that begin with `#`. */
+/* Returns the place after the lines at the beginning that begin with `#`. */
 const char *graph_text_body(const char *text);
 
 /* Returns the first of these lines without its `#`, "" if there is none; free() it. NULL: memory is

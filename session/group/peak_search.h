@@ -45,7 +45,7 @@ struct freed {
     uint64_t first, last;
 };
 
-/* What all threads of a search share. */
+/* The part of a search that all threads share. */
 struct search {
     struct session_group_set *set;
     uint32_t machines;

@@ -160,7 +160,7 @@ static bool collect_chunk(struct sweeper *sweeper, struct scan_worker *worker, u
 }
 
 /* Moves the events from `from` to `to`, in the order of `bits` bits of their keys. `ends` gets, for
- * each value of these bits, the position behind its last event. */
+ * each value of these bits, the position after its last event. */
 static void distribute(const struct event *from, struct event *to, size_t count, unsigned shift,
                        unsigned bits, size_t *ends)
 {

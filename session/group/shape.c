@@ -7,7 +7,7 @@
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
 
-/* What the rows of a group add to, beside the last of them in this chunk, which counts from 1. */
+/* The sums of a group, and the last of its rows in this chunk, from 1. */
 struct shape_sum {
     struct group_shape shape;
     uint64_t id_before, size_before, began_before, end_before, end_before_that;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The queue of questions and the engine that answers them. All jobs of a session form a list, the
- * oldest first. One lock guards the list and the states; the engine computes without it. What a job
- * has published (estimate, answer, error) does not change any more.
+ * oldest first. One lock guards the list and the states; the engine computes without it. After a
+ * job has published something (estimate, answer, error), it does not change that any more.
  */
 #include "session/jobs.h"
 

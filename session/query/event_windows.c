@@ -285,7 +285,7 @@ static bool visit_counted(struct replay *replay, const struct window *window,
                                          : visit_span(replay, window);
 }
 
-/* Visits [window->first, last] and moves the window behind it. */
+/* Visits [window->first, last] and moves the window past it. */
 static bool end_window(struct replay *replay, struct window *window, uint64_t last,
                        uint64_t *events) /* NOLINT(misc-no-recursion) */
 {

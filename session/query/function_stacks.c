@@ -38,7 +38,7 @@ static size_t put_stacks(const struct session *session, uint32_t function, bool 
 {
     const struct stacks *stacks = &session->stacks;
     size_t pieces = 0;
-    /* Stack 0 is no stack. */
+    /* Stack 0 is not a stack. */
     for (uint32_t stack = 1; stack < stacks->count && pieces <= PIECES_MOST; stack++) {
         const uint32_t first = stack;
         if (stack % 4096 == 0 && scan_cancelled(session))

@@ -79,7 +79,7 @@ static void merge(struct session_growth *to, const struct session_growth *from)
     add(&to->stayed, from->stayed.bytes, from->stayed.count);
 }
 
-/* Where the sums of a code go: its row. */
+/* The row to which the sums of a code go. */
 struct mapping {
     enum session_growth_by by;
     const struct stacks *stacks;
@@ -140,7 +140,7 @@ static int by_net(const void *left, const void *right)
 static int by_name(const void *left, const void *right, void *context)
 {
     const struct session_growth *a = left, *b = right;
-    /* 0 is no function, whatever its name. */
+    /* 0 is not a function, whatever its name. */
     if (a->id == 0 || b->id == 0)
         return by_id(a, b);
     const int order =

@@ -162,7 +162,7 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
     return true;
 }
 
-/* What one thread knows of the frees in the holes. */
+/* The frees in the holes that one thread knows. */
 struct freed {
     const struct session_hole *holes; /* by address */
     size_t count;

@@ -14,7 +14,7 @@ enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
 /* The most bytes of the sums of all threads. */
 #define SUMS_MOST ((size_t)64 << 20)
 
-/* What all threads read. */
+/* The part of a search that all threads read. */
 struct peak_search {
     const struct time_parts *parts; /* NULL: a bucket is 2^shift ns wide */
     unsigned shift;

@@ -24,7 +24,7 @@ struct peak_sum {
 
 /*
  * `here` tells which rows count, by their thread; NULL: all do. `parts`: their buckets are those of
- * the search, and the one behind them; NULL: the search has buckets of its own. Returns NULL with
+ * the search, and the one after them; NULL: the search has buckets of its own. Returns NULL with
  * `error` set.
  */
 struct peak_search *peak_search_new(const struct selection *selection, const uint8_t *here,

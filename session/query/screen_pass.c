@@ -21,7 +21,7 @@
 /* The most buckets of a timeline. */
 #define BUCKETS_MOST ((size_t)1 << 20)
 
-/* What all threads read. */
+/* The part of a pass that all threads read. */
 struct screen {
     const struct selection *selection;
     const struct session_timeline *timeline;

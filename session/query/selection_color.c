@@ -296,7 +296,7 @@ static bool add_summed(struct categories *categories, struct selection *selectio
     return good;
 }
 
-/* Sums up the categories. What a stack tells uses the sums by stack, which other views need as
+/* Sums up the categories. Colours by stack use the sums by stack, which other views need as
  * well. */
 static bool add_all(struct categories *categories, struct selection *selection,
                     struct session_error *error)

@@ -15,7 +15,7 @@
 #include "session/query/time_parts.h"
 #include "session/scan/kernels.h"
 
-/* What all threads read. */
+/* The part of a pass that all threads read. */
 struct span {
     const struct color_map *map;
     struct time_parts parts;

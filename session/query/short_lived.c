@@ -9,7 +9,7 @@
 #include "session/scan/kernels.h"
 #include "session/stacks.h"
 
-/* What one thread counts. */
+/* The counts of one thread. */
 struct counting {
     const struct row_set *set;
     uint64_t words[ROW_SET_WORDS];

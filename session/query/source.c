@@ -129,7 +129,7 @@ bool selection_source(struct selection *selection, const char *path,
     *count = 0;
     if (!stack_sums)
         return false;
-    /* Id 0 is no file, whatever its name. */
+    /* Id 0 is not a file, whatever its name. */
     sums.of_file = calloc((size_t)files->count + 1, sizeof(*sums.of_file));
     if (!sums.of_file)
         return session_fail_memory(error, "the lines");

@@ -29,7 +29,7 @@ void stack_tables_empty(struct stack_tables *tables)
     pthread_mutex_lock(&summing->lock);
     for (uint32_t stack = 0; stack < summing->stacks; stack++) {
         struct stack_sum *sum = &summing->sums[stack];
-        /* Who goes on looks again, and drops the sums. */
+        /* The caller looks again before it goes on, and drops the sums. */
         if (stack % STACKS_PER_LOOK == 0 && scan_cancelled(summing->session))
             break;
         if (tables->all[stack] == 0)

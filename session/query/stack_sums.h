@@ -28,7 +28,7 @@ struct stack_summing {
     uint32_t peak_machine; /* whose blocks count at the peak; 0: there is only one */
 };
 
-/* What one thread has added since it emptied its tables. */
+/* The sums of one thread since it emptied its tables. */
 struct stack_tables {
     struct stack_summing *summing;
     uint64_t rows, bytes;
@@ -36,8 +36,8 @@ struct stack_tables {
     uint32_t *short_lived;
 };
 
-/* What one chunk needs, and the values of some of its rows. Columns that cannot matter need not be
- * there: few chunks have blocks that were live at the peak or at the end. */
+/* The needs of one chunk, and the values of some of its rows. Columns that cannot matter need not
+ * be there: few chunks have blocks that were live at the peak or at the end. */
 struct stack_rows {
     bool peak;        /* some block may have been live at the peak: `began` and `life` matter */
     bool life;        /* some may be live or short-lived, others not: `life` matters */

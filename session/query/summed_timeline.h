@@ -15,7 +15,7 @@ bool summed_timeline(struct selection *selection, const struct color_map *map, u
                      uint64_t to_ns, size_t count, struct session_slot *slots, bool *done,
                      struct session_error *error);
 
-/* What is live just before a moment. */
+/* The live blocks just before a moment. */
 struct timeline_start {
     uint64_t ns; /* 0: nothing is live yet */
     uint64_t live_bytes, live_count, live_colors[SESSION_COLORS];

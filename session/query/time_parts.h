@@ -12,7 +12,7 @@
 #define TIME_PARTS 16
 
 struct time_parts {
-    uint64_t from, to; /* ns; `to` lies behind the span */
+    uint64_t from, to; /* ns; `to` lies after the span */
     size_t count;
     unsigned fine;
     uint64_t *bounds; /* of parts, relative to `from`; count + 1 */
@@ -41,7 +41,7 @@ static inline size_t time_parts_part(const struct time_parts *parts, uint64_t ns
     return part;
 }
 
-/* Returns the bucket that holds `ns`, which is not before the span. All times behind the span share
+/* Returns the bucket that holds `ns`, which is not before the span. All times after the span share
  * the bucket after the last one. */
 static inline size_t time_parts_bucket(const struct time_parts *parts, uint64_t ns)
 {
@@ -58,7 +58,7 @@ struct part_sum {
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
 };
 
-/* What is live before the span, and then changes. */
+/* The live bytes before the span, and then their changes. */
 struct slot_sums {
     uint64_t live_bytes, live_count;
     uint64_t live_colors[SESSION_COLORS];
@@ -66,7 +66,7 @@ struct slot_sums {
     struct part_sum *parts;
 };
 
-/* Fills the slots of the parts. `sums` has afterwards what is live behind the span. */
+/* Fills the slots of the parts. `sums` has afterwards what is live after the span. */
 void time_parts_fill(const struct time_parts *parts, struct slot_sums *sums,
                      const struct selection *selection, struct session_slot *slots);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is left in arenas that a garbage collector cleans: no leak, but kept, or garbage. */
+/* Finds the blocks that are left in arenas with a garbage collector: they are not leaks, but kept,
+ * or garbage. */
 #include "session/data/collected.h"
 #include "session/run/run_state.h"
 

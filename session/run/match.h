@@ -17,7 +17,7 @@
 #define MATCH_SESSIONS_MAX 8
 
 /* The most slots of the table of keys: a power of two, each slot of 16 bytes and 8 for each right
- * part. What has more keys takes more passes. A test lowers it. */
+ * part. Larger sets of keys take more passes. A test lowers it. */
 extern size_t match_slots_most;
 
 /* The rows of one session. */
@@ -29,9 +29,9 @@ struct match_part {
 
 /*
  * Stores in `matched` of each left part the rows that have a partner: an equal row of a right part
- * of another session, which is no other row's partner. Of equal rows of one session the first by id
- * get partners, and so do parts that come first. Returns false with `error` set. In any case the
- * caller frees the sets.
+ * of another session, which is no other row's partner. If rows of one session are equal, the first
+ * by id get partners, and so do parts that come first. Returns false with `error` set. In any case
+ * the caller frees the sets.
  */
 bool match_rows(struct match_part *left, size_t left_count, const struct match_part *right,
                 size_t right_count, struct session_error *error);

@@ -32,14 +32,14 @@ struct run_options {
 /* The rows that a graph gives. */
 struct run_result {
     enum filter_kind kind;
-    /* Of ALLOCATIONS, and of a MEASURE of allocations. */
+    /* For ALLOCATIONS, and a MEASURE of allocations. */
     struct row_set set;
     struct run_side *sides; /* of other sessions */
     bool summed;            /* the last pass has found the totals of `set` as well */
     struct row_totals totals;
-    /* Of GROUPS, and of a MEASURE of groups; otherwise NULL. */
+    /* For GROUPS, and a MEASURE of groups; otherwise NULL. */
     struct session_group_set *groups;
-    /* Of a MEASURE: the step that measures the rows. It belongs to the graph. */
+    /* For a MEASURE: the step that measures the rows. It belongs to the graph. */
     const struct filter_step *measure;
     enum session_color_by color_by; /* of the last `color by` */
     /* The filter tests processes: it selects from all, not from the selected one. */

@@ -11,7 +11,7 @@
 #include "session/run/run_state.h"
 #include "session/scan/scan.h"
 
-/* What the threads of a pass over a set work on. */
+/* The input of the threads of a pass over a set. */
 struct pass {
     struct row_set *set;
     const struct filter_program *program; /* NULL: holds for all rows */
@@ -65,7 +65,7 @@ bool run_keep_where(struct run *run, const struct filter_program *program, struc
     return pass_over(run, &(struct pass){.set = set, .program = program}, keep_chunk);
 }
 
-/* What a thread of the last pass works on. */
+/* The input of a thread of the last pass. */
 struct last_pass {
     struct pass *pass;
     struct row_totals totals;

@@ -22,7 +22,7 @@ struct scan_worker {
     struct estimate_rows *estimated; /* NULL: not needed yet */
 };
 
-/* What the threads do now. They read it after they have seen a new `round`. */
+/* The present work of the threads. They read it after they have seen a new `round`. */
 struct pass {
     scan_chunk_work *work;
     void **contexts;
@@ -46,7 +46,7 @@ struct scan {
     atomic_bool cancelled;
     const atomic_bool *obeyed; /* `cancelled`, or that of another session */
     atomic_uint done, total;
-    /* Of scan_cancel_at(). */
+    /* Belongs to scan_cancel_at(). */
     _Atomic uint64_t looks, last_look;
 };
 

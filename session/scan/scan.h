@@ -3,9 +3,9 @@
  * Passes over the allocations of a session, chunk by chunk, on all cores.
  *
  * A pass hands each chunk to one of several threads. Each thread has a context of its own, given by
- * the caller, who merges them after the pass. Which thread gets which chunk differs from pass to
- * pass: only what does not depend on it (sums, sets of bits, lists that are sorted afterwards) may
- * leave a pass. Then the result is the same with any number of threads.
+ * the caller, who merges them after the pass. Passes differ in which thread gets which chunk, so a
+ * pass may only give what does not depend on it: sums, sets of bits, lists that are sorted
+ * afterwards. Then the result is the same with any number of threads.
  *
  * Order of calls: scan_open() when the session is opened, then passes, scan_close(). The threads
  * start at the first pass that needs them and wait between passes. Only one thread at a time may
@@ -128,7 +128,8 @@ bool scan_look(struct session *session, uint32_t chunk, enum column column,
 void scan_cancel(struct session *session, bool cancel);
 /* Makes cancels of `other` hold for this session, too. `other` is closed later. */
 void scan_obey(struct session *session, const struct session *other);
-/* Tells whether to end early. Loops that are no pass look at it every 10 ms: sorts, loads. */
+/* Tells whether to end early. Loops outside a pass, such as sorts and loads, look at it every 10
+ * ms. */
 bool scan_cancelled(const struct session *session);
 /* Returns true, or false with `error` set if scan_cancelled(). */
 bool scan_go_on(const struct session *session, struct session_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a statement of the user may do: read, and nothing else. */
+/* The rights of a user's statement: it may read, and nothing else. */
 #ifndef MPROF_SESSION_SQL_RIGHTS_H
 #define MPROF_SESSION_SQL_RIGHTS_H
 

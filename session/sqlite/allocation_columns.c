@@ -194,8 +194,8 @@ static bool fill_row(void *context, const struct database_row *row, struct sessi
     return copy || session_fail_memory(error, "the names of allocations");
 }
 
-/* Fills by the rows (id, text, number) of a query: one of the last two is null, or both. Of a place
- * in the code the number is that of the frame, or the function. */
+/* Fills by the rows (id, text, number) of a query: one of the last two is null, or both. The number
+ * of a place in the code is that of the frame, or of the function. */
 static bool fill_by_sql(struct allocation_columns *columns, struct allocation_value *values,
                         size_t count, const char *sql, int column, struct session_error *error)
 {

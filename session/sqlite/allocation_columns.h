@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The columns of v_allocation, with the values that the view of the same name gives. What depends
- * only on the stack, type, thread or kind of an allocation lies in arrays by their ids, made when a
- * query first reads the column.
+ * The columns of v_allocation, with the values that the view of the same name gives. A column that
+ * depends only on the stack, type, thread or kind of an allocation is an array by their ids, made
+ * when a query first reads the column.
  */
 #ifndef MPROF_SESSION_SQLITE_ALLOCATION_COLUMNS_H
 #define MPROF_SESSION_SQLITE_ALLOCATION_COLUMNS_H
@@ -53,7 +53,7 @@ enum allocation_column {
 /* The definition for sqlite3_declare_vtab(). */
 extern const char allocation_definition[];
 
-/* What a column depends on: the row itself, or an id that many rows share. */
+/* The base of a column: the row itself, or an id that many rows share. */
 enum allocation_by { BY_ROW, BY_STACK, BY_TYPE, BY_THREAD, BY_KIND, BY_TOTAL };
 enum allocation_by allocation_column_by(int column);
 /* Returns the column of chunks that has the id. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tests of v_allocation's columns, turned into tests of the column chunks. What it cannot test it
- * lets pass: SQLite tests every row again.
+ * Tests of v_allocation's columns, turned into tests of the column chunks. Conditions that it
+ * cannot test let all rows pass: SQLite tests every row again.
  */
 #ifndef MPROF_SESSION_SQLITE_ALLOCATION_FILTER_H
 #define MPROF_SESSION_SQLITE_ALLOCATION_FILTER_H
@@ -21,7 +21,7 @@ void allocation_filter_free(struct allocation_filter *filter);
 /* Returns false with `error` set. */
 bool allocation_filter_add(struct allocation_filter *filter, const struct allocation_test *test,
                            struct session_error *error);
-/* Return the first chunk that can have a row that passes, and the one behind the last. */
+/* Return the first chunk that can have a row that passes, and the one after the last. */
 uint32_t allocation_filter_first_chunk(const struct allocation_filter *filter);
 uint32_t allocation_filter_behind_chunk(const struct allocation_filter *filter);
 

@@ -434,7 +434,7 @@ static bool gather_range(void *context, struct scan_worker *worker, uint32_t ind
 }
 
 /* Finds the place of the first row that a range has of each group. The groups' own places are those
- * behind the rows of the ranges before it. */
+ * after the rows of the ranges before it. */
 static bool find_places(struct range *range, size_t first, size_t behind, uint32_t *group_places)
 {
     const size_t numbers = range_numbers(range);

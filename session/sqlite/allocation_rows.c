@@ -13,7 +13,7 @@
 
 size_t allocation_gathered_max = (size_t)8 << 20;
 
-/* How a row's value of a column of v_allocation is found. */
+/* The way to a row's value of a column of v_allocation. */
 struct reading {
     enum { READ_NOTHING, READ_PLAIN, READ_SHARED, READ_MADE } how;
     int column;                            /* of chunks: of the first two */
@@ -43,7 +43,7 @@ struct allocation_rows {
     bool keeps; /* only rows of the group before `next` */
     /* The groups. */
     struct allocation_groups *groups; /* NULL: rows come as they are stored */
-    size_t next, gathered;            /* the next group, and the one behind the gathered ones */
+    size_t next, gathered;            /* the next group, and the one after the gathered ones */
     size_t capacity;                  /* of the arrays of gathered rows, in rows */
     struct allocation_array arrays[ALLOCATION_ARRAYS];
     bool one; /* each group has one row */

@@ -38,7 +38,7 @@ struct allocation_test {
     size_t count;
 };
 
-/* Which rows come, and in which order. */
+/* The rows that come, and their order. */
 struct allocation_order {
     int columns[4];      /* with shared ids: rows of equal values come together, in their order */
     size_t count;        /* 0: any order */
@@ -63,7 +63,7 @@ bool allocation_rows_at_end(const struct allocation_rows *rows);
 /* Gives a value of the present row. It is valid as long as the columns. */
 void allocation_rows_value(const struct allocation_rows *rows, int column,
                            struct allocation_value *value);
-/* Stores the id of the present row. With `one` all rows of its group and of those behind it come
+/* Stores the id of the present row. With `one` all rows of its group and of those after it come
  * from now on. Returns false with `error` set. */
 bool allocation_rows_id(struct allocation_rows *rows, uint64_t *id, struct session_error *error);
 

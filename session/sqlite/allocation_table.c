@@ -400,7 +400,7 @@ int allocation_table_add(struct connection *connection)
     const int status = connection_add(connection, "mprof_allocation", &module);
     if (status != SQLITE_OK)
         return status;
-    /* What cannot be read now says so when it is used. */
+    /* A table that cannot be read now says so when it is used. */
     const bool has = sqlite3_prepare_v2(connection->database,
                                         "SELECT 1 FROM main.sqlite_schema WHERE type = 'view' AND "
                                         "name = 'v_allocation'",

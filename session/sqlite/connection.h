@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all virtual tables of one connection share: the session that is open as `main`. */
+/* The data that all virtual tables of one connection share: the session that is open as `main`. */
 #ifndef MPROF_SESSION_SQLITE_CONNECTION_H
 #define MPROF_SESSION_SQLITE_CONNECTION_H
 

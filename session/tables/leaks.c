@@ -20,7 +20,7 @@
 #include "session/types.h"
 #include "session/user_code.h"
 
-/* The reasons of the stacks that are no leaks. */
+/* The reasons of the stacks that are not leaks. */
 struct reasons {
     uint32_t *of_stack; /* place in the lists + 1, 0: none */
     enum session_leak_kind *kinds;
@@ -426,7 +426,7 @@ bool selection_leaks(struct selection *selection, const struct suppressions *sup
 
 /* ---- patterns --------------------------------------------------------------------------- */
 
-/* Writes a pattern that matches the whole name. What could break the line becomes '*'. */
+/* Writes a pattern that matches the whole name. Characters that could break the line become '*'. */
 static void whole_name(char *pattern, size_t size, const char *name)
 {
     size_t length = 0;

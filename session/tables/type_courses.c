@@ -24,7 +24,7 @@ struct sums {
     uint64_t live[MOMENTS]; /* bytes */
 };
 
-/* What one thread adds up. */
+/* The sums of one thread. */
 struct coursing {
     const struct column_store *store;
     uint64_t moments[MOMENTS];

@@ -12,7 +12,7 @@ struct expanding {
     struct session_tree *tree;
     struct tree_node *node;
     uint32_t *rows;    /* those of the node, in their order of before */
-    uint32_t *cursors; /* behind the child, for each of `rows` */
+    uint32_t *cursors; /* after the child, for each of `rows` */
     uint32_t *keys;    /* of the child, for each of `rows` */
     uint32_t *found;   /* keys by child */
     uint32_t *sizes;   /* rows by child */

@@ -11,7 +11,7 @@
 #include "session/data/session_state.h"
 #include "session/tree/tree_state.h"
 
-/* What a search needs while it lasts. */
+/* The state of a search. */
 struct finding {
     struct session_tree *tree;
     const struct session_tree_search *search;

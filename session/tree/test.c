@@ -167,7 +167,7 @@ static bool put_stacks(const struct session_tree *tree, const struct tree_node *
         return session_fail_memory(error, "the test");
     memcpy(rows, &tree->order[node->first_row], count * sizeof(*rows));
     qsort(rows, count, sizeof(*rows), compare_rows);
-    /* Stack 0 is no stack. */
+    /* Stack 0 is not a stack. */
     const uint32_t begin = count > 0 && tree->rows[rows[0]].stack == 0;
     put(words, begin == 0 ? "" : count > 1 ? "stack is null or " : "stack is null");
     if (begin < count)

@@ -15,7 +15,7 @@
 #include "session/stacks.h"
 #include "session/tree.h"
 
-/* What a path shows of a row's frames. */
+/* The frames of a row that a path shows. */
 enum path_rule {
     PATH_ALL,         /* all */
     PATH_OWN,         /* those of the user's own code, and one library function */

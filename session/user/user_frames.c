@@ -7,7 +7,7 @@
 #include "session/data/error.h"
 #include "session/user/user.h"
 
-/* What a function is, as a byte by its id. */
+/* The kind of a function, as a byte by its id. */
 enum {
     OWN = USER_CODE_OWN,
     RUNTIME = USER_CODE_RUNTIME,
@@ -159,7 +159,7 @@ bool user_frames_compute(struct session *session, const struct user_code *code, 
     return classes != NULL;
 }
 
-/* Returns the first frame from the stored call site outward that is no wrapper. */
+/* Returns the first frame from the stored call site outward that is not a wrapper. */
 static uint32_t call_site(const struct stacks *stacks, const uint8_t *classes, uint32_t stack,
                           uint32_t stored)
 {

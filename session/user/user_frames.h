@@ -13,8 +13,8 @@
 /* Reads the user's frames that ingest stored into an array by stack. */
 bool user_frames_stored(struct session *session, uint32_t *frames, struct session_error *error);
 
-/* Reads the owners that ingest stored into an array by stack. Of owners of one name the first
- * counts. */
+/* Reads the owners that ingest stored into an array by stack. The first of several owners with one
+ * name counts. */
 bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error);
 
 /* Tells whether ingest stored them by the built-in list of this program. */

@@ -44,7 +44,7 @@ static double processor_ms(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
 }
 
-/* Returns the number behind `key` in a file of /proc/self. */
+/* Returns the number after `key` in a file of /proc/self. */
 static uint64_t proc_number(const char *path, const char *key)
 {
     char line[256];
@@ -499,7 +499,7 @@ static void print_row(const char *name, const char *cache, const struct measured
     fflush(stdout);
 }
 
-/* Which questions are asked, and how. */
+/* The questions that are asked. */
 struct choice {
     const char *begins; /* the names of the questions; "": all */
     bool warm;          /* only with the file in the page cache */

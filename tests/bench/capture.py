@@ -281,7 +281,7 @@ def bench_profilers(name, command, extra):
             files = [f'{work}/{f}' for f in os.listdir(work) if left and f.startswith(left)]
             if left and not files:
                 sys.exit(f'{way} leaves no file {left}')
-            # The blocks of a trace that was never written are no cost.
+            # The blocks of a trace that was never written cost nothing.
             sizes[way] = sum(os.stat(f).st_blocks * 512 for f in files)
             if run:  # the first round warms up
                 times[way].append(seconds)

@@ -22,7 +22,7 @@ static uint64_t draw(void)
 typedef void step(unsigned path, int depth, size_t size);
 static step left, right;
 
-/* One call at each step, and code behind it, so that each step leaves a frame. */
+/* One call at each step, and code after it, so that each step leaves a frame. */
 static __attribute__((noinline)) void descend(unsigned path, int depth, size_t size)
 {
     if (depth == 0) {

@@ -9,7 +9,7 @@ header=$MPROF_SOURCE/capture/mprof.h page=$MPROF_SOURCE/docs/man/mprof.h.3
 work=$PWD/header_documented.work
 rm -rf "$work" && mkdir -p "$work" || exit 1
 
-# What the recorder defines is what users call, on one line each.
+# Users call the functions that the recorder defines, on one line each.
 printf '#include "%s"\n' "$header" | gcc -DMPROF_IMPLEMENTATION -E -P - | tr -s ' \n' ' ' | grep -oE '(void|mprof_(arena|runtime|kind)) (set_)?mprof_[a-z_]+\([^;{]*\);' |
     sort >"$work/declared"
 sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/s/^\.B \(.*;\)$/\1/p' "$page" | sort >"$work/synopsis"

@@ -121,7 +121,11 @@ large=$(sources | tr '\n' '\0' | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 
 texts=('*.c' '*.h' '*.cpp' '*.hpp' '*.sh' '*.py' '*.sql' '*.cmake' '*CMakeLists.txt' '*.md' dev 'docs/man/*')
 words=$(sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
     xargs grep -nEiw 'anew|afresh|thereof|therein|whereof|wherefrom|whence|lest|none but|is no more'
-    sources "${texts[@]}" | xargs grep -nE '(^ *(/?\*|#|--)|\.) (Nor|Whether|Whatever|Whoever) ')
+    sources "${texts[@]}" | xargs grep -nE \
+        '((^ *(\*|#|--)|/\*|[.!;]) (Nor|Whether|Whatever|Whoever|Whenever|Wherever|What|Where|Of|Whose|Whom) )' |
+        grep -vE '[?:]( \*/)?$|\.md:[0-9]+:(# |\| \[)' # no questions, titles and lists of questions
+    sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
+        xargs grep -nP '\w (?<!here )(is|are|was|were) no (?!longer|more\b|less|fewer|other|one\b|way)')
 [ -z "$words" ] || complain "comments and documents use common words" "$words"
 
 # Only paths that end like a source, so that names of programs and of what a build makes are left out.

@@ -30,7 +30,7 @@ for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-exp
     for shell in bash zsh fish; do
         "$documents" "$program" $shell >"$work/$program.$shell"
         same "$work/$program.$shell" "$MPROF_SOURCE/docs/completion/$program.$shell" "the completion of $program for $shell"
-        $shell -n "$work/$program.$shell" || complain "the completion of $program is no $shell"
+        $shell -n "$work/$program.$shell" || complain "the completion of $program is not a script of $shell"
     done
     if [ "$program" = mprof-tui ]; then
         "$MPROF_BUILD/bin/mprof-tui" --man >"$work/$program.1"
@@ -89,8 +89,8 @@ completed() {
 [ "$(completed mprof-run --unwind = e)" = eh ] || complain "--unwind=e is not completed: $(completed mprof-run --unwind = e)"
 [ "$(completed mprof-run --fol)" = --follow= ] || complain "--fol is not completed"
 
-# The others complete lines as they do for a user. The first word is what a Tab behind makes of the
-# second one.
+# The others complete lines as they do for a user. The first word is what a Tab after the second one
+# makes of it.
 mkdir -p "$work/functions" "$work/home" && : >"$work/filename-of-session.db"
 for program in mprof-run mprof-ctl mprof-ingest mprof-tui mprof-report mprof-export; do
     cp "$work/$program.zsh" "$work/functions/_$program"

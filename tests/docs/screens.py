@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: screens.py FOLDER PAGE...: compares the screens in pages with what the browser shows.
 
-A screen in a page is a text block behind a line
+A screen in a page is a text block after a line
 
     <!-- screen SESSION WIDTHxHEIGHT: KEYS => WORDS -->
 
@@ -27,7 +27,7 @@ SCREEN = re.compile(r'<!-- screen (\S+) (\d+)x(\d+): (.*?) => (.*?) -->\n```text
 ANSWER = re.compile(r'<!-- answer (\S+): (.*?) => (.*?) -->')
 SYSTEM = re.compile(r'libs\S*\+0x|libstd|libc[-_]start|__libc|_start$|call_init|dl-init|_dl_')
 VARIES = [
-    # Of blocks that came and went in one slot, which slow machines make longer.
+    # Bytes of blocks that came and went in one slot, which slow machines make longer.
     (r'█ gone within.*', ''),
     (r'\b[0-9a-f]{12}\b|\b[0-9a-f]{6,11}…', 'ADDRESS'),
     (r'[▁▂▃▄▅▆▇█·]{5,}', ''),  # of tenths of a run, some of them empty

@@ -6,7 +6,7 @@
 command -v tmux >/dev/null || exit 77
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=$work XDG_STATE_HOME=$work/state
 unset NO_COLOR TMUX XDG_CONFIG_HOME
-# The hint of a first run is no part of the screens.
+# The hint of a first run is not part of the screens.
 mkdir -p state/mprof && touch state/mprof/browsed
 for program in leaking_requests kept_gestures undo_history pinned_heap; do
     g++ -g -O2 -I"$MPROF_SOURCE/capture" -o $program "$MPROF_SOURCE/docs/examples/$program.cpp" || exit 1

@@ -11,7 +11,7 @@ mkdir -p "$root"/{src,build} build || fail "no places to mount in $root"
 
 # These unit tests take minutes each under an emulator, and their work is the same on each architecture.
 left_out=(
-    # Compare the engine's answers with those of SQL. What these are made of has tests that run: the kernels,
+    # Compare the engine's answers with those of SQL. Tests of their parts do run: the kernels,
     # scans, columns, groups' shapes and sums.
     test_filters test_queries test_groups test_list test_other_sessions
     # Change byte after byte of a session. The corpora of the fuzzers run.

@@ -33,7 +33,7 @@ if [ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] && ! [ -f "$library/mprof/libmprof_
 fi
 is "$(sqlite3 ls.db ".load $library/mprof/mprof_sqlite" "SELECT allocations FROM graph('all | join kind') LIMIT 1" | wc -l)" -eq 1 "graph() of the moved set"
 
-# What a program needs, as pkg-config and CMake tell it.
+# The options for a program, as pkg-config and CMake tell them.
 cat >linked.c <<'C'
 #include <mprof.h>
 #include <stdlib.h>

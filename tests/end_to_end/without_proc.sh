@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Where no /proc is mounted, a program is recorded with its name and its functions all the same.
+# Without a mounted /proc, a program is recorded with its name and its functions all the same.
 . "$(dirname "$0")/common.sh"
 hidden() { unshare -rm bash -c 'mount -t tmpfs none /proc && exec "$@"' bash "$@"; }
 hidden true 2>/dev/null || { echo "skipped: /proc cannot be hidden here"; exit 77; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Names and types that are kept between calls: a session is the same, byte for byte, with an empty
 # cache, a filled one and none. Questions about changed files are never answered from the cache, and what goes
-# wrong with its folder is no error.
+# wrong with its folder is not an error.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
 command -v gcc g++ objcopy strip readelf sqlite3 >/dev/null || exit 77
@@ -101,7 +101,7 @@ for ((at = 0; at < size; at += size / 12 + 1)); do
     make "$work/c2" warm shapes.bin && same shapes warm "cut at $at"
 done
 
-# Folders that cannot be used are no error.
+# Folders that cannot be used are not an error.
 touch file
 mkdir open && chmod 777 open
 for folder in /proc/none "$work/file" "$work/file/below" /dev/null "$work/open"; do

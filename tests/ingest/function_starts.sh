@@ -56,7 +56,7 @@ check() { # NAME BINARY_WITH_SYMBOLS FUNCTION…: these have starts, and each st
     for function; do
         grep -q "^$function|" "$name.txt" || complain "$name: $function has no start: $(cat "$name.txt")"
     done
-    grep -vxFf "$name.nm" "$name.txt" && complain "$name: these are no symbols"
+    grep -vxFf "$name.nm" "$name.txt" && complain "$name: these are not symbols"
     [ "$(cut -d'|' -f1 "$name.txt" | uniq -d)" = "" ] || complain "$name: a function has two rows"
 }
 
@@ -80,7 +80,7 @@ cp dwarf none && strip none
 record none
 while IFS='|' read -r name start; do
     [ "${name##*+0x}" = "$(printf %x "0x$start")" ] || complain "none: $name begins at $start"
-    grep -q "|$start\$" dwarf.nm || complain "none: $start is no function"
+    grep -q "|$start\$" dwarf.nm || complain "none: $start is not a function"
 done <none.txt
 [ -s none.txt ] || complain "none: the unwind table gives no starts"
 

@@ -165,7 +165,7 @@ static struct trace_builder *build(struct input input)
     return builder;
 }
 
-/* What arenas keep is live, and what a collector took has its stack. */
+/* Blocks that arenas keep are live, and those that a collector took have its stack. */
 static void check_arenas(const struct replayed *replayed)
 {
     const struct replay *replay = &replayed->replay;

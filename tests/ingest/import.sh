@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # mprof-ingest reads the data of heaptrack. The sums are those that heaptrack_print finds in the same
-# recording. What cannot be read gives one line and leaves no file.
+# recording. A file that cannot be read gives one line and leaves no session.
 set -u
 export PATH="$MPROF_BUILD/bin:/usr/bin:/bin"
 rm -rf import && mkdir import && cd import || exit 1

@@ -23,7 +23,7 @@ few=$(peak small.bin none) many=$(peak large.bin none) indexed=$(peak large.bin 
 rm -rf ../memory
 echo "peak KiB: $few with $small allocations, $many with $large, $indexed with the index"
 # 1 in 200 is never freed and takes up to four places of 64 bytes; 8 bytes per row are sorted at
-# once. The heaps of the two threads differ by up to 15 MiB from run to run of one trace. What is left
+# once. The heaps of the two threads differ by up to 15 MiB from run to run of one trace. The rest
 # of the limit is less than 3 bytes for each further allocation.
 never_freed=$(((large - small) / 200 * 4 * 64 / 1024))
 [ "$many" -le $((few + never_freed + 32768)) ] || { echo "FAILED: memory grew with the events"; exit 1; }

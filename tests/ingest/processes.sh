@@ -103,7 +103,7 @@ grep -q 'none of the traces' err.txt && [ ! -e none.db ] || complain "of nothing
 "$ingest" -q -o all.db "$@" 2>err.txt && complain "an existing session was replaced"
 grep -q 'exists already' err.txt || complain "replaced: $(cat err.txt)"
 
-# What ingest packed for readers says the same as the tables.
+# The arrays that ingest packed for readers say the same as the tables.
 cp all.db plain.db
 sqlite3 plain.db 'DELETE FROM packed_array; PRAGMA journal_mode = WAL' >out.txt
 "$MPROF_BUILD/tests/check_packed" all.db plain.db >out.txt 2>&1 || complain "packed arrays: $(cat out.txt)"

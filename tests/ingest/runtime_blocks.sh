@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Blocks that the language's runtime keeps to the end are named as such and are no leaks. A C++
+# Blocks that the language's runtime keeps to the end are named as such and are not leaks. A C++
 # program that frees everything it allocates has none, with each C++ library and linked in each way.
 # Blocks that the program itself leaves are leaks, even if they have the same size, were made before
 # main, or by a stream's callback.
@@ -95,5 +95,5 @@ found=$(sqlite3 leaks.db "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' 
 cp leaks ld-leaks && record ld-leaks
 found=$(sqlite3 ld-leaks.db "SELECT live_bytes FROM v_leak ORDER BY 1" | tr '\n' ' ')
 [ "$found" = '333 4096 72704 ' ] || complain "ld-leaks: $found"
-[ $failed -eq 0 ] && echo "runtime blocks are no leaks"
+[ $failed -eq 0 ] && echo "runtime blocks are not leaks"
 exit $failed

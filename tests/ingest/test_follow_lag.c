@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How far behind a live session is, and when it skips details. */
+/* The delay of a live session, and the details that it skips. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>

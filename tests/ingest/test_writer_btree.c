@@ -264,7 +264,7 @@ static void varints(void **state)
     }
 }
 
-/* The directory of a batch far behind, whose ids need more than 32 bits. */
+/* The directory of a late batch, whose ids need more than 32 bits. */
 static void far_batch(void **state)
 {
     (void)state;

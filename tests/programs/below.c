@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocator below the recorder, preloaded behind it: at the next call of the kind that was asked
+ * An allocator below the recorder, preloaded after it: at the next call of the kind that was asked
  * for it calls a function of the program, which so runs inside a record, as a signal handler may.
  * It takes the clock over as well, for the test of a clock that is set.
  */

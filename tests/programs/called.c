@@ -25,7 +25,7 @@ static volatile int steps;
 static APART void use(size_t size)
 {
     free(malloc(size));
-    steps++; /* behind the call, so that it is none at the end, which leaves no frame */
+    steps++; /* after the call, so that it is not a call at the end, which leaves no frame */
 }
 
 static APART void watched(void)

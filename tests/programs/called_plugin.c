@@ -4,7 +4,7 @@
 
 void *plugin_called(size_t size);
 
-/* The write behind the call keeps the function on the stack while malloc runs. */
+/* The write after the call keeps the function on the stack while malloc runs. */
 void *plugin_called(size_t size)
 {
     static volatile int calls;

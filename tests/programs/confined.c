@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocates, confines itself by seccomp or landlock, allocates on, and prints "done". What the
- * filter does not allow kills the process. usage: confined HOW [COUNT]
+ * Allocates, confines itself by seccomp or landlock, allocates on, and prints "done". A call that
+ * the filter does not allow kills the process. usage: confined HOW [COUNT]
  *
  * strict     only read, write, exit, sigreturn, and no clock
  * clock      no seccomp, but a time-stamp counter that faults

@@ -46,7 +46,7 @@ static __attribute__((noinline)) void unmapped_by(void (*unmap)(char *))
     failed += memory == MAP_FAILED;
     memory[0] = memory[4 * PAGE] = 1;
     unmap(memory);
-    failed += memory == NULL; /* what comes behind the call keeps it from being a jump */
+    failed += memory == NULL; /* what comes after the call keeps it from being a jump */
 }
 
 int main(int argc, char **argv)
@@ -61,7 +61,8 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
     say(holed, 4, "rw-");
     say(holed + 6 * PAGE, 4, "rw-");
-    /* A file, mapped over the beginning of an anonymous mapping; a length that is no whole page. */
+    /* A file, mapped over the beginning of an anonymous mapping; a length that is not a whole
+     * number of pages. */
     int descriptor = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
     failed += descriptor < 0 || ftruncate(descriptor, (off_t)(20 * PAGE)) != 0;
     char *under = map(NULL, 8, PROT_NONE, anonymous, -1, 0);
@@ -98,7 +99,7 @@ int main(int argc, char **argv)
     failed += munmap(holed + 1, PAGE) == 0 ||
               mmap(NULL, 0, PROT_READ, anonymous, -1, 0) != MAP_FAILED ||
               mremap(gone, PAGE, 2 * PAGE, 0) != MAP_FAILED;
-    /* A block of the heap is no mapping of the program's, large as it is. */
+    /* A block of the heap is not a mapping of the program's, large as it is. */
     char *block = malloc(8 << 20);
     failed += block == NULL;
     free(block);

@@ -3,12 +3,12 @@
  * A signal handler that allocates, at a high rate, into a program that allocates.
  * usage: signals FOLDER handler | left | step | jump | fork
  *
- * What the handler asks for is more than there can be: the C library refuses before it touches
- * its lists, so that this is safe while the program is inside malloc. handler: prints how often
- * it did. left: the same in a thread, when the first thread has ended. step: the same, with the
- * handler behind each single instruction of some calls. jump: the handler leaves by longjmp,
- * wherever it came. fork: the handler forks; the child waits until the parent is further, then goes
- * on where the handler came.
+ * The handler asks for more than there can be: the C library refuses before it touches its lists,
+ * so that this is safe while the program is inside malloc. handler: prints how often it did. left:
+ * the same in a thread, when the first thread has ended. step: the same, with the handler after
+ * each single instruction of some calls. jump: the handler leaves by longjmp, wherever it came.
+ * fork: the handler forks; the child waits until the parent is further, then goes on where the
+ * handler came.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ static void allocate_in_handler(int number)
     errno = error;
 }
 
-/* Has the processor trap behind each instruction, or no more; signal handlers run without. The red
+/* Has the processor trap after each instruction, or no more; signal handlers run without. The red
  * zone stays as it is. */
 static inline __attribute__((always_inline)) void step(bool on)
 {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* All arguments lie one behind another. */
+/* All arguments lie one after another. */
 static void set_title(char **argv, int count, const char *title)
 {
     size_t room = (size_t)(argv[count - 1] + strlen(argv[count - 1]) - argv[0]);

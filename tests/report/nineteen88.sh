@@ -80,7 +80,7 @@ ask hosted.db "UPDATE function SET role = 'evaluator' WHERE id IN (SELECT fo.fun
     UPDATE function SET role = 'runtime' WHERE name = 'main'"
 mprof-report 1988 -verbose -offsets hosted.db >offsets.txt || fail "-offsets of a script"
 grep -F -- "> main:" offsets.txt | grep -qF -- "> $held " || fail "-offsets of a script prints no '$held': $(grep -F '||' offsets.txt)"
-mprof-report -1988 w.db 2>/dev/null && fail "-1988 is no option"
+mprof-report -1988 w.db 2>/dev/null && fail "-1988 is not an option"
 [ "$(mprof-report 1988 --format json "$sessions/widgets.db" 2>&1)" = \
     "mprof-report: the tables of 1988 are text; mprof-report --help lists the options" ] || fail "1988 as JSON"
 exit 0

@@ -43,7 +43,8 @@ says 1 'no/such/file: cannot be' mprof-report -o no/such/file "$session"
 says 1 'no.db' mprof-report -o kept.txt no.db
 says 2 'column' mprof-report -o kept.txt --filter 'all | wheer' "$session"
 [ "$(cat kept.txt)" = before ] || fail "a report that fails replaced a file"
-# What a command reads stays, also under another name; so does the report beside the verdicts.
+# A file that a command reads stays, also under another name; so does the report beside the
+# verdicts.
 cp "$session" read.db && cp "$session" base.db && ln read.db other.db
 echo 'some: all | count > 0' >some.budgets && echo 'leak:nobody' >some.supp
 cp read.db read.copy && cp some.budgets budgets.copy
@@ -101,7 +102,7 @@ says 2 '--suppress is for the report leaks' mprof-report --suppress x "$session"
 says 1 'no.supp: the suppressions cannot be read' mprof-report leaks --suppress no.supp "$session"
 printf 'leak:a\nnonsense\n' >bad.supp
 says 2 "bad.supp:2: no suppression: 'nonsense'; a line is leak:PATTERN" mprof-report leaks --suppress bad.supp "$session"
-# The mark stands below the place.
+# The mark is below the place.
 mprof-report --filter $'all # \n' "$session" 2>said.txt
 sed -n 2,3p said.txt | cmp -s - <(printf '  all # \n      ^\n') || fail "the mark: $(cat said.txt)"
 # Groups stand for their allocations; a filter limits all numbers.

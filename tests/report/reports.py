@@ -115,7 +115,7 @@ holes_seen = 0
 
 
 def fragmentation(path, db, at, ns):
-    """The holes between the blocks that are live at a time, and what stands beside them."""
+    """The holes between the blocks that are live at a time, and what lies beside them."""
     global holes_seen
     live = f'a.arena_id = 0 AND a.alloc_ns <= {ns} AND (a.free_ns IS NULL OR a.free_ns > {ns})'
     blocks = db.execute('SELECT a.address & 0x7fffffffffffffff, max(a.size, 1), a.id, s.function_id, a.alloc_ns FROM allocation a '
@@ -252,7 +252,7 @@ def against_sql(path):
     if sampled:
         for name in ('peak', 'leaks', 'functions', 'types', 'lines', 'sizes', 'short-lived', 'fragmentation'):
             made = report(name, path)
-            # Averages, and the largest bytes of a group at any time, are no sums.
+            # Averages, and the largest bytes of a group at any time, are not sums.
             left = {'avg_size_error', 'avg_lifetime_error'} | ({'peak_bytes_error'} if name in ('types', 'lines') else set())
             check(f'{name}: sums without an error', without_error(made) - left, set())
         for options in (('leaks', '--by', 'type'), ('diff', '--base', path)):

@@ -38,7 +38,7 @@ is "$(wc -l <counted.txt)" -gt 30 "types that were counted"
 diff counted.txt recorded.txt || { echo "types, counts or bytes differ"; failed=1; }
 is "$(ask session.db "SELECT count(*) FROM allocation a JOIN type t ON t.id = a.type_id WHERE a.arena_id > 0 AND t.confidence != 'exact'")" -eq 0 "types that are not exact"
 
-# What each function makes: two objects where the interpreter adds in two steps.
+# The objects of each function: two where the interpreter adds in two steps.
 ask session.db "SELECT user, type, count(*), sum(freed_by = 'collector'), sum(kept), sum(free_ns IS NULL) FROM v_allocation
     WHERE arena_id > 0 GROUP BY 1, 2" >made.txt
 made() { awk -F'|' -v f="$1" -v t="$2" -v c="$3" '$1 == f && $2 == t { n = $c } END { print n + 0 }' made.txt; } # FUNCTION TYPE COLUMN
@@ -95,7 +95,8 @@ is "$(ask session.db "SELECT count(DISTINCT thread_id) FROM allocation WHERE siz
 is "$(ask session.db "SELECT count(*) FROM (SELECT min(alloc_ns) AS b, max(alloc_ns) AS e FROM allocation WHERE size = 64008) x
     JOIN (SELECT min(alloc_ns) AS b, max(alloc_ns) AS e FROM allocation WHERE size = 64016) y ON x.b < y.e AND y.b < x.e")" -eq 1 "threads that overlap"
 
-# Collections. What main() drops is reclaimed, but for what a register or an old place on the stack may still hold.
+# Collections. Objects that main() drops are reclaimed, except those that a register or an old place
+# on the stack may still hold.
 is "$(ask session.db 'SELECT count(*) FROM collection')" -gt 0 "collections"
 is "$(made MAKE-DROPPED vector 4)" -ge 90 "dropped vectors that were collected"
 is "$(made MAKE-KEPT vector 5)" -eq 20 "vectors that were kept"

@@ -6,7 +6,7 @@
  * thread's next allocation. Conses have no tag; they are known by the function that asked.
  *
  * At the end it writes lines TYPE|COUNT|BYTES to $ECL_COUNTS, where BYTES are those asked for, and
- * the addresses of all objects that the last collection has marked to $ECL_MARKED. It has to stand
+ * the addresses of all objects that the last collection has marked to $ECL_MARKED. It has to come
  * before the plug-in in LD_PRELOAD.
  */
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@
 
 enum { THREADS = 64, CALLERS = 32, KINDS = 128 };
 
-/* What asks the collector: its function tells where the type is. */
+/* The ways to ask the collector: each function tells where the type is. */
 enum asker { ASKS_UNKNOWN = 1, ASKS_CONS, ASKS_TAGGED };
 
 /* The last object of a thread, whose tag is not read yet. These are roots of the collector. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: python_lines.sh VERSION INTERPRETER
-# What is live at the end on each line of known.py is what tracemalloc tells of the same program.
+# The live bytes of each line of known.py at the end are those that tracemalloc tells of the same
+# program.
 . "$MPROF_SOURCE/tests/runtimes/python_common.sh"
 PYTHONMALLOC=malloc "$python" -X tracemalloc=1 "$MPROF_SOURCE/tests/runtimes/known.py" tell >told.txt
 mprof-run --quiet --python -o known.bin -- "$python" "$MPROF_SOURCE/tests/runtimes/known.py" || fail "status $?"

@@ -51,7 +51,7 @@ static void test_forms(void **state)
                          wanted[i].line);
 }
 
-/* Each beginning of a table is read without a byte too many: behind it is no memory. */
+/* Each beginning of a table is read without a byte too many: there is no memory after it. */
 static void test_cut_short(void **state)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """types_table.py SESSION TYPES NAME: compares the types of the blocks that are live at the mark "told" with those that
-many_types.py has told. An object begins at its block, or behind the 16 bytes that the garbage collector needs, or behind 16
-more where its attributes may lie in a dict."""
+many_types.py has told. An object begins at its block, or after the 16 bytes that the garbage collector needs, or after 16 more where its attributes may lie in a dict."""
 import collections
 import csv
 import sqlite3

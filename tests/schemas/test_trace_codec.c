@@ -210,7 +210,7 @@ static void damage_is_noticed(void **state)
         {"short record without an arena", {0x17, 0x64, 0x02}, 3},
         {"reserved bit of a short record", {0x0F, 0x1C, 0x01, 0x0A, 0x14, 0x30, 0x03}, 7},
         {"node id 0", {0x05, 0x00, 0x00, 0x01, 0x20}, 5},
-        {"node that is no code, same module", {0xE5, 0x00}, 2},
+        {"node that is not code, same module", {0xE5, 0x00}, 2},
         {"next node without its value", {0xC5, 0x00}, 2},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

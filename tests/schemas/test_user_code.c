@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which functions are the user's own code: built-in list, the user's words, names of many forms. */
+/* The rules for the user's own code: built-in list, the user's words, names of many forms. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +171,7 @@ static void test_limits(void **state)
     assert_true(user_code_is_default(&code));
     word[USER_CODE_WORD_MAX] = '\0';
     assert_true(user_code_add(&code, USER_CODE_HIDE, word));
-    /* A word of stars alone is no reason to take long. */
+    /* A word of stars alone is not a reason to take long. */
     CHECK(&code, {"/bin/shop", "main", NULL, HIDDEN});
     for (int i = 0; i < 2 * USER_CODE_WORDS_MAX; i++) {
         char number[16];

@@ -16,7 +16,7 @@ struct fixture_options {
     uint64_t seed;
     size_t allocations, stacks, functions, threads;
     uint64_t huge;   /* one block in forty is so many bytes larger; 0: none is */
-    uint64_t header; /* large blocks begin so many bytes behind the start of a page */
+    uint64_t header; /* large blocks begin so many bytes after the start of a page */
     bool nested;     /* some blocks lie within others */
     uint64_t tick;   /* times are multiples of so many ns, except those of `meta`; 0: of 1 */
 };

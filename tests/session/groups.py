@@ -74,7 +74,7 @@ def largest(rows):
 
 
 def rises(rows):
-    """How often the live bytes rise between the middles of the tenths of the run."""
+    """Counts how often the live bytes rise between the middles of the tenths of the run."""
     points = [duration * (2 * i + 1) // 20 for i in range(10)]
     live = [sum(r["size"] for r in rows if r["alloc_ns"] <= p and (r["free_ns"] is None or r["free_ns"] > p))
             for p in points]

@@ -16,7 +16,7 @@ for draft in "$part".*; do [ ! -e "$draft" ] || complain "leaves $draft"; done
 mprof-tui --run-graph "$selection | write \"$part\"" "$session" >again.txt 2>&1 && complain "is written twice"
 grep -q 'write never replaces one' again.txt || complain "$(cat again.txt)"
 
-# What is not about other allocations of the whole session is the same.
+# All facts that are not about other allocations of the whole session are the same.
 print() { # SESSION SET: the answers without the lost columns
     local steps=(count 'sum size' 'avg lifetime' peak 'growth 25%..75%' 'join type' 'join function, caller' 'join stack'
         'join free_stack' 'join owner, confidence' 'join user' 'join thread, free_thread' 'join process' 'join arena'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Column chunks read straight from the file are those that SQLite gives, also after other programs
- * have moved them, and on several threads at once. Where the file does not look as expected, SQLite
+ * have moved them, and on several threads at once. If the file does not look as expected, SQLite
  * reads them.
  */
 #include <setjmp.h>
@@ -368,7 +368,7 @@ static void test_scattered(void **state)
 /* Moves a chain to the end of a file of more than 4 GiB, most of it a hole. */
 static void test_far_pages(void **state)
 {
-    static const long far[] = {600000, 1300000}; /* behind 2 GiB, behind 4 GiB */
+    static const long far[] = {600000, 1300000}; /* after 2 GiB, after 4 GiB */
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         long place, leads, number = far[i];

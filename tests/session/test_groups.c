@@ -563,7 +563,7 @@ static void test_cancel(void **state)
     assert_false(session_group_value(set, 0, MEASURE_PEAK_BYTES, &value, &error));
     assert_null(session_group_members(set, 0, &error));
     assert_string_equal(error.message, "the question was cancelled");
-    /* What was known stays known, and the rest can be asked for again. */
+    /* Facts that were known stay known, and the rest can be asked for again. */
     assert_true(session_group_value(set, 0, MEASURE_BYTES, &value, &error));
     scan_cancel(session, false);
     assert_true(session_group_value(set, 0, MEASURE_PEAK_BYTES, &value, &error));

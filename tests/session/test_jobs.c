@@ -381,7 +381,7 @@ static const char *const filters[FILTERS] = {
     "(all | where thread == 1) + (live at end) - (all | where size < 30)",
 };
 
-/* What is asked about a selection, beside the selection itself. */
+/* The questions about a selection, beside the selection itself. */
 enum topic { PEAK, TIMELINE, FUNCTIONS, TOPICS };
 
 /* The data of a call. */

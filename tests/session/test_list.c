@@ -102,7 +102,7 @@ static void test_every_order(void **state)
     }
 }
 
-/* The order of the filter itself, also by a field that is no column of the list. */
+/* The order of the filter itself, also by a field that is not a column of the list. */
 static void test_filters_order(void **state)
 {
     static const char *const filters[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one pass finds for a whole screen, against what the passes of single questions find, and how
- * often it reads each chunk. The tests of these compare them with plain computations.
+ * Compares the finds of one pass for a whole screen with those of the passes of single questions,
+ * and counts how often it reads each chunk. The tests of these compare them with plain
+ * computations.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -221,7 +221,7 @@ static void test_fields(void **state)
     assert_true(selection_row(sorted, 0, &first));
     assert_int_equal(first.stack % 4, 2);
     selection_free(sorted);
-    /* What the user hides is no longer the user's. */
+    /* Code that the user hides is no longer the user's. */
     set(session, USER_CODE_HIDE, (const char *const[]){"main", NULL});
     assert_int_equal(count_of(session, "all | where user == main"), 0);
     session_close(session);

@@ -130,7 +130,7 @@ static void test_graph(void **state)
     assert_non_null(strstr(error.message, "column 7"));
 }
 
-/* Everything that is no reading: the message says what was refused. */
+/* Everything that is not a reading: the message says what was refused. */
 static void test_refused(void **state)
 {
     static const char *const texts[] = {

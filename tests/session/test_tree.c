@@ -287,7 +287,7 @@ static void test_nothing(void **state)
     close_fixture();
 }
 
-/* What was cancelled can be asked again. */
+/* A question that was cancelled can be asked again. */
 static void test_cancelled(void **state)
 {
     (void)state;

@@ -186,7 +186,7 @@ static void test_refusals(void **state)
     no_drafts();
 }
 
-/* A session of the rows is refused as the other files are. What it contains is for part.sh. */
+/* A session of the rows is refused as the other files are. part.sh tests its contents. */
 static void test_sessions(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What a million keys cost redis-server by their type, and what its defragmentation moves. redis is
-# built with the jemalloc that it ships, as a library that the recorder can stand in front of.
+# Measures what a million keys cost redis-server by their type, and what its defragmentation moves.
+# redis is built with the jemalloc that it ships, as a library that the recorder can stand in front
+# of.
 . "$(dirname "$0")/common.sh"
 keys=${1:-200000} # of each type
 
@@ -148,6 +149,6 @@ on_page redis.md state.txt 10
 
 moved=$(value 'where stack ~ "activeDefragAlloc" | count')
 echo "$moved blocks were allocated to move others"
-# Of the live keys, half of the blocks and more.
+# Half of the blocks of the live keys, and more.
 is "$moved" -gt $((keys * 5 / 2)) "moved blocks"
 exit $failed

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What SciTE keeps of a text: its undo history, the room of its buffers, and what clearing leaves.
+# Measures what SciTE keeps of a text: its undo history, the room of its buffers, and what clearing
+# leaves.
 . "$(dirname "$0")/common.sh"
 unpack scite
 # The archive has three folders, of which unpack() has made one.

@@ -35,7 +35,7 @@ echo "not a session" >"$work/text.db"
 expect 1 'text.db' --script - "$work/text.db"
 head -c 20000 "$work/session.db" >"$work/cut.db"
 expect 1 'cut.db' --script - "$work/cut.db"
-# What cannot be read is said to be unknown, not to be good.
+# Facts that cannot be read are unknown, not good.
 cp "$work/session.db" "$work/sums.db"
 sqlite3 "$work/sums.db" "INSERT INTO type_total SELECT 0, count(*), 0, 0, 0, 0, 0, 0 FROM allocation;
     INSERT INTO function_total SELECT 1 << 30, 0, count(*), 0, count(*), 0, 0, 0, 0, 0 FROM allocation"

@@ -16,7 +16,8 @@ trap 'rm -rf "$work"' EXIT
 [ -n "${MPROF_REFRESH:-}" ] && mkdir -p "$golden"
 failed=0
 
-# Drops the title line of each dump. Of the script "frame" only that line, the next and the last stay.
+# Drops the title line of each dump. Only that line, the next and the last of the script "frame"
+# stay.
 only_view() {
     awk -v frame="$([ "$2" = frame ] && echo 1)" '
         function end() { if (frame && row > 2) print last }
@@ -139,7 +140,8 @@ one_name_each() {
     return 0
 }
 one_name_each
-# Of one place, as functions of a header in two modules; then of one module, too, as without debug information.
+# Functions of one place, as of a header in two modules; then of one module, too, as without debug
+# information.
 sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = 3, line = 12,
     module_id = 1 + (id = (SELECT max(id) FROM function WHERE name = 'make(int)')) WHERE name = 'make(int)'"
 one_name_each

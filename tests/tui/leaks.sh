@@ -23,10 +23,10 @@ mprof-run --quiet -o leaks.bin "$MPROF_BUILD/tests/graphs/leaking_requests" >out
 mprof-ingest --quiet -o leaks.db leaks.bin
 screen 120x40 'key 7' dump
 has "the leak, its type, and that it is steady" '117K .* 1,000 +120 +handle_request.* Header\? +leak +steady, 10 of 10'
-has "what was allocated at the start is no leak" '313K .* 8 .*load_table.* start-up'
-has "the runtime's pool is no leak" '71.0K .* 1 .*runtime'
+has "what was allocated at the start is not a leak" '313K .* 8 .*load_table.* start-up'
+has "the runtime's pool is not a leak" '71.0K .* 1 .*runtime'
 has "the whole stack" '^ main +leaking_requests.cpp:'
-# The totals by SQL: a group is no leak if all of it was allocated in the first tenth of the run.
+# The totals by SQL: a group is not a leak if all of it was allocated in the first tenth of the run.
 sqlite3 -separator ' ' leaks.db "WITH live AS (SELECT s.id AS stack, a.size, a.type_id,
         max(a.alloc_ns) OVER (PARTITION BY s.function_id, a.type_id) AS last
         FROM allocation a JOIN stack s ON s.id = a.stack_id WHERE a.free_ns IS NULL
@@ -54,7 +54,7 @@ has "the same key takes it out" 'no longer suppressed: leak:\^handle_request\(\)
 has "the leak is back" '^ leaked 117 KiB'
 [ -s leaks.supp ] && fail "the file still has $(cat leaks.supp)"
 
-# Of the frames of a group, the one that takes the fewest bytes of others is chosen, and what it takes is told.
+# The frame of a group that takes the fewest bytes of others is chosen, and these bytes are told.
 mv leaks.db one.db
 "$MPROF_BUILD/tests/make_session" leaks.db 20000 400 150 4 1 >make.txt
 screen 200x400 'key 7' 'key X' dump
@@ -86,9 +86,9 @@ mv other.db leaks.db
 printf 'leak:zz\nnot a suppression\n' >leaks.supp
 screen 120x40 'key 7' dump 'key End' 'key X' dump
 has "a suppression of mprof-ingest stays" 'comes from mprof-ingest: it is not in leaks.supp'
-has "a line that is no suppression" 'leaks.supp:2: no suppression of leaks: left out'
+has "a line that is not a suppression" 'leaks.supp:2: no suppression of leaks: left out'
 rm leaks.supp && mkfifo leaks.supp
 screen 120x40 'key 7' dump
-has "a FIFO is no file of suppressions" 'not a file of suppressions'
+has "a FIFO is not a file of suppressions" 'not a file of suppressions'
 has "the leaks are shown all the same" 'handle_request'
 exit "${failed:-0}"

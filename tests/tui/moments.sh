@@ -128,7 +128,7 @@ has "no groups" 'the filter makes no groups'
 has "the menu" 'stack by'
 has "another colouring ends it" '^ coloured by '
 
-# What grew in a range, typed in nanoseconds.
+# The growth in a range, typed in nanoseconds.
 end=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'duration_ns'")
 a=$((end / 4)) b=$((end / 4 * 3))
 typed="(SELECT a.size, a.alloc_ns, a.free_ns, coalesce(t.name, 'unknown type') AS type

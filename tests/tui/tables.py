@@ -147,7 +147,7 @@ compare("source", take(rows("source", "all"), "file", "at_peak_bytes"),
 compare("arenas", take(rows("arenas", "all"), "arena", "allocations", "objects", "bytes", "live_bytes", "peak_bytes"),
         database.execute("""SELECT name, allocations, objects, bytes, live_bytes, peak_bytes FROM arena
             WHERE allocations > 0""").fetchall())
-# What changed from the peak to the end: most of it is less than before.
+# The changes from the peak to the end: most of them are less than before.
 LIVE_AT = "(h.alloc_ns <= {0} AND (h.free_ns IS NULL OR h.free_ns > {0}))"
 compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "name", "net_bytes", "from_bytes", "to_bytes", "net_count"),
         whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a) AS net,

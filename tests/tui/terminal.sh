@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What the browser writes to a terminal and reads from it, byte by byte (terminal.py).
+# Checks what the browser writes to a terminal and reads from it, byte by byte (terminal.py).
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 export HOME=$PWD
 "$MPROF_BUILD/tests/make_session" session.db 5000 100 50 2 1 || fail 'no session is made'

@@ -43,7 +43,7 @@ static void check_screen(void)
     assert_true(good);
 }
 
-/* What is copied may be pasted into a terminal. */
+/* Copied text may be pasted into a terminal. */
 static void check_copy(const char *text)
 {
     bool good = true;

@@ -62,7 +62,7 @@ static void holes_count_if_they_exceed_what_is_in_use(void **state)
     assert_int_equal(found.count, 2);
     assert_int_equal(found.first_ns, 7);
     assert_false(ranked_filter(&found, "", text, sizeof(text)));
-    /* It is no group: groups without function and type do not tell it. */
+    /* It is not a group: groups without function and type do not tell it. */
     struct ranked_finding both[] = {finding(0, 500, "", ""), found};
     assert_int_equal(ranked_order(both, 2, 1000), 2);
 }
@@ -107,7 +107,7 @@ static void following_selects_what_is_counted(void **state)
     assert_non_null(session);
     assert_true(follow_all(session, "") > 2);
     assert_true(follow_all(session, "all | where size > 40") > 2);
-    /* What the filter leaves out is not found. */
+    /* Blocks that the filter leaves out are not found. */
     assert_int_equal(follow_all(session, "all | where size > 1G"), 0);
     session_close(session);
 }

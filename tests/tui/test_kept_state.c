@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the browser keeps of a session: it comes back in the next run, and damage is survived. */
+/* The state that the browser keeps of a session comes back in the next run, and damage to it does
+ * no harm. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -57,7 +57,7 @@ static void drags_from_cell_to_cell(void **state)
     assert_int_equal(event.x, 6);
     assert_int_equal(take("0;7;5m", 4), EVENT_RELEASE);
     assert_int_equal(take("0;7;5m", 5), EVENT_NONE);
-    assert_int_equal(take("0;7;5M", 6), EVENT_CLICK); /* a drag is no first click */
+    assert_int_equal(take("0;7;5M", 6), EVENT_CLICK); /* a drag is not a first click */
 }
 
 static void turns_the_wheel(void **state)

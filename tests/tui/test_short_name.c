@@ -155,7 +155,7 @@ static void test_other_languages(void **state)
     check("py::list comprehension", "py::list comprehension");
 }
 
-/* What nobody meant as a name stays as it is, and nothing is read or written outside. */
+/* A text that nobody meant as a name stays as it is, and nothing is read or written outside. */
 static void test_hard_names(void **state)
 {
     (void)state;

@@ -133,7 +133,7 @@ static void escape_takes_back_one_step(void **state)
     settle("");
     press(KEYCODE_ESCAPE);
     assert_string_equal(browser->exploration.message, "nothing to go back to; q quits");
-    /* A filter that was undone is no step of Esc any more. */
+    /* A filter that was undone is not a step of Esc any more. */
     filter("leaked");
     press('u');
     press(KEYCODE_ESCAPE);

@@ -344,7 +344,7 @@ static void branch_cell(void *context, size_t row, size_t column, struct table_c
     snprintf(cell->text, sizeof(cell->text), "%s", branches[row]);
 }
 
-/* What stands before and behind a name stays, and of the name its end. */
+/* The text before and after a name stays, and the end of the name. */
 static void rows_of_a_tree_keep_their_functions(void **state)
 {
     (void)state;

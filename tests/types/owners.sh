@@ -57,7 +57,7 @@ CREATE TEMP TABLE known AS
 UPDATE known SET truth = 'History::actions' WHERE truth = 'History' AND frames LIKE '%vector<Action%';
 -- remember() makes a string before the container has it.
 UPDATE known SET truth = '-' WHERE truth = 'recent' AND frames NOT LIKE '%vector<%';
--- A vector in a map's node is no member; the map's nodes are.
+-- A vector in a map's node is not a member; the map's nodes are.
 UPDATE known SET truth = 'Shop' WHERE truth = 'Shop::by_number' AND frames NOT LIKE '%\_Rb\_tree%' ESCAPE '\';
 UPDATE known SET truth = 'Document' WHERE truth = 'Document::marks' AND frames LIKE '%to_string%';
 DELETE FROM known WHERE truth IS NULL;

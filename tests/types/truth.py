@@ -3,13 +3,11 @@
 """truth.py (NAME SESSION SOURCES)…: how many allocation sites of each program have a type, and how
 many of those types are what the source line states.
 
-A site is the innermost frame in the program's own sources that is no function which only hands
-memory on (HANDED_ON), with the function that called the allocator. Where that is the site's own, and
-no library's, what its statement says is taken
-from the text alone: `sizeof(T)`, `sizeof(*variable)` where the variable is declared above it, `new T`,
+A site is the innermost frame in the program's own sources that is not a function which only hands
+memory on (HANDED_ON), with the function that called the allocator. If that function is the site's own, and not a library's, the statement's meaning is taken from the text alone: `sizeof(T)`, `sizeof(*variable)` where the variable is declared above it, `new T`,
 a cast of the result, and Lua's macros that name a type. The truth is the type of the block's elements:
 of `sizeof(T) + n` it is T, of `n + sizeof(void *)` nothing is known, and of sums and pointers it is what
-the receiving variable points to. Where the statement says nothing, the answer counts as typed
+the receiving variable points to. If the statement says nothing, the answer counts as typed
 but neither as right nor as wrong.
 
 Each `exact` type is compared with its own stack as well: the containers of the standard library whose
@@ -55,7 +53,7 @@ def read(path, cache={}):
 
 def typedefs(sources):
     """Returns the names behind each record's typedef, alias or macro: {"robj": ["redisObject"]}.
-    Where a program has several, as for several systems, each of them may be meant."""
+    If a program has several, as for several systems, each of them may be meant."""
     names = collections.defaultdict(list)
     for folder, _, files in os.walk(sources):
         for file in files:
@@ -151,8 +149,7 @@ def part_of(text, start, end):
 
 
 def sized(path, line, text):
-    """What the sizeof operators say is allocated: of a sum the first record that is added, otherwise
-    what is multiplied or stands alone. None: there is no sizeof."""
+    """The type that the sizeof operators name: in a sum the first record that is added, otherwise the one that is multiplied or alone. None: there is no sizeof."""
     headers, elements, operands = [], [], 0
     for found in re.finditer(r"sizeof\s*(?:\(\s*(" + NAME + r")\s*\)|\(?\s*\*\s*(\w+)\b(?![.\->])\)?|\(?(\w+)\[0\]\)?)", text):
         operands += 1

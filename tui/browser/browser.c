@@ -207,7 +207,7 @@ static void pause_or_follow(struct browser *browser)
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-/* Returns the view that is `step` places behind another, without those that do not exist. */
+/* Returns the view that is `step` places after another, without those that do not exist. */
 static enum view_number view_beside(enum view_number view, int step)
 {
     do

@@ -29,13 +29,13 @@ static int named_width(int number)
     return digit_width(number) + text_width(browser_view((enum view_number)number)->title) + 1;
 }
 
-/* How much of the tabs fits beside the program's name. */
+/* The part of the tabs that fits beside the program's name. */
 enum tabs { TABS_NAMED, TABS_DIGITS, TABS_CURRENT };
 
 static enum tabs tabs_fitting(const struct browser *browser)
 {
     enum { PROGRAM = 12, STANDING = 28 };
-    /* How far behind a recording is matters more than the names of other views. */
+    /* The delay of a recording matters more than the names of other views. */
     const int program = PROGRAM + (session_recording(browser->exploration.session) ? STANDING : 0);
     int named = 0, digits = 0;
     for (int i = 0; i < VIEWS; i++) {

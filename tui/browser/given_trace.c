@@ -126,7 +126,7 @@ char *given_trace_session(const char *path, bool yes)
 
 /* ---- a program that still runs ---------------------------------------------------------- */
 
-/* Starts mprof-ingest. What it says goes to `said`: the terminal belongs to the browser. */
+/* Starts mprof-ingest. Its messages go to `said`: the terminal belongs to the browser. */
 static pid_t start_follower(char *trace, char *session, bool replace, FILE *said)
 {
     char live[] = "--live", quiet[] = "--quiet", output[] = "-o", force[] = "--force", end[] = "--";

@@ -130,7 +130,7 @@ bool help_open_keys(struct browser *browser)
     return true;
 }
 
-/* Scrolls to the next line that matches, from the present one on or behind it. */
+/* Scrolls to the next line that matches, from the present one on or after it. */
 static void find(struct browser *browser, bool from_here, bool forwards)
 {
     size_t count;

@@ -47,7 +47,7 @@ static void name_of(const struct session *session, char out[NAME_SIZE])
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* Reads a number and moves behind it and a blank. */
+/* Reads a number and moves past it and a blank. */
 static bool read_number(const char **at, uint64_t *number)
 {
     char *end;
@@ -95,7 +95,7 @@ static bool read_allocation(struct kept_state *state, const char *value)
     return read_number(&value, &state->allocation) && !*value;
 }
 
-/* Reads the name of a view and moves behind it and a blank. Returns VIEW_SAME if there is none. */
+/* Reads the name of a view and moves past it and a blank. Returns VIEW_SAME if there is none. */
 static enum view_number read_view_name(const char **at)
 {
     char name[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the browser keeps of a session from one run to the next: view, filter, colouring, moment,
+ * Keeps the state of a session's views from one run to the next: view, filter, colouring, moment,
  * range, selected allocation, the choice of each view that has one (view_ops.chosen), and the order
  * and selected row of each list. It lies in the user's folder, in a file of text that is named
  * after the session's identity: a copy of a session, and one that is ingested again, go on where

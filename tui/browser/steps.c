@@ -10,14 +10,14 @@
 
 /* ---- the filters ------------------------------------------------------------------------ */
 
-/* Forgets the filters behind the present one. */
+/* Forgets the filters after the present one. */
 static void cut(struct filter_history *history)
 {
     while (history->count > history->at + 1)
         free(history->texts[--history->count]);
 }
 
-/* Puts a filter behind the present one. Without memory for it, the history stays as it is. */
+/* Puts a filter after the present one. Without memory for it, the history stays as it is. */
 static void push_filter(struct filter_history *history, const char *text)
 {
     char *copy = strdup(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What mprof-tui does with stored graphs and settings from the command line, without a terminal. */
+/* The options of mprof-tui for stored graphs and settings, which need no terminal. */
 #ifndef MPROF_TUI_BROWSER_STORED_GRAPHS_H
 #define MPROF_TUI_BROWSER_STORED_GRAPHS_H
 
@@ -24,8 +24,8 @@ enum stored_graphs_task {
 
 /*
  * Runs a task. `session` NULL: there is only the user's folder. `name` is that of the graph or of
- * the file to import, the text to run, or the setting. A line for the user that is no error goes to
- * `note` (empty: none). Returns false with `error` set.
+ * the file to import, the text to run, or the setting. A line for the user that is not an error
+ * goes to `note` (empty: none). Returns false with `error` set.
  */
 bool stored_graphs_run(struct session *session, enum stored_graphs_task task, const char *name,
                        FILE *out, char note[1024], struct session_error *error);

@@ -26,7 +26,7 @@ struct coming_filter {
     char *text;
 };
 
-/* What has been found so far by worst_holes_get(). */
+/* The finds of worst_holes_get() so far. */
 struct worst_holes {
     struct load load;
     uint64_t renewals; /* the state of the session that it is about */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What grew between two moments, for views: rows with names, loaded in the background. The range of
- * the timeline and the diff show them.
+ * The growth between two moments, for views: rows with names, loaded in the background. The range
+ * of the timeline and the diff show them.
  */
 #ifndef MPROF_TUI_EXPLORE_GROWTH_H
 #define MPROF_TUI_EXPLORE_GROWTH_H

@@ -220,7 +220,7 @@ void area_restyle(const struct area *area, int x, int y, int width, struct cell_
 }
 
 /*
- * Returns after how many columns a text that does not fit into `room` is cut: behind a whole word
+ * Returns after how many columns a text that does not fit into `room` is cut: after a whole word
  * that begins at `least` or later, if there is one. A number is not cut, nor parted from its unit.
  */
 static int cut_at(const char *text, int room, int least)
@@ -292,7 +292,7 @@ int area_whole_text(const struct area *area, int x, int y, struct cell_style sty
         return area_text(area, x, y, style, text);
     if (x + 2 <= area->width)
         area_text(area, x, y, style, " \u2026");
-    return width > area->width ? width : area->width; /* nothing fits behind it */
+    return width > area->width ? width : area->width; /* nothing fits after it */
 }
 
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,

@@ -94,7 +94,7 @@ int area_whole_text(const struct area *area, int x, int y, struct cell_style sty
 /* Writes text into exactly `width` columns: pads it by spaces, or cuts it with an ellipsis. */
 void area_field(const struct area *area, int x, int y, int width, struct cell_style style,
                 const char *text);
-/* Writes text, only its end behind an ellipsis if it is wider than `width`. Pads no text that fits.
+/* Writes text, only its end after an ellipsis if it is wider than `width`. Pads no text that fits.
  */
 void area_text_end(const struct area *area, int x, int y, int width, struct cell_style style,
                    const char *text);
@@ -131,7 +131,7 @@ int text_width(const char *text);
 int glyph_width(uint32_t glyph);
 /* Tells whether a glyph could steer a terminal (schemas/printable.h). */
 bool glyph_steers(uint32_t glyph);
-/* Returns a copy with each byte that is no text or could steer a terminal as \xHH; line ends and
+/* Returns a copy with each byte that is not text or could steer a terminal as \xHH; line ends and
  * tabs stay. The caller frees it. NULL if memory is exhausted. */
 char *text_clean_lines(const char *text);
 

@@ -8,7 +8,7 @@
 
 enum { DEPTH_MAX = 24, LENGTH_MAX = 16384, ARGUMENTS_MAX = 32 };
 
-/* What was written so far. */
+/* The text so far. */
 struct out {
     char *text;
     size_t size, length;
@@ -269,7 +269,7 @@ static struct part without_suffix(struct part name)
 
 /*
  * Stores the place of the parameters of a function, NULL if the name has none, and moves the
- * beginning of the name behind its return type. Returns false if the brackets do not match.
+ * beginning of the name past its return type. Returns false if the brackets do not match.
  */
 static bool find_parameters(struct part *name, const char **parameters)
 {

@@ -134,7 +134,7 @@ static void open_mouse(struct terminal *terminal)
 }
 
 /* Makes known what keys send in terminals whose kind says something else, as in tmux with a TERM of
- * xterm. What terminfo says comes first. */
+ * xterm. The answer of terminfo comes first. */
 static void open_keys(void)
 {
     static const struct {
@@ -478,7 +478,7 @@ static int wait_for_code(int milliseconds, wint_t *code)
     return result;
 }
 
-/* Takes the rest of a key's sequence that curses does not know, so that it is no text. Returns the
+/* Takes the rest of a key's sequence that curses does not know, so that it is not text. Returns the
  * key: Esc if nothing belongs to it. */
 static uint32_t read_sequence(void)
 {

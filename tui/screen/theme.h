@@ -66,7 +66,7 @@ struct cell_style theme_category(const struct grid *grid, size_t position, size_
 /* Returns a glyph that tells categories apart without colours. */
 uint32_t theme_pattern(size_t position);
 
-/* What the theme takes the terminal's own colours for, as 0xrrggbb. */
+/* Returns the colour that the theme assumes for one of the terminal's own, as 0xrrggbb. */
 uint32_t theme_paper(void);
 uint32_t theme_ink(void);
 

@@ -291,7 +291,7 @@ static struct table_source source_of(const struct arenas *arenas)
                                  .key = key};
 }
 
-/* Returns the row behind a row's arenas. */
+/* Returns the row after a row's arenas. */
 static size_t end_of(const struct arenas_data *data, size_t place)
 {
     size_t end = place + 1;

@@ -103,7 +103,7 @@ static bool run(struct session *session, struct selection *selection, void *cont
     return data->complete;
 }
 
-/* A row: a bin, or behind the last bin what was never freed. */
+/* A row: a bin, or after the last bin the blocks that were never freed. */
 static struct session_lifetime row_of(const struct lifetimes *view, uint64_t bin)
 {
     const struct session_lifetimes *all = &view->data->lifetimes;

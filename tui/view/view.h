@@ -58,7 +58,7 @@ struct view_ops {
      * nothing is selected. */
     bool (*copy)(void *view, struct exploration *exploration, FILE *out);
     /* Stores the order of the rows and the selected one or, with `set`, takes them from there
-     * before the first update(). Returns false if that is no order of the view. */
+     * before the first update(). Returns false if that is not an order of the view. */
     bool (*order)(void *view, struct table_order *order, bool set);
     /* Returns as one line what the user has chosen beside the order, "" for nothing, and chooses it
      * again in the next run. NULL: there is no such thing. */

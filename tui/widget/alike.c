@@ -183,7 +183,7 @@ static bool write_difference(const struct area *area, const struct alike_field *
     return true;
 }
 
-/* Writes the name of a function, shortened to what the place behind it leaves over, which begins at
+/* Writes the name of a function, shortened to what the place after it leaves over, which begins at
  * the byte `place`. If that is not enough, the beginning of the place goes, up to the difference at
  * the byte `at`. Returns false if there is no room for both. */
 static bool write_place(const struct area *area, const struct alike_field *field, const char *name,

@@ -9,8 +9,8 @@
 #include "tui/widget/alike.h"
 
 /*
- * Writes the text of a row into exactly `width` columns. What stands before the name stays: a
- * level, spaces, the marks ▾ ▸ →; so does what follows it: ↺, "⇄ 3 more". The names are cut as
+ * Writes the text of a row into exactly `width` columns. The text before the name stays: a level,
+ * spaces, the marks ▾ ▸ →. So does the text after it: ↺, "⇄ 3 more". The names are cut as
  * area_name() cuts them, both sides of a ⇄ alike.
  */
 void branch_render(const struct area *area, int x, int y, int width, struct cell_style style,

@@ -182,7 +182,7 @@ static bool row_matches(const struct table_source *source, size_t row, const cha
     return false;
 }
 
-/* Selects the next row that matches, from the `from`-th behind the selected one on. */
+/* Selects the next row that matches, from the `from`-th after the selected one on. */
 static enum table_answer search(struct table *table, const struct table_source *source,
                                 bool forwards, size_t from)
 {

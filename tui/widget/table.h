@@ -25,7 +25,7 @@
 
 #define TABLE_COLUMNS 24
 
-/* How a text that is too long is cut. Names in one column that look alike then get their
+/* The cut of a text that is too long. Names in one column that look alike then get their
  * parameters, or are cut elsewhere (alike.h). */
 enum table_cut {
     TABLE_CUT_END,

@@ -15,8 +15,8 @@ static const char *file_name(const struct table_column *column)
     return column->file ? column->file : column->title;
 }
 
-/* Quotes a field if it has a character that means something in CSV (RFC 4180, 2). What
- * could steer a terminal that shows the file becomes U+FFFD. */
+/* Quotes a field if it has a character that means something in CSV (RFC 4180, 2). A byte that could
+ * steer a terminal becomes U+FFFD. */
 static void put_csv(FILE *out, const char *text)
 {
     const bool quoted = text[strcspn(text, ",\"\r\n")] != 0;

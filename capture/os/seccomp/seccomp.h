@@ -26,9 +26,9 @@
  *
  * When it can be deleted: when the recorder makes no system call after the program has started,
  * because another process does that work; or when the kernel tells the answer of a filter without
- * carrying it out. The following then goes too: run/sandbox.c, the option `without`,
- * os_set_permission_check(), trace_file_may_grow(), what entry/confine.c does about filters, and
- * the tests recorder_confined, recorder_sandbox and test_seccomp.
+ * carrying it out. The following then goes too: run/sandbox.c, run/attach_filters.c, the option
+ * `without`, os_set_permission_check(), trace_file_may_grow(), what entry/confine.c does about
+ * filters, and the tests recorder_confined, recorder_sandbox and test_seccomp.
  */
 #ifndef MPROF_CAPTURE_OS_SECCOMP_SECCOMP_H
 #define MPROF_CAPTURE_OS_SECCOMP_SECCOMP_H

@@ -5,7 +5,7 @@
  *
  * A typedef of the record at file scope is such a name if it is declared in the same file as the
  * record, or if the tag begins with an underscore. If one typedef repeats the tag, the tag is the
- * name. Of several typedefs the shortest wins, and of these the first in the alphabet, so the
+ * name. The shortest of several typedefs wins, and of these the first in the alphabet, so the
  * result does not depend on the order in which a compiler writes them. A C++ class keeps its own
  * name, unless its tag begins with an underscore.
  */

@@ -4,7 +4,7 @@
 
 #include "ingest/types/dwarf/entries.h"
 
-/* How well a type fits a block that has `offset` bytes before the first element. */
+/* The fit of a type to a block that has `offset` bytes before the first element. */
 enum types_fit {
     TYPES_FIT_NOT,
     TYPES_FIT_BUFFER,   /* characters */

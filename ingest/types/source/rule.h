@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How sure the type rules are of a type, and which rule gave it. */
+/* The rule that gave a type, and how sure it is. */
 #ifndef MPROF_INGEST_TYPES_SOURCE_RULE_H
 #define MPROF_INGEST_TYPES_SOURCE_RULE_H
 

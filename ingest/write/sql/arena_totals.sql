@@ -10,7 +10,7 @@ UPDATE arena SET allocations = s.allocations, objects = s.objects, bytes = s.byt
     FROM allocation WHERE arena_id > 0 GROUP BY arena_id) AS s WHERE s.arena_id = arena.id;
 
 -- The peak is the largest sum over an arena's events in the order of time. In one nanosecond frees
--- come first, then allocations, then the frees of these (derived.h). Of equal peaks the first
+-- come first, then allocations, then the frees of these (derived.h). The first of equal peaks
 -- counts.
 UPDATE arena SET peak_bytes = p.live, peak_ns = p.ns FROM
   (SELECT part, max(live) AS live, ns FROM

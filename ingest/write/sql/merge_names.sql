@@ -37,7 +37,7 @@ INSERT INTO main.function
     WHERE new > (SELECT ifnull(max(id), 0) FROM main.function) GROUP BY new) m, base
   JOIN part.function f ON f.id = m.old
   LEFT JOIN file_map s ON s.old = f.source_file_id ORDER BY m.new;
--- Of several copies of its code the one with the lowest address counts.
+-- If its code has several copies, the one with the lowest address counts.
 UPDATE main.function AS known SET start_pc = f.start_pc
   FROM (SELECT m.new AS id, min(p.start_pc) AS start_pc
     FROM function_map m JOIN part.function p ON p.id = m.old GROUP BY m.new) f

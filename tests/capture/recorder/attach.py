@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """mprof-run --pid records a process that runs already. Everything that the process does from then on is
 recorded with its stack, what it had before is unseen and never unmatched, and the process itself does not
-notice: its registers, errno, threads, forks, loads and exceptions are as without. What cannot be recorded
-gives one line and leaves the process alone. MPROF_SOAK=1 attaches 20 times for 2 seconds each, also to
+notice: its registers, errno, threads, forks, loads and exceptions are as without. A process that cannot be recorded gives one line and is left alone. MPROF_SOAK=1 attaches 20 times for 2 seconds each, also to
 python3 and to redis-server under load."""
 import os
 import random
@@ -209,7 +208,7 @@ for time_of in range(20 * TIMES):
     said = run.communicate(timeout=60)[1]
     check(run.returncode in (0, 1) and said.count("\n") == run.returncode, f"gone: {run.returncode} {said}")
 
-# What cannot be recorded.
+# Programs that cannot be recorded.
 refused("no such process", "there is no such process", "--pid", "4194304", "-o", "no.bin")
 refused("no number", "is not the number of a process", "--pid", "x", status=2)
 refused("a program", "give no program", "--pid", "1", "ls", status=2)

@@ -178,7 +178,7 @@ until(lambda: os.path.exists(path + ".r1"), run)
 end(run, "grow")
 check(len(sequence(path, "grow")) >= 2, "a trace that grows")
 
-# What cannot be rotated goes on as it was.
+# A recording that cannot be rotated goes on as it was.
 run, path = start("whole", [program("rotates")], [], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 run.stdin.write("\n..")
 run.stdin.flush()

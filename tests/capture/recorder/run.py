@@ -31,7 +31,7 @@ expect(run("no-such-program"), 127, "no such program", "a program that is not th
 shutil.copy("/bin/true", folder + "/own-program")
 expect(run("own-program"), 127, "own-program: is in this folder but not in PATH; write ./ before", "a program without ./")
 os.unlink(folder + "/own-program")
-expect(run("/etc/passwd"), 126, "not executable", "a file that is no program")
+expect(run("/etc/passwd"), 126, "not executable", "a file that is not a program")
 expect(run(), 2, "mprof-run --help lists", "no program")
 expect(run("--nonsense"), 2, "no option --nonsense; mprof-run --help lists", "an unknown option")
 expect(run("--clock=slow", "true"), 2, "--clock takes one of exact fast, not \"slow\"; mprof-run --help", "a bad option")

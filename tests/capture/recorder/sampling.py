@@ -92,7 +92,7 @@ for seed in range(1, SEEDS + 1):
             check(abs(arenas[name][i] - true[i]) <= Z * arena_errors[name][i],
                   f"seed {seed}, arena {name}: {arenas[name][i]} of {true[i]}, error {arena_errors[name][i]}")
         arena_means[name] += arenas[name][1] / SEEDS
-        check(arenas[name][4] < true[4] / 3, f"seed {seed}: {arenas[name][4]} blocks of the arena {name} are no sample")
+        check(arenas[name][4] < true[4] / 3, f"seed {seed}: {arenas[name][4]} blocks of the arena {name} are not a sample")
     for key, i in (("estimated_allocations", 0), ("estimated_bytes", 1)):
         true = sum(row[i] for row in whole.values())
         check(abs(meta[key] - true) <= Z * total_error[i], f"seed {seed}: {key} {meta[key]} of {true}")

@@ -40,7 +40,7 @@ static unsigned lines(void)
     return count;
 }
 
-/* Does a step of the recorder. What it says goes to the file: cmocka has standard error else. */
+/* Does a step of the recorder. Its messages go to the file: otherwise cmocka has standard error. */
 static bool step(struct run_rotate *rotate, const struct run_rotate_options *options,
                  struct client *client, double now)
 {

@@ -151,7 +151,7 @@ static void test_the_kernel_agrees(void **state)
             assert_int_equal(own, SECCOMP_RET_KILL_THREAD);
         else {
             assert_int_equal(own & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO);
-            /* Errors above 4095 are truncated. 0 is no error, but the call is not made. */
+            /* Errors above 4095 are truncated. 0 is not an error, but the call is not made. */
             assert_int_equal(own & ERROR_MASK, kernel);
         }
         compared++;

@@ -8,7 +8,7 @@ export TSAN_OPTIONS="suppressions=$MPROF_SOURCE/tests/capture/tsan/suppressions.
 failed=0
 for options in "" clock=fast,free-stacks unwind=off sample=1K "start=allocs>2000,stop=live>100M"; do
     rm -rf trace.bin*
-    # Where each allocation takes a stack, all threads meet in the runtime's frames().
+    # If each allocation takes a stack, all threads meet in the runtime's frames().
     case $options in "" | clock=*) meet=meet ;; *) meet= ;; esac
     MPROF_OPTIONS=$options MPROF_OUTPUT=$work/trace.bin \
         "$MPROF_BUILD/tests/recorder_threads" "${1:-150}" $meet >out 2>err

@@ -222,7 +222,7 @@ static void save_duplicate(size_t chunk_1)
     trace_builder_free(builder);
 }
 
-/* Cut out of the middle: what was behind stands in the wrong place. */
+/* Cut out of the middle: all that was after it is in the wrong place. */
 static void save_missing(size_t chunk_0, size_t chunk_1)
 {
     struct trace_builder *builder = worked();

@@ -58,7 +58,7 @@ char *plugin_text(size_t size)
     return copy;
 }
 
-/* Found by the run path of this module only, from which the call must come: it is no jump. */
+/* Found by the run path of this module only, from which the call must come: it is not a jump. */
 void *plugin_open(int mode)
 {
     void *volatile opened = dlopen("deepbind_other.so", mode);

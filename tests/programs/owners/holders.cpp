@@ -96,7 +96,7 @@ struct Shop : Base {
         for (int i = 0; i < n; i++)
             prices[i] = i;
     }
-    /* The map's node, and the vector in it, which is no member of Shop. */
+    /* The map's node, and the vector in it, which is not a member of Shop. */
     NOINLINE void fill_by_number(int n) /* owner Shop::fill_by_number: Shop::by_number */
     {
         by_number[n].push_back(n);

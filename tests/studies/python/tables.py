@@ -2,7 +2,7 @@
 """tables.py SESSION TYPES: what is live at the mark "built", by Python line, by the type of the object, and by function
 and type. The types are those that the recorder told at the end of the process. TYPES has the address and the type of
 each object, as tree.py tells them: the last table says for how many blocks both agree. An object begins at its block,
-or behind the 16 bytes that the garbage collector needs, or behind 16 more where its attributes may lie in a dict."""
+or after the 16 bytes that the garbage collector needs, or after 16 more where its attributes may lie in a dict."""
 import csv
 import sqlite3
 import sys

@@ -41,7 +41,7 @@ struct allocation_part {
 
 #define STRIP_FRAMES 64
 
-/* What is shown below the list about the selected row. */
+/* The details of the selected row, below the list. */
 struct allocation_strip {
     struct {
         uint64_t renewals, stack;

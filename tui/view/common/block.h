@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What views do with one selected allocation. */
+/* The actions of views on one selected allocation. */
 #ifndef MPROF_TUI_VIEW_COMMON_BLOCK_H
 #define MPROF_TUI_VIEW_COMMON_BLOCK_H
 

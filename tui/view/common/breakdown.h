@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a part of the selection consists of, by one field: the rows of a pane, such as the functions
- * that allocate the blocks of one type. The engine runs the steps "where … | join FIELD" on the
+ * Breaks a part of the selection down by one field: the rows of a pane, such as the functions that
+ * allocate the blocks of one type. The engine runs the steps "where … | join FIELD" on the
  * selection.
  */
 #ifndef MPROF_TUI_VIEW_COMMON_BREAKDOWN_H

@@ -19,7 +19,7 @@ struct detail_stack {
     const char *state; /* "complete", or why frames are missing */
 };
 
-/* What is known at once. */
+/* The facts that are known at once. */
 struct detail_facts {
     struct {
         uint64_t renewals, id;
@@ -34,7 +34,7 @@ struct detail_facts {
     uint64_t type_size;
 };
 
-/* What takes a pass. */
+/* The facts that take a pass. */
 struct detail_around {
     struct {
         uint64_t renewals, id;

@@ -51,7 +51,7 @@ static void sum(struct session_growth_sum *to, const struct session_growth_sum *
     to->count += from->count;
 }
 
-/* Appends the rows of one side behind the `*count` that there are. */
+/* Appends the rows of one side to the `*count` that there are. */
 static bool add_side(const struct compare_side *side, enum session_growth_by by, bool later,
                      struct compare_row **rows, size_t *count, struct session_error *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Compares what was live at two moments, of one session or of two. Rows of two sessions are the
- * same if they have the same name: a type, a function, or a path of functions. Of one session, too,
- * rows of the same name are one row.
+ * same if they have the same name: a type, a function, or a path of functions. Rows of the same
+ * name are one row, also within one session.
  */
 #ifndef MPROF_TUI_VIEW_DIFF_COMPARE_H
 #define MPROF_TUI_VIEW_DIFF_COMPARE_H

@@ -66,7 +66,7 @@ struct functions {
 /* Returns the row of the selected function, NULL if there is none. */
 const struct session_function_row *functions_selected(const struct functions *functions);
 
-/* What the source of a table needs as long as it is used. */
+/* The data of a table's source. It lives as long as the table is used. */
 struct functions_table {
     const struct functions *functions;
     const struct session *session;

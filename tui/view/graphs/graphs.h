@@ -18,7 +18,7 @@
 /* The longest text of a graph whose boxes are counted. */
 #define FLOW_TEXT 4000
 
-/* What flows out of a box. */
+/* The output of a box. */
 struct flow_data {
     struct {
         uint64_t renewals;
@@ -38,7 +38,7 @@ struct box_place {
 #define NO_BOX SIZE_MAX
 #define BOX_GAP 4
 
-/* A step that is switched off. It works again behind the box with this text. */
+/* A step that is switched off. It works again after the box with this text. */
 struct disabled_box {
     char *before; /* text of the graph that ends where it was */
     char *text;
@@ -63,7 +63,7 @@ struct graphs {
     size_t wiring;     /* the one from which a line is drawn; NO_BOX: none is */
     size_t pin;        /* the input of the selected box that the line would go to */
     bool dragging;     /* the mouse draws it */
-    bool added;        /* a box was added behind the selected one, and shall be selected */
+    bool added;        /* a box was added after the selected one, and shall be selected */
     struct load flow_loads[SESSION_BOXES_MAX];
     struct flow_data *flows[SESSION_BOXES_MAX]; /* NULL: not there yet */
     char problem[200];                          /* why there is no diagram */

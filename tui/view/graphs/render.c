@@ -207,7 +207,7 @@ static void draw_diagram(const struct graphs *graphs, const struct area *area)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-/* Writes the text of the selected box, of what is switched off behind it, and the whole text. */
+/* Writes the text of the selected box, of what is switched off after it, and the whole text. */
 static void draw_texts(const struct graphs *graphs, const struct area *area)
 {
     const struct flow_data *flow = graphs->flows[graphs->box];

@@ -13,7 +13,7 @@
 #include "tui/view/leaks/supp_file.h"
 #include "tui/widget/table.h"
 
-/* What one question to the engine gives. */
+/* The answer to one question to the engine. */
 struct leaks_data {
     struct {
         uint64_t selections, writes; /* the request */
@@ -91,7 +91,7 @@ size_t leaks_rows(const struct leaks *leaks);
 /* The tables. `context` of the sources is the state. */
 struct table_source leaks_groups_source(const struct leaks *leaks);
 struct table_source leaks_frames_source(const struct leaks *leaks);
-/* Orders the rows by the column of the table: leaks first, then what is no leak. */
+/* Orders the rows by the column of the table: leaks first, then what is not a leak. */
 void leaks_sort(struct leaks *leaks);
 /* Returns the function that a group is listed under. */
 uint32_t leaks_function(const struct leaks *leaks, size_t group);

@@ -8,7 +8,7 @@
 #include "session/jobs.h"
 #include "tui/view/leaks/leaks.h"
 
-/* What the engine does with a request. */
+/* Runs a request in the engine. */
 struct pattern_data {
     struct {
         struct leaks_data *of; /* held */

@@ -18,7 +18,7 @@
 /* Writes the path of the file of a session. Returns `out`. */
 char *supp_file_path(char *out, size_t size, const char *session);
 /*
- * Reads the file. One that does not exist has no patterns; lines that are no suppressions of leaks
+ * Reads the file. One that does not exist has no patterns; lines that are not suppressions of leaks
  * are left out, and the first of these is named in `note` ("": none). Returns NULL with the reason
  * in `note` if the file cannot be read. Free it by suppressions_free().
  */

@@ -58,7 +58,7 @@ struct memory_hole {
     struct session_allocation below, above; /* id 0: not loaded */
 };
 
-/* What is shown beside the cells. */
+/* The parts beside the cells. */
 enum memory_pane { MEMORY_DETAILS, MEMORY_HOLES, MEMORY_OVER_TIME };
 
 struct memory_details {
@@ -86,7 +86,7 @@ void memory_members_render(const struct memory_details *details,
                            const struct exploration *exploration, const struct area *area,
                            int first);
 
-/* What the screen shows of one moment. */
+/* The part of one moment that the screen shows. */
 struct memory_frame_loads {
     struct load regions, cells, use, details;
 };

@@ -11,7 +11,7 @@
 enum {
     TIME_STEPS = 200, /* steps of [ and ] through a session */
     FRAME_MS = 100,   /* between two frames, at least */
-    LATE_MS = 5000,   /* a frame that came later is no reason for a longer step */
+    LATE_MS = 5000,   /* a frame that came later is not a reason for a longer step */
     PLAY_MS = 20000,  /* for a whole session at speed 1 */
     FASTEST = 6,
     SLOWEST = -6

@@ -15,7 +15,7 @@
 
 /* ---- status ----------------------------------------------------------------------------- */
 
-/* Draws a part of a line if it fits whole. Returns the column behind it. */
+/* Draws a part of a line if it fits whole. Returns the column after it. */
 static int part(const struct area *area, int x, int y, enum theme_role role, const char *text)
 {
     if (x + text_width(text) > area->width)
@@ -280,7 +280,7 @@ static int render_allocation(const struct memory_details *details,
     return y + 1;
 }
 
-/* Draws a gap in which no block is allocated; one of REGION_GAP or more is no hole. */
+/* Draws a gap in which no block is allocated; one of REGION_GAP or more is not a hole. */
 static void render_hole(const struct memory_details *details, const struct area *area)
 {
     char a[FORMAT_SIZE];
@@ -307,7 +307,7 @@ static int render_neighbour(const struct exploration *exploration, const struct 
                             const struct session_allocation *neighbour)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    /* What lies so far away is another region. */
+    /* Memory so far away is another region. */
     if (gap >= REGION_GAP)
         return x + area_print(area, x, y, theme_style(THEME_FAINT), "nothing near %s  ", where);
     const char *name = neighbour->type

@@ -40,7 +40,7 @@ static bool has_file(const char *folder, const char *package, const char *module
 }
 
 /* Writes the name by Debian's rule: "libfoo2", or "libfoo2-1" if the library's name ends in a
- * digit. Returns false if the module is no shared library with a version. */
+ * digit. Returns false if the module is not a shared library with a version. */
 static bool package_of(const char *module, char *out, size_t size)
 {
     const char *dot = strstr(module, ".so.");

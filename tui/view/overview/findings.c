@@ -15,7 +15,7 @@
 struct collection {
     struct session *session;
     const struct selection *selection;
-    bool filtered;     /* by the user, who knows what was selected: it is no finding */
+    bool filtered;     /* by the user, who knows what was selected: it is not a finding */
     const char *about; /* before numbers that are estimates */
     const struct session_function_row *rows;
     size_t row_count;

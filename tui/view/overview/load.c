@@ -139,7 +139,7 @@ static bool load_holes(struct overview *overview, struct exploration *exploratio
     return true;
 }
 
-/* Takes what a kind has found. If the user has selected just that, it is no finding. */
+/* Takes what a kind has found. If the user has selected just that, it is not a finding. */
 static void take_findings(struct overview *overview, const struct exploration *exploration,
                           const struct ranked_data *data)
 {
@@ -213,7 +213,7 @@ static bool run_once(struct session *session, struct selection *selection, void 
     return true;
 }
 
-/* Tells of the blocks that were allocated at the start, once, and kept: they are no leaks. */
+/* Tells of the blocks that were allocated at the start, once, and kept: they are not leaks. */
 static void load_once(struct overview *overview, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct once_data), run_once,

@@ -56,7 +56,7 @@ int overview_lines(const struct overview *overview);
 
 enum overview_line_kind { LINE_RANKED, LINE_FACT, LINE_HELD, LINE_NONE };
 
-/* What a line shows. */
+/* The content of a line. */
 struct overview_line {
     enum overview_line_kind kind;
     enum overview_held way;

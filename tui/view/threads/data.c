@@ -234,7 +234,7 @@ void threads_sort_parts(struct threads *threads)
                 threads);
 }
 
-/* Finds the pairs that the pane shows. Of a process those of different threads. */
+/* Finds the pairs that the pane shows. In a process, those of different threads. */
 void threads_find_parts(struct threads *threads, struct exploration *exploration)
 {
     const struct thread_row *row = threads_selected(threads);

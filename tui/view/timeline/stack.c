@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the timeline stacks by: the colouring that all views share, or any field or group. */
+/* Chooses the layers of the timeline: the colouring that all views share, or any field or group. */
 #include <string.h>
 
 #include "session/stacking.h"
@@ -108,7 +108,7 @@ void timeline_check_stack(struct timeline *timeline, struct exploration *explora
 {
     if (!timeline->stack.text[0])
         return;
-    /* Who chooses a colouring wants to see it. */
+    /* A user who chooses a colouring wants to see it. */
     const bool colored = timeline->stacked_color_by != exploration->color_by;
     if (!colored && is_possible(timeline, exploration))
         return;

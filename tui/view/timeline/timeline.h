@@ -40,14 +40,14 @@ struct timeline_event {
     bool is_free;
 };
 
-/* What lies one above the other in the chart. Part of requests: no padding, zeros behind the text.
+/* The layers of the chart. Part of requests: no padding, zeros after the text.
  */
 struct timeline_stack {
     uint64_t color_by; /* the colouring of all views, if there is no text */
     char text[192];    /* for selection_stacking(); "": none */
 };
 
-/* What a mode shows of the colours of a slot, by legend position. */
+/* The values that a mode shows of the colours of a slot, by legend position. */
 struct timeline_colors {
     uint64_t up[SESSION_COLORS];   /* allocations, or bytes by which a colour has grown */
     uint64_t down[SESSION_COLORS]; /* bytes by which it has become less */

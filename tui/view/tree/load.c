@@ -224,7 +224,7 @@ void tree_begin_task(struct tree_view *view, struct exploration *exploration, en
     const struct session_tree_order order = tree_order(view);
     if (!view->tree)
         return;
-    /* What can wait makes way for it. */
+    /* Loads that can wait make way for it. */
     load_clear(&exploration->loader, &view->short_load);
     view->short_serial = 0;
     view->task.serial = ++view->serial;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the selected node offers to filters, the clipboard and files. */
+/* Offers the selected node to filters, the clipboard and files. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 enum tree_shape { SHAPE_ROWS, SHAPE_FLAME, SHAPE_ICICLE, SHAPES };
 
-/* Which tree: what a load compares. */
+/* The tree that is asked for, as loads compare it. */
 struct tree_request {
     uint64_t selections, from_ns, to_ns;
     uint32_t bottom_up, hide, fold, growth;
@@ -95,7 +95,7 @@ enum tree_column {
     TREE_COLUMNS
 };
 
-/* What the callbacks of a table need. */
+/* The data for the callbacks of a table. */
 struct tree_rows {
     const struct tree_view *view;
     const struct exploration *exploration;

@@ -21,7 +21,7 @@ struct type_rows_data {
     bool complete;
 };
 
-/* What needs passes over the rows; comes later. */
+/* The facts that need passes over the rows. They come later. */
 struct type_courses_data {
     struct {
         uint64_t selections, from_ns, to_ns, peaks; /* the request */
