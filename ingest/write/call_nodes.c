@@ -6,6 +6,8 @@
 #include "ingest/write/btree.h"
 #include "ingest/write/record.h"
 
+#include "call_stacks_sql.h"
+
 /* The columns of call_node: id, parent_id, function_id, then the sums. */
 enum { NAMES = 3, COLUMNS = NAMES + 2 * CALL_TREE_SUMS };
 
@@ -100,15 +102,9 @@ static int add_path(struct call_tree *tree, struct path *path, const struct stac
 
 static int read_stacks(sqlite3 *database, struct call_tree *tree, const struct stack_usages *stacks)
 {
-    static const char sql[] =
-        "SELECT s.id, pf.frame_id = s.call_site_frame_id, fr.function_id FROM stack s"
-        "  LEFT JOIN stack_piece sp ON sp.stack_id = s.id"
-        "  LEFT JOIN piece_frame pf ON pf.piece_id = sp.piece_id"
-        "  LEFT JOIN frame fr ON fr.id = pf.frame_id"
-        "  ORDER BY s.id, sp.depth, pf.position";
     struct path path = {.stack = -1};
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(database, sql, -1, &query, NULL);
+    int result = sqlite3_prepare_v2(database, call_stacks_sql, -1, &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         const int64_t stack = sqlite3_column_int64(query, 0);
         result = SQLITE_OK;

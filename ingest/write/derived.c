@@ -20,6 +20,7 @@
 #include "derived_clear_sql.h"
 #include "derived_rows_sql.h"
 #include "derived_stacks_sql.h"
+#include "derived_tables_sql.h"
 #include "estimate_sql.h"
 #include "process_totals_sql.h"
 #include "stack_totals_sql.h"
@@ -472,9 +473,9 @@ static bool put_meta(struct derived *derived)
         put(derived, insert, 1, &facts[i].value);
     }
     sqlite3_finalize(insert);
-    return good(derived) &&
-           (derived->machines == 1 || run(derived, "INSERT OR REPLACE INTO meta"
-                                                   " VALUES ('clock_alignment', 'real time')"));
+    static const char aligned[] =
+        "INSERT OR REPLACE INTO meta VALUES ('clock_alignment', 'real time')";
+    return good(derived) && (derived->machines == 1 || run(derived, aligned));
 }
 
 static bool derive_estimate(struct derived *derived)
@@ -549,13 +550,7 @@ static bool is_finished_session(struct writer_database *database)
         return ingest_fail(database->status, INGEST_BAD_INPUT,
                            "%s: is a session of another version of mprof; ingest the trace again",
                            database->name);
-    if (!writer_database_number(database,
-                                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
-                                "rootpage > 0 AND name IN ('allocation', 'arena', 'call_node',"
-                                " 'frame', 'function', 'meta', 'module', 'packed_array',"
-                                " 'process', 'sample_chunk', 'slot_sum', 'stack', 'stack_type',"
-                                " 'thread', 'tile', 'type')",
-                                &number))
+    if (!writer_database_number(database, derived_tables_sql, &number))
         return false;
     if (number != 16)
         return ingest_fail(database->status, INGEST_BAD_INPUT,

@@ -14,6 +14,8 @@
 #include "ingest/write/user_rows.h"
 #include "estimate_sql.h"
 #include "follow_begin_sql.h"
+#include "follow_create_sql.h"
+#include "follow_open_sql.h"
 #include "session_sql.h"
 
 enum { BUSY_MS = 3000 }; /* it waits so long for other writers */
@@ -43,14 +45,13 @@ static bool create(struct writer_follow *writer, const struct writer_options *op
     struct output_file file;
     struct writer_user_rows rows = {0};
     char pragmas[200];
-    snprintf(pragmas, sizeof(pragmas),
-             "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA application_id = %d;"
-             "PRAGMA user_version = %d; BEGIN;",
+    snprintf(pragmas, sizeof(pragmas), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
     bool good =
         output_file_begin(&file, writer->target, options->force, writer->status) &&
         writer_database_open(&writer->database, file.part,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
+        writer_database_run(&writer->database, follow_create_sql) &&
         writer_database_run(&writer->database, pragmas) &&
         writer_database_run(&writer->database, session_sql) &&
         writer_user_rows_copy(&rows, &writer->database, writer->target, options) &&
@@ -87,15 +88,12 @@ struct writer_follow *writer_follow_open(const char *target, const struct writer
         .advice = " (is the disk full?); it holds what was loaded before",
         .status = status,
     };
-    /* It waits for readers for a moment only. It does not protect the file from a power cut. */
+    /* It waits for readers for a moment only. */
     if (create(writer, options) &&
         writer_database_open(&writer->database, target,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
         sqlite3_busy_timeout(writer->database.sqlite, BUSY_MS) == SQLITE_OK &&
-        writer_database_run(&writer->database,
-                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
-                            "PRAGMA cache_size = -65536;") &&
-        prepare(writer))
+        writer_database_run(&writer->database, follow_open_sql) && prepare(writer))
         return writer;
     writer_follow_close(writer);
     return NULL;

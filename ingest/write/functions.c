@@ -6,6 +6,8 @@
 #include "ingest/base/array.h"
 #include "ingest/write/function_sum.h"
 
+#include "function_stacks_sql.h"
+
 struct sums {
     sqlite3 *database;
     struct function_sum *functions; /* by id, 0: no call site */
@@ -16,11 +18,10 @@ struct sums {
 
 static int count_functions(struct sums *sums)
 {
+    static const char sql[] =
+        "SELECT count(*), ifnull(max(id), 0), ifnull(min(id), 1) FROM function";
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(sums->database,
-                                    "SELECT count(*), ifnull(max(id), 0), ifnull(min(id), 1)"
-                                    "  FROM function",
-                                    -1, &query, NULL);
+    int result = sqlite3_prepare_v2(sums->database, sql, -1, &query, NULL);
     if (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         const int64_t count = sqlite3_column_int64(query, 0);
         result = SQLITE_DONE;
@@ -61,13 +62,10 @@ static int read_frames(struct sums *sums)
 /* Adds the sums of each stack to the functions on it. */
 static int add_totals(struct sums *sums, const struct stack_usages *stacks)
 {
-    static const char pieces[] = "SELECT p.stack_id, f.frame_id FROM stack_piece p"
-                                 " JOIN piece_frame f ON f.piece_id = p.piece_id"
-                                 " ORDER BY p.stack_id";
     /* A session of an earlier mprof-ingest has a table. Views of a file are not used. */
     static const char table[] = "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id";
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(sums->database, pieces, -1, &query, NULL);
+    int result = sqlite3_prepare_v2(sums->database, function_stacks_sql, -1, &query, NULL);
     if (result != SQLITE_OK)
         result = sqlite3_prepare_v2(sums->database, table, -1, &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {

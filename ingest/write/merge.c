@@ -13,6 +13,7 @@
 #include "all_indexes_sql.h"
 #include "inherited_begin_sql.h"
 #include "inherited_part_sql.h"
+#include "merge_begin_sql.h"
 #include "merge_first_sql.h"
 #include "merge_maps_sql.h"
 #include "merge_meta_sql.h"
@@ -30,9 +31,7 @@ struct writer_merge {
 static bool open_database(struct writer_merge *merge)
 {
     return writer_database_open(&merge->database, merge->path, SQLITE_OPEN_READWRITE) &&
-           writer_database_run(&merge->database,
-                               "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                               "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;");
+           writer_database_run(&merge->database, merge_begin_sql);
 }
 
 struct writer_merge *writer_merge_open(const char *path, const struct writer_options *options,

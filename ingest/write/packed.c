@@ -6,6 +6,9 @@
 #include "schemas/packed_array.h"
 #include "schemas/session_ids.h"
 
+#include "packed_frames_sql.h"
+#include "packed_stacks_sql.h"
+
 void writer_directory_free(struct writer_directory *directory)
 {
     free(directory->data);
@@ -121,10 +124,6 @@ static int fill(sqlite3 *database, const char *sql, uint64_t count, struct part 
 
 static int put_stacks(sqlite3 *database)
 {
-    static const char sql[] =
-        "SELECT id, function_id, call_site_frame_id, CASE state WHEN 'complete' THEN 1 WHEN"
-        " 'depth limit' THEN 2 WHEN 'unwind end' THEN 3 WHEN 'lost' THEN 4 WHEN 'collector' THEN 5"
-        " ELSE 0 END FROM stack";
     uint64_t count;
     int result = count_ids(
         database, "SELECT count(*), ifnull(min(id), 0), ifnull(max(id), 0) FROM stack", &count);
@@ -134,7 +133,7 @@ static int put_stacks(sqlite3 *database)
     if (!data)
         return SQLITE_NOMEM;
     struct part parts[] = {{1, 4, data}, {2, 4, data + count * 4}, {3, 1, data + count * 8}};
-    result = fill(database, sql, count, parts, 3);
+    result = fill(database, packed_stacks_sql, count, parts, 3);
     for (int i = 0; i < 3 && result == SQLITE_OK; i++)
         result = writer_packed_put_array(database, PACKED_STACK_FUNCTION + i, parts[i].data,
                                          count * parts[i].size);
@@ -144,8 +143,6 @@ static int put_stacks(sqlite3 *database)
 
 static int put_frames(sqlite3 *database)
 {
-    static const char sql[] = "SELECT id, pc, function_id, module_id, source_file_id, line,"
-                              " inlined + 2 * bare FROM frame";
     uint64_t count;
     int result = count_ids(
         database, "SELECT count(*), ifnull(min(id), 0), ifnull(max(id), 0) FROM frame", &count);
@@ -160,7 +157,7 @@ static int put_frames(sqlite3 *database)
         parts[i] = (struct part){i + 1, i == 0 ? 8 : i == 5 ? 1 : 4, at};
         at += count * parts[i].size;
     }
-    result = fill(database, sql, count, parts, 6);
+    result = fill(database, packed_frames_sql, count, parts, 6);
     if (result == SQLITE_OK)
         result = writer_packed_put_array(database, PACKED_FRAMES, data, count * PACKED_FRAME_SIZE);
     free(data);

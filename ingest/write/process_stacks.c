@@ -7,14 +7,12 @@
 #include "ingest/write/packed.h"
 #include "schemas/packed_array.h"
 
+#include "process_ranges_sql.h"
+
 int process_stacks_open(struct process_stacks *stacks, sqlite3 *database)
 {
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(
-        database,
-        "SELECT ifnull(first_allocation_id, 0), ifnull(last_allocation_id, 0) FROM process "
-        "ORDER BY id",
-        -1, &query, NULL);
+    int result = sqlite3_prepare_v2(database, process_ranges_sql, -1, &query, NULL);
     while (result == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
         if (!array_reserve(&stacks->processes, &stacks->capacity, stacks->count + 1,
                            sizeof(*stacks->processes)))

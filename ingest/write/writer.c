@@ -22,6 +22,7 @@
 #include "session_sql.h"
 #include "statistics_sql.h"
 #include "type_peaks_sql.h"
+#include "writer_begin_sql.h"
 
 /* Batches: one that replay fills, one that is being written, and two to even out the load. */
 enum { BATCHES = 4 };
@@ -64,12 +65,7 @@ static bool open_database(struct writer *writer)
     if (!writer_database_open(&writer->database, writer->file.part,
                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
         return false;
-    /* No other process uses the file before it is complete, so it needs no protection. */
-    return writer_database_run(
-        &writer->database,
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA secure_delete = OFF;"
-        "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-        "PRAGMA cache_size = -65536; BEGIN;");
+    return writer_database_run(&writer->database, writer_begin_sql);
 }
 
 static void close_database(struct writer *writer)

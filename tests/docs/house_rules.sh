@@ -101,6 +101,10 @@ guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | wh
 done)
 [ -z "$guards" ] || complain "the guard of a header is its path" "$guards"
 
+shredded=$(sources 'ingest/*.c' | xargs grep -nE '"(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|DROP|PRAGMA) [^"]*"$' |
+    grep -v 'VALUES"$')
+[ -z "$shredded" ] || complain "SQL of more than a line lies in ingest/write/sql/" "$shredded"
+
 marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|XXX|HACK)\b')
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 

@@ -1,0 +1,4 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+PRAGMA page_size = 8192;
+PRAGMA journal_mode = OFF;
+BEGIN;

@@ -1,0 +1,5 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -65536;
+PRAGMA temp_store = MEMORY;
