@@ -15,11 +15,11 @@
 #include "capture/run/attach_target.h"
 #include "capture/run/child.h"
 #include "capture/run/client.h"
-#include "capture/run/live.h"
 #include "capture/run/prepare.h"
 #include "capture/run/report.h"
 #include "capture/run/session.h"
 #include "capture/run/trace_place.h"
+#include "capture/run/viewer.h"
 #include "cli/privileges.h"
 #include "cli/say.h"
 #include "schemas/printable.h"
@@ -188,8 +188,8 @@ static int begin(const struct run_arguments *arguments, struct attach *attach)
 int run_attach(const struct run_arguments *arguments)
 {
     static struct names names;
-    static struct run_live_names live_names;
-    struct run_live live = {0};
+    static struct run_viewer_names live_names;
+    struct run_viewer viewer = {0};
     struct attach attach = {
         .process = arguments->process, .settings = arguments->settings, .seconds = SEARCH_SECONDS};
     char library[PATH_MAX];
@@ -209,15 +209,15 @@ int run_attach(const struct run_arguments *arguments)
     const int descriptor = (int)syscall(SYS_pidfd_open, arguments->process, 0);
     struct run_child as_child = {.trace = names.trace, .path = names.program};
     if (arguments->live)
-        status = run_session_begin_live(arguments, &as_child, &live_names, &live);
+        status = run_session_begin_viewer(arguments, &as_child, &live_names, &viewer);
     if (!arguments->open)
         privileges_give_up();
     if (status != 0 || wait_for_end(arguments, names.trace, descriptor))
         end(&attach, names.trace, descriptor);
     if (descriptor >= 0)
         close(descriptor);
-    if (arguments->live && live.ingest > 0)
-        status = run_live_end(&live);
+    if (arguments->live && viewer.ingest > 0)
+        status = run_viewer_end(&viewer);
     if (!arguments->quiet)
         run_report(names.trace, started);
     if (arguments->compress)

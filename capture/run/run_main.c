@@ -8,31 +8,31 @@
 
 #include "capture/run/arguments.h"
 #include "capture/run/child.h"
-#include "capture/run/live.h"
 #include "capture/run/prepare.h"
 #include "capture/run/report.h"
 #include "capture/run/run_attach.h"
 #include "capture/run/session.h"
 #include "capture/run/sibling_traces.h"
+#include "capture/run/viewer.h"
 #include "cli/say.h"
 
 /* Records the program, with --live beside it. Returns 0, or the exit status after a message if the
  * program never ran. `*live_status` gets that of --live. */
 static int record(const struct run_arguments *arguments, struct run_child *child, int *live_status)
 {
-    struct run_live live = {0};
-    struct run_live_names names;
+    struct run_viewer viewer = {0};
+    struct run_viewer_names names;
     const char *what;
     *live_status = 0;
     if (arguments->live) {
-        const int status = run_session_begin_live(arguments, child, &names, &live);
+        const int status = run_session_begin_viewer(arguments, child, &names, &viewer);
         if (status != 0)
             return status;
     }
     const int error = run_child(child, &what);
     sibling_traces_end(child->recorded);
     if (arguments->live)
-        *live_status = run_live_end(&live);
+        *live_status = run_viewer_end(&viewer);
     if (error == 0)
         return 0;
     say("mprof-run", "%s: %s", what, strerror(error));

@@ -60,8 +60,8 @@ int run_session_open(const struct run_arguments *arguments, char *trace)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-int run_session_begin_live(const struct run_arguments *arguments, struct run_child *child,
-                           struct run_live_names *names, struct run_live *live)
+int run_session_begin_viewer(const struct run_arguments *arguments, struct run_child *child,
+                             struct run_viewer_names *names, struct run_viewer *viewer)
 {
     const char *slash = strrchr(child->path, '/');
     if (child->trace)
@@ -73,22 +73,22 @@ int run_session_begin_live(const struct run_arguments *arguments, struct run_chi
     snprintf(names->log, sizeof(names->log), "%s.out", names->trace);
     child->trace = names->trace;
     child->log = at_terminal() && child->argv ? names->log : NULL;
-    *live = (struct run_live){.trace = names->trace,
-                              .suppressions = arguments->suppressions,
-                              .session = names->session,
-                              .log = child->log,
-                              .force = arguments->force,
-                              .browse = at_terminal()};
+    *viewer = (struct run_viewer){.trace = names->trace,
+                                  .suppressions = arguments->suppressions,
+                                  .session = names->session,
+                                  .log = child->log,
+                                  .force = arguments->force,
+                                  .browse = at_terminal()};
     if (!arguments->force && access(names->session, F_OK) == 0) {
         say("mprof-run",
             "%s: exists already; replace it with --force, or name another with --session",
             names->session);
         return 1;
     }
-    if (run_live_begin(live))
+    if (run_viewer_begin(viewer))
         return 0;
     say("mprof-run", "no process can be made for mprof-ingest: %s; record without --live",
         strerror(errno));
-    run_live_end(live);
+    run_viewer_end(viewer);
     return 126;
 }

@@ -7,7 +7,7 @@
 
 #include "capture/run/arguments.h"
 #include "capture/run/child.h"
-#include "capture/run/live.h"
+#include "capture/run/viewer.h"
 
 /*
  * Makes the session, except with --live, which has made it. Then starts the browser at a terminal,
@@ -16,15 +16,15 @@
 int run_session_open(const struct run_arguments *arguments, char *trace);
 
 /* The names that --live needs before the program starts. */
-struct run_live_names {
+struct run_viewer_names {
     char trace[PATH_MAX], session[PATH_MAX + 8], log[PATH_MAX + 8];
 };
 
 /*
- * Starts --live, which run_live_end() ends, and sets the child's trace and log. `names` must live
- * as long as `child` and `live`. Returns 0, or the exit status after a message.
+ * Starts --live, which run_viewer_end() ends, and sets the child's trace and log. `names` must live
+ * as long as `child` and `viewer`. Returns 0, or the exit status after a message.
  */
-int run_session_begin_live(const struct run_arguments *arguments, struct run_child *child,
-                           struct run_live_names *names, struct run_live *live);
+int run_session_begin_viewer(const struct run_arguments *arguments, struct run_child *child,
+                             struct run_viewer_names *names, struct run_viewer *viewer);
 
 #endif

@@ -2,15 +2,15 @@
 /*
  * --open --live: runs mprof-ingest and mprof-tui beside the program.
  *
- * Order of calls: run_live_begin() before the program is started, run_live_end() after its end.
+ * Order of calls: run_viewer_begin() before the program is started, run_viewer_end() after its end.
  */
-#ifndef MPROF_CAPTURE_RUN_LIVE_H
-#define MPROF_CAPTURE_RUN_LIVE_H
+#ifndef MPROF_CAPTURE_RUN_VIEWER_H
+#define MPROF_CAPTURE_RUN_VIEWER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct run_live {
+struct run_viewer {
     const char *trace;   /* the trace to be written; its name is settled before */
     const char *session; /* the session to be made from it */
     const char *log;     /* takes the program's output; NULL: the program has the terminal */
@@ -22,9 +22,9 @@ struct run_live {
 
 /* Starts both and fills the last two fields. Returns false, with errno set, if a process or a pipe
  * cannot be made. */
-bool run_live_begin(struct run_live *live);
+bool run_viewer_begin(struct run_viewer *viewer);
 
 /* Waits for both. Returns the status of mprof-ingest or, if that is 0, of mprof-tui. */
-int run_live_end(struct run_live *live);
+int run_viewer_end(struct run_viewer *viewer);
 
 #endif

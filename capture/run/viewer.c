@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/run/live.h"
+#include "capture/run/viewer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,20 +27,20 @@ static void wait_a_little(void)
 }
 
 /* Waits for the program to begin its trace. If that never happens, the caller ends this process. */
-static _Noreturn void become_ingest(const struct run_live *live)
+static _Noreturn void become_ingest(const struct run_viewer *viewer)
 {
     char name[] = "mprof-ingest", option[] = "--live", quiet[] = "--quiet", output[] = "-o",
          force[] = "--force", suppressions[] = "--suppressions=program", end[] = "--";
-    char *session = strdup(live->session), *trace = strdup(live->trace);
+    char *session = strdup(viewer->session), *trace = strdup(viewer->trace);
     char *argv[10] = {name, option, quiet, output, session};
     size_t count = 5;
-    if (live->force)
+    if (viewer->force)
         argv[count++] = force;
-    if (live->suppressions)
+    if (viewer->suppressions)
         argv[count++] = suppressions;
     argv[count++] = end;
     argv[count++] = trace;
-    while (!has_bytes(live->trace))
+    while (!has_bytes(viewer->trace))
         wait_a_little();
     if (session && trace)
         sibling_program_become(name, argv);
@@ -56,54 +56,54 @@ static bool is_new(const char *path, const struct stat *before)
 }
 
 /* Opens the session as soon as it exists. `ended`: a pipe that mprof-ingest holds open. */
-static _Noreturn void browse(const struct run_live *live, int ended, const struct stat *before,
+static _Noreturn void browse(const struct run_viewer *viewer, int ended, const struct stat *before,
                              pid_t parent)
 {
-    char name[] = "mprof-tui", *session = strdup(live->session);
+    char name[] = "mprof-tui", *session = strdup(viewer->session);
     char *argv[] = {name, session, NULL};
     struct pollfd hung_up = {.fd = ended};
-    while (!is_new(live->session, before))
-        if (poll(&hung_up, 1, LOOK_MS) > 0 && !is_new(live->session, before))
+    while (!is_new(viewer->session, before))
+        if (poll(&hung_up, 1, LOOK_MS) > 0 && !is_new(viewer->session, before))
             _exit(1); /* mprof-ingest has said why */
     int status = session ? sibling_program_run(name, argv) : 127;
     /* While mprof-ingest still runs, so does the program. */
     if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
         say("mprof-run",
-            live->log
+            viewer->log
                 ? "the program is still running, its output is in %2$s; Ctrl-C ends it, "
                   "mprof-tui %1$s opens the session again"
                 : "the recording goes on; Ctrl-C ends it, mprof-tui %1$s opens the session again",
-            live->session, live->log);
+            viewer->session, viewer->log);
     _exit(status);
 }
 
-bool run_live_begin(struct run_live *live)
+bool run_viewer_begin(struct run_viewer *viewer)
 {
     int ends[2];
     struct stat before = {0};
     pid_t parent = getpid();
-    live->ingest = live->browser = -1;
-    if (stat(live->session, &before) != 0)
+    viewer->ingest = viewer->browser = -1;
+    if (stat(viewer->session, &before) != 0)
         memset(&before, 0, sizeof(before));
     if (pipe(ends) != 0)
         return false;
-    live->ingest = fork();
-    if (live->ingest == 0) {
+    viewer->ingest = fork();
+    if (viewer->ingest == 0) {
         close(ends[0]);
-        become_ingest(live);
+        become_ingest(viewer);
     }
-    if (live->ingest > 0 && live->browse) {
-        live->browser = fork();
-        if (live->browser == 0) {
+    if (viewer->ingest > 0 && viewer->browse) {
+        viewer->browser = fork();
+        if (viewer->browser == 0) {
             close(ends[1]);
-            browse(live, ends[0], &before, parent);
+            browse(viewer, ends[0], &before, parent);
         }
     }
     int error = errno;
     close(ends[0]);
     close(ends[1]);
     errno = error;
-    return live->ingest > 0 && (!live->browse || live->browser > 0);
+    return viewer->ingest > 0 && (!viewer->browse || viewer->browser > 0);
 }
 
 static int end_of(pid_t process)
@@ -115,15 +115,15 @@ static int end_of(pid_t process)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int run_live_end(struct run_live *live)
+int run_viewer_end(struct run_viewer *viewer)
 {
     int status = 0, shown = 0;
-    if (live->ingest > 0) {
-        if (!has_bytes(live->trace))
-            kill(live->ingest, SIGTERM);
-        status = end_of(live->ingest);
+    if (viewer->ingest > 0) {
+        if (!has_bytes(viewer->trace))
+            kill(viewer->ingest, SIGTERM);
+        status = end_of(viewer->ingest);
     }
-    if (live->browser > 0)
-        shown = end_of(live->browser);
+    if (viewer->browser > 0)
+        shown = end_of(viewer->browser);
     return status ? status : shown;
 }
