@@ -72,8 +72,8 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
     struct run_rows rows = {.kind = KIND_ALLOCATIONS};
     *result = (struct run_result){.kind = KIND_ALLOCATIONS};
     run.last = session->estimate ? NULL : last_where(pipeline);
-    run.arenas = run_speaks_of(pipeline, FIELD_ARENA);
-    run.processes = run_speaks_of(pipeline, FIELD_PROCESS);
+    run.arenas = run_mentions(pipeline, FIELD_ARENA);
+    run.processes = run_mentions(pipeline, FIELD_PROCESS);
     if (!(options->begin ? copy_begin(&run, &rows) && run_steps(&run, pipeline, &rows)
                          : run_pipeline(&run, pipeline, &rows))) {
         run_rows_free(&rows);

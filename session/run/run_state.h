@@ -77,6 +77,6 @@ bool run_keep_survived(struct run *run, struct row_set *set);
 bool run_leave_out_collected(struct run *run, struct row_set *set);
 
 /* Tells whether the pipeline tests or joins a field of allocations. */
-bool run_speaks_of(const struct filter_pipeline *pipeline, enum filter_field field);
+bool run_mentions(const struct filter_pipeline *pipeline, enum filter_field field);
 
 #endif
