@@ -9,7 +9,7 @@
 
 #include "session/data/error.h"
 #include "session/scan/scan.h"
-#include "session/sql/connection.h"
+#include "session/sql/sql_connection.h"
 #include "session/sql/table.h"
 
 enum { WAIT_MS = 3000 }; /* for a writer of the session */
@@ -17,7 +17,7 @@ enum { WAIT_MS = 3000 }; /* for a writer of the session */
 struct running {
     struct session *session;
     const char *text;
-    struct connection at;
+    struct sql_connection at;
 };
 
 /* Returns the column of a byte of the text: its characters before that byte, and one. */
@@ -112,10 +112,10 @@ struct session_table *session_sql(struct session *session, const char *text, siz
     struct running running = {.session = session, .text = text};
     struct session_table *table = NULL;
     sqlite3_stmt *statement = NULL;
-    if (connection_open(&running.at, session, WAIT_MS, error) &&
+    if (sql_connection_open(&running.at, session, WAIT_MS, error) &&
         prepare(&running, &statement, error))
         table = read_rows(&running, statement, rows_most, error);
     sqlite3_finalize(statement);
-    connection_close(&running.at);
+    sql_connection_close(&running.at);
     return table;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "session/sql.h"
-#include "session/sql/connection.h"
+#include "session/sql/sql_connection.h"
 
 enum { NAME_SIZE = 128, TABLES_MOST = 256, NAMED_MOST = 16 };
 
@@ -218,15 +218,15 @@ void session_sql_words(struct session *session, const char *text, size_t at, boo
                        session_visit_word *visit, void *context)
 {
     struct session_error error;
-    struct connection connection;
+    struct sql_connection connection;
     struct words *words = calloc(1, sizeof(*words));
-    if (words && connection_open(&connection, session, 0, &error)) {
+    if (words && sql_connection_open(&connection, session, 0, &error)) {
         words->database = connection.database;
         words->visit = visit;
         words->context = context;
         visit_all(words, text, at, keywords);
     }
     if (words)
-        connection_close(&connection);
+        sql_connection_close(&connection);
     free(words);
 }

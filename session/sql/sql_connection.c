@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/sql/connection.h"
+#include "session/sql/sql_connection.h"
 
 #include <sys/stat.h>
 
 #include "session/data/error.h"
 #include "session/sqlite/graph_table.h"
 
-bool connection_open(struct connection *connection, struct session *session, int wait_ms,
-                     struct session_error *error)
+bool sql_connection_open(struct sql_connection *connection, struct session *session, int wait_ms,
+                         struct session_error *error)
 {
     struct stat about;
     const char *path = session_path(session);
-    *connection = (struct connection){.database = NULL};
+    *connection = (struct sql_connection){.database = NULL};
     if (sqlite3_open_v2(path, &connection->database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
         return session_fail(error, 0, "%s: %s", path,
@@ -26,7 +26,7 @@ bool connection_open(struct connection *connection, struct session *session, int
     return true;
 }
 
-void connection_close(struct connection *connection)
+void sql_connection_close(struct sql_connection *connection)
 {
     sqlite3_close(connection->database);
     connection->database = NULL;
