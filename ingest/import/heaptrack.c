@@ -400,7 +400,7 @@ static bool read_lines(struct reader *reader, const volatile sig_atomic_t *inter
         return ingest_fail(status, INGEST_BAD_INPUT, "%s: line %" PRIu64 ": %s",
                            lines_path(reader->lines), lines_number(reader->lines),
                            reader->why ? reader->why
-                                       : "memory or the disk of the session is exhausted");
+                                       : "out of memory, or of room on the disk of the session");
     }
     return next == LINES_END;
 }

@@ -157,7 +157,7 @@ static bool read_more(struct lines *lines)
     if (lines->end == lines->capacity) {
         char *text = realloc(lines->text, lines->capacity * 2 + 1);
         if (!text) {
-            lines->damage = "memory is exhausted";
+            lines->damage = "out of memory";
             return false;
         }
         lines->text = text;

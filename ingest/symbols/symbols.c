@@ -259,7 +259,7 @@ static void module_open_file(struct symbols *symbols, struct module *module)
     char *path = NULL;
     if (asprintf(&path, "%s%s%s%s", symbols->sysroot ? symbols->sysroot : "",
                  absolute ? "" : symbols->directory, absolute ? "" : "/", module->path) < 0) {
-        snprintf(module->status, sizeof(module->status), "no memory");
+        snprintf(module->status, sizeof(module->status), "out of memory");
         return;
     }
     cache_depends_add(&symbols->depends, path);

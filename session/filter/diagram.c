@@ -67,7 +67,7 @@ static size_t add(struct reader *reader, enum session_box_kind kind, const char 
     }
     char *copy = strndup(text, length);
     if (!copy) {
-        *reader->error = (struct session_error){.message = "out of memory"};
+        *reader->error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
         return NO_BOX;
     }
     diagram->boxes[diagram->count] =
@@ -251,7 +251,7 @@ bool session_diagram_read(struct session_diagram *diagram, const char *text,
                                         .definitions = strndup(text, (size_t)(graph - text))};
     if (!diagram->boxes || !diagram->definitions) {
         session_diagram_clear(diagram);
-        *error = (struct session_error){.message = "out of memory"};
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
         return false;
     }
     struct reader reader = {.diagram = diagram, .text = graph, .error = error};

@@ -273,7 +273,7 @@ char *session_diagram_opened(const struct session_diagram *diagram, size_t box, 
     struct definition graph = {.body = {.text = ""}};
     char *definitions = NULL, *text = NULL;
     size_t size = 0;
-    *error = (struct session_error){.message = "out of memory"};
+    *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     lexer_start(&lexer, diagram->boxes[box].text);
     if (!read_use(&lexer, &use))
         return NULL;
