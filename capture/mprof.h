@@ -148,7 +148,7 @@ __asm__(".pushsection .note.mprof,\"a\",%note\n"
 
 #endif
 
-/* The functions are inlined even without optimisation, so that stacks begin at the function that
+/* The functions are inlined even without optimization, so that stacks begin at the function that
  * calls. The empty asm after a call keeps it from becoming a tail call, which would lose that
  * function. */
 #define MPROF_INLINE static __inline__ __attribute__((always_inline, unused))

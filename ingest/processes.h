@@ -22,7 +22,7 @@ struct trace_list {
 /*
  * Adds the trace `path` and the other traces of its run, which lie in the folder `path`.d. If
  * `path` is a directory, it adds all traces in it (files that begin like a trace), by name. A trace
- * is added only once. False with `status` set. A zero-initialised list is empty. Call
+ * is added only once. False with `status` set. A zero-initialized list is empty. Call
  * trace_list_free() in the end.
  */
 bool trace_list_add(struct trace_list *list, const char *path, struct ingest_status *status);

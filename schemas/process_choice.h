@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the process of a session that a user names by the option --process of mprof-ingest and
- * mprof-tui. A process id that has executed several programs has a row for each.
+ * Finds the process of a session that a user names by the option --process. A process id that has
+ * executed several programs has a row for each.
  */
 #ifndef MPROF_SCHEMAS_PROCESS_CHOICE_H
 #define MPROF_SCHEMAS_PROCESS_CHOICE_H

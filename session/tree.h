@@ -71,7 +71,7 @@ struct session_tree_node {
     uint32_t parent, depth; /* the root's depth is 0 */
     enum session_tree_kind kind;
     uint32_t function;  /* of a cycle: the first of its functions */
-    uint32_t functions; /* in the cycle; 1: it is none */
+    uint32_t functions; /* in the cycle; 1: it is not a cycle */
     bool recursive;     /* a single function that calls itself */
     bool leaf;          /* it has no children */
     struct session_tree_sums sums;

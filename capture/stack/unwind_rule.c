@@ -3,7 +3,7 @@
 
 #include "capture/stack/unwind_reader.h"
 
-/* The DWARF expression operations (DWARF 5, 7.7.1) by which rules are recognised. */
+/* The DWARF expression operations (DWARF 5, 7.7.1) by which rules are recognized. */
 enum {
     OP_DEREF = 0x06,
     OP_AND = 0x1a,

@@ -47,7 +47,7 @@ uint64_t hash_text(const char *text);
  *          (index = index_map_next(&map, hash, &probe)) != INDEX_NONE;)
  *         if (the item at `index` is the one) …
  *
- * A zero-initialised map is empty. Hashes come from traces, so each map mixes in its own seed.
+ * A zero-initialized map is empty. Hashes come from traces, so each map mixes in its own seed.
  */
 struct index_map {
     struct index_slot {

@@ -15,7 +15,8 @@
  * in steps. */
 #define YOUNG 2
 
-/* Why there is none, or what identifies it. All numbers, so that equal files have equal bytes. */
+/* The identity of a file, or the error if there is none. All numbers, so that equal files have
+ * equal bytes. */
 struct identity {
     int64_t error, readable;
     uint64_t device, inode, mode, owner, size;

@@ -5,7 +5,7 @@
  *
  * Order of calls: import_modules_clear() when a list begins, import_modules_add() for each module,
  * import_modules_range() for each of its ranges, import_modules_settle() when the list is complete,
- * import_modules_find(). A zero-initialised struct is empty.
+ * import_modules_find(). A zero-initialized struct is empty.
  */
 #ifndef MPROF_INGEST_IMPORT_MODULES_H
 #define MPROF_INGEST_IMPORT_MODULES_H

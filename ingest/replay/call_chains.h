@@ -14,7 +14,7 @@
 
 struct call_chain;
 
-/* Empty if zero-initialised. */
+/* Empty if zero-initialized. */
 struct call_chains {
     struct call_chain *rows; /* chain n is rows[n - 1] */
     size_t count, capacity;

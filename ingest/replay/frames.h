@@ -49,7 +49,7 @@ struct frames {
     struct frame_range *ranges; /* one for each distinct pc */
     size_t range_count, range_capacity;
     struct index_map by_pc, by_function, by_source_file;
-    /* The last function that could be one of Lisp, and its name there; NULL: it is none. */
+    /* The last function that could be one of Lisp, and its name there; NULL: it is not one. */
     struct {
         uint32_t module;
         const char *function, *name;

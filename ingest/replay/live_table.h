@@ -4,7 +4,7 @@
  * that holds the blocks themselves.
  *
  * Freed blocks stay in the table, marked, until it is rebuilt: malloc returns the same addresses
- * again and again, and a second free of one is recognised. The table never has more places than
+ * again and again, and a second free of one is recognized. The table never has more places than
  * four times the most blocks that were ever live at once (or 1024).
  */
 #ifndef MPROF_INGEST_REPLAY_LIVE_TABLE_H

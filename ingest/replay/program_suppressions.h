@@ -15,7 +15,7 @@
 
 struct suppressions;
 
-/* Zero-initialised: the trace has no such record. */
+/* Zero-initialized: the trace has no such record. */
 struct program_suppressions {
     bool found;
     bool broken;      /* pieces are missing or do not fit together */

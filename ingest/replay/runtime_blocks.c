@@ -115,7 +115,7 @@ static const char *const words[] = {
  * Looks from the innermost frame outward, as long as the frames are in one module. So a function of
  * the program that the runtime calls does not count as runtime. If the loader called the
  * initialization of libstdc++, and that allocated once, the block is the pool: the initialization
- * allocates nothing else. So the pool is recognised even if the library has no names. Without debug
+ * allocates nothing else. So the pool is recognized even if the library has no names. Without debug
  * information the loader has none either. It calls nothing else of libstdc++ that allocates.
  */
 const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recognises blocks that the language's runtime allocates once and keeps until the program ends, by
+ * Recognizes blocks that the language's runtime allocates once and keeps until the program ends, by
  * the stacks that allocate them. They are not leaks of the program.
  *
  *  - "C++ exceptions": libstdc++'s emergency pool, from which an exception is made when memory is
@@ -10,7 +10,7 @@
  *  - "locale": the data of setlocale() and the tables of messages.
  *
  * Only the names of functions and modules decide, by the table in runtime_blocks.c. If names are
- * missing, as in a program without symbols that contains libstdc++, no block is recognised.
+ * missing, as in a program without symbols that contains libstdc++, no block is recognized.
  */
 #ifndef MPROF_INGEST_REPLAY_RUNTIME_BLOCKS_H
 #define MPROF_INGEST_REPLAY_RUNTIME_BLOCKS_H

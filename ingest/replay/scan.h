@@ -73,7 +73,7 @@ struct trace_scan {
     size_t polled_nodes;          /* of a growing trace: those that the previous poll has seen */
 };
 
-/* Reads the whole trace into `scan`, which is zero-initialised. False with `status` set. Call
+/* Reads the whole trace into `scan`, which is zero-initialized. False with `status` set. Call
  * trace_scan_free() in any case. */
 bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
@@ -82,7 +82,7 @@ void trace_scan_free(struct trace_scan *scan);
 /* Tells whether the recording was stopped or went on in another trace, while the program ran on. */
 bool trace_scan_stopped(const struct trace_scan *scan, const struct trace_file_header *header);
 
-/* Returns a scanner that fills `scan`, zero-initialised, from a trace that is still being recorded.
+/* Returns a scanner that fills `scan`, zero-initialized, from a trace that is still being recorded.
  * It does not note damage. */
 struct trace_scanner trace_scan_growing(struct trace_scan *scan);
 

@@ -14,7 +14,7 @@ struct slot_level_block {
     size_t at, length; /* of its bytes */
 };
 
-/* Zero-initialised except for `of` and `most`, it is empty. */
+/* Zero-initialized except for `of` and `most`, it is empty. */
 struct slot_level {
     enum slot_key of;
     size_t most; /* bytes; with more, the level is given up */

@@ -10,7 +10,7 @@
 #include "ingest/base/array.h"
 #include "ingest/trace/extended.h"
 
-/* A set of lines. Zero-initialised: none. */
+/* A set of lines. Zero-initialized: none. */
 struct module_lines {
     char *text; /* NULL: none */
     size_t length, capacity, count;

@@ -15,7 +15,7 @@ struct wrong_size_row {
     uint64_t allocations;
 };
 
-/* The list of these blocks. Zero-initialised: none. */
+/* The list of these blocks. Zero-initialized: none. */
 struct wrong_sizes {
     struct wrong_size_row *rows; /* each combination once */
     size_t count, capacity;

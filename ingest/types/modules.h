@@ -22,7 +22,7 @@ struct types_module {
     time_t built;                            /* time of the last change; 0: not known */
 };
 
-/* Empty if zero-initialised. */
+/* Empty if zero-initialized. */
 struct types_modules {
     struct types_module *rows;
     size_t count, capacity;

@@ -164,7 +164,7 @@ const char *types_program_types_name(struct types_program_types *tags, uint32_t 
     const char *symbol = !module ? NULL : find_symbol(module, address);
     if (!symbol)
         return NULL;
-    /* Link-time optimisation adds a number to the names of objects that it makes local. */
+    /* Link-time optimization adds a number to the names of objects that it makes local. */
     char *plain = strndup(symbol, strcspn(symbol, "."));
     if (!plain)
         return NULL;

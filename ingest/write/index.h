@@ -7,7 +7,7 @@
  * pairs.
  *
  * Order of calls: writer_index_count() for each batch, writer_index_build() when SQLite can read
- * the column chunks, writer_index_free(). A zero-initialised index is empty.
+ * the column chunks, writer_index_free(). A zero-initialized index is empty.
  */
 #ifndef MPROF_INGEST_WRITE_INDEX_H
 #define MPROF_INGEST_WRITE_INDEX_H

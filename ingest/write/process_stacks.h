@@ -21,7 +21,8 @@ struct process_stacks {
     size_t seen_capacity;
 };
 
-/* Reads the processes. All bytes 0 before. Returns SQLite's code, as the last one does. */
+/* Reads the processes. All bytes 0 before. Returns SQLite's code, as
+ * process_stacks_put() does. */
 int process_stacks_open(struct process_stacks *stacks, sqlite3 *database);
 /* Counts the rows of a batch. Batches come by ids. False if memory is exhausted. */
 bool process_stacks_add(struct process_stacks *stacks, const struct row_batch *batch);

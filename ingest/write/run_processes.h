@@ -25,7 +25,7 @@ struct run {
     size_t matches;  /* how many the word for it matches */
 };
 
-/* Reads the processes into `run`, which is zero-initialised. Call run_processes_free() in any case.
+/* Reads the processes into `run`, which is zero-initialized. Call run_processes_free() in any case.
  * False with the database's status set. */
 bool run_processes_read(struct writer_database *database, struct run *run);
 

@@ -5,7 +5,7 @@
  *
  * Order of calls: writer_thread_totals_read(), writer_thread_totals_allocate() and
  * writer_thread_totals_free() for each event, writer_thread_totals_put(), always
- * writer_thread_totals_close(). A zero-initialised struct is empty.
+ * writer_thread_totals_close(). A zero-initialized struct is empty.
  */
 #ifndef MPROF_INGEST_WRITE_THREAD_TOTALS_H
 #define MPROF_INGEST_WRITE_THREAD_TOTALS_H

@@ -19,7 +19,7 @@ bool limit_is_relative(const char *text)
 
 /*
  * Reads a decimal number times `scale`, rounded down, and stores the place after it. False: it is
- * none, or too large. Digits that the scale does not keep are cut.
+ * not a number, or too large. Digits that the scale does not keep are cut.
  */
 static bool take_decimal(const char *text, uint64_t scale, const char **rest, __int128 *value)
 {

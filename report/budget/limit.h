@@ -21,7 +21,8 @@ bool limit_is_relative(const char *text);
 
 /*
  * Tells whether the measure passes. `base` is needed if the limit is relative. Stores the limit as
- * a value, rounded towards 0. No value never passes; against a base of 0 only 0 passes.
+ * a value, rounded towards 0. A measure without a value never passes. Against a base of 0 only 0
+ * passes.
  */
 bool limit_passes(const struct limit *limit, enum budget_relation relation,
                   const struct session_measure *measure, const struct session_measure *base,

@@ -6,7 +6,7 @@
 #include "report/export/export.h"
 
 /* Writes TABLE.csv or TABLE.ndjson for each table into the folder of --tables, which is made if it
- * does not exist, and the scripts that load them. */
+ * does not exist, and the scripts that load them. Returns false with the error set. */
 bool export_tables(const struct export *export, bool ndjson);
 
 #endif

@@ -42,7 +42,7 @@ WALK_INLINE bool read_frame(const struct python_layout *layout, const unsigned c
     return true;
 }
 
-/* Returns a view of the code object's head. NULL: it is none. */
+/* Returns a view of the code object's head. NULL: it is not one. */
 WALK_INLINE const unsigned char *read_code(const struct python_layout *layout,
                                            const struct walk *walk, const unsigned char *at)
 {

@@ -18,7 +18,7 @@
 struct guard {
     atomic_uint_fast64_t steps; /* of the present statement, in GUARD_STEP instructions */
     uint64_t steps_max;
-    char refused[64];        /* the table that is none, "": none was met */
+    char refused[64];        /* the name that is not a table; "": all are */
     char virtual_names[256]; /* each between two slashes; too many: "*" */
     char view_names[4096];   /* the same, of views */
     bool (*stop)(const void *context);

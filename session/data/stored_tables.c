@@ -16,7 +16,7 @@ struct collecting {
     size_t count;
 };
 
-/* Lists the columns of all tables. A blob, or a table that SQLite keeps for itself, is none. */
+/* Lists the columns of all tables, without blobs and the tables that SQLite keeps for itself. */
 static const char list_sql[] =
     "SELECT m.name, p.name, p.type, p.\"notnull\" OR p.pk > 0, p.pk > 0 "
     "FROM sqlite_schema m, pragma_table_info(m.name) p "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changes in the session, with the user's folder for a session that cannot be written. */
+/* Stores changes in the session, or says that the user's folder must take them. */
 #ifndef MPROF_SESSION_GRAPHS_STORING_H
 #define MPROF_SESSION_GRAPHS_STORING_H
 

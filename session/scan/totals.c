@@ -4,7 +4,7 @@
 #include "session/data/session_state.h"
 #include "session/scan/kernels.h"
 
-/* Lives are read only where some blocks were not freed. */
+/* Reads lives only if some blocks were not freed. */
 bool row_totals_add(struct row_totals *totals, struct scan_worker *worker, uint32_t chunk,
                     const uint64_t *words, struct session_error *error)
 {

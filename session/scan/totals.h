@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Totals of selected rows: of a whole recording, where each row is one block. Each thread of a pass
- * has totals of its own, which begin as zeros and are merged after the pass.
+ * Totals of selected rows of a recording that is not sampled: each row is one block. Each thread of
+ * a pass has totals of its own, which begin as zeros and are merged after the pass.
  */
 #ifndef MPROF_SESSION_SCAN_TOTALS_H
 #define MPROF_SESSION_SCAN_TOTALS_H

@@ -18,7 +18,7 @@ enum {
 /* Answers of ingest that are read by stack. */
 struct stored_loading {
     const struct stacks *stacks;
-    uint32_t bound;        /* answers are ids from 1 and below it; others are none */
+    uint32_t bound;        /* answers are ids from 1 and below it */
     const uint32_t *first; /* by id: the id that stands for it; NULL: itself */
     uint32_t *answers;     /* by stack, 0: none */
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Blocks whose free does not match their allocation are found, and no others: built by gcc
-# and clang, with and without optimisation (where the last act of a function is a jump), with the
+# and clang, with and without optimization (where the last act of a function is a jump), with the
 # operators in the program itself, and stripped. Without stacks of frees only realloc can be told apart.
 set -u
 rm -rf mismatches && mkdir mismatches && cd mismatches || exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The kind of each form of operator new, built by gcc and clang, with and without optimisation,
+# The kind of each form of operator new, built by gcc and clang, with and without optimization,
 # with libstdc++ shared and static: by the frames, or by what the caller's code calls.
 set -u
 rm -rf operators && mkdir operators && cd operators || exit 1

@@ -22,7 +22,7 @@ for session in cycles.db script.db plain.db "$sessions"/*.db; do
     done
 done
 
-# The cycle is one, of the three functions that call each other, and the recursion is none.
+# The three functions that call each other are a cycle, and the recursion is not.
 mprof-report 1988 -verbose cycles.db >tables.txt || fail "tables of cycles"
 [ "$(grep -c '<cycle 1> as a whole' tables.txt)" = 1 ] || fail "one cycle as a whole"
 ! grep -q '<cycle 2>' tables.txt || fail "a second cycle"

@@ -118,7 +118,7 @@ for clock in exact fast; do
     is "$(ask $clock.db 'SELECT count(*) FROM collection')" -gt 5 "collections among threads with clock=$clock"
 done
 
-# The plug-in maps memory for its own tables, 16 MiB first. That is none of the program's.
+# The plug-in maps memory for its own tables, 16 MiB first. That is not the program's.
 mprof-run --quiet --ecl --mmap -o maps.bin -- ecl --norc --eval '(ext:quit 0)' && mprof-ingest -q -o maps.db maps.bin || fail "a recording with mappings"
 is "$(ask maps.db 'SELECT count(*) FROM v_region')" -gt 0 "mappings of the program"
 is "$(ask maps.db 'SELECT count(*) FROM v_region WHERE mapped_file IS NULL AND size = 1 << 24')" -eq 0 "mappings of the plug-in"

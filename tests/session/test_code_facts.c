@@ -224,7 +224,7 @@ static void test_arenas(void **state)
     size_t count;
     (void)state;
     assert_true(session_arenas(session, &arenas, &count, &error));
-    assert_int_equal(count, 2); /* the heap is none */
+    assert_int_equal(count, 2); /* the heap is not an arena */
     const struct session_arena expected = {1, 0, NULL, 10, 20, 30, 4, 5, 6, 7};
     assert_string_equal(arenas[0].name, "pool");
     assert_string_equal(arenas[1].name, "");

@@ -81,7 +81,7 @@ has "the first screen of a stopped recording" 'live when the recording stopped i
 sed -n '4,$p' screen.txt | grep -qE 'leaked| leaks? |start-up|never freed' && fail "a live block of a stopped recording is called a leak"
 mv finished.db leaks.db
 
-# A suppression of mprof-ingest is not in the file. A line that is none is named.
+# A suppression of mprof-ingest is not in the file. A line that is not a suppression is named.
 mv other.db leaks.db
 printf 'leak:zz\nnot a suppression\n' >leaks.supp
 screen 120x40 'key 7' dump 'key End' 'key X' dump

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reports of the mouse: clicks, double clicks, drags, the wheel, and what is none of them. */
+/* Reports of the mouse: clicks, double clicks, drags, the wheel, and other bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -23,8 +23,8 @@ struct mouse_state {
 };
 
 /*
- * Makes an event of a report without "ESC [ <", which came at `now_ms`. Returns false if it is none
- * or tells the browser nothing: other buttons, and a move inside one cell.
+ * Makes an event of a report without "ESC [ <", which came at `now_ms`. Returns false if it is not
+ * a report, or tells the browser nothing: other buttons, and a move inside one cell.
  */
 bool mouse_report_read(struct mouse_state *mouse, const char *report, int64_t now_ms,
                        struct event *event);

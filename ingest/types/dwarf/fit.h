@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells how well a type fits a block. */
 #ifndef MPROF_INGEST_TYPES_DWARF_FIT_H
 #define MPROF_INGEST_TYPES_DWARF_FIT_H
 
@@ -12,6 +13,8 @@ enum types_fit {
     TYPES_FIT_FLEXIBLE, /* a record that ends in a flexible array */
     TYPES_FIT_WHOLE     /* exactly the size */
 };
+
+/* Compares the type with a block of `size` bytes. */
 enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
                          int64_t offset);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tells operators new of C++ by the demangled name of a function. */
+/* Recognizes C++'s operator new by the demangled name of a function. */
 #ifndef MPROF_INGEST_TYPES_FLOW_OPERATOR_NEW_H
 #define MPROF_INGEST_TYPES_FLOW_OPERATOR_NEW_H
 

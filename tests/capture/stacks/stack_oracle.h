@@ -15,7 +15,7 @@
 #include "capture/stack/stack.h"
 
 void stack_oracle_init(const struct stack_options *options);
-/* Returns a zeroed and initialised state for the calling thread. */
+/* Returns a zeroed and initialized state for the calling thread. */
 struct stack_thread *stack_oracle_thread(void);
 
 /*

@@ -60,7 +60,7 @@ struct detail_line {
     const char *name;  /* in place of `value`; NULL: none */
     const char *place; /* a path in the source; NULL: none */
     uint32_t line;
-    uint32_t function;   /* of a frame, 0: it is none */
+    uint32_t function;   /* of a frame, 0: it is not a frame */
     uint64_t allocation; /* the block that Enter shows, 0: none */
     enum theme_role role;
 };

@@ -70,7 +70,7 @@ static void clear_leaks(void *context)
 
 /* ---- the stack -------------------------------------------------------------------------- */
 
-/* The request of a stack says which, in the upper half of request.nth. */
+/* Reads the stack whose id is in the upper half of request.nth. */
 static bool run_stack(struct session *session, struct selection *selection, void *context,
                       struct session_error *error)
 {

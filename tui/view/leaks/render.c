@@ -14,7 +14,7 @@ static const char *about_of(const struct leaks *leaks)
     return leaks->estimated ? "~" : "";
 }
 
-/* Writes what is a leak, and then what is none. */
+/* Writes the leaks, and then the other groups. */
 static void render_totals(const struct leaks *leaks, const struct exploration *exploration,
                           const struct area *area)
 {
