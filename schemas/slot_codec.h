@@ -14,8 +14,7 @@
 #define SLOT_LEVELS 3u       /* coarsest first */
 #define SLOT_LEVEL_RATIO 16u /* slots of a level in one slot of the level before */
 #define SLOT_FINEST 65536u   /* slots of the finest level */
-#define SLOT_SIZE_CLASSES 65u
-#define SLOT_TILE_SHIFT 20 /* a tile is 1 MiB of addresses */
+#define SLOT_TILE_SHIFT 20   /* a tile is 1 MiB of addresses */
 
 /* The most bytes of a coded number, and of a cell. */
 #define SLOT_NUMBER_MOST 10u

@@ -79,9 +79,6 @@ bool session_graph_rename(struct session *session, enum session_place place, con
 bool session_graph_delete(struct session *session, enum session_place place, const char *name,
                           struct session_error *error);
 
-/* Writes a graph with its description to a new file. */
-bool session_graph_export(struct session *session, const char *name, const char *path,
-                          struct session_error *error);
 /* Stores the file NAME.graph under NAME. */
 bool session_graph_import(struct session *session, const char *path,
                           struct session_storing *storing, struct session_error *error);

@@ -22,8 +22,7 @@
  *    in it: keep the job as long as the answer is shown. selection_share() keeps a selection
  * longer.
  *
- * One loop may wait for keys and answers: the descriptor of session_jobs_descriptor() becomes
- * readable whenever a job gets an estimate or ends. Only one thread may call the functions below.
+ * Only one thread may call the functions below.
  */
 #ifndef MPROF_SESSION_JOBS_H
 #define MPROF_SESSION_JOBS_H
@@ -89,11 +88,6 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
 /* Cancels all jobs, frees those that are left and waits for the engine's end. Call it before
  * session_close(). NULL is ignored. */
 void session_jobs_stop(struct session_jobs *jobs);
-
-/* Returns a descriptor to poll() for reading, until session_jobs_stop(). */
-int session_jobs_descriptor(const struct session_jobs *jobs);
-/* Makes the descriptor unreadable until the next change. Call it before polling the jobs. */
-void session_jobs_clear(struct session_jobs *jobs);
 
 /* Asks. Returns NULL with `error` set if memory is exhausted; the data of a CALL is freed then. */
 struct session_job *session_job_ask(struct session_jobs *jobs,

@@ -18,7 +18,6 @@
 #define ARCH_PAGE_SIZE 4096u
 /* The number of bytes below the stack pointer that a signal leaves untouched. */
 #define ARCH_RED_ZONE 128u
-#define ARCH_ELF_MACHINE 62 /* EM_X86_64 */
 
 /* DWARF register numbers (psABI, figure 3.36). The return address has a column of its own. */
 enum { ARCH_RBX = 3, ARCH_RBP = 6, ARCH_RSP = 7, ARCH_R12 = 12, ARCH_RA = 16, ARCH_REGISTERS };

@@ -102,12 +102,6 @@ static inline void stack_usages_free(struct stack_usages *usages, uint32_t stack
 /* Copies the shares of stacks that have not changed since the peak, after the last event. */
 void stack_usages_finish(struct stack_usages *usages, uint64_t generation);
 
-/* Returns the number of the stack's allocations so far. */
-static inline uint64_t stack_usages_count(const struct stack_usages *usages, size_t stack)
-{
-    return stack < usages->capacity ? usages->sums[stack].allocations : 0;
-}
-
 /* Returns the sums of a stack, zeros if it has not allocated. */
 struct stack_usage stack_usages_of(const struct stack_usages *usages, size_t stack);
 

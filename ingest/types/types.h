@@ -80,13 +80,10 @@ struct types_owner {
                    */
 };
 
-/* The most frames that a question about an owner may have. */
-#define TYPES_OWNER_FRAMES 32
-
 /*
  * Finds the owner (types/owner.h). The user's frame of the stack (schemas/code/user_code.h) is the
  * function that lies `level` functions inside frame `user`: 0 is the frame's own function, 1 the
- * function inlined into it. `frames` are as for types_infer(), at most TYPES_OWNER_FRAMES of them.
+ * function inlined into it. `frames` are as for types_infer().
  */
 void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
                     size_t user, size_t level, struct types_owner *owner);

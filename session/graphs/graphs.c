@@ -334,29 +334,6 @@ static int open_above(const char *path, const char **name, struct session_error 
     return folder;
 }
 
-bool session_graph_export(struct session *session, const char *name, const char *path,
-                          struct session_error *error)
-{
-    struct session_graph graph;
-    const char *file;
-    char *text = NULL;
-    if (!session_graph_find(session, name, &graph, error))
-        return false;
-    const int folder = open_above(path, &file, error);
-    enum user_file_result result = USER_FILE_FAILED;
-    const size_t length = strlen(graph.whole);
-    const bool ended = length > 0 && graph.whole[length - 1] == '\n';
-    if (folder >= 0 && asprintf(&text, "%s%s", graph.whole, ended ? "" : "\n") >= 0)
-        result = user_file_write(folder, file, text, false, error);
-    free(text);
-    if (folder >= 0)
-        close(folder);
-    session_graph_clear(&graph);
-    if (result == USER_FILE_EXISTS)
-        return session_fail(error, 0, "%s: exists already; name another file", path);
-    return result == USER_FILE_DONE;
-}
-
 bool session_graph_import(struct session *session, const char *path,
                           struct session_storing *storing, struct session_error *error)
 {

@@ -6,14 +6,11 @@
  */
 #include "session/jobs.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "session/data/error.h"
 #include "session/job/answer.h"
@@ -38,17 +35,12 @@ struct session_jobs {
     struct session_job *oldest, *newest;
     struct session_job *running;
     bool stopping;
-    int descriptor;
 };
 
 /* Wakes the callers that wait, with the lock held. */
 static void tell(struct session_jobs *jobs)
 {
-    const uint64_t one = 1;
     pthread_cond_broadcast(&jobs->ended);
-    /* A counter that is full is readable, too. */
-    while (write(jobs->descriptor, &one, sizeof(one)) < 0 && errno == EINTR) {
-    }
 }
 
 static void unlink_job(struct session_job *job)
@@ -146,7 +138,6 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
         return NULL;
     }
     jobs->session = session;
-    jobs->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_condattr_init(&steady);
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
@@ -156,14 +147,11 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
     /* Signals are for the threads of the program. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &kept);
-    const int status =
-        jobs->descriptor < 0 ? errno : pthread_create(&jobs->engine, NULL, engine_main, jobs);
+    const int status = pthread_create(&jobs->engine, NULL, engine_main, jobs);
     pthread_sigmask(SIG_SETMASK, &kept, NULL);
     if (status == 0)
         return jobs;
     session_fail(error, 0, "a session cannot be asked: %s", strerror(status));
-    if (jobs->descriptor >= 0)
-        close(jobs->descriptor);
     free(jobs);
     return NULL;
 }
@@ -196,23 +184,10 @@ void session_jobs_stop(struct session_jobs *jobs)
         newer = job->newer;
         destroy(job);
     }
-    close(jobs->descriptor);
     pthread_cond_destroy(&jobs->asked);
     pthread_cond_destroy(&jobs->ended);
     pthread_mutex_destroy(&jobs->lock);
     free(jobs);
-}
-
-int session_jobs_descriptor(const struct session_jobs *jobs)
-{
-    return jobs->descriptor;
-}
-
-void session_jobs_clear(struct session_jobs *jobs)
-{
-    uint64_t changes;
-    while (read(jobs->descriptor, &changes, sizeof(changes)) < 0 && errno == EINTR) {
-    }
 }
 
 /* ---- jobs ---- */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -353,21 +352,6 @@ static void a_newer_question_of_a_kind_cancels_the_older(void **state)
     }
 }
 
-static void the_descriptor_tells_of_an_end(void **state)
-{
-    (void)state;
-    struct pollfd change = {.fd = session_jobs_descriptor(jobs), .events = POLLIN};
-    session_jobs_clear(jobs);
-    assert_int_equal(poll(&change, 1, 0), 0);
-    struct session_job *job =
-        ask(&(struct session_question){.kind = SESSION_ASK_SELECTION, .text = "live"});
-    while (session_job_poll(job, NULL) != SESSION_JOB_DONE) {
-        assert_int_equal(poll(&change, 1, 60000), 1);
-        session_jobs_clear(jobs);
-    }
-    session_job_free(job);
-}
-
 /* ---- the storm ---- */
 
 enum { FILTERS = 6, STORM = 1500, HELD = 12 };
@@ -556,7 +540,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(errors_are_those_of_blocking_calls, open_both, close_both),
         cmocka_unit_test_setup_teardown(a_newer_question_of_a_kind_cancels_the_older, open_both,
                                         close_both),
-        cmocka_unit_test_setup_teardown(the_descriptor_tells_of_an_end, open_both, close_both),
         cmocka_unit_test_setup_teardown(a_storm_of_questions_is_answered_right, open_both,
                                         close_both),
     };
