@@ -26,7 +26,7 @@ static bool is_space(char c)
 }
 
 /* Moves on by one byte. Later bytes of a UTF-8 character do not move the column. */
-static void lexer_advance(struct lexer *lexer)
+static void advance(struct lexer *lexer)
 {
     lexer->next++;
     if (((unsigned char)*lexer->next & 0xc0) != 0x80)
@@ -35,13 +35,13 @@ static void lexer_advance(struct lexer *lexer)
 
 static void lex_string(struct lexer *lexer, struct token *token)
 {
-    lexer_advance(lexer);
+    advance(lexer);
     token->kind = TOKEN_STRING;
     token->text = lexer->next;
     while (*lexer->next != '\0' && *lexer->next != '"') {
         if (*lexer->next == '\\' && lexer->next[1] != '\0')
-            lexer_advance(lexer);
-        lexer_advance(lexer);
+            advance(lexer);
+        advance(lexer);
     }
     token->length = (size_t)(lexer->next - token->text);
     if (*lexer->next == '\0') {
@@ -49,7 +49,7 @@ static void lex_string(struct lexer *lexer, struct token *token)
         token->problem = "this string does not end: close it with \"";
         return;
     }
-    lexer_advance(lexer);
+    advance(lexer);
 }
 
 static void lex_operator(struct lexer *lexer, struct token *token)
@@ -62,20 +62,20 @@ static void lex_operator(struct lexer *lexer, struct token *token)
             continue;
         token->kind = TOKEN_OPERATOR;
         for (size_t k = 0; k < length; k++)
-            lexer_advance(lexer);
+            advance(lexer);
         token->length = length;
         return;
     }
     token->kind = TOKEN_BAD;
     token->problem = "this character means nothing here: quote text with \"";
-    lexer_advance(lexer);
+    advance(lexer);
     token->length = 1;
 }
 
 struct token lexer_next(struct lexer *lexer)
 {
     while (is_space(*lexer->next))
-        lexer_advance(lexer);
+        advance(lexer);
     struct token token = {.kind = TOKEN_END, .text = lexer->next, .column = lexer->column};
     char c = *lexer->next;
     if (c == '\0')
@@ -86,9 +86,9 @@ struct token lexer_next(struct lexer *lexer)
         token.kind = is_digit(c) ? TOKEN_NUMBER : TOKEN_WORD;
         while (is_word(*lexer->next) ||
                (token.kind == TOKEN_NUMBER && *lexer->next == '.' && is_digit(lexer->next[1])))
-            lexer_advance(lexer);
+            advance(lexer);
         if (token.kind == TOKEN_NUMBER && *lexer->next == '%')
-            lexer_advance(lexer);
+            advance(lexer);
         token.length = (size_t)(lexer->next - token.text);
     } else {
         lex_operator(lexer, &token);

@@ -42,7 +42,7 @@ static bool pad_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
     return true;
 }
 
-static void padding_free(struct padding *padding)
+static void free_padding(struct padding *padding)
 {
     if (!padding)
         return;
@@ -51,7 +51,7 @@ static void padding_free(struct padding *padding)
     free(padding);
 }
 
-static struct padding *padding_new(const struct session_group_set *set, const uint64_t *of_type)
+static struct padding *new_padding(const struct session_group_set *set, const uint64_t *of_type)
 {
     struct padding *padding = calloc(1, sizeof(*padding));
     if (!padding)
@@ -63,7 +63,7 @@ static struct padding *padding_new(const struct session_group_set *set, const ui
         padding->estimated = malloc(sizeof(*padding->estimated));
     if (padding->bytes && (padding->estimated || !set->session->estimate))
         return padding;
-    padding_free(padding);
+    free_padding(padding);
     return NULL;
 }
 
@@ -76,7 +76,7 @@ bool group_find_padding(struct session_group_set *set, struct session_error *err
     uint64_t *of_type = type_padding_read(set->session, error);
     bool good = of_type != NULL;
     for (size_t i = 0; good && i < threads; i++) {
-        contexts[i] = padding_new(set, of_type);
+        contexts[i] = new_padding(set, of_type);
         good = contexts[i] || session_fail_memory(error, "the measures of groups");
     }
     good = good && scan_chunks(set->session, set->rows.chunks, pad_chunk, (void **)contexts,
@@ -89,7 +89,7 @@ bool group_find_padding(struct session_group_set *set, struct session_error *err
         contexts[0]->bytes = NULL;
     }
     for (size_t i = 0; i < threads; i++)
-        padding_free(contexts[i]);
+        free_padding(contexts[i]);
     free(of_type);
     return good;
 }
