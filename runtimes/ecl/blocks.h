@@ -19,7 +19,7 @@ bool blocks_add(uintptr_t address);
 bool blocks_remove(uintptr_t address);
 
 /* Removes the blocks for which `is_dead` holds, and calls `end` for each. Blocks may be added and
- * removed meantime. Allocates nothing. */
+ * removed during the call. Allocates nothing. */
 void blocks_sweep(bool (*is_dead)(uintptr_t address), void (*end)(uintptr_t address));
 
 #endif

@@ -63,7 +63,7 @@ static const struct table_column user_columns[] = {
      .meaning = "live at the end of the range",
      .file = "to_bytes"},
 };
-static const enum session_growth_by ways[PANES] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_USER};
+static const enum session_growth_by by_of_pane[PANES] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_USER};
 
 /* ---- marking ---------------------------------------------------------------------------- */
 
@@ -170,7 +170,7 @@ static struct table_source source_of(const struct timeline *timeline, enum pane 
 {
     rows->session = exploration->session;
     rows->data = timeline->grown[pane];
-    rows->by = ways[pane];
+    rows->by = by_of_pane[pane];
     rows->order = timeline->orders[pane];
     rows->count = timeline->order_counts[pane];
     return (struct table_source){.context = rows,
@@ -228,8 +228,8 @@ static void sort_pane(struct timeline *timeline, const struct exploration *explo
                       enum pane pane)
 {
     const struct growth_data *data = timeline->grown[pane];
-    struct sorting sorting = {data, exploration->session, ways[pane], timeline->tables[pane].sort,
-                              timeline->tables[pane].descending};
+    struct sorting sorting = {data, exploration->session, by_of_pane[pane],
+                              timeline->tables[pane].sort, timeline->tables[pane].descending};
     free(timeline->orders[pane]);
     timeline->order_counts[pane] = 0;
     timeline->orders[pane] = data ? malloc((data->count + 1) * sizeof(uint32_t)) : NULL;
@@ -251,7 +251,7 @@ void timeline_load_range(struct timeline *timeline, struct exploration *explorat
             !exploration->has_range
                 ? NULL
                 : growth_get(exploration, loads[pane], exploration->range_from_ns,
-                             exploration->range_to_ns, ways[pane]);
+                             exploration->range_to_ns, by_of_pane[pane]);
         if (timeline->grown[pane] != before)
             sort_pane(timeline, exploration, (enum pane)pane);
     }
@@ -307,7 +307,7 @@ static size_t offer_row(const struct timeline *timeline, const struct exploratio
     size_t count = 0;
     const char *name = NULL;
     if (row) {
-        name = growth_name(exploration->session, ways[timeline->pane], row->id);
+        name = growth_name(exploration->session, by_of_pane[timeline->pane], row->id);
         for (size_t i = 0; i < 3 && count < capacity; i++, count++) {
             offer(&out[count], labels[whats[i]], name);
             write_step(exploration, whats[i], timeline->pane == BY_TYPE ? "type" : "user",
@@ -401,10 +401,10 @@ bool timeline_act_on_range(struct timeline *timeline, struct exploration *explor
         const struct session_growth *row = selected(timeline);
         if (!row)
             return true;
-        write_step(exploration, row->stayed.count > 0 ? STAYED : BORN,
-                   pane == BY_TYPE ? "type" : "user",
-                   row->id != 0 ? growth_name(exploration->session, ways[pane], row->id) : NULL,
-                   step, sizeof(step));
+        write_step(
+            exploration, row->stayed.count > 0 ? STAYED : BORN, pane == BY_TYPE ? "type" : "user",
+            row->id != 0 ? growth_name(exploration->session, by_of_pane[pane], row->id) : NULL,
+            step, sizeof(step));
         exploration_list(exploration, step);
         return true;
     }
