@@ -211,7 +211,8 @@ COLUMN_INLINE uint32_t column_lane(const uint8_t *words, size_t lane)
 
 /*
  * column_get32_sums() and column_get64_sums() replace each value by `sum` plus all up to it. They
- * may change values up to the next multiple of four. Four values wait for those before only once.
+ * may change values up to the next multiple of four. Each four values wait for those before them
+ * only once.
  */
 COLUMN_INLINE void column_get64_sums(uint64_t *values, size_t rows, uint64_t sum)
 {

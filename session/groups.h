@@ -55,7 +55,8 @@ struct graph_result *graph_run_with(struct session *session, const char *text,
                                     struct session_error *error);
 /*
  * Runs steps ("where size > 1K | join type") on the allocations of a selection, which any
- * filter may have made. A set at the beginning of the text is not used. Otherwise as graph_run().
+ * filter may have made. A set at the beginning of the text is not used. Otherwise it does what
+ * graph_run() does.
  */
 struct graph_result *selection_graph(struct selection *selection, const char *steps,
                                      struct session_error *error);

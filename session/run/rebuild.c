@@ -34,7 +34,7 @@ static int start(pid_t *child, const char *path, int messages)
     sigset_t none, usual;
     sigemptyset(&none);
     sigfillset(&usual);
-    /* The thread that asks may have all signals blocked, the program some ignored. */
+    /* The thread that asks may have blocked all signals, and the program may ignore some. */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);

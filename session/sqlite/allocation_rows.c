@@ -358,8 +358,8 @@ void allocation_rows_value(const struct allocation_rows *rows, int column,
     }
 }
 
-/* Gathers the present group again, with ids, and goes back to the present row. With `one` that is
- * the first one of its group. */
+/* Gathers the present group again, with ids, and goes back to the present row. With `one`, the
+ * present row is the first of its group. */
 static bool gather_ids(struct allocation_rows *rows, struct session_error *error)
 {
     const size_t group = rows->next - 1;

@@ -125,7 +125,7 @@ static void tree_has_every_path(void **state)
     assert_non_null(checking.rows);
     assert_true(call_tree_each(&tree, keep_row, &checking));
     assert_int_equal(checking.count, tree.count - 1);
-    /* Four stacks are longer than what is kept, of which one occurs twice. */
+    /* Four stacks are longer than the part that is kept. One of them occurs twice. */
     assert_int_equal(subtract_stacks(&replayed->stacks, &replayed->totals.stacks, &checking), 3);
     for (size_t i = 0; i < checking.count; i++) {
         assert_int_equal(checking.rows[i].total[CALL_TREE_BYTES], 0);
