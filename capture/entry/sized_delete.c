@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Notes the sizes that operators delete state (sized_delete_call.h). */
 #include "capture/entry/sized_delete_call.h"
 
 #include "capture/entry/names.h"

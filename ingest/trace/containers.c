@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Indexes and reads the chunks that are packed in containers (index.h). */
 #include <stdlib.h>
 #include <string.h>
 

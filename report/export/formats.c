@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of formats. */
 #include <string.h>
 
 #include "report/export/export.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The beginning of libmprof_ecl.so (plugin.c). */
 #ifndef MPROF_RUNTIMES_ECL_PLUGIN_H
 #define MPROF_RUNTIMES_ECL_PLUGIN_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Tells the recorder the types of live objects (objects.h). */
 #include "capture/mprof.h"
 
 #include "runtimes/python/objects.h"

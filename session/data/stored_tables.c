@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Lists the tables of a session and reads their rows. */
 #include "session/stored_tables.h"
 
 #include <stdio.h>

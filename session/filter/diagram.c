@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes boxes of the text of a graph, and text of boxes. */
 #include "session/diagram.h"
 
 #include <stdio.h>

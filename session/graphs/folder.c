@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads and writes the files of the user's folder. */
 #include "session/user_folder.h"
 
 #include <dirent.h>

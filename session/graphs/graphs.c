@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds and stores graphs: of the session, of the user's folder, shipped. */
 #include "session/graphs.h"
 #include "schemas/array.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Counts the blocks that were allocated in each slot, by colour. */
 #include "session/births.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens and closes sessions, and answers questions about one as a whole. */
 #include "session/session.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs a statement of the user and reads its rows. */
 #include "session/sql.h"
 
 #include <limits.h>

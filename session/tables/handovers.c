@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Sums up allocations by the threads that allocated and freed them. */
 #include <stdlib.h>
 
 #include "session/data/error.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Sums up allocations by size. */
 #include <stdlib.h>
 
 #include "schemas/array.h"

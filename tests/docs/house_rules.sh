@@ -95,6 +95,12 @@ dialect=$(sources '*.c' '*.h' '*.cpp' '*.hpp' | grep -v '^tests/programs/' | xar
     code ~ /[!=]= NULL \?/ { print FILENAME ":" FNR ": " $0 }')
 [ -z "$dialect" ] || complain "pointers are tested by !p and p, sizeof has parentheses" "$dialect"
 
+# The first comment after the tag: in the file, or in the header of its name.
+silent=$(sources '*.c' '*.h' | grep -v '^tests/.*programs/' | while read -r file; do
+    [ "$file" != "${file%.c}" ] && [ -e "${file%.c}.h" ] || sed -n 2p "$file" | grep -q '^/\*' || echo "$file"
+done)
+[ -z "$silent" ] || complain "each file says what it is" "$silent"
+
 guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | while read -r header; do
     guard=MPROF_$(tr a-z/ A-Z_ <<<"${header%.h}")_H
     [ "$(grep -m1 '^#ifndef' "$header")" = "#ifndef $guard" ] || echo "$header: $guard"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The colours of categories: each name keeps its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

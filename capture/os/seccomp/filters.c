@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Keeps the filters of the process, and asks them whether they allow a call. */
 #include "capture/os/seccomp/seccomp.h"
 
 #include <linux/audit.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds out whether the process is under a filter. */
 #include "capture/os/seccomp/seccomp.h"
 
 #include <fcntl.h>

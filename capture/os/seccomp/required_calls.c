@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The system calls that the recorder makes, and the ones that filters forbid. */
 #include "capture/os/seccomp/seccomp.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A member of a record, as rules and writers see it. */
 #ifndef MPROF_INGEST_TYPES_DWARF_MEMBER_H
 #define MPROF_INGEST_TYPES_DWARF_MEMBER_H
 

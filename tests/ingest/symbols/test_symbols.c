@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The symbolizer on programs of the test, and its map of intervals. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Asks the engine for the answers of the boxes. */
 #include <stdlib.h>
 #include <string.h>
 

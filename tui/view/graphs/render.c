@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the graphs view: the list, the boxes and their lines, the text. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the leaks view: totals, groups, the stack of the selected group. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The lines of the overview as rows, for files and the clipboard. */
 #include "tui/screen/format.h"
 #include "tui/view/common/list.h"
 #include "tui/view/overview/overview.h"

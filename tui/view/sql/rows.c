@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The rows of a statement as a table that is sorted and scrolls. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

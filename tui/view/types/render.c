@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws the types view: totals, the table, the pane about the selected type. */
 #include <inttypes.h>
 
 #include "tui/screen/format.h"
