@@ -28,10 +28,11 @@ struct attach_result {
     char why[2048];        /* if it is not done: one line */
     char trace[PATH_MAX];  /* as the process sees it */
     uint64_t before_bytes; /* live before; UINT64_MAX: the allocator does not say */
-    uint32_t left;         /* that lead to other allocators */
+    uint32_t left;         /* modules that still call another allocator */
     double held_ms;        /* how long one thread was held */
 };
 
+/* Loads the recorder and begins the recording. */
 void attach_begin(const struct attach *attach, struct attach_result *result);
 /* Ends the recording and leaves the process's calls as they were. */
 void attach_end(const struct attach *attach, struct attach_result *result);

@@ -127,15 +127,15 @@ bool run_prepare_sandbox(struct run_arguments *arguments)
 }
 
 /* Writes the path of a library that lies beside the recorder. */
-static void name_beside(const char *library, const char *name, char path[RUN_BESIDE_MAX])
+static void name_beside(const char *library, const char *name, char path[RUN_LIBRARY_MAX])
 {
     const char *slash = strrchr(library, '/');
-    snprintf(path, RUN_BESIDE_MAX, "%.*s/%s", (int)(slash - library), library, name);
+    snprintf(path, RUN_LIBRARY_MAX, "%.*s/%s", (int)(slash - library), library, name);
 }
 
 /* Finds the library that an option needs. Returns false, after a message, if it is missing. */
 static bool find_beside(const struct run_places *places, const char *name, const char *option,
-                        char path[RUN_BESIDE_MAX])
+                        char path[RUN_LIBRARY_MAX])
 {
     name_beside(places->library, name, path);
     if (access(path, R_OK) == 0)
@@ -179,7 +179,7 @@ struct plugin {
 
 /* Finds a plug-in, which may have nothing to do: the program may have no such runtime. */
 static bool find_plugin(const struct run_places *places, const struct plugin *plugin,
-                        char path[RUN_BESIDE_MAX])
+                        char path[RUN_LIBRARY_MAX])
 {
     const char *name = strrchr(places->binary, '/');
     /* env finds the interpreter of a script. */

@@ -12,16 +12,16 @@
 
 #include "capture/run/arguments.h"
 
-#define RUN_BESIDE_MAX (PATH_MAX + 32)
+#define RUN_LIBRARY_MAX (PATH_MAX + 32)
 
 struct run_places {
     char library[PATH_MAX];
     char program[PATH_MAX];
-    char binary[PATH_MAX];          /* the program, or the interpreter of a script */
-    char sized[RUN_BESIDE_MAX];     /* libmprof_sized.so; empty: not preloaded */
-    char python[RUN_BESIDE_MAX];    /* libmprof_python.so; empty: not preloaded */
-    char ecl[RUN_BESIDE_MAX];       /* libmprof_ecl.so, in the same way */
-    char operators[RUN_BESIDE_MAX]; /* libmprof_operators.so; empty: not preloaded */
+    char binary[PATH_MAX];           /* the program, or the interpreter of a script */
+    char sized[RUN_LIBRARY_MAX];     /* libmprof_sized.so; empty: not preloaded */
+    char python[RUN_LIBRARY_MAX];    /* libmprof_python.so; empty: not preloaded */
+    char ecl[RUN_LIBRARY_MAX];       /* libmprof_ecl.so, in the same way */
+    char operators[RUN_LIBRARY_MAX]; /* libmprof_operators.so; empty: not preloaded */
 };
 
 /* Finds the library and stores its path (PATH_MAX bytes). Returns 0, or the exit status after a

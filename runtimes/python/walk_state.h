@@ -11,7 +11,7 @@
 /* One walk. */
 struct walk {
     const struct python_interpreter *interpreter;
-    bool guarded; /* holds the interpreter's end up */
+    bool guarded; /* the interpreter's end waits for it */
 };
 
 static inline uint64_t word_at(const void *object, unsigned offset)
