@@ -104,8 +104,7 @@ struct session_measure_part {
 
 /* The result of count, sum, avg, min, max, peak or growth. */
 struct session_measure {
-    const char
-        *name; /* as written: "count", "sum size", "growth start..end"; as long as it lives */
+    const char *name; /* as written: "sum size", "growth start..end". Lives as long as the result */
     enum session_unit unit;
     bool is_null;  /* avg, min or max of nothing: there is no value */
     bool negative; /* growth: the value counts below 0 */
@@ -148,8 +147,8 @@ size_t session_groups_keys(const struct session_group_set *set,
 struct session_group_key {
     bool is_null;
     uint64_t id;
-    const char
-        *text; /* NULL: no name. As long as the session. For a stack the call site's function */
+    /* NULL: no name. Lives as long as the session. For a stack the call site's function. */
+    const char *text;
 };
 /* Returns a key of a row. A row or key that does not exist gives null. */
 struct session_group_key session_group_key(const struct session_group_set *set, size_t row,

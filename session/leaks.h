@@ -30,8 +30,8 @@ enum session_leak_kind {
 
 struct session_leak {
     enum session_leak_kind kind;
-    const char
-        *why;       /* RUNTIME: its kind, as "stdio", or "garbage collector"; SUPPRESSED: pattern */
+    /* RUNTIME: its kind, as "stdio", or "garbage collector"; SUPPRESSED: the pattern. */
+    const char *why;
     uint32_t type;  /* the smallest id of that name, 0: unknown */
     bool exact;     /* the type of all blocks is exact, otherwise that of some is inferred */
     uint32_t stack; /* that of most bytes */

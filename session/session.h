@@ -110,8 +110,8 @@ struct session_process {
     int64_t pid;
     uint32_t machine; /* from 1: one boot of one host, with its own clock and memory */
     const char *program, *argv, *executable;
-    const char *ending,
-        *host; /* ending: "ended", "exec", "killed or running", …; host "": not known */
+    const char *ending; /* "ended", "exec", "killed or running", … */
+    const char *host;   /* "": not known */
     uint64_t start_ns, end_ns, allocations, frees, bytes, live_count, live_bytes;
     uint64_t peak_bytes, peak_ns;
 };

@@ -23,10 +23,9 @@ struct stack_sum {
 /* The way from a row to its position in a legend: the row has a code, the code a position. */
 struct color_map {
     enum session_color_by by;
-    enum column column; /* its value gives the code, if `by` has a column */
-    uint8_t *position;  /* by code */
-    uint8_t *
-        of_category; /* position by category: function, module, or the code; `categories` of them */
+    enum column column;   /* its value gives the code, if `by` has a column */
+    uint8_t *position;    /* by code */
+    uint8_t *of_category; /* position by category: a function, a module, or the code */
     uint32_t categories;
     uint64_t age_step_ns;
     struct session_legend legend;

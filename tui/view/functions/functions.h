@@ -50,8 +50,8 @@ struct functions {
     uint64_t total_bytes; /* of the selection, for percentages */
 
     bool edges_known;
-    const char *on_stack,
-        *call_site;          /* tests for the stacks of a name that several have, or NULL */
+    /* Tests for the stacks of a name that several functions have; NULL: one has it. */
+    const char *on_stack, *call_site;
     uint32_t edges_function; /* that the lists are of, in this selection */
     uint64_t edges_selections;
     struct {
