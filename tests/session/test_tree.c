@@ -347,7 +347,7 @@ static void follows_stacks(void **state)
     close_fixture();
 }
 
-/* What a node has besides its children is not known before they are there; a leaf has all. */
+/* The own part of a node is not known before its children are there; a leaf has all. */
 static void tells_what_is_self(void **state)
 {
     (void)state;

@@ -132,7 +132,7 @@ static void names_that_look_alike_differ(void **state)
 }
 
 /* Rows of a tree: siblings and others of one name, one that calls itself, one function twice, and
- * what is no function. */
+ * what is not a function. */
 static void branch_cell(void *context, size_t row, size_t column, struct table_cell *out)
 {
     static const struct {

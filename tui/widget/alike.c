@@ -36,7 +36,7 @@ static int room_of(const struct alike_field *field)
     return room > 0 ? room : 0;
 }
 
-/* Draws a text in a field, with an ellipsis before it if it is no name's beginning. */
+/* Draws a text in a field, with an ellipsis before it if it is not the beginning of a name. */
 static void put_text(const struct area *area, const struct alike_field *field, bool later,
                      const char *text)
 {
@@ -49,7 +49,7 @@ static void put_text(const struct area *area, const struct alike_field *field, b
         area_text(area, x + (width < room ? width : room), field->y, style, field->end);
 }
 
-/* Returns what a field shows in a column of its own, a space behind its end. */
+/* Returns the text of a field in a column of its own, with a space after its end. */
 static uint32_t glyph_at(const struct area *area, const struct alike_field *field, int column)
 {
     if (column >= field->width)
@@ -288,7 +288,7 @@ char *alike_difference(const struct alike_name *names, size_t count, size_t at,
     return out;
 }
 
-/* Puts behind names that are still equal what tells them apart. Returns false if memory is
+/* Adds to names that are still equal what tells them apart. Returns false if memory is
  * exhausted. */
 static bool add_differences(struct group *group)
 {

@@ -16,7 +16,7 @@
 struct alike_field {
     int x, y, width; /* in the area */
     size_t row;      /* for name() */
-    const char *end; /* what stays behind the name; NULL: nothing */
+    const char *end; /* what stays after the name; NULL: nothing */
 };
 
 #define ALIKE_ID_SIZE 24
@@ -40,7 +40,7 @@ char *alike_difference(const struct alike_name *names, size_t count, size_t at,
 /*
  * Writes the names again that look like another one: with their parameters or, if they still look
  * alike, from where they differ. A function that has the whole name of another
- * one gets behind it what alike_difference() writes.
+ * one gets what alike_difference() writes after it.
  */
 void alike_rewrite(const struct area *area, const struct alike_field *fields, size_t count,
                    struct alike_name (*name)(void *context, size_t row), void *context);

@@ -87,7 +87,7 @@ struct finding_columns {
     int rest;                                                 /* 0: not shown */
 };
 
-/* Where there is no room for all, what it is comes before what it is of. */
+/* In a narrow window the finding comes first, and its subject only if there is room. */
 static struct finding_columns finding_columns(const struct area *area)
 {
     const bool narrow = area->width < 60;

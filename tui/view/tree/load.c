@@ -246,8 +246,8 @@ static void run_filter_again(struct exploration *exploration)
     free(text);
 }
 
-/* Shows what was selected and in focus in the tree before. What is not there any more leaves the
- * hottest path selected, or everything shown. */
+/* Shows what was selected and in focus in the tree before. If that is not there any more, the
+ * hottest path is selected, or everything is shown. */
 static void take_places(struct tree_view *view, struct exploration *exploration,
                         const struct task_data *data)
 {
@@ -323,7 +323,7 @@ static bool run_test(struct session *session, struct selection *selection, void 
     struct session_error none;
     (void)selection;
     (void)error;
-    /* Nobody has asked for them yet: a node without its children or a test is no failure. */
+    /* Nobody has asked for them yet: a node without its children or a test is not a failure. */
     session_tree_expand(data->request.tree, data->request.node, &none);
     if (!session_tree_test(data->request.tree, data->request.node, data->test, sizeof(data->test),
                            &data->exact, &none))

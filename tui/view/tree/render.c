@@ -103,8 +103,8 @@ static void render_names(const struct tree_view *view, const struct exploration 
 
 enum { PART_SIZE = 3 * FORMAT_SIZE, MEASURE_SIZE = 3 * PART_SIZE };
 
-/* Writes bytes of a node, behind those of its function itself if these are not NULL, as in
- * "self 1.00 KiB of 3.00 KiB". */
+/* Writes bytes of a node, after those of its function itself if these are not NULL, as in "self
+ * 1.00 KiB of 3.00 KiB". */
 static const char *put_bytes(char *out, const char *about, uint64_t all, const uint64_t *self)
 {
     char whole[FORMAT_SIZE], part[FORMAT_SIZE];

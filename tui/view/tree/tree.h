@@ -27,7 +27,7 @@ enum tree_task {
 
 enum { TREE_PATH_MAX = 64, TREE_TEST_SIZE = 60000 };
 
-/* Where a node is, for another tree: its path from the root and, should that have more or fewer
+/* The place of a node, for another tree: its path from the root and, should that have more or fewer
  * frames there, its function on the path of a stack. */
 struct tree_place {
     uint32_t path[TREE_PATH_MAX], count; /* 0: nowhere */
