@@ -118,7 +118,7 @@ for row in csv.DictReader(open(sys.argv[1], encoding="utf-8", newline="")):
             sys.exit(f"{row[name]!r} in {name} of the file of: {sys.argv[2]}")
 PYTHON
 done
-# What `w` offers of a row is what SQL counts of its function, not of another one of its name.
+# `w` offers for a row what SQL counts for its function, not for another one of its name.
 printf '%s\n' 'key 4 b b C s Home Left w 2' dump >"$work/narrow.script"
 "$MPROF_BUILD/bin/mprof-tui" --script "$work/narrow.script" --size 80x24 "$session" >"$work/narrow.txt" || failed=1
 counted=$(sqlite3 "$session" "SELECT printf('%,d', count(*)) FROM allocation WHERE arena_id = 0 AND stack_id IN
