@@ -288,15 +288,24 @@ static pid_t take_stop(struct crowd *crowd, struct user_regs_struct *registers)
     return 0;
 }
 
+/* Tells whether all threads have ended, also those of which the kernel has not told it yet. */
+static bool crowd_has_ended(const struct crowd *crowd)
+{
+    size_t ended = 0;
+    for (size_t i = 0; i < crowd->count; i++)
+        ended += has_ended(crowd->target->process, crowd->threads[i]);
+    return ended == crowd->count;
+}
+
 /* Searches a thread at a safe point. Returns 0 if there is none in time. */
 static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct *registers)
 {
     const double end = run_steer_now() + seconds;
     double again = 0;
-    while (crowd->count > 0 && run_steer_now() < end) {
-        if (run_steer_now() >= again) {
+    while (run_steer_now() < end) {
+        if (crowd->count == 0 || run_steer_now() >= again) {
             again = run_steer_now() + AGAIN;
-            if (crowd_seize(crowd) < 0 && errno != ENOENT)
+            if ((crowd_seize(crowd) < 0 && errno != ENOENT) || crowd->count == 0)
                 return 0;
             for (size_t i = 0; i < crowd->count; i++)
                 ptrace(PTRACE_INTERRUPT, crowd->threads[i], NULL, NULL);
@@ -406,8 +415,13 @@ bool attach_threads_stop(struct attach_thread *held, const struct attach_target 
         return false;
     }
     held->thread = search(&crowd, seconds, &held->registers);
+    held->ended = held->thread == 0 && crowd_has_ended(&crowd);
     release(&crowd, held->thread);
     free(crowd.threads);
+    if (held->ended) {
+        snprintf(why, size, "it has ended");
+        return false;
+    }
     if (held->thread == 0) {
         snprintf(why, size,
                  "none of its threads came to a point where a library can be loaded within %.0f "

@@ -206,7 +206,7 @@ for time_of in range(20 * TIMES):
     target.process.kill()
     target.process.wait(timeout=60)
     said = run.communicate(timeout=60)[1]
-    check(run.returncode in (0, 1) and said.count("\n") == run.returncode, f"gone: {run.returncode} {said}")
+    check(run.returncode in (0, 1) and said.count("\n") == run.returncode and "none of its threads" not in said, f"gone: {run.returncode} {said}")
 
 # Programs that cannot be recorded.
 refused("no such process", "there is no such process", "--pid", "4194304", "-o", "no.bin")
