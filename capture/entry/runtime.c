@@ -140,32 +140,49 @@ static uint64_t put_collection(struct thread *thread, mprof_runtime runtime, boo
     return when;
 }
 
-/* Writes the last collection that has ended, in a trace that begins after it. */
-static void put_last(struct thread *thread, uint32_t runtime, uint32_t arena)
+/* Writes a collection that began at `began`, before the trace did. */
+static void put_earlier(struct thread *thread, mprof_runtime runtime, enum trace_collection state,
+                        uint64_t began, uint32_t arena)
 {
-    const uint64_t last = runtime < COLLECTING ? atomic_load(&collections.last[runtime]) : 0;
-    const uint32_t module = last ? stack_runtime_module(runtime, thread) : 0;
+    const uint32_t module = stack_runtime_module(runtime, thread);
     uint8_t *p = module ? thread_extended_begin(thread, 48) : NULL;
     uint64_t when;
     if (!p)
         return;
     p = thread_put_moment(thread, p, &when);
     p = trace_put_varint(p, module);
-    p = trace_put_varint(p, TRACE_COLLECTION_BEFORE);
-    p = trace_put_varint(p, when > last ? when - last : 0);
+    p = trace_put_varint(p, state);
+    p = trace_put_varint(p, began != 0 && when > began ? when - began : 0);
     p = trace_put_varint(p, arena);
     thread_extended_end(thread, TRACE_EXT_COLLECTION, p);
 }
 
-/* Writes the last collections in a trace that goes on from another, and begins those again that go
+static bool goes_on(mprof_runtime runtime)
+{
+    return atomic_load(&collections.now) >> runtime & 1;
+}
+
+/* Writes the last collection of an arena's runtime that has ended. If none has, the one that goes
  * on. */
+static void put_collected(struct thread *thread, uint32_t runtime, uint32_t arena)
+{
+    const uint64_t last = runtime < COLLECTING ? atomic_load(&collections.last[runtime]) : 0;
+    if (last != 0)
+        put_earlier(thread, runtime, TRACE_COLLECTION_BEFORE, last, arena);
+    else if (runtime < COLLECTING && goes_on(runtime))
+        put_earlier(thread, runtime, TRACE_COLLECTION_BEGINS,
+                    atomic_load(&collections.began[runtime]), arena);
+}
+
+/* Begins the collections again that go on, in a trace that goes on from another, and writes the
+ * last ones that have ended. */
 static void go_on(struct thread *thread)
 {
-    const uint32_t all = atomic_load(&collections.now);
-    arenas_collected(thread, put_last);
     for (mprof_runtime runtime = 1; runtime < COLLECTING; runtime++)
-        if (all >> runtime & 1)
-            put_collection(thread, runtime, true);
+        if (goes_on(runtime))
+            put_earlier(thread, runtime, TRACE_COLLECTION_BEGINS,
+                        atomic_load(&collections.began[runtime]), 0);
+    arenas_collected(thread, put_collected);
 }
 
 /* Notes that the collection of a runtime has ended. */

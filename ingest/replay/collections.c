@@ -42,7 +42,7 @@ static void end(struct collections *collections, uint32_t place, bool whole, uin
     row->ended = true;
     row->end_ns = ns;
     runtime->has_ended_one = true;
-    runtime->last_ns = (int64_t)row->begin_ns;
+    runtime->last_ns = runtime->began_ns;
 }
 
 bool collections_before(struct collections *collections, uint32_t runtime, int64_t before_ns)
@@ -69,11 +69,24 @@ bool collections_mark(struct collections *collections, uint32_t runtime, bool be
     if (!begins)
         return true;
     of->row = collections->count;
+    of->began_ns = (int64_t)ns;
     of->collects = true;
     collections->open++;
     collections->open_sum += place;
     collections->rows[collections->count++] =
         (struct collection_row){.runtime = runtime, .begin_ns = ns};
+    return true;
+}
+
+bool collections_go_on(struct collections *collections, uint32_t runtime, int64_t before_ns)
+{
+    uint32_t place = find(collections, runtime);
+    if (place != INDEX_NONE && collections->runtimes[place].collects)
+        return true;
+    if (!collections_mark(collections, runtime, true, 0))
+        return false;
+    place = find(collections, runtime);
+    collections->runtimes[place].began_ns = -before_ns;
     return true;
 }
 

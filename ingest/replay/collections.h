@@ -24,6 +24,7 @@ struct collecting_runtime {
     bool collects;      /* its last row has not ended */
     bool has_ended_one; /* last_ns is set */
     size_t row;         /* its last one */
+    int64_t began_ns;   /* when that one began; below 0: before the trace */
     int64_t last_ns;    /* when the last collection that ended began; below 0: before the trace */
 };
 
@@ -43,6 +44,10 @@ void collections_free(struct collections *collections);
 /* Notes that a collection begins or has ended. An end without a beginning says nothing. False if
  * memory is exhausted. */
 bool collections_mark(struct collections *collections, uint32_t runtime, bool begins, uint64_t ns);
+
+/* Notes a collection that goes on from the trace before, and began so many ns before this one. Its
+ * row begins at 0. Later calls for the same one do nothing. False if memory is exhausted. */
+bool collections_go_on(struct collections *collections, uint32_t runtime, int64_t before_ns);
 
 /* Notes the last collection before the trace, so many ns before its beginning. False if memory is
  * exhausted. */

@@ -142,10 +142,13 @@ static bool mark_collection(struct replay *replay, const struct trace_event *eve
     const struct trace_extension *extension = event->extension;
     const uint32_t id = extension->module <= UINT32_MAX ? (uint32_t)extension->module : 0;
     const struct module_row *module = id ? trace_scan_module(replay->scan, id) : NULL;
-    if (module && module->runtime && extension->begins == TRACE_COLLECTION_BEFORE)
-        return collections_before(&replay->collections, id,
-                                  (int64_t)replay_before_ns(replay, event, extension->age)) &&
-               replay_collected_before(replay, extension->arena, id);
+    if (module && module->runtime && extension->earlier) {
+        const int64_t before_ns = (int64_t)replay_before_ns(replay, event, extension->age);
+        const bool noted = extension->begins == TRACE_COLLECTION_BEFORE
+                               ? collections_before(&replay->collections, id, before_ns)
+                               : collections_go_on(&replay->collections, id, before_ns);
+        return noted && replay_collected_before(replay, extension->arena, id);
+    }
     if (module && module->runtime && extension->begins <= TRACE_COLLECTION_BEGINS)
         return collections_mark(&replay->collections, id,
                                 extension->begins == TRACE_COLLECTION_BEGINS, replay->now_ns);

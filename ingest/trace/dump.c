@@ -167,7 +167,7 @@ static void put_runtime(FILE *out, const struct trace_extension *extension)
                 : extension->begins == TRACE_COLLECTION_BEFORE ? "before"
                                                                : "ended",
                 extension->module);
-        if (extension->begins == TRACE_COLLECTION_BEFORE)
+        if (extension->earlier)
             fprintf(out, " age %" PRIu64 " arena %" PRIu64, extension->age, extension->arena);
         break;
     }

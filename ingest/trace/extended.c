@@ -217,7 +217,10 @@ static void get_timed(struct payload *payload, struct trace_extension *extension
     case TRACE_EXT_COLLECTION:
         extension->module = number(payload);
         extension->begins = number(payload);
-        if (extension->begins == TRACE_COLLECTION_BEFORE) {
+        extension->earlier =
+            extension->begins == TRACE_COLLECTION_BEFORE ||
+            (extension->begins == TRACE_COLLECTION_BEGINS && payload->at < payload->end);
+        if (extension->earlier) {
             extension->age = number(payload);
             extension->arena = number(payload);
         }

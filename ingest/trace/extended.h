@@ -28,6 +28,7 @@ struct trace_extension {
     uint64_t protection, offset, alignment;
     uint64_t block_kind, number, line, begins; /* of runtimes; begins: enum trace_collection */
     uint64_t kind, age, trace;                 /* age: ticks; trace: id of the trace before */
+    uint64_t earlier;                          /* 1: the collection began before this trace */
     uint64_t resident, reason, resumed, monotonic_ns;
     uint64_t pid, parent_pid, parent_trace, flags, argument_count;
     uint64_t fork_before, fork_after; /* ticks, 0: not known */

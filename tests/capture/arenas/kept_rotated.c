@@ -10,11 +10,11 @@
 
 enum { OLD = 10, LATER = 5 };
 
-static char cells[64][64];
+static char cells[64][64], other_cells[5][64];
 static void *volatile sink;
 static unsigned used;
-static mprof_runtime toy;
-static mprof_arena heap;
+static mprof_runtime toy, other;
+static mprof_arena heap, others;
 static mprof_kind cons;
 
 static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
@@ -44,9 +44,23 @@ static void wait_for_byte(void)
     (void)!read(STDIN_FILENO, &byte, 1);
 }
 
+static const struct mprof_runtime_calls calls = {frames, name};
+
+/* Begins the first collection of another runtime, which takes two blocks and does not end yet. */
+static void begin_first(void)
+{
+    other = mprof_runtime_create("other", &calls, NULL);
+    others = mprof_arena_create("others", 0);
+    for (unsigned i = 0; i < 5; i++)
+        mprof_arena_alloc(others, other_cells[i], 32, 1);
+    mprof_collection(other, 1);
+    mprof_collected(others, other_cells[0]);
+    mprof_collected(others, other_cells[1]);
+    mprof_arena_alloc(others, other_cells[0], 48, 1);
+}
+
 int main(void)
 {
-    static const struct mprof_runtime_calls calls = {frames, name};
     toy = mprof_runtime_create("toy", &calls, NULL);
     cons = mprof_kind_create(toy, "cons");
     heap = mprof_arena_create("cells", 0);
@@ -62,8 +76,11 @@ int main(void)
     wait_for_byte();
     make(2, 480);
     mprof_arena_free(heap, cells[4]);
+    begin_first();
     wait_for_byte();
+    mprof_collection(other, 0);
     mprof_collection(toy, 1); /* does not end in this trace */
+    make(3, 640);
     wait_for_byte();
     mprof_collected(heap, cells[OLD]);
     mprof_collection(toy, 0);
