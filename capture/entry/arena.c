@@ -383,33 +383,59 @@ static bool is_recorded(mprof_arena arena, void *address)
                       : sample_mean == 0 || arena_sample_has(arena % ARENA_SLOTS, address);
 }
 
-/* Writes the type of a block: `value` is a symbol's address in the module, or a kind's number. */
-static void put_type(struct thread *thread, mprof_arena arena, const void *address, uint32_t module,
-                     uint64_t value, size_t count, size_t object_size)
+/* Writes the type of a block. `value` is the symbol's address in its module, or the kind. */
+static void put_type(struct thread *thread, mprof_arena arena, uint64_t address,
+                     const struct told_type *type, uint64_t value)
 {
     uint8_t *p = thread_extended_begin(thread, 80);
     if (!p)
         return;
     p = thread_put_when(thread, p);
     p = trace_put_varint(p, arena);
-    p = trace_put_varint(p, (uintptr_t)address);
-    p = trace_put_varint(p, module);
+    p = trace_put_varint(p, address);
+    p = trace_put_varint(p, type->module);
     p = trace_put_varint(p, value);
-    p = trace_put_varint(p, count);
-    p = trace_put_varint(p, object_size);
+    p = trace_put_varint(p, type->count);
+    p = trace_put_varint(p, type->size);
     thread_extended_end(thread, TRACE_EXT_TYPE, p);
+}
+
+/* Writes the type of a block once more, in a trace that begins with it. Where the symbol was, there
+ * may be another module by now. */
+static void put_told(struct thread *thread, const struct live_block *block)
+{
+    const struct told_type *told = &block->told;
+    uint32_t module = 0;
+    uint64_t value = told->kind;
+    if (told->symbol ? stack_place(told->symbol, &module, &value, thread) && module == told->module
+                     : kinds_module(thread, told->kind) == told->module)
+        put_type(thread, block->arena, block->address, told, value);
+}
+
+/* Keeps the type of a block, for the traces that may begin with it. */
+static void keep_type(mprof_arena arena, const void *address, const struct told_type *type)
+{
+    if (!atomic_load_explicit(&rotate_tell, memory_order_relaxed))
+        atomic_store(&rotate_tell, put_told);
+    if (arena == 0)
+        event_filter_tell(address, type);
+    else
+        arena_sample_tell(arena % ARENA_SLOTS, address, type);
 }
 
 ENTRY_POINT void mprof_type(mprof_arena arena, void *address, const void *symbol, size_t count,
                             size_t object_size)
 {
     struct thread *thread = address ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
-    uint32_t module;
+    struct told_type type = {.symbol = symbol, .count = count, .size = object_size};
     uint64_t value;
     if (!thread)
         return;
-    if (is_recorded(arena, address) && stack_place(symbol, &module, &value, thread))
-        put_type(thread, arena, address, module, value, count, object_size);
+    if (is_recorded(arena, address) && stack_place(symbol, &type.module, &value, thread)) {
+        put_type(thread, arena, (uintptr_t)address, &type, value);
+        if (sample_mean)
+            keep_type(arena, address, &type);
+    }
     recorder_leave();
 }
 
@@ -418,8 +444,12 @@ ENTRY_POINT void mprof_type_kind(mprof_arena arena, void *address, mprof_kind ki
     struct thread *thread = address && kind ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
     if (!thread)
         return;
-    const uint32_t module = is_recorded(arena, address) ? kinds_module(thread, kind) : 0;
-    if (module)
-        put_type(thread, arena, address, module, kind, 0, 0);
+    const struct told_type type = {
+        .kind = kind, .module = is_recorded(arena, address) ? kinds_module(thread, kind) : 0};
+    if (type.module) {
+        put_type(thread, arena, (uintptr_t)address, &type, kind);
+        if (sample_mean)
+            keep_type(arena, address, &type);
+    }
     recorder_leave();
 }

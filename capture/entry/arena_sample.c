@@ -67,6 +67,11 @@ bool arena_sample_has(uint32_t place, const void *address)
     return sampled_blocks_has(sample_key(place, address));
 }
 
+void arena_sample_tell(uint32_t place, const void *address, const struct told_type *type)
+{
+    sampled_blocks_tell(sample_key(place, address), type);
+}
+
 void arena_sample_reset(struct arena_sample *sample, uint32_t place)
 {
     for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {

@@ -37,6 +37,8 @@ bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *
 /* Keeps what is known of a block that was taken, for the next trace of the recording. */
 void arena_sample_describe(uint32_t place, const struct live_block *block);
 bool arena_sample_has(uint32_t place, const void *address);
+/* Keeps the type that the program tells of such a block. */
+void arena_sample_tell(uint32_t place, const void *address, const struct told_type *type);
 /* Forgets all blocks of the arena. */
 void arena_sample_reset(struct arena_sample *sample, uint32_t place);
 

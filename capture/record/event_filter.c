@@ -70,6 +70,12 @@ void event_filter_describe(const struct live_block *block)
         sampled_blocks_describe(block->address, block);
 }
 
+void event_filter_tell(const void *address, const struct told_type *type)
+{
+    if (sample_mean)
+        sampled_blocks_tell((uintptr_t)address, type);
+}
+
 static uint32_t current_state(void)
 {
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed);

@@ -42,6 +42,8 @@ bool event_filter_allocation(struct thread *thread, const void *frame, const voi
 void event_filter_arena(struct thread *thread, const void *frame);
 /* Keeps what is known of a block of the heap that a sample has taken. */
 void event_filter_describe(const struct live_block *block);
+/* Keeps the type that the program tells of such a block. */
+void event_filter_tell(const void *address, const struct told_type *type);
 /* Tells whether the end of the block is recorded. Call it before the real free. */
 bool event_filter_free(struct thread *thread, const void *address);
 /* Tells whether the live block may have been recorded. */

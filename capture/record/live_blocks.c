@@ -62,7 +62,7 @@ void live_blocks_remove(uint32_t number)
     } while (!atomic_compare_exchange_weak(&pool.free, &head, next));
 }
 
-const struct live_block *live_blocks_get(uint32_t number)
+struct live_block *live_blocks_get(uint32_t number)
 {
     return &pool.places[number].block;
 }

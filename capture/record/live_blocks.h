@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A type that the program has told. All zero: none. */
+struct told_type {
+    const void *symbol;   /* NULL: it is a kind */
+    uint64_t count, size; /* objects, and bytes of one; 0: not told */
+    uint32_t module;      /* of the symbol, or of the kind's runtime */
+    uint32_t kind;
+};
+
 struct live_block {
     uint64_t address; /* 0: the entry is free */
     uint64_t size, ticks;
@@ -19,6 +27,7 @@ struct live_block {
     uint8_t kind; /* enum trace_alloc_kind */
     uint8_t log2_alignment;
     uint16_t type; /* of mprof_kind_create(); 0: not known */
+    struct told_type told;
 };
 
 /* Makes the pool for at most `most` blocks. False if there is no memory. */
@@ -28,7 +37,7 @@ bool live_blocks_init(uint32_t most);
 uint32_t live_blocks_add(const struct live_block *block);
 void live_blocks_remove(uint32_t number);
 /* Returns the block of a number that was added and not removed. */
-const struct live_block *live_blocks_get(uint32_t number);
+struct live_block *live_blocks_get(uint32_t number);
 
 /* Goes through all blocks, which may be changed but not removed. `at` begins as 0. Returns NULL
  * after the last one. */

@@ -24,6 +24,8 @@
 
 void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block);
 
+void (*_Atomic rotate_tell)(struct thread *thread, const struct live_block *block);
+
 void (*_Atomic rotate_go_on)(struct thread *thread);
 
 static bool rotate_possible;
@@ -83,7 +85,17 @@ static void put_threads(struct thread *thread)
     }
 }
 
-/* Writes the live blocks, and before them what they name. */
+/* Writes the types that the program has told of the live blocks. */
+static void put_types(struct thread *thread)
+{
+    void (*tell)(struct thread *, const struct live_block *) = atomic_load(&rotate_tell);
+    const struct live_block *block;
+    for (uint32_t at = 0; tell && (block = live_blocks_next(&at));)
+        if (block->told.module)
+            tell(thread, block);
+}
+
+/* Writes the live blocks, before them what they name, and their types after them. */
 static void put_blocks(struct thread *thread)
 {
     struct live_block *block;
@@ -101,6 +113,7 @@ static void put_blocks(struct thread *thread)
             introduce(thread, block);
         put_live(thread, block);
     }
+    put_types(thread);
 }
 
 /* Writes the first records of the next trace. */

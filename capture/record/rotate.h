@@ -18,6 +18,10 @@ struct live_block;
 extern void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block)
     __attribute__((visibility("hidden")));
 
+/* Writes the type that the program has told of a block. NULL: it has told none. */
+extern void (*_Atomic rotate_tell)(struct thread *thread, const struct live_block *block)
+    __attribute__((visibility("hidden")));
+
 /* Writes what goes on in runtimes, at the end of what a trace begins with. NULL: nothing does. */
 extern void (*_Atomic rotate_go_on)(struct thread *thread) __attribute__((visibility("hidden")));
 

@@ -91,17 +91,28 @@ void sampled_blocks_describe(uint64_t key, const struct live_block *block)
     atomic_store(&notes[slot - table], live_blocks_add(block));
 }
 
-bool sampled_blocks_known(uint64_t key, struct live_block *block)
+/* Returns what is known of a block. NULL: nothing is. */
+static struct live_block *find_note(uint64_t key)
 {
     /* Most blocks were not taken. */
-    if (!atomic_load_explicit(&sampled_blocks_filter[sampled_blocks_hash(key) >> 48],
-                              memory_order_relaxed))
-        return false;
-    const _Atomic uint64_t *slot = blocks_slot(key, key);
+    const _Atomic uint64_t *slot = sampled_blocks_may_have(key) ? blocks_slot(key, key) : NULL;
     const uint32_t number = slot ? atomic_load(&notes[slot - table]) : 0;
-    if (number)
-        *block = *live_blocks_get(number);
-    return number != 0;
+    return number ? live_blocks_get(number) : NULL;
+}
+
+bool sampled_blocks_known(uint64_t key, struct live_block *block)
+{
+    const struct live_block *known = find_note(key);
+    if (known)
+        *block = *known;
+    return known != NULL;
+}
+
+void sampled_blocks_tell(uint64_t key, const struct told_type *type)
+{
+    struct live_block *known = find_note(key);
+    if (known)
+        known->told = *type;
 }
 
 bool sampled_blocks_remove_slow(uint64_t address)

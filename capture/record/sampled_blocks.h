@@ -42,6 +42,9 @@ bool sampled_blocks_init(void);
 void sampled_blocks_describe(uint64_t key, const struct live_block *block);
 /* Gets what is known of a block. Returns false if nothing is. */
 bool sampled_blocks_known(uint64_t key, struct live_block *block);
+/* Keeps the type of a block that was described, in place of an earlier one. Does nothing if nothing
+ * is known of the block. */
+void sampled_blocks_tell(uint64_t key, const struct told_type *type);
 
 /* Adds a block. Returns false if neither place has a free slot. */
 bool sampled_blocks_add(uint64_t address);

@@ -3,10 +3,10 @@
  * Does the same work each time it runs, and goes on when it is told. usage: rotates [MILLISECONDS]
  *
  * Each line of the input is a step: it replaces blocks in a table, by malloc, calloc, realloc and
- * aligned_alloc, and blocks of an arena, and answers with the number of the step. A point frees
- * one of many small blocks; the end frees the rest. A runtime owns the arena: its function is on
- * the stacks, and while the program waits for input, its collection goes on. With a number of
- * milliseconds it takes that long instead and reads no input.
+ * aligned_alloc, and blocks of an arena, tells the types of some, and answers with the number of
+ * the step. A point frees one of many small blocks; the end frees the rest. A runtime owns the
+ * arena: its function is on the stacks, and while the program waits for input, its collection goes
+ * on. With a number of milliseconds it takes that long instead and reads no input.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ static mprof_arena pool;
 static char pool_bytes[1000][64];
 static mprof_runtime toy;
 static mprof_kind cells[2];
+static const char widget_tag; /* represents a type, by its name */
 
 static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
 {
@@ -46,7 +47,7 @@ static uint32_t draw(uint32_t below)
     return (state >> 8) % below;
 }
 
-static void replace(uint32_t at)
+static void renew(uint32_t at)
 {
     const size_t size = draw(2000);
     switch (at % 4) {
@@ -67,6 +68,23 @@ static void replace(uint32_t at)
     }
 }
 
+/* Half of the blocks of malloc() have a type that the program tells. */
+static void replace(uint32_t at)
+{
+    renew(at);
+    if (at % 16 == 3)
+        mprof_type(0, kept[at], &widget_tag, 0, 8);
+    else if (at % 16 == 7)
+        mprof_type_kind(0, kept[at], cells[1]);
+}
+
+static void take(uint32_t at)
+{
+    mprof_arena_alloc_kind(pool, pool_bytes[at], 64, 1, cells[at % 2]);
+    if (at % 4 == 2)
+        mprof_type(pool, pool_bytes[at], &widget_tag, 0, 16);
+}
+
 static void step(void)
 {
     for (int i = 0; i < STEP; i++)
@@ -74,7 +92,7 @@ static void step(void)
     for (int i = 0; i < 100; i++) {
         const uint32_t at = draw(1000);
         mprof_arena_free(pool, pool_bytes[at]);
-        mprof_arena_alloc_kind(pool, pool_bytes[at], 64, 1, cells[at % 2]);
+        take(at);
     }
 }
 
@@ -94,8 +112,8 @@ int main(int argc, char **argv)
     cells[0] = mprof_kind_create(toy, "even");
     cells[1] = mprof_kind_create(toy, "odd");
     pool = mprof_arena_create("pool", 0);
-    for (int i = 0; i < 1000; i++)
-        mprof_arena_alloc_kind(pool, pool_bytes[i], 64, 1, cells[i % 2]);
+    for (uint32_t i = 0; i < 1000; i++)
+        take(i);
     for (uint32_t i = 0; i < KEPT; i++)
         replace(i);
     if (argc > 1) {
