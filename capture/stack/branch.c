@@ -49,7 +49,6 @@ static void branch_fill(struct stack_branch *branch, const struct stack_kept *to
 {
     for (uint32_t i = 0; i < STACK_BRANCH_NEAR; i++)
         branch->pairs[i] = packed[i < count ? i : 0];
-    branch->node = top->node;
     branch->base_node = outer->node;
     branch->head |= top->pc;
     if (!(branch->head & STACK_BRANCH_FAR_FLAG))
@@ -60,7 +59,8 @@ static void branch_fill(struct stack_branch *branch, const struct stack_kept *to
     branch->base_rbp = outer->rbp;
 }
 
-void stack_branch_keep(struct stack_thread *thread, uint32_t base)
+void stack_branch_keep(struct stack_thread *thread, uint32_t base, uint32_t node,
+                       struct stack_branch_lists *lists, uint64_t list)
 {
     const struct stack_kept *outer = &thread->kept[base];
     const struct stack_kept *top = &thread->kept[thread->count - 1];
@@ -75,10 +75,13 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base)
     if (!leaf->pc) /* a leaf that changes would hide the branches that were put under it */
         *leaf = (struct stack_branch_leaf){top->pc,
                                            thread->pairs[(top - 1)->pair_end].address - top->sp};
-    const struct stack_branch_key key = stack_branch_key(thread, top->pc, top->sp);
+    const struct stack_branch_key key = stack_branch_key(thread, top->pc, top->sp, list);
     const uint32_t way = way_choose(thread->branches, &key);
     struct stack_branch *branch = &thread->branches->ways[key.set][way];
     thread->branches->tags[key.set][way] = key.tag;
+    if (lists)
+        lists->of[key.set][way] = list;
+    branch->node = node;
     bool far = count > STACK_BRANCH_NEAR || top->needs_rbp || outer->needs_rbp;
     branch->head = (uint64_t)base << STACK_BRANCH_BASE_SHIFT | (far ? STACK_BRANCH_FAR_FLAG : 0) |
                    (top->needs_rbp ? STACK_BRANCH_RBP_FLAG : 0) |

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/stack/pairs.h"
 #include "capture/stack/thread_state.h"
 
 #define STACK_BRANCH_SETS_LOG2 9u
@@ -76,6 +77,12 @@ struct stack_branches {
     uint32_t kept;                                                  /* in full sets */
 };
 
+/* With a runtime, a branch is one of a merged stack (runtime_stack.h), which also depends on the
+ * frames of the runtime. This holds the hash of these for each branch. */
+struct stack_branch_lists {
+    uint64_t of[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];
+};
+
 struct stack_branch_key {
     uint32_t set;
     uint64_t tag; /* the stack pointer's distance from the stack's top, and 24 bits of a hash */
@@ -88,13 +95,14 @@ static inline struct stack_branch_leaf *stack_branch_leaf(const struct stack_thr
                 ->leaves[(pc ^ pc >> STACK_BRANCH_LEAVES_LOG2) % (1u << STACK_BRANCH_LEAVES_LOG2)];
 }
 
-/* `sp` must lie on the thread's own stack, in a frame that is running. */
-static inline struct stack_branch_key stack_branch_key(const struct stack_thread *thread,
-                                                       uint64_t pc, uint64_t sp)
+/* `sp` must lie on the thread's own stack, in a frame that is running. `list` is the hash of the
+ * frames of a runtime (struct stack_branch_lists); 0: there is no runtime. */
+static inline __attribute__((always_inline)) struct stack_branch_key
+stack_branch_key(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t list)
 {
     const struct stack_branch_leaf *leaf = stack_branch_leaf(thread, pc);
     uint64_t left = thread->memory.own_high - sp;
-    uint64_t hash = pc + (sp << 7);
+    uint64_t hash = pc + (sp << 7) + list;
     if (leaf->pc == pc && leaf->offset < left - 8) {
         uint64_t caller = *(const uint64_t *)(sp + leaf->offset);
         hash += caller << 21 | caller >> 43;
@@ -143,10 +151,38 @@ stack_branch_base(const struct stack_branch *branch, const struct stack_thread *
     return base;
 }
 
+/*
+ * Returns the node of a stack whose inner part was walked before, or 0 if none is the same. `lists`
+ * and `list` are those of stack_branch_keep().
+ */
+static inline __attribute__((always_inline)) uint32_t
+stack_branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t rbp,
+                  const struct stack_branch_lists *lists, uint64_t list)
+{
+    if (!stack_memory_is_own(&thread->memory, sp))
+        return 0;
+    struct stack_branch_key key = stack_branch_key(thread, pc, sp, list);
+    const uint64_t *tags = thread->branches->tags[key.set];
+    for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
+        if (tags[way] != key.tag || (lists && lists->of[key.set][way] != list))
+            continue;
+        const struct stack_branch *branch = &thread->branches->ways[key.set][way];
+        const struct stack_kept *base = stack_branch_base(branch, thread, pc, sp, rbp);
+        if (base && pairs_same(thread->pairs, base->pair_end))
+            return branch->node;
+    }
+    return 0;
+}
+
 /* Forgets all branches. */
 void stack_branch_clear(struct stack_thread *thread);
 
-/* Keeps the frames inward of kept[base] as a branch, unless they depend on too many words. */
-void stack_branch_keep(struct stack_thread *thread, uint32_t base);
+/*
+ * Keeps the frames inward of kept[base] as a branch of a stack whose innermost node is `node`,
+ * unless they depend on too many words. With a runtime, `list` is the hash of its frames, and is
+ * kept in `lists`; NULL and 0: there is none.
+ */
+void stack_branch_keep(struct stack_thread *thread, uint32_t base, uint32_t node,
+                       struct stack_branch_lists *lists, uint64_t list);
 
 #endif

@@ -6,12 +6,17 @@
  * pass from the outermost frame inward merges them. With one runtime, the pass begins where the
  * stack differs from the last one. It only computes the paths of the frames. Their nodes are found
  * afterwards: the table of all nodes is large, so its cache lines need time to arrive.
+ *
+ * With one runtime, a stack is known without a merge if the runtime's frames are those of the last
+ * merge and the native frames are the kept ones or a branch on them (branch.h). For that, each kept
+ * frame has the node that it has in the merged stack. This node tells all that lies outside of it.
  */
 #include "capture/stack/runtime_stack.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
 #include "capture/stack/pairs.h"
 #include "capture/stack/runtimes.h"
@@ -22,6 +27,7 @@ struct evaluated {
     struct mprof_frame frame; /* as the runtime gave it */
     uint64_t pc;              /* its pseudo pc */
     uint64_t place;           /* where on the native stack; 0: inside all native frames */
+    uint64_t list;            /* a hash of this one and of those outside of it */
 };
 
 /* A frame of the merged stack. */
@@ -43,11 +49,16 @@ struct runtime_stack {
     uint32_t merged_count;
     uint32_t natives;   /* the outermost so many native frames of `merged` are kept ones */
     enum stack_end end; /* of `merged` */
+    uint32_t listed;    /* so many frames of `last` have their hash */
+    uint32_t result;    /* node of `merged`; 0: its native frames are not the kept ones */
+    uint64_t list;      /* hash of the runtime's frames in `merged`; 0: the kept frames do not have
+                         * their nodes in it */
     struct mprof_frame_name name;
     struct mprof_frame *asked; /* room for `limit` frames, as runtimes write them */
     struct evaluated *last;    /* room for `limit` frames of all runtimes together */
     struct merged *merged;     /* room for 2 × limit frames and an end */
     struct merged recent[RECENT];
+    struct stack_branch_lists lists; /* of the thread's branches */
 };
 
 /* One merge. */
@@ -95,6 +106,7 @@ void runtime_stack_clear(struct stack_thread *thread)
 {
     struct runtime_stack *stack = thread->runtime;
     stack->merged_count = 0;
+    stack->list = 0;
     if (stack->merged)
         memset(stack->recent, 0, sizeof(stack->recent));
 }
@@ -135,6 +147,24 @@ static void read_runtime(struct merge *merge, uint32_t index)
     }
     merge->next[index] = first;
     merge->total = merge->end[index] = first + count;
+}
+
+/* Returns a hash of the frames of the only runtime. 0: there are several. */
+static uint64_t hash_list(const struct merge *merge)
+{
+    struct runtime_stack *stack = merge->stack;
+    uint32_t at = merge->unchanged < stack->listed ? merge->unchanged : stack->listed;
+    uint64_t list = at > 0 ? stack->last[at - 1].list : 0;
+    if (merge->runtimes != 1)
+        return 0;
+    for (; at < merge->total; at++) {
+        struct evaluated *frame = &stack->last[at];
+        list = context_tree_path(list, frame->pc, CONTEXT_TREE_RUNTIME);
+        list = context_tree_path(list, frame->place, CONTEXT_TREE_RUNTIME);
+        frame->list = list;
+    }
+    stack->listed = merge->total;
+    return list | 1;
 }
 
 /* Merges a frame that the last stack did not have there. Its node is known if the thread has found
@@ -291,6 +321,56 @@ static void find_native(struct stack_thread *thread, const uint64_t *entry, bool
     stack_walk_frames(thread, guess, walked);
 }
 
+/* Returns the node of a stack of which the frames of the runtime are those of the last merge. 0:
+ * its native frames are not known. */
+static uint32_t find_known(const struct stack_thread *thread, const uint64_t *entry, uint64_t list)
+{
+    const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
+    const struct runtime_stack *stack = thread->runtime;
+    if (thread->count == 0)
+        return 0;
+    const struct stack_kept *top = &thread->kept[thread->count - 1];
+    if (stack->result != 0 && frame_equal(top, pc, sp, rbp, false) &&
+        pairs_same(thread->pairs, top->pair_end))
+        return stack->result;
+    return stack_branch_find(thread, pc, sp, rbp, &stack->lists, list);
+}
+
+/* Gives the kept frames their nodes: those that were walked, and those in whose place the merged
+ * stack has another frame than before. `all`: no frame has its node yet. */
+static void keep_nodes(const struct merge *merge, struct stack_thread *thread,
+                       const struct stack_walked *walked, bool all)
+{
+    const uint32_t first = merge->same != 0 ? merge->at : merge->first;
+    for (uint32_t at = merge->at; at-- > 0;) {
+        const struct merged *merged = &merge->stack->merged[at];
+        if (!all && at < first && merged->natives <= walked->outer_count)
+            break;
+        if (merged->frame <= TRACE_FRAME_EXACT && merged->natives <= thread->count)
+            thread->kept[merged->natives - 1].node = merged->node;
+    }
+}
+
+/* Notes what the next stacks can be compared with. `list` is the hash of the runtime's frames. */
+static void keep_merged(const struct merge *merge, struct stack_thread *thread,
+                        const struct stack_walked *walked, uint32_t node, uint64_t list)
+{
+    struct runtime_stack *stack = merge->stack;
+    const bool all = stack->list == 0;
+    stack->natives = walked->kept;
+    stack->list = 0;
+    stack->result = 0;
+    if (node == 0 || list == 0 || walked->kept == 0)
+        return;
+    keep_nodes(merge, thread, walked, all);
+    stack->list = list;
+    if (walked->kept != walked->outer_count + walked->inner_count)
+        return;
+    stack->result = node;
+    if (walked->outer_count > 0 && walked->inner_count > 0)
+        stack_branch_keep(thread, walked->outer_count - 1, node, &stack->lists, list);
+}
+
 uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entry, bool guess,
                                void *context)
 {
@@ -305,8 +385,13 @@ uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entr
     merge.runtimes = runtimes_count();
     for (uint32_t index = 0; index < merge.runtimes; index++)
         read_runtime(&merge, index);
+    const uint64_t list = hash_list(&merge);
+    uint32_t node = list != 0 && merge.stack->list == list ? find_known(thread, entry, list) : 0;
+    if (node != 0)
+        return node;
     find_native(thread, entry, guess, &walked);
     put_all(&merge, &walked);
-    merge.stack->natives = walked.kept;
-    return find_nodes(&merge);
+    node = find_nodes(&merge);
+    keep_merged(&merge, thread, &walked, node, list);
+    return node;
 }

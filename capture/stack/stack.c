@@ -128,25 +128,6 @@ void stack_thread_init(struct stack_thread *thread)
         stack_memory_init(&thread->memory);
 }
 
-/* Returns the node of a stack whose inner part was walked before, or 0 if none is the same. */
-static inline __attribute__((always_inline)) uint32_t
-branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t rbp)
-{
-    if (!stack_memory_is_own(&thread->memory, sp))
-        return 0;
-    struct stack_branch_key key = stack_branch_key(thread, pc, sp);
-    const uint64_t *tags = thread->branches->tags[key.set];
-    for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
-        if (tags[way] != key.tag)
-            continue;
-        const struct stack_branch *branch = &thread->branches->ways[key.set][way];
-        const struct stack_kept *base = stack_branch_base(branch, thread, pc, sp, rbp);
-        if (base && pairs_same(thread->pairs, base->pair_end))
-            return branch->node;
-    }
-    return 0;
-}
-
 /*
  * Handles the modes that do not unwind, and stacks with the frames of runtimes. Sets *node to 0 if
  * unwinding is off, or to the node of the shadow stack or of the merged stack. Returns false if the
@@ -198,7 +179,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         const struct stack_kept *top = &thread->kept[thread->count - 1];
         if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end))
             return top->node;
-        node = branch_find(thread, pc, sp, rbp);
+        node = stack_branch_find(thread, pc, sp, rbp, NULL, 0);
         if (node)
             return node;
     }

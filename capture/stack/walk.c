@@ -241,7 +241,7 @@ static uint32_t commit(struct walk *walk, void *context)
     keeping = keeping && keep_frames(walk, pairs);
     node = find_nodes(walk, node, first, context);
     if (node && keeping && walk->matched)
-        stack_branch_keep(thread, walk->candidates - 1);
+        stack_branch_keep(thread, walk->candidates - 1, node, NULL, 0);
     return node;
 }
 
