@@ -18,58 +18,154 @@ bool stack_frames_begin(struct stack_frames *all, uint32_t stacks, uint32_t fram
     return all->first != NULL;
 }
 
+/* Begins a piece without frames. */
+static bool begin_piece(struct stack_frames *all)
+{
+    if (all->piece_count > UINT32_MAX / 2 ||
+        !array_grow(&all->pieces, &all->piece_capacity, all->piece_count + 1,
+                    sizeof(*all->pieces)) ||
+        !array_grow(&all->lengths, &all->length_capacity, all->piece_count + 1,
+                    sizeof(*all->lengths)))
+        return false;
+    memset(all->pieces[all->piece_count], 0, sizeof(*all->pieces));
+    all->lengths[all->piece_count++] = 0;
+    return true;
+}
+
+static uint32_t known_frame(const struct stack_frames *all, int64_t frame)
+{
+    return frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
+}
+
 bool stack_frames_add(struct stack_frames *all, int64_t piece, int64_t position, int64_t frame)
 {
     if (position == 0) {
-        if (piece != (int64_t)all->piece_count + 1 || piece > UINT32_MAX / 2)
+        if (piece != (int64_t)all->piece_count + 1 || !begin_piece(all))
             return false;
-        if (!array_grow(&all->pieces, &all->piece_capacity, all->piece_count + (size_t)1,
-                        sizeof(*all->pieces)))
-            return false;
-        all->pieces[all->piece_count++] = (struct stack_frames_piece){.count = 0};
+        all->stored = all->piece_count;
     }
     if (piece == 0 || piece != (int64_t)all->piece_count)
         return false;
-    struct stack_frames_piece *added = &all->pieces[piece - 1];
-    if (position != added->count || position == SESSION_PIECE_FRAMES)
+    uint32_t *frames = all->pieces[piece - 1];
+    const uint8_t length = all->lengths[piece - 1];
+    if (position != length || position == SESSION_PIECE_FRAMES)
         return false;
-    added->frames[added->count++] = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
+    memmove(frames + SESSION_PIECE_FRAMES - 1 - length, frames + SESSION_PIECE_FRAMES - length,
+            length * sizeof(*frames));
+    frames[SESSION_PIECE_FRAMES - 1] = known_frame(all, frame);
+    all->lengths[piece - 1]++;
+    return true;
+}
+
+static bool add_place(struct stack_frames *all, size_t piece)
+{
+    if (all->count == UINT32_MAX ||
+        !array_grow(&all->places, &all->capacity, all->count + 1, sizeof(*all->places)))
+        return false;
+    all->places[all->count++] = (uint32_t)piece;
+    return true;
+}
+
+static bool add_loose(struct stack_frames *all, uint32_t frame)
+{
+    if (!array_grow(&all->loose, &all->loose_capacity, all->loose_count + 1, sizeof(*all->loose)))
+        return false;
+    all->loose[all->loose_count++] = frame;
+    return true;
+}
+
+static bool add_loose_piece(struct stack_frames *all, size_t piece)
+{
+    bool good = true;
+    for (unsigned i = SESSION_PIECE_FRAMES - all->lengths[piece]; good && i < SESSION_PIECE_FRAMES;
+         i++)
+        good = add_loose(all, all->pieces[piece][i]);
+    return good;
+}
+
+/* Takes the pieces of the present stack apart. */
+static bool loosen(struct stack_frames *all)
+{
+    const size_t first = all->first[all->next - 1];
+    bool good = true;
+    for (size_t place = first; good && place < all->count; place++)
+        good = add_loose_piece(all, all->places[place]);
+    all->count = first;
+    return good;
+}
+
+/* Cuts the loose frames of the present stack, from the outermost on. */
+static bool cut_loose(struct stack_frames *all)
+{
+    size_t length = all->loose_count % SESSION_PIECE_FRAMES; /* of the innermost piece */
+    if (length == 0)
+        length = SESSION_PIECE_FRAMES;
+    for (size_t i = 0; i < all->loose_count; i += length, length = SESSION_PIECE_FRAMES) {
+        if (!begin_piece(all) || !add_place(all, all->piece_count - 1))
+            return false;
+        memcpy(all->pieces[all->piece_count - 1] + SESSION_PIECE_FRAMES - length, all->loose + i,
+               length * sizeof(*all->loose));
+        all->lengths[all->piece_count - 1] = (uint8_t)length;
+    }
+    all->loose_count = 0;
+    return true;
+}
+
+/* Goes to a stack. Returns false if it is before the present one, or is there and has not `depth`
+ * frames yet. */
+static bool go_to_stack(struct stack_frames *all, int64_t stack, int64_t depth)
+{
+    if (all->next > 0 && stack == (int64_t)all->next - 1)
+        return (uint64_t)depth == all->depth;
+    if (stack < (int64_t)all->next || stack >= all->stacks || depth != 0 || !cut_loose(all))
+        return false;
+    while (all->next <= (uint32_t)stack)
+        all->first[all->next++] = (uint32_t)all->count;
+    all->depth = 0;
     return true;
 }
 
 bool stack_frames_add_piece(struct stack_frames *all, int64_t stack, int64_t depth, int64_t piece)
 {
-    const bool same = all->next > 0 && stack == (int64_t)all->next - 1;
-    if (stack < 0 || stack >= all->stacks || (!same && stack < (int64_t)all->next) || piece < 1 ||
-        piece > all->piece_count || (uint64_t)depth != (same ? all->count - all->first[stack] : 0))
+    if (!go_to_stack(all, stack, depth) || piece < 1 || (uint64_t)piece > all->stored)
         return false;
-    if (!array_grow(&all->frames, &all->capacity, all->count + SESSION_PIECE_FRAMES,
-                    sizeof(*all->frames)))
-        return false;
-    while (all->next <= (uint32_t)stack)
-        all->first[all->next++] = all->count;
-    const struct stack_frames_piece *added = &all->pieces[piece - 1];
-    memcpy(all->frames + all->count, added->frames, sizeof(added->frames));
-    all->count += added->count;
-    return true;
+    const uint8_t length = all->lengths[piece - 1];
+    const bool fits = depth == 0 || length == SESSION_PIECE_FRAMES;
+    all->depth += length;
+    if (fits && all->loose_count == 0)
+        return add_place(all, (size_t)piece - 1);
+    return (all->loose_count > 0 || loosen(all)) && add_loose_piece(all, (size_t)piece - 1);
 }
 
-void stack_frames_end(struct stack_frames *all)
+bool stack_frames_add_frame(struct stack_frames *all, int64_t stack, int64_t depth, int64_t frame)
 {
+    if (!go_to_stack(all, stack, depth))
+        return false;
+    all->depth++;
+    return add_loose(all, known_frame(all, frame));
+}
+
+bool stack_frames_end(struct stack_frames *all)
+{
+    if (!cut_loose(all))
+        return false;
     while (all->next <= all->stacks) {
-        all->first[all->next] = all->count;
+        all->first[all->next] = (uint32_t)all->count;
         if (all->next++ == UINT32_MAX)
             break;
     }
-    free(all->pieces);
-    all->pieces = NULL;
+    free(all->loose);
+    all->loose = NULL;
+    return true;
 }
 
 void stack_frames_free(struct stack_frames *all)
 {
-    free(all->first);
-    free(all->frames);
     free(all->pieces);
+    free(all->lengths);
+    free(all->places);
+    free(all->first);
+    free(all->loose);
     *all = (struct stack_frames){.first = NULL};
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/packed_array.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
@@ -234,10 +235,8 @@ static bool read_stack_frame(void *context, const struct database_row *row,
                              struct session_error *error)
 {
     struct stacks *stacks = context;
-    stacks->all.piece_count = 0;
-    return (stack_frames_add(&stacks->all, 1, 0, database_number(row, 2)) &&
-            stack_frames_add_piece(&stacks->all, database_number(row, 0), database_number(row, 1),
-                                   1)) ||
+    return stack_frames_add_frame(&stacks->all, database_number(row, 0), database_number(row, 1),
+                                  database_number(row, 2)) ||
            fail_row(stacks, "stack_frame", "stack", database_number(row, 0), error);
 }
 
@@ -290,10 +289,19 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error)
         stack_frames_free(&stacks->all);
         return false;
     }
-    stack_frames_end(&stacks->all);
-    stacks->first = stacks->all.first;
-    stacks->frames = stacks->all.frames;
-    stacks->loaded = true;
+    stacks->loaded = stack_frames_end(&stacks->all);
+    if (stacks->loaded)
+        return true;
+    stack_frames_free(&stacks->all);
+    return session_fail_memory(error, "the frames of the stacks");
+}
+
+static bool add_some(struct stacks *stacks, uint32_t frame, struct session_error *error)
+{
+    if (!array_grow(&stacks->some, &stacks->some_capacity, stacks->some_count + 1,
+                    sizeof(*stacks->some)))
+        return session_fail_memory(error, "the frames of a stack");
+    stacks->some[stacks->some_count++] = frame;
     return true;
 }
 
@@ -306,17 +314,7 @@ static bool read_some(void *context, const struct database_row *row, struct sess
                             "%s: table piece_frame is damaged: a piece of a stack is missing; "
                             "ingest the trace again",
                             database_path(stacks->database));
-    if (stacks->some_count == stacks->some_capacity) {
-        const size_t capacity = stacks->some_capacity * 2 + 64;
-        uint32_t *some = realloc(stacks->some, capacity * sizeof(*some));
-        if (!some)
-            return session_fail_memory(error, "the frames of a stack");
-        stacks->some = some;
-        stacks->some_capacity = capacity;
-    }
-    stacks->some[stacks->some_count++] =
-        frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0;
-    return true;
+    return add_some(stacks, frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0, error);
 }
 
 size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
@@ -325,9 +323,13 @@ size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **
     char sql[192];
     if (stack >= stacks->count)
         return 0;
+    stacks->some_count = 0;
     if (stacks->loaded) {
-        *frames = stacks->frames + stacks->first[stack];
-        return (size_t)(stacks->first[stack + 1] - stacks->first[stack]);
+        bool good = true;
+        for (uint64_t i = stacks_first(stacks, stack); good && i < stacks_end(stacks, stack); i++)
+            good = add_some(stacks, stacks_frame(stacks, i), error);
+        *frames = stacks->some;
+        return good ? stacks->some_count : 0;
     }
     if (stacks->whole)
         snprintf(sql, sizeof(sql),
@@ -339,7 +341,6 @@ size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **
                  "ON f.piece_id = p.piece_id WHERE p.stack_id = %" PRIu32
                  " ORDER BY p.depth, f.position",
                  stack);
-    stacks->some_count = 0;
     if (!database_each(stacks->database, sql, read_some, stacks, error))
         return 0;
     *frames = stacks->some;

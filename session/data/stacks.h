@@ -36,10 +36,8 @@ struct stacks {
     bool *runtime;       /* by stack: its blocks are the runtime's or suppressed, not leaks */
     struct stack_frame *frame_table; /* by frame id; [0] is unknown */
     uint32_t frame_count;
-    bool whole;             /* stack_frame is a table: an earlier mprof-ingest made the session */
-    bool loaded;            /* the two below are loaded: they are parts of `all` */
-    const uint64_t *first;  /* count + 1 positions in `frames`: the first frame of each stack */
-    const uint32_t *frames; /* frame ids, innermost first */
+    bool whole;  /* stack_frame is a table: an earlier mprof-ingest made the session */
+    bool loaded; /* `all` is loaded */
     struct stack_frames all;
     uint32_t *some; /* frames of one stack, for stacks_frames_of() */
     size_t some_count, some_capacity;
@@ -50,6 +48,25 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
 /* Reads all frames if they are not loaded yet. Returns false with `error` set. */
 bool stacks_frames(struct stacks *stacks, struct session_error *error);
 void stacks_close(struct stacks *stacks);
+
+/*
+ * After stacks_frames(), the frames of a stack are at stacks_first(), innermost, up to the one
+ * before stacks_end(). stacks_frame() returns the id of one. Stacks are known, from 0 on.
+ */
+static inline uint64_t stacks_first(const struct stacks *stacks, uint32_t stack)
+{
+    return stack_frames_first(&stacks->all, stack);
+}
+
+static inline uint64_t stacks_end(const struct stacks *stacks, uint32_t stack)
+{
+    return stack_frames_behind(&stacks->all, stack);
+}
+
+static inline uint32_t stacks_frame(const struct stacks *stacks, uint64_t at)
+{
+    return stack_frames_at(&stacks->all, at);
+}
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);

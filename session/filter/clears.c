@@ -41,8 +41,8 @@ uint8_t *clears_find(struct session *session, struct session_error *error)
         return NULL;
     }
     for (uint32_t stack = 1; stack < stacks->count; stack++) {
-        for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++)
-            found[stack] |= clears[stacks->frame_table[stacks->frames[i]].function];
+        for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++)
+            found[stack] |= clears[stacks->frame_table[stacks_frame(stacks, i)].function];
     }
     free(clears);
     return found;

@@ -25,10 +25,10 @@ static bool names_of_table(struct field_names *names, const struct name_table *t
  * inlined function is the one that it is inlined into. */
 static uint32_t outer_function(const struct stacks *stacks, uint32_t stack, uint32_t out)
 {
-    uint64_t last = stacks->first[stack + 1];
-    for (uint64_t i = stacks->first[stack]; i < last; i++) {
-        if (stacks->call_site[stack] != 0 && stacks->frames[i] == stacks->call_site[stack])
-            return out < last - i ? stacks->frame_table[stacks->frames[i + out]].function : 0;
+    uint64_t last = stacks_end(stacks, stack);
+    for (uint64_t i = stacks_first(stacks, stack); i < last; i++) {
+        if (stacks->call_site[stack] != 0 && stacks_frame(stacks, i) == stacks->call_site[stack])
+            return out < last - i ? stacks->frame_table[stacks_frame(stacks, i + out)].function : 0;
     }
     return 0;
 }

@@ -143,8 +143,9 @@ static bool compile_frames(struct session *session, const struct filter_test *te
         for (uint32_t stack = 1; good && stack < stacks->count; stack++) {
             bool found = false;
             good = stack % 4096 != 0 || scan_go_on(session, error);
-            for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1] && !found; i++)
-                found = truth[stacks->frame_table[stacks->frames[i]].function];
+            for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack) && !found;
+                 i++)
+                found = truth[stacks->frame_table[stacks_frame(stacks, i)].function];
             leaf->table[stack] = found != negative;
             some |= found;
         }

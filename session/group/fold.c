@@ -86,17 +86,17 @@ static bool add_stack(struct tree *tree, const struct group_part *names, uint32_
                       uint32_t *node)
 {
     const struct stacks *stacks = &tree->set->session->stacks;
-    uint64_t site = stacks->first[stack];
-    const uint64_t end = stacks->first[stack + 1];
+    uint64_t site = stacks_first(stacks, stack);
+    const uint64_t end = stacks_end(stacks, stack);
     for (uint64_t i = site; i < end && stacks->call_site[stack] != 0; i++) {
-        if (stacks->frames[i] == stacks->call_site[stack]) {
+        if (stacks_frame(stacks, i) == stacks->call_site[stack]) {
             site = i;
             break;
         }
     }
     *node = 0;
     for (uint64_t i = end; i-- > site;) {
-        const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+        const uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
         if (!add_child(tree, *node, names->same[function], node))
             return false;
     }

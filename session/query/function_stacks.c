@@ -26,8 +26,8 @@ static bool has_function(const struct stacks *stacks, uint32_t stack, uint32_t f
 {
     if (stacks->function[stack] == function)
         return true;
-    for (uint64_t i = stacks->first[stack]; !call_site && i < stacks->first[stack + 1]; i++)
-        if (stacks->frame_table[stacks->frames[i]].function == function)
+    for (uint64_t i = stacks_first(stacks, stack); !call_site && i < stacks_end(stacks, stack); i++)
+        if (stacks->frame_table[stacks_frame(stacks, i)].function == function)
             return true;
     return false;
 }

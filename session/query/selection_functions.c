@@ -45,8 +45,8 @@ static void add_total(const struct session *session, const struct stack_sum *sum
     for (uint32_t stack = 0; stack < stacks->count && !is_cancelled(session, stack); stack++) {
         if (sums[stack].count == 0)
             continue;
-        for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-            uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+        for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
+            uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
             if (seen[function] == stack + 1)
                 continue;
             seen[function] = stack + 1;
@@ -164,16 +164,16 @@ static void edges_of_stacks(const struct session *session, const struct stack_su
     for (uint32_t stack = 0; stack < stacks->count && !is_cancelled(session, stack); stack++) {
         if (sums[stack].count == 0)
             continue;
-        uint64_t first = stacks->first[stack];
-        uint64_t last = stacks->first[stack + 1];
+        uint64_t first = stacks_first(stacks, stack);
+        uint64_t last = stacks_end(stacks, stack);
         for (uint64_t i = first; i < last; i++) {
-            if (stacks->frame_table[stacks->frames[i]].function != function)
+            if (stacks->frame_table[stacks_frame(stacks, i)].function != function)
                 continue;
             if (i + 1 < last)
-                edges_add(callers, stacks->frame_table[stacks->frames[i + 1]].function, stack,
+                edges_add(callers, stacks->frame_table[stacks_frame(stacks, i + 1)].function, stack,
                           &sums[stack]);
             if (i > first)
-                edges_add(callees, stacks->frame_table[stacks->frames[i - 1]].function, stack,
+                edges_add(callees, stacks->frame_table[stacks_frame(stacks, i - 1)].function, stack,
                           &sums[stack]);
         }
     }

@@ -79,8 +79,8 @@ static bool add_stack(struct line_sums *sums, uint32_t stack, const struct stack
 {
     const struct stacks *stacks = sums->stacks;
     const struct stack_frame *site = stacks_call_site(stacks, stack);
-    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-        const struct stack_frame *frame = &stacks->frame_table[stacks->frames[i]];
+    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
+        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
         if (!sums->of_file[frame->file] || frame->line == 0)
             continue;
         if (sums->place[frame->line] == 0 && !add_line(sums, frame->line))
@@ -160,8 +160,8 @@ static int compare_files(const void *left, const void *right)
 static void add_to_files(const struct stacks *stacks, uint32_t stack, const struct stack_sum *sum,
                          struct session_source_file *files, uint32_t *last)
 {
-    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-        const uint32_t file = stacks->frame_table[stacks->frames[i]].file;
+    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
+        const uint32_t file = stacks->frame_table[stacks_frame(stacks, i)].file;
         if (file == 0 || last[file] == stack)
             continue;
         last[file] = stack;

@@ -274,8 +274,8 @@ static void add_to_functions(const struct session *session, const struct session
     const struct stacks *stacks = &session->stacks;
     /* Without frames the blocks still belong to their call site, even if that is "none". */
     const uint32_t site = stacks->function[row->stack];
-    for (uint64_t i = stacks->first[row->stack]; i < stacks->first[row->stack + 1]; i++) {
-        const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+    for (uint64_t i = stacks_first(stacks, row->stack); i < stacks_end(stacks, row->stack); i++) {
+        const uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
         if (seen[function] == number)
             continue;
         seen[function] = number;

@@ -77,8 +77,8 @@ static bool hash_stacks(const struct session *session, struct name_keys *keys)
     const struct stacks *stacks = &session->stacks;
     for (uint32_t stack = 0; stack < stacks->count; stack++) {
         struct key key = {stack != 0, 0};
-        for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-            const struct stack_frame *frame = &stacks->frame_table[stacks->frames[i]];
+        for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
+            const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
             key = key_with(key_with(key, keys->function[frame->function]),
                            keys->module[frame->module]);
         }

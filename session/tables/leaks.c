@@ -198,15 +198,15 @@ static bool find_path(struct grouping *grouping, uint32_t stack, uint32_t number
 {
     const struct stacks *stacks = &grouping->session->stacks;
     const uint32_t site = stacks->call_site[stack];
-    uint64_t i = stacks->first[stack];
-    const uint64_t last = stacks->first[stack + 1];
+    uint64_t i = stacks_first(stacks, stack);
+    const uint64_t last = stacks_end(stacks, stack);
     *node = 0; /* the number + 1; 0: the empty path */
-    while (site != 0 && i < last && stacks->frames[i] != site)
+    while (site != 0 && i < last && stacks_frame(stacks, i) != site)
         i++;
     if (i == last)
-        i = stacks->first[stack];
+        i = stacks_first(stacks, stack);
     for (; i < last; i++) {
-        const uint32_t function = stacks->frame_table[stacks->frames[i]].function;
+        const uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
         if (grouping->seen[function] == number + 1)
             continue;
         grouping->seen[function] = number + 1;

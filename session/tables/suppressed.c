@@ -73,8 +73,8 @@ const char *suppressed_by(const struct suppressed *suppressed, uint32_t stack)
 {
     const struct stacks *stacks = &suppressed->session->stacks;
     const size_t none = suppressions_count(suppressed->suppressions);
-    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-        const struct stack_frame *frame = &stacks->frame_table[stacks->frames[i]];
+    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
+        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
         const size_t function = suppressed->functions[frame->function];
         const size_t file = suppressed->files[frame->file];
         size_t found = suppressed->modules[frame->module];

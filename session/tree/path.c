@@ -66,7 +66,7 @@ size_t path_functions(const struct session_tree *tree, uint32_t key, const uint3
 
 /* The frames of a row from the call site outwards. */
 struct span {
-    const uint32_t *frames; /* ids; the first is the call site's */
+    uint64_t first; /* of the call site, for stacks_frame() */
     uint32_t count;
 };
 
@@ -75,9 +75,9 @@ static uint32_t frames_inside(const struct session_tree *tree, uint32_t row)
 {
     const struct stacks *stacks = &tree->session->stacks;
     const uint32_t stack = tree->rows[row].stack, call_site = stacks->call_site[stack];
-    const uint64_t first = stacks->first[stack], end = stacks->first[stack + 1];
+    const uint64_t first = stacks_first(stacks, stack), end = stacks_end(stacks, stack);
     for (uint64_t i = first; i < end && call_site != 0; i++)
-        if (stacks->frames[i] == call_site)
+        if (stacks_frame(stacks, i) == call_site)
             return (uint32_t)(i - first);
     return 0;
 }
@@ -86,15 +86,16 @@ static struct span span_of(const struct session_tree *tree, uint32_t row)
 {
     const struct stacks *stacks = &tree->session->stacks;
     const uint32_t stack = tree->rows[row].stack;
-    const uint64_t site = stacks->first[stack] + tree->inside[row];
-    return (struct span){&stacks->frames[site], (uint32_t)(stacks->first[stack + 1] - site)};
+    const uint64_t site = stacks_first(stacks, stack) + tree->inside[row];
+    return (struct span){site, (uint32_t)(stacks_end(stacks, stack) - site)};
 }
 
 /* Returns the function of the frame that a path meets as number `i`. */
 static uint32_t function_at(const struct session_tree *tree, const struct span *span, uint32_t i)
 {
     const uint32_t place = tree->options.bottom_up ? i : span->count - 1 - i;
-    return tree->session->stacks.frame_table[span->frames[place]].function;
+    const struct stacks *stacks = &tree->session->stacks;
+    return stacks->frame_table[stacks_frame(stacks, span->first + place)].function;
 }
 
 static bool is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function)
@@ -129,9 +130,11 @@ void path_find_rules(struct session_tree *tree)
 void path_each_function(const struct session_tree *tree, uint32_t row,
                         void (*visit)(void *context, uint32_t function), void *context)
 {
+    const struct stacks *stacks = &tree->session->stacks;
     const struct span span = span_of(tree, row);
     for (uint32_t i = span.count; i-- > 0;) {
-        const uint32_t function = tree->session->stacks.frame_table[span.frames[i]].function;
+        const uint32_t function =
+            stacks->frame_table[stacks_frame(stacks, span.first + i)].function;
         if (is_visible(tree, tree->rules[row], function))
             visit(context, function);
     }

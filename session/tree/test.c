@@ -88,8 +88,8 @@ static bool take_bits(const struct session_tree *tree, struct terms *terms,
     bool good = (bits && terms->of_row) || session_fail_memory(error, "the test");
     for (uint32_t i = 0; good && i < tree->row_count; i++) {
         const uint32_t stack = tree->rows[tree->order[i]].stack;
-        for (uint64_t at = stacks->first[stack]; at < stacks->first[stack + 1]; at++)
-            terms->of_row[i] |= bits[stacks->frame_table[stacks->frames[at]].function];
+        for (uint64_t at = stacks_first(stacks, stack); at < stacks_end(stacks, stack); at++)
+            terms->of_row[i] |= bits[stacks->frame_table[stacks_frame(stacks, at)].function];
         good = tree_go_on(tree, i, error);
     }
     free(bits);

@@ -190,8 +190,8 @@ size_t session_stack_user(struct session *session, uint32_t stack)
     if (stack >= stacks->count || !user_frames(session, &frames, NULL) || !frames ||
         frames[stack] == 0 || !stacks_frames(&session->stacks, NULL))
         return SESSION_NO_FRAME;
-    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++)
-        if (stacks->frames[i] == frames[stack])
-            return (size_t)(i - stacks->first[stack]);
+    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++)
+        if (stacks_frame(stacks, i) == frames[stack])
+            return (size_t)(i - stacks_first(stacks, stack));
     return SESSION_NO_FRAME;
 }

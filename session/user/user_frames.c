@@ -136,8 +136,8 @@ static uint8_t *frame_classes(struct session *session, const struct user_code *c
 static uint32_t user_frame(const struct stacks *stacks, const uint8_t *classes, uint32_t stack)
 {
     uint32_t of_runtime = 0;
-    for (uint64_t i = stacks->first[stack]; i < stacks->first[stack + 1]; i++) {
-        const uint32_t frame = stacks->frames[i];
+    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
+        const uint32_t frame = stacks_frame(stacks, i);
         if (classes[frame] == OWN)
             return frame;
         if (classes[frame] == RUNTIME && of_runtime == 0)
@@ -163,12 +163,12 @@ bool user_frames_compute(struct session *session, const struct user_code *code, 
 static uint32_t call_site(const struct stacks *stacks, const uint8_t *classes, uint32_t stack,
                           uint32_t stored)
 {
-    uint64_t i = stacks->first[stack];
-    const uint64_t end = stacks->first[stack + 1];
-    while (i < end && stacks->frames[i] != stored)
+    uint64_t i = stacks_first(stacks, stack);
+    const uint64_t end = stacks_end(stacks, stack);
+    while (i < end && stacks_frame(stacks, i) != stored)
         i++;
     for (; i < end; i++) {
-        stored = stacks->frames[i];
+        stored = stacks_frame(stacks, i);
         if (classes[stored] != WRAPPER)
             break;
     }

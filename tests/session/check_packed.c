@@ -93,18 +93,21 @@ static void compare_stacks(struct session *packed, struct session *plain)
                  a->state[id] == b->state[id] && a->runtime[id] == b->runtime[id],
              "stack", id);
     }
-    const uint32_t *some;
-    const size_t count = stacks_frames_of(a, a->count / 2, &some, &error);
+    const uint32_t *some, middle = a->count / 2;
+    const size_t count = stacks_frames_of(a, middle, &some, &error);
     same(stacks_frames(b, &error), "frames by SQLite", 0);
-    const uint64_t *place = &b->first[a->count / 2];
-    same(count == place[1] - place[0], "frames of one stack", count);
-    same(memcmp(some, b->frames + place[0], count * sizeof(*some)) == 0, "frames of one stack", 0);
+    same(count == stacks_end(b, middle) - stacks_first(b, middle), "frames of one stack", count);
+    for (size_t i = 0; i < count; i++)
+        same(some[i] == stacks_frame(b, stacks_first(b, middle) + i), "frames of one stack", i);
     same(stacks_frames(a, &error), "frames from the file", 0);
-    same(memcmp(a->first, b->first, (a->count + (size_t)1) * sizeof(*a->first)) == 0,
-         "numbers of frames", 0);
-    same(memcmp(a->frames, b->frames, a->first[a->count] * sizeof(*a->frames)) == 0,
-         "frames of stacks", 0);
-    same(a->first[a->count] > a->count, "number of frames", a->first[a->count]);
+    size_t frames = 0;
+    for (uint32_t id = 0; id < a->count; id++) {
+        const uint64_t first = stacks_first(a, id), end = stacks_end(a, id);
+        same(first == stacks_first(b, id) && end == stacks_end(b, id), "numbers of frames", id);
+        for (uint64_t i = first; i < end; i++, frames++)
+            same(stacks_frame(a, i) == stacks_frame(b, i), "frames of stacks", id);
+    }
+    same(frames > a->count, "number of frames", frames);
     same(!a->all.by_sqlite && b->all.by_sqlite, "ways of reading", 0);
 }
 

@@ -179,7 +179,7 @@ static void check_stack(struct session *session, sqlite3_stmt *row)
     struct session_error error;
     const uint32_t *frames;
     size_t count;
-    char text[1024] = "";
+    char text[8192] = "";
     assert_true(session_stack_frames(session, (uint32_t)number(row, 0), &frames, &count, &error));
     for (size_t i = 0; i < count; i++) {
         const size_t length = strlen(text);
@@ -188,11 +188,32 @@ static void check_stack(struct session *session, sqlite3_stmt *row)
     assert_text(text, row, 1);
 }
 
+static const char stacks_query[] =
+    "SELECT s.id, (SELECT group_concat(frame_id) FROM"
+    " (SELECT frame_id FROM stack_frame WHERE stack_id = s.id ORDER BY depth)) FROM stack s";
+
+/* Pieces of less than eight frames may lie anywhere in a stack. So the frames of each stack come
+ * twice, and those of some three times. */
+static void test_short_pieces(void **state)
+{
+    (void)state;
+    struct session_error error = {.column = 0};
+    assert_true(fixture_sql(
+        PATH,
+        "CREATE TEMP TABLE length AS SELECT stack_id, count(*) AS n FROM stack_frame GROUP BY 1;"
+        "INSERT INTO stack_piece SELECT p.stack_id, p.depth + n, p.piece_id FROM stack_piece p"
+        " JOIN length USING (stack_id);"
+        "INSERT INTO stack_piece SELECT p.stack_id, p.depth + 2 * n, p.piece_id FROM stack_piece p"
+        " JOIN length USING (stack_id) WHERE p.stack_id % 3 = 0 AND p.depth < n"));
+    struct session *session = open_session();
+    assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
+    assert_true(session_load_stacks(session, &error));
+    assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
+    session_close(session);
+}
+
 static void test_frames(void **state)
 {
-    static const char stacks[] =
-        "SELECT s.id, (SELECT group_concat(frame_id) FROM"
-        " (SELECT frame_id FROM stack_frame WHERE stack_id = s.id ORDER BY depth)) FROM stack s";
     struct session *session = open_session();
     struct session_error error = {.column = 0};
     struct session_code_frame frame;
@@ -207,9 +228,9 @@ static void test_frames(void **state)
     assert_false(session_code_frame(session, 0, &frame, &error));
     assert_false(session_code_frame(session, session_frame_count(session) + 1, &frame, &error));
     /* One after the other, and all at once. */
-    assert_int_equal(each(session, stacks, check_stack), session_stack_largest(session) + 1);
+    assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
     assert_true(session_load_stacks(session, &error));
-    assert_int_equal(each(session, stacks, check_stack), session_stack_largest(session) + 1);
+    assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
     assert_false(
         session_stack_frames(session, session_stack_largest(session) + 1, &frames, &count, &error));
     assert_non_null(strstr(error.message, "no stack"));
@@ -266,7 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modules),   cmocka_unit_test(test_functions),
         cmocka_unit_test(test_frames),    cmocka_unit_test(test_arenas),
-        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_processes), cmocka_unit_test(test_short_pieces),
     };
     write_fixture();
     return cmocka_run_group_tests(tests, NULL, NULL);
