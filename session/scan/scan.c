@@ -7,11 +7,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
 #include "session/scan/large_memory.h"
+
+/* Least time between two questions of scan_ask(). */
+enum { ASK_MS = 10 };
 
 struct scan_worker {
     struct session *session;
@@ -44,7 +48,12 @@ struct scan {
     struct pass pass;
     struct scan_worker workers[SCAN_THREADS_MAX];
     atomic_bool cancelled;
-    const atomic_bool *obeyed; /* `cancelled`, or that of another session */
+    struct scan *obeyed; /* whose cancels count: this one, or that of another session */
+    /* For scan_ask(). */
+    bool (*asked)(void *context); /* NULL: nobody */
+    void *asked_context;
+    pthread_t asker;
+    uint64_t asked_ms; /* when it asked last */
     atomic_uint done, total;
     /* Belongs to scan_cancel_at(). */
     _Atomic uint64_t looks, last_look;
@@ -69,7 +78,7 @@ bool scan_open(struct session *session, struct session_error *error)
     pthread_cond_init(&scan->end, NULL);
     scan->threads = core_count();
     scan->started = 1;
-    scan->obeyed = &scan->cancelled;
+    scan->obeyed = scan;
     for (size_t i = 0; i < SCAN_THREADS_MAX; i++) {
         scan->workers[i].session = session;
         scan->workers[i].scan = scan;
@@ -130,6 +139,30 @@ uint64_t scan_cancel_at(struct session *session, uint64_t look)
     return looks;
 }
 
+void scan_ask(struct session *session, bool (*asked)(void *context), void *context)
+{
+    struct scan *scan = session->scan;
+    scan->asked = asked;
+    scan->asked_context = context;
+    scan->asker = pthread_self();
+    scan->asked_ms = 0;
+}
+
+/* Asks, if this thread is the one that may, and has not asked for 10 ms. */
+static void ask(struct scan *scan)
+{
+    struct timespec time;
+    if (!pthread_equal(scan->asker, pthread_self()))
+        return;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    const uint64_t now = (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+    if (now - scan->asked_ms < ASK_MS)
+        return;
+    scan->asked_ms = now;
+    if (scan->asked(scan->asked_context))
+        atomic_store(&scan->cancelled, true);
+}
+
 /* Counts a look, and cancels at the last one. */
 static void count_look(struct scan *scan)
 {
@@ -142,7 +175,10 @@ bool scan_cancelled(const struct session *session)
 {
     if (atomic_load_explicit(&session->scan->last_look, memory_order_relaxed) != 0)
         count_look(session->scan);
-    return atomic_load_explicit(session->scan->obeyed, memory_order_relaxed);
+    struct scan *obeyed = session->scan->obeyed;
+    if (obeyed->asked)
+        ask(obeyed);
+    return atomic_load_explicit(&obeyed->cancelled, memory_order_relaxed);
 }
 
 bool scan_go_on(const struct session *session, struct session_error *error)

@@ -128,6 +128,11 @@ bool scan_look(struct session *session, uint32_t chunk, enum column column,
 void scan_cancel(struct session *session, bool cancel);
 /* Makes cancels of `other` hold for this session, too. `other` is closed later. */
 void scan_obey(struct session *session, const struct session *other);
+/*
+ * Lets this thread ask `asked` every 10 ms at most while it answers a question: true is a cancel,
+ * as by scan_cancel(). Other threads do not ask. NULL: nobody is asked. Call it between questions.
+ */
+void scan_ask(struct session *session, bool (*asked)(void *context), void *context);
 /* Tells whether to end early. Loops outside a pass, such as sorts and loads, look at it every 10
  * ms. */
 bool scan_cancelled(const struct session *session);

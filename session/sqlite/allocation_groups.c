@@ -240,7 +240,8 @@ static bool count_range(void *context, struct scan_worker *worker, uint32_t inde
     if (!reader)
         return false;
     for (uint32_t chunk = range->first; chunk < range->behind; chunk++) {
-        if (!allocation_filter_open(groups->filter, reader, chunk, needs, &range->chunk, error))
+        if (!scan_go_on(groups->session, error) ||
+            !allocation_filter_open(groups->filter, reader, chunk, needs, &range->chunk, error))
             return false;
         KERNEL_EACH_BLOCK(range->chunk.words, &block)
         {
@@ -423,7 +424,8 @@ static bool gather_range(void *context, struct scan_worker *worker, uint32_t ind
     for (int column = 0; column < COLUMN_TOTAL; column++)
         needs |= groups->arrays[column].width != 0 ? 1u << column : 0;
     for (uint32_t chunk = range->first; chunk < range->behind; chunk++) {
-        if (!allocation_filter_open(groups->filter, reader, chunk, needs, &range->chunk, error))
+        if (!scan_go_on(groups->session, error) ||
+            !allocation_filter_open(groups->filter, reader, chunk, needs, &range->chunk, error))
             return false;
         KERNEL_EACH_BLOCK(range->chunk.words, &block)
         {

@@ -33,11 +33,13 @@ static struct cursor *cursor_of(sqlite3_vtab_cursor *base)
     return (struct cursor *)base;
 }
 
-static int fail(sqlite3_vtab *table, const struct session_error *error)
+/* An interrupt has a message of SQLite's own. */
+static int fail(sqlite3_vtab *base, const struct session_error *error)
 {
-    sqlite3_free(table->zErrMsg);
-    table->zErrMsg = sqlite3_mprintf("%s", error->message);
-    return SQLITE_ERROR;
+    const int status = connection_failed(((struct table *)base)->connection);
+    sqlite3_free(base->zErrMsg);
+    base->zErrMsg = status == SQLITE_INTERRUPT ? NULL : sqlite3_mprintf("%s", error->message);
+    return status;
 }
 
 static int connect(sqlite3 *database, void *context, int count, const char *const *words,

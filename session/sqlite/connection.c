@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "session/scan/scan.h"
+
 SQLITE_EXTENSION_INIT3
 
 struct connection *connection_new(sqlite3 *database, struct session *session)
@@ -30,6 +32,22 @@ int connection_add(struct connection *connection, const char *name, const sqlite
                                     connection_drop);
 }
 
+/* Tells whether sqlite3_interrupt() has been called since the statement began that runs now: SQLite
+ * refuses each new one then. sqlite3_is_interrupted() came with 3.41. */
+static bool is_interrupted(void *database)
+{
+    return sqlite3_exec(database, "SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT;
+}
+
+int connection_failed(const struct connection *connection)
+{
+    const struct opened *opened = connection->opened;
+    if (!opened || !scan_cancelled(opened->session))
+        return SQLITE_ERROR;
+    scan_cancel(opened->session, false);
+    return SQLITE_INTERRUPT;
+}
+
 struct session *connection_session(struct connection *connection, struct opened **opened,
                                    struct session_error *error)
 {
@@ -38,5 +56,9 @@ struct session *connection_session(struct connection *connection, struct opened 
         return connection->session;
     *opened =
         opened_take(&connection->opened, sqlite3_db_filename(connection->database, "main"), error);
-    return *opened ? (*opened)->session : NULL;
+    if (!*opened)
+        return NULL;
+    scan_cancel((*opened)->session, false);
+    scan_ask((*opened)->session, is_interrupted, connection->database);
+    return (*opened)->session;
 }

@@ -23,9 +23,12 @@ int connection_add(struct connection *connection, const char *name, const sqlite
 
 /*
  * Returns the session in its present state, NULL with `error` set. `*opened` gets a user that the
- * caller drops; NULL if the program has opened the session.
+ * caller drops; NULL if the program has opened the session. The session's questions end when the
+ * statement is interrupted; the program's own session has other cancels.
  */
 struct session *connection_session(struct connection *connection, struct opened **opened,
                                    struct session_error *error);
+/* Returns SQLite's code for a question that failed: SQLITE_INTERRUPT, or SQLITE_ERROR. */
+int connection_failed(const struct connection *connection);
 
 #endif

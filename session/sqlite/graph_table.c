@@ -39,15 +39,17 @@ static struct cursor *cursor_of(sqlite3_vtab_cursor *base)
     return (struct cursor *)base;
 }
 
-/* Gives the error to SQLite, and returns its code. */
-static int fail(sqlite3_vtab *table, const struct session_error *error)
+/* Gives the error to SQLite, and returns its code. An interrupt has a message of SQLite's own. */
+static int fail(sqlite3_vtab *base, const struct session_error *error)
 {
-    sqlite3_free(table->zErrMsg);
-    if (error->column > 0)
-        table->zErrMsg = sqlite3_mprintf("column %d: %s", error->column, error->message);
-    else
-        table->zErrMsg = sqlite3_mprintf("%s", error->message);
-    return SQLITE_ERROR;
+    const int status = connection_failed(table_of(base)->connection);
+    sqlite3_free(base->zErrMsg);
+    base->zErrMsg = NULL;
+    if (status != SQLITE_INTERRUPT && error->column > 0)
+        base->zErrMsg = sqlite3_mprintf("column %d: %s", error->column, error->message);
+    else if (status != SQLITE_INTERRUPT)
+        base->zErrMsg = sqlite3_mprintf("%s", error->message);
+    return status;
 }
 
 /* ---- tables ---- */

@@ -393,12 +393,53 @@ static void test_chunks(void **state)
     check("SELECT kind, count(*), sum(id), sum(size) FROM v_allocation GROUP BY kind", false);
 }
 
+/* ---- interrupts ---- */
+
+static void interrupt(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_interrupt(sqlite3_context_db_handle(context));
+    sqlite3_result_value(context, values[0]);
+}
+
+/* Returns what the first step of a statement gives. */
+static int first_step(const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_prepare_v2(by_table, sql, -1, &statement, NULL), SQLITE_OK);
+    const int status = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* An interrupt that comes when the statement has begun, and before its rows are grouped, ends the
+ * grouping: SQLite itself would look for it after the first row. */
+static void test_interrupts(void **state)
+{
+    (void)state;
+    static const char *const queries[] = {
+        "SELECT type, size FROM v_allocation WHERE size >= interrupt(1) ORDER BY type",
+        "SELECT stack_id, type, size FROM v_allocation WHERE size >= interrupt(1)"
+        " ORDER BY stack_id, type",
+        "SELECT allocations FROM graph(interrupt('all | join stack'))",
+    };
+    sqlite3_create_function(by_table, "interrupt", 1, SQLITE_UTF8, NULL, interrupt, NULL, NULL);
+    for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++) {
+        assert_int_equal(first_step(queries[i]), SQLITE_INTERRUPT);
+        assert_string_equal(sqlite3_errmsg(by_table), "interrupted");
+        /* Later statements are not interrupted, and errors are errors. */
+        assert_int_equal(first_step("SELECT * FROM graph('all | join')"), SQLITE_ERROR);
+        check("SELECT type, count(*), sum(size) FROM v_allocation GROUP BY type", false);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest small[] = {
         cmocka_unit_test(test_place),      cmocka_unit_test(test_rows),
         cmocka_unit_test(test_conditions), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_joins),      cmocka_unit_test(test_row_ids)};
+        cmocka_unit_test(test_joins),      cmocka_unit_test(test_row_ids),
+        cmocka_unit_test(test_interrupts)};
     const struct CMUnitTest large[] = {cmocka_unit_test(test_chunks)};
     const int failed = cmocka_run_group_tests(small, open_small, close_both);
     return cmocka_run_group_tests(large, open_large, close_both) + failed;

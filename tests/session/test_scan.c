@@ -208,6 +208,50 @@ static void a_cancel_ends_a_pass(void **state)
     session_close(session);
 }
 
+struct asking {
+    pthread_t by;
+    unsigned calls;
+    bool answer;
+};
+
+static bool count_asks(void *context)
+{
+    struct asking *asking = context;
+    assert_true(pthread_equal(asking->by, pthread_self()));
+    asking->calls++;
+    return asking->answer;
+}
+
+static bool do_nothing(void *context, struct scan_worker *worker, uint32_t chunk,
+                       struct session_error *error)
+{
+    (void)context, (void)worker, (void)chunk, (void)error;
+    return true;
+}
+
+static void the_thread_that_asks_cancels(void **state)
+{
+    (void)state;
+    struct session *session = open_session(2), *follower = open_session(1);
+    struct asking asking = {.by = pthread_self()};
+    void *contexts[] = {NULL, NULL};
+    struct session_error error = {.column = 0};
+    scan_obey(follower, session);
+    scan_ask(session, count_asks, &asking);
+    assert_true(scan_chunks(session, 1000, do_nothing, contexts, 2, &error));
+    assert_true(asking.calls > 0);
+    asking.answer = true;
+    scan_ask(session, count_asks, &asking);
+    assert_true(scan_cancelled(follower));
+    assert_false(scan_chunks(session, 1000, do_nothing, contexts, 2, &error));
+    assert_string_equal(error.message, "the question was cancelled");
+    scan_ask(session, NULL, NULL);
+    scan_cancel(session, false);
+    assert_false(scan_cancelled(session));
+    session_close(follower);
+    session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +259,7 @@ int main(void)
         cmocka_unit_test(threads_work_at_the_same_time),
         cmocka_unit_test(the_first_chunk_that_fails_is_reported),
         cmocka_unit_test(a_cancel_ends_a_pass),
+        cmocka_unit_test(the_thread_that_asks_cancels),
     };
     return cmocka_run_group_tests(tests, make_session, remove_session);
 }
