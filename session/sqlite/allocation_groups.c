@@ -11,6 +11,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/filter/sort_order.h"
 #include "session/group/code_map.h"
 #include "session/scan/scan.h"
 #include "session/sqlite/allocation_filter.h"
@@ -295,50 +296,63 @@ static bool each_range(struct allocation_groups *groups, scan_chunk_work *work,
                        SCAN_THREADS_MAX, error);
 }
 
-static int compare_codes(const void *left, const void *right)
+/* Sorts the codes of all ranges, `count` of them. Stores in an array that the caller frees their
+ * places in `codes` in the order of the codes. NULL with `error` set. */
+static struct sort_entry *sort_codes(const struct allocation_groups *groups,
+                                     const struct code *codes, size_t count,
+                                     struct session_error *error)
 {
-    const struct code *a = left, *b = right;
-    if (a->high != b->high)
-        return a->high < b->high ? -1 : 1;
-    return a->low < b->low ? -1 : a->low > b->low;
+    struct sort_entry *entries = malloc((count + 1) * sizeof(*entries));
+    bool good = entries || fail_memory(error);
+    for (size_t i = 0; good && i < count; i++)
+        entries[i] = (struct sort_entry){codes[i].low, i};
+    /* The first two parts are in the upper number. */
+    good = good && (groups->parts <= 2 || sort_entries_of(groups->session, entries, count, error));
+    for (size_t i = 0; good && i < count; i++)
+        entries[i].key = codes[entries[i].row].high;
+    if (good && sort_entries_of(groups->session, entries, count, error))
+        return entries;
+    free(entries);
+    return NULL;
 }
 
-/* Stores the codes that any row has in their order, each once. */
-static bool sort_codes(struct allocation_groups *groups)
+/* Makes groups of the codes that any row has, in their order, and finds that of each code. */
+static bool number_groups(struct allocation_groups *groups, struct session_error *error)
 {
-    size_t count = 0, kept = 0;
+    size_t count = 0, place = 0;
     for (size_t i = 0; i < groups->range_count; i++)
         count += groups->ranges[i].codes.count;
+    struct code *codes = malloc((count + 1) * sizeof(*codes));
+    uint32_t *group = malloc((count + 1) * sizeof(*group));
     groups->codes = malloc((count + 1) * sizeof(*groups->codes));
-    if (!groups->codes)
-        return false;
-    count = 0;
-    for (size_t i = 0; i < groups->range_count; i++) {
-        const struct code_map *codes = &groups->ranges[i].codes;
-        if (codes->count > 0)
-            memcpy(groups->codes + count, codes->codes, codes->count * sizeof(*groups->codes));
-        count += codes->count;
+    bool good = (codes && group && groups->codes) || fail_memory(error);
+    for (size_t i = 0; good && i < groups->range_count; i++) {
+        const struct code_map *of_range = &groups->ranges[i].codes;
+        if (of_range->count > 0)
+            memcpy(codes + place, of_range->codes, of_range->count * sizeof(*codes));
+        place += of_range->count;
     }
-    qsort(groups->codes, count, sizeof(*groups->codes), compare_codes);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || !equal_codes(&groups->codes[i], &groups->codes[i - 1]))
-            groups->codes[kept++] = groups->codes[i];
+    struct sort_entry *sorted = good ? sort_codes(groups, codes, count, error) : NULL;
+    for (size_t i = 0; sorted && i < count; i++) {
+        const struct code *code = &codes[sorted[i].row];
+        if (i == 0 || !equal_codes(code, &groups->codes[groups->count - 1]))
+            groups->codes[groups->count++] = *code;
+        group[sorted[i].row] = (uint32_t)groups->count - 1;
     }
-    groups->count = kept;
-    return true;
-}
-
-/* Finds the group of each code of a range. */
-static bool find_groups(struct range *range)
-{
-    const struct allocation_groups *groups = range->groups;
-    range->group = malloc((range->codes.count + 1) * sizeof(*range->group));
-    for (size_t i = 0; range->group && i < range->codes.count; i++) {
-        const struct code *code = bsearch(&range->codes.codes[i], groups->codes, groups->count,
-                                          sizeof(*code), compare_codes);
-        range->group[i] = (uint32_t)(code - groups->codes);
+    good = sorted != NULL;
+    place = 0;
+    for (size_t i = 0; good && i < groups->range_count; i++) {
+        struct range *range = &groups->ranges[i];
+        range->group = malloc((range->codes.count + 1) * sizeof(*group));
+        good = range->group || fail_memory(error);
+        if (good && range->codes.count > 0)
+            memcpy(range->group, group + place, range->codes.count * sizeof(*group));
+        place += range->codes.count;
     }
-    return range->group != NULL;
+    free(codes);
+    free(group);
+    free(sorted);
+    return good;
 }
 
 /* Returns the numbers that the rows of a range may have, and the group of one of them. */
@@ -355,12 +369,10 @@ static size_t group_of(const struct range *range, size_t number)
 /* Counts the rows of each group. */
 static bool count_rows(struct allocation_groups *groups, struct session_error *error)
 {
-    if (!each_range(groups, count_range, error))
+    if (!each_range(groups, count_range, error) ||
+        (!groups->dense && !number_groups(groups, error)))
         return false;
-    bool good = groups->dense || sort_codes(groups);
-    for (size_t i = 0; good && !groups->dense && i < groups->range_count; i++)
-        good = find_groups(&groups->ranges[i]);
-    groups->rows = good ? calloc(groups->count + 1, sizeof(*groups->rows)) : NULL;
+    groups->rows = calloc(groups->count + 1, sizeof(*groups->rows));
     if (!groups->rows)
         return fail_memory(error);
     for (size_t i = 0; i < groups->range_count; i++) {
