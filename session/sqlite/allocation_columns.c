@@ -405,32 +405,108 @@ static int compare_ids(const void *left, const void *right, void *context)
     return 0;
 }
 
+/* Tells whether two ids have the same values, as far as that shows without a look at texts. */
+static bool same_values(const struct ranking *ranking, uint32_t left, uint32_t right)
+{
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct allocation_value *a = &ranking->values[i][left];
+        const struct allocation_value *b = &ranking->values[i][right];
+        if (a->form != b->form || (a->form == VALUE_NUMBER && a->number != b->number) ||
+            (a->form == VALUE_TEXT && a->text != b->text))
+            return false;
+    }
+    return true;
+}
+
+static size_t hash_values(const struct ranking *ranking, uint32_t id)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct allocation_value *value = &ranking->values[i][id];
+        const uint64_t part = value->form == VALUE_NUMBER ? (uint64_t)value->number
+                              : value->form == VALUE_TEXT ? (uint64_t)(uintptr_t)value->text
+                                                          : 1;
+        hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return (size_t)hash;
+}
+
+static bool in_order(const struct ranking *ranking, size_t ids)
+{
+    for (uint32_t id = 1; id < ids; id++) {
+        const uint32_t before = id - 1;
+        if (compare_ids(&before, &id, (void *)(uintptr_t)ranking) > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Finds ids with the same values: lists one of each in `order`, and stores it for each id in
+ * `same`. Returns how many there are, 0 if memory is exhausted. */
+static size_t find_same(const struct ranking *ranking, size_t ids, uint32_t *order, uint32_t *same)
+{
+    size_t slots = 64, count = 0;
+    while (slots < 2 * ids)
+        slots *= 2;
+    uint32_t *place = calloc(slots, sizeof(*place)); /* id + 1 */
+    for (uint32_t id = 0; place && id < ids; id++) {
+        size_t slot = hash_values(ranking, id) & (slots - 1);
+        while (place[slot] != 0 && !same_values(ranking, place[slot] - 1, id))
+            slot = (slot + 1) & (slots - 1);
+        if (place[slot] == 0) {
+            place[slot] = id + 1;
+            order[count++] = id;
+        }
+        same[id] = place[slot] - 1;
+    }
+    free(place);
+    return count;
+}
+
+/* Stores the ranks of ids. Many have the same values: a session has more stacks than functions, and
+ * only one of each is sorted. Returns the number of ranks, 0 if memory is exhausted. */
+static size_t rank_ids(struct ranking *ranking, size_t ids, uint32_t *order, uint32_t *same,
+                       uint32_t *ranks)
+{
+    size_t rank = 0, count = ids;
+    if (in_order(ranking, ids)) {
+        for (uint32_t id = 0; id < ids; id++)
+            order[id] = same[id] = id;
+    } else {
+        count = find_same(ranking, ids, order, same);
+        if (count == 0)
+            return 0;
+        qsort_r(order, count, sizeof(*order), compare_ids, ranking);
+    }
+    for (size_t i = 0; i < count; i++) {
+        rank += i > 0 && compare_ids(&order[i - 1], &order[i], ranking) != 0;
+        ranks[order[i]] = (uint32_t)rank;
+    }
+    for (size_t id = 0; id < ids; id++)
+        ranks[id] = ranks[same[id]];
+    return rank + 1;
+}
+
 size_t allocation_ranks(const struct allocation_columns *columns, const int *of, size_t count,
                         unsigned descending, uint32_t **ranks, struct session_error *error)
 {
     struct ranking ranking = {.count = count, .descending = descending};
     const size_t ids = allocation_ids(columns, about[of[0]].by);
     uint32_t *order = malloc((ids + 1) * sizeof(*order));
+    uint32_t *same = malloc((ids + 1) * sizeof(*same));
     *ranks = calloc(ids + 1, sizeof(**ranks));
-    size_t rank = 0;
     for (size_t i = 0; i < count; i++)
         ranking.values[i] = columns->values[of[i]];
-    if (!order || !*ranks) {
-        free(order);
-        free(*ranks);
-        *ranks = NULL;
-        session_fail_memory(error, "the order of allocations");
-        return 0;
-    }
-    for (uint32_t id = 0; id < ids; id++)
-        order[id] = id;
-    qsort_r(order, ids, sizeof(*order), compare_ids, &ranking);
-    for (size_t i = 0; i < ids; i++) {
-        rank += i > 0 && compare_ids(&order[i - 1], &order[i], &ranking) != 0;
-        (*ranks)[order[i]] = (uint32_t)rank;
-    }
+    const size_t found = order && same && *ranks ? rank_ids(&ranking, ids, order, same, *ranks) : 0;
     free(order);
-    return rank + 1;
+    free(same);
+    if (found > 0)
+        return found;
+    free(*ranks);
+    *ranks = NULL;
+    session_fail_memory(error, "the order of allocations");
+    return 0;
 }
 
 /* ---- all ---- */
