@@ -18,6 +18,8 @@ enum packed_array {
     PACKED_STACK_STATE = 4,
     PACKED_FRAMES = 5,
     PACKED_PROCESS_STACKS = 6,
+    PACKED_STACK_ALLOCATIONS = 7,
+    PACKED_STACK_BYTES = 8,
 };
 
 /* The states of stacks by their number. */

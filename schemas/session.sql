@@ -295,7 +295,7 @@ CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + colum
   data BLOB NOT NULL
 );
 CREATE TABLE packed_array(        -- schemas/columns.md, "Packed arrays": what a reader loads as a whole
-  id INTEGER PRIMARY KEY,         -- 1: directory of column_chunk; 2 to 4: of stacks; 5: of frames; 6: of processes
+  id INTEGER PRIMARY KEY,         -- 1: directory of column_chunk; 2 to 4, 7, 8: of stacks; 5: frames; 6: processes
   data BLOB NOT NULL
 );
 CREATE TABLE sample_chunk(        -- a weighted sample of the rows: schemas/columns.md

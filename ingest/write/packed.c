@@ -124,19 +124,26 @@ static int fill(sqlite3 *database, const char *sql, uint64_t count, struct part 
 
 static int put_stacks(sqlite3 *database)
 {
+    static const int ids[] = {PACKED_STACK_FUNCTION, PACKED_STACK_CALL_SITE, PACKED_STACK_STATE,
+                              PACKED_STACK_ALLOCATIONS, PACKED_STACK_BYTES};
+    static const unsigned sizes[] = {4, 4, 1, 8, 8};
+    struct part parts[5];
     uint64_t count;
     int result = count_ids(
         database, "SELECT count(*), ifnull(min(id), 0), ifnull(max(id), 0) FROM stack", &count);
     if (result != SQLITE_OK || count == 0)
         return result;
-    uint8_t *data = calloc(count, 9);
+    uint8_t *data = calloc(count, 4 + 4 + 1 + 8 + 8);
     if (!data)
         return SQLITE_NOMEM;
-    struct part parts[] = {{1, 4, data}, {2, 4, data + count * 4}, {3, 1, data + count * 8}};
-    result = fill(database, packed_stacks_sql, count, parts, 3);
-    for (int i = 0; i < 3 && result == SQLITE_OK; i++)
-        result = writer_packed_put_array(database, PACKED_STACK_FUNCTION + i, parts[i].data,
-                                         count * parts[i].size);
+    uint8_t *at = data;
+    for (int i = 0; i < 5; i++) {
+        parts[i] = (struct part){i + 1, sizes[i], at};
+        at += count * sizes[i];
+    }
+    result = fill(database, packed_stacks_sql, count, parts, 5);
+    for (int i = 0; i < 5 && result == SQLITE_OK; i++)
+        result = writer_packed_put_array(database, ids[i], parts[i].data, count * sizes[i]);
     free(data);
     return result;
 }

@@ -116,6 +116,9 @@ bool fixture_pack(const char *path)
                      stacks, 4) &&
            put_array(database, PACKED_STACK_STATE, "SELECT id, state = 'complete' FROM stack",
                      stacks, 1) &&
+           put_array(database, PACKED_STACK_ALLOCATIONS, "SELECT id, allocations FROM stack",
+                     stacks, 8) &&
+           put_array(database, PACKED_STACK_BYTES, "SELECT id, bytes FROM stack", stacks, 8) &&
            put_frames(database, number(database, "SELECT max(id) + 1 FROM frame"));
     if (!good)
         fprintf(stderr, "fixture: %s: %s\n", path, sqlite3_errmsg(database));
