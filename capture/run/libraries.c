@@ -3,12 +3,14 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/os/elf_symbols.h"
 #include "capture/os/program_image.h"
 
 /* Finds the loader that the file names. Returns false unless that loader knows --list, because
@@ -107,4 +109,34 @@ bool run_library_is(const char *path, const char *beginning)
 {
     const char *name = strrchr(path, '/');
     return name && strncmp(name + 1, beginning, strlen(beginning)) == 0;
+}
+
+/* ---- one function or library ------------------------------------------------------------ */
+
+struct search {
+    const char *function, *library;
+    bool found;
+};
+
+static void note_symbol(void *context, const char *name, uint64_t address, uint64_t size)
+{
+    struct search *search = context;
+    (void)address;
+    (void)size;
+    search->found = search->found || strcmp(name, search->function) == 0;
+}
+
+static void note_library(void *context, const char *path)
+{
+    struct search *search = context;
+    search->found = search->found || run_library_is(path, search->library);
+}
+
+bool run_is_linked(const char *binary, const char *function, const char *library)
+{
+    struct search search = {function, library, false};
+    elf_symbols_of(binary, note_symbol, &search);
+    if (!search.found)
+        run_libraries(binary, note_library, &search);
+    return search.found;
 }

@@ -12,7 +12,7 @@
 
 #include "capture/options/options.h"
 #include "capture/os/program_image.h"
-#include "capture/run/linked.h"
+#include "capture/run/libraries.h"
 #include "capture/run/operators.h"
 #include "capture/run/program.h"
 #include "capture/run/sandbox.h"
