@@ -400,8 +400,8 @@ static void put_type(struct thread *thread, mprof_arena arena, uint64_t address,
     thread_extended_end(thread, TRACE_EXT_TYPE, p);
 }
 
-/* Writes the type of a block once more, in a trace that begins with it. Where the symbol was, there
- * may be another module by now. */
+/* Writes the type of a block once more, in a trace that begins with it. Another module may lie at
+ * the symbol's place by now. */
 static void put_told(struct thread *thread, const struct live_block *block)
 {
     const struct told_type *told = &block->told;
