@@ -115,7 +115,7 @@ database.execute("DROP VIEW IF EXISTS temp.heap")
 database.execute(HEAP.format(peak_ns, selected, "1"))
 some = [row[0] for row in database.execute("SELECT id FROM heap ORDER BY (id * 7919) % 104729, id LIMIT 30")]
 chosen = "all | where id in (%s)" % ", ".join(map(str, some))
-LISTED = """SELECT h.id, h.address, h.size, h.count, coalesce(h.type, 'unknown'), coalesce(h.function, 'no call site known'),
+LISTED = """SELECT h.id, h.address, h.size, h.count, coalesce(h.type, '(unknown)'), coalesce(h.function, 'no call site known'),
     h.thread, h.alloc_ns, coalesce(h.free_ns, {0}) - h.alloc_ns, CASE WHEN h.free_ns IS NULL THEN 'not freed'
     ELSE (SELECT name FROM thread WHERE id = h.free_thread_id) END FROM heap h WHERE h.id IN ({1})"""
 compare("allocations", take(rows("allocations", chosen), "id", "address", "size", "count", "type", "function", "thread",
@@ -150,11 +150,11 @@ compare("arenas", take(rows("arenas", "all"), "arena", "allocations", "objects",
 # The changes from the peak to the end: most of them are less than before.
 LIVE_AT = "(h.alloc_ns <= {0} AND (h.free_ns IS NULL OR h.free_ns > {0}))"
 compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "name", "net_bytes", "from_bytes", "to_bytes", "net_count"),
-        whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a) AS net,
+        whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, '(unknown)'), total(size * b) - total(size * a) AS net,
             total(size * a), total(size * b), total(b) - total(a) FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a,
             {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1) WHERE net <> 0""").fetchall()))
 compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "type", "net_bytes", "born_bytes", "died_bytes", "to_bytes"),
-        whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, 'unknown type'), total(size * b) - total(size * a),
+        whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, '(unknown)'), total(size * b) - total(size * a),
             total(size * (alloc_ns > {peak_ns} AND alloc_ns <= {end})) AS born,
             total(size * (free_ns > {peak_ns} AND free_ns <= {end})) AS died, total(size * b)
             FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a, {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1)
