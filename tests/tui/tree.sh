@@ -74,10 +74,11 @@ fi
 
 # The focus stays when libraries come and go, as long as its row is there. If not, that is said.
 played 100x30 "$work/session.db" 'key 4 Home Down .' 'key S' dump 'key S' dump 'key Esc b Home .' 'key S' dump \
+    'key Home Down . b b' dump \
     >"$work/focus" || exit 1
 for kept in 'top-down .* below .*main > calc::Parser::parse_expr ⇄ 2 more' \
     'by user code .* below .*main > calc::Parser::parse_expr ⇄ 2 more' \
-    'everything again: this tree has no _start there'; do
+    'everything again: this tree has no _start there' 'everything again: this tree has no calc::Parser'; do
     grep -qE "$kept" "$work/focus" || { echo "no \"$kept\":"; cat "$work/focus"; exit 1; }
 done
 

@@ -74,6 +74,9 @@ static void take_tree(struct tree_view *view, struct exploration *exploration,
     tree_rows_make(view);
     tree_set_open(view, data->last, true);
     tree_select(view, data->last);
+    /* A tree in another direction has other paths. */
+    if (view->was_bottom_up != (view->request.bottom_up != 0))
+        view->was_selected.count = view->was_focus.count = 0;
     view->task.selected = view->was_selected;
     view->task.focus = view->was_focus;
     if (view->was_selected.count > 0 || view->was_focus.count > 0)
@@ -96,15 +99,13 @@ static struct tree_place place_of(const struct session_tree *tree, uint32_t node
 }
 
 /* Notes what is selected and in focus, to be found again in another tree. */
-static void note_places(struct tree_view *view, const struct exploration *exploration,
-                        bool other_direction)
+static void note_places(struct tree_view *view, const struct exploration *exploration)
 {
-    const struct tree_place nowhere = {.count = 0};
     if (view->focus != 0)
         tree_label(view, exploration->session, view->focus, view->lost, sizeof(view->lost));
-    /* A tree in another direction has other paths. */
-    view->was_selected = other_direction ? nowhere : place_of(view->tree, tree_selected(view));
-    view->was_focus = other_direction ? nowhere : place_of(view->tree, view->focus);
+    view->was_selected = place_of(view->tree, tree_selected(view));
+    view->was_focus = place_of(view->tree, view->focus);
+    view->was_bottom_up = view->request.bottom_up;
 }
 
 bool tree_load(struct tree_view *view, struct exploration *exploration)
@@ -122,7 +123,7 @@ bool tree_load(struct tree_view *view, struct exploration *exploration)
     }
     const bool same = view->tree && memcmp(&request, &view->request, sizeof(request)) == 0;
     if (view->tree && !same) {
-        note_places(view, exploration, request.bottom_up != view->request.bottom_up);
+        note_places(view, exploration);
         tree_drop(view, exploration);
     }
     const struct tree_data *data = exploration_get(exploration, &view->tree_load, &kind, &request);

@@ -62,6 +62,7 @@ struct tree_view {
     char search[200];
     /* In the tree before. */
     struct tree_place was_selected, was_focus;
+    bool was_bottom_up;
     char lost[SHORT_NAME_SIZE]; /* the name of that focus; "": there was none */
     /* The test that selects the allocations of a node. */
     uint32_t tested, testing; /* the node of `test`, the one that is asked about; 0: none */
