@@ -20,12 +20,12 @@ left_out=(
     test_every_key test_steps
 )
 
-# within COMMAND: runs it in the root, where /src is the sources and /build the folder "build" here. Nothing
-# there is done at the soak's length.
+# within COMMAND: runs it in the root, where /src is the sources and /build the folder "build" here. The
+# environment does not go with it: it names programs that the root lacks, and asks for the soak's length.
 within() {
     unshare -m bash -c 'mount -t proc none "$1/proc" && mount --bind "$2" "$1/src" && mount --bind "$3" "$1/build" &&
-        exec chroot "$1" /bin/bash -euc "$4"' bash "$root" "$MPROF_SOURCE" "$work/build" \
-        "unset MPROF_SOAK; export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TZ=UTC; cd /build; $1"
+        exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TZ=UTC \
+            /bin/bash -euc "$4"' bash "$root" "$MPROF_SOURCE" "$work/build" "cd /build; $1"
 }
 within "cmake -S /src -B /build -DCMAKE_TOOLCHAIN_FILE=/src/cmake/aarch64.cmake -DMPROF_WERROR=ON
     cmake --build /build -j$(nproc)" >build.txt 2>&1 || fail "building: $(tail -n 30 build.txt)"
