@@ -105,6 +105,15 @@ wait_for '● recording .* live now .* pid'
 [ "$(tm capture-pane -p | wc -l)" -ge 59 ] || fail 'the screen did not grow'
 tm send-keys 2
 wait_for 'allocated \+'
+# While no newer state comes, the title says how old this one is. mprof-ingest, stopped, makes none.
+for follower in $(pgrep -x mprof-ingest); do
+    [ "$(readlink "/proc/$follower/cwd")" = "$work" ] && break
+done
+wait_for '● recording · '
+kill -STOP "$follower"
+wait_for '● recording, [0-9.]+ s behind'
+kill -CONT "$follower"
+wait_for '● recording · '
 echo >go
 wait_for '^ sh · peak .* live at end'
 tm send-keys q

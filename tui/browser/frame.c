@@ -109,14 +109,28 @@ static const char *program_name(const struct session *session)
     return slash && slash[1] ? slash + 1 : program;
 }
 
-/* Draws "● recording, 12 s behind". The program may have ended before all of it is loaded. */
-static void render_standing(const struct session *session, bool paused, const struct area *left,
-                            int *x)
+enum { WORTH_SAYING_NS = 2000000000 };
+
+/* Returns by how much the shown state is behind the program: what it said of itself when it came
+ * and, if none has come since for a while, the time since then. A program that has ended goes no
+ * further.
+ */
+static uint64_t behind_ns(const struct exploration *exploration, bool ended)
 {
-    enum { WORTH_SAYING_NS = 2000000000 };
+    const uint64_t lag = session_lag_ns(exploration->session);
+    if (ended || exploration->renewed_ms == 0)
+        return lag;
+    const uint64_t since = (uint64_t)(loader_now_ms() - exploration->renewed_ms) * 1000000;
+    return lag + (since >= WORTH_SAYING_NS ? since : 0);
+}
+
+/* Draws "● recording, 12 s behind". The program may have ended before all of it is loaded. */
+static void render_standing(const struct exploration *exploration, bool paused,
+                            const struct area *left, int *x)
+{
     char text[96], time[FORMAT_SIZE];
-    const bool ended = session_program_ended(session);
-    const uint64_t behind = session_lag_ns(session);
+    const bool ended = session_program_ended(exploration->session);
+    const uint64_t behind = behind_ns(exploration, ended);
     const char *what = paused ? "● paused" : ended ? "● ended, loading" : "● recording";
     if (!paused && behind >= WORTH_SAYING_NS)
         snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),
@@ -178,7 +192,7 @@ static void render_title(const struct browser *browser, const struct area *scree
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
     x += render_processes(session, &left, x);
     if (session_recording(session))
-        render_standing(session, browser->paused, &left, &x);
+        render_standing(&browser->exploration, browser->paused, &left, &x);
     for (int i = !sampled; i < 5; i++) {
         if (x + 3 + text_width(parts[i]) >= left.width)
             continue;

@@ -230,6 +230,7 @@ static void take_newer(struct exploration *exploration)
     exploration->session = newer;
     exploration->loader.jobs = coming->jobs;
     exploration->renewals++;
+    exploration->renewed_ms = loader_now_ms();
     coming->newer = NULL;
     coming->jobs = NULL;
 }

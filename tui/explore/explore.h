@@ -46,6 +46,7 @@ struct exploration {
     uint64_t generation;             /* changes with each change of filter, colouring or session */
     uint64_t selections;             /* changes with each change of filter or session */
     uint64_t renewals;               /* changes with each newer state of the session */
+    int64_t renewed_ms;              /* when the last one came, by loader_now_ms(); 0: none yet */
     enum session_color_by color_by;
     struct load legend_load, peak_load;
     struct session_legend legend; /* of `color_by`; empty while it is not known */
