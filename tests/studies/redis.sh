@@ -65,6 +65,7 @@ is "$(ask_redis dbsize)" -eq $((5 * keys)) keys
 declare -A state
 look() { # MARK: jemalloc's own account, of its arenas as redis counts them, in bytes
     local name
+    sleep 1 # redis asks jemalloc ten times a second, and tells what it was told last
     for name in allocated active resident; do state[$1.$name]=$(info allocator_$name); done
 }
 marked full
