@@ -21,8 +21,12 @@ has() { # WHAT PATTERN
 
 mprof-run --quiet -o leaks.bin "$MPROF_BUILD/tests/graphs/leaking_requests" >out.txt
 mprof-ingest --quiet -o leaks.db leaks.bin
+# On a loaded machine no request may fall into one of the tenths.
+tenths=$(ask leaks.db "SELECT count(DISTINCT min(9, alloc_ns * 10 / value)) FROM v_allocation, meta
+    WHERE key = 'duration_ns' AND free_ns IS NULL AND function GLOB 'handle_request*'")
+is "$tenths" -ge 8 "tenths of the run with a leak"
 screen 120x40 'key 7' dump
-has "the leak, its type, and that it is steady" '117K .* 1,000 +120 +handle_request.* Header\? +leak +steady, 10 of 10'
+has "the leak, its type, and that it is steady" "117K .* 1,000 +120 +handle_request.* Header\\? +leak +steady, $tenths of 10"
 has "what was allocated at the start is not a leak" '313K .* 8 .*load_table.* start-up'
 has "the runtime's pool is not a leak" '71.0K .* 1 .*runtime'
 has "the whole stack" '^ main +leaking_requests.cpp:'
