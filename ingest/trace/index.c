@@ -101,11 +101,16 @@ static bool index_slots(struct trace_file *file)
     return true;
 }
 
+/* A pointer to sort. clang-tidy takes the sizeof of a bare one for a mistake. */
+struct part {
+    struct trace_slot *slot;
+};
+
 /* Sorts by thread, its sequence and slot. */
 static int compare_parts(const void *a, const void *b)
 {
-    const struct trace_slot *x = *(struct trace_slot *const *)a,
-                            *y = *(struct trace_slot *const *)b;
+    const struct trace_slot *x = ((const struct part *)a)->slot,
+                            *y = ((const struct part *)b)->slot;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     if (x->sequence != y->sequence)
@@ -116,16 +121,16 @@ static int compare_parts(const void *a, const void *b)
 /* Marks chunks as damaged that repeat a part of a thread. No recorder writes a part twice. */
 static bool refuse_copies(struct trace_file *file)
 {
-    struct trace_slot **parts = malloc((file->slot_count + 1) * sizeof(*parts));
+    struct part *parts = malloc((file->slot_count + 1) * sizeof(*parts));
     size_t count = 0;
     if (!parts)
         return false;
     for (size_t i = 0; i < file->slot_count; i++)
         if (!file->slots[i].damage)
-            parts[count++] = &file->slots[i];
+            parts[count++].slot = &file->slots[i];
     qsort(parts, count, sizeof(*parts), compare_parts);
     for (size_t i = 1; i < count; i++) {
-        struct trace_slot *slot = parts[i], *before = parts[i - 1];
+        struct trace_slot *slot = parts[i].slot, *before = parts[i - 1].slot;
         if (slot->thread != before->thread || slot->sequence != before->sequence)
             continue;
         slot->damage = "an earlier slot has the same part of its thread";
