@@ -363,7 +363,7 @@ static void only_regular_files_are_replaced(void **state)
     unlink("link.txt");
     assert_int_equal(symlink("target.txt", "link.txt"), 0);
     command("w! link.txt");
-    assert_says("no regular file");
+    assert_says("not a regular file");
     assert_null(file_text("target.txt"));
     unlink("link.txt");
     command("w! /dev/null.txt/x.txt");
