@@ -419,8 +419,8 @@ static void test_interrupts(void **state)
     (void)state;
     static const char *const queries[] = {
         "SELECT type, size FROM v_allocation WHERE size >= interrupt(1) ORDER BY type",
-        "SELECT stack_id, type, size FROM v_allocation WHERE size >= interrupt(1)"
-        " ORDER BY stack_id, type",
+        ("SELECT stack_id, type, size FROM v_allocation WHERE size >= interrupt(1)"
+         " ORDER BY stack_id, type"),
         "SELECT allocations FROM graph(interrupt('all | join stack'))",
     };
     sqlite3_create_function(by_table, "interrupt", 1, SQLITE_UTF8, NULL, interrupt, NULL, NULL);
