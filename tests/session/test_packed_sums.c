@@ -91,8 +91,8 @@ static void test_misfits(void **state)
         "UPDATE packed_array SET data = zeroblob(length(data)) WHERE id = 7",
         "UPDATE packed_array SET data = CAST(data || zeroblob(8) AS BLOB) WHERE id = 7",
         "UPDATE packed_array SET data = CAST(data || zeroblob(8) AS BLOB) WHERE id = 8",
-        "UPDATE packed_array SET data = CAST(x'ffffffffffffffff' || substr(data, 9) AS BLOB)"
-        " WHERE id = 7",
+        ("UPDATE packed_array SET data = CAST(x'ffffffffffffffff' || substr(data, 9) AS BLOB)"
+         " WHERE id = 7"),
         "DELETE FROM packed_array WHERE id = 8",
         "DELETE FROM packed_array",
     };
