@@ -199,7 +199,7 @@ static bool collect_chunk(void *context, struct scan_worker *worker, uint32_t ch
     if (!sort_key_chunk(sorting->key, set, worker, chunk, &columns, error))
         return false;
     size_t next = sorting->entries ? sorting->before[chunk] : 0;
-    KERNEL_EACH_BLOCK(row_set_chunk(set, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(set, chunk), &rows)
     {
         sort_key_take(sorting->key, &columns, &rows, keys);
         for (size_t i = 0; i < rows.count; i++) {

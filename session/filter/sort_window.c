@@ -102,7 +102,7 @@ static bool visit(void *context, struct scan_worker *worker, uint32_t chunk,
         return true;
     if (!sort_key_chunk(&pass->key, pass->set, worker, chunk, &columns, error))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(pass->set, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(pass->set, chunk), &rows)
     {
         sort_key_take(&pass->key, &columns, &rows, keys);
         switch (pass->kind) {

@@ -26,7 +26,7 @@ struct detail_views {
     struct column_view size, bytes, counts, objects, began, life, thread;
 };
 
-/* The values of the rows of a block. */
+/* The values of the rows of a batch. */
 struct detail_values {
     uint32_t groups[KERNEL_ROWS];
     uint64_t size[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS], objects[KERNEL_ROWS];
@@ -119,11 +119,11 @@ static void add_row(struct detailing *detailing, const struct detail_values *val
                      (double)values->objects[i], live, at_peak);
 }
 
-static void add_block(struct detailing *detailing, const struct detail_views *views,
+static void add_batch(struct detailing *detailing, const struct detail_views *views,
                       struct kernel_rows *rows)
 {
     struct detail_values values;
-    group_of_block(detailing->set, &views->keys, rows, values.groups);
+    group_of_batch(detailing->set, &views->keys, rows, values.groups);
     group_keep_left(detailing->left, rows, values.groups);
     kernel_take(&views->size, rows, values.size);
     kernel_take(&views->bytes, rows, values.bytes);
@@ -155,9 +155,9 @@ static bool detail_chunk(void *context, struct scan_worker *worker, uint32_t chu
         return true;
     if (!read_views(detailing, worker, chunk, &views, error))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(&set->rows, chunk), &rows)
     {
-        add_block(detailing, &views, &rows);
+        add_batch(detailing, &views, &rows);
     }
     return true;
 }

@@ -384,7 +384,7 @@ void group_keys_reread(const struct group_keys *keys, struct group_key_views *vi
     }
 }
 
-/* Stores the classes of the rows of a block. */
+/* Stores the classes of the rows of a batch. */
 static void take_classes(const struct group_dimension *dimension, const struct column_view *view,
                          const uint8_t *colors, const struct kernel_rows *rows, uint64_t *classes)
 {

@@ -77,7 +77,7 @@ bool group_keys_views(const struct group_keys *keys, const struct row_set *set,
 /* Takes the view of a column that was read again: views are valid only until then. */
 void group_keys_reread(const struct group_keys *keys, struct group_key_views *views,
                        enum column column, const struct column_view *view);
-/* Store the cells or the codes of the rows of a block, one after another. */
+/* Store the cells or the codes of the rows of a batch, one after another. */
 void group_keys_cells(const struct group_keys *keys, const struct group_key_views *views,
                       const struct kernel_rows *rows, uint32_t *cells);
 void group_keys_codes(const struct group_keys *keys, const struct group_key_views *views,

@@ -80,9 +80,9 @@ extern size_t group_rows_per_stack;
  * set. */
 bool group_set_begin(struct session_group_set *set, struct session_error *error);
 
-/* Stores the groups of the rows of a block, one after another. All these rows are in `rows` of the
+/* Stores the groups of the rows of a batch, one after another. All these rows are in `rows` of the
  * set. */
-void group_of_block(const struct session_group_set *set, const struct group_key_views *views,
+void group_of_batch(const struct session_group_set *set, const struct group_key_views *views,
                     const struct kernel_rows *rows, uint32_t *groups);
 /* Stores the group of each row of a chunk that has a bit in `words`: all these are in `rows`.
  * Returns false with `error` set. */
@@ -92,7 +92,7 @@ bool group_of_rows(const struct session_group_set *set, struct scan_worker *work
 /* Stores one byte for each group: 1 if it is left. NULL if all are. The caller frees it. Returns
  * false with `error` set. */
 bool group_left(const struct session_group_set *set, uint8_t **left, struct session_error *error);
-/* Keeps those rows of a block whose groups are left, and their groups. `left` NULL: all. */
+/* Keeps those rows of a batch whose groups are left, and their groups. `left` NULL: all. */
 void group_keep_left(const uint8_t *left, struct kernel_rows *rows, uint32_t *groups);
 
 /* Returns how many threads may each have `bytes` of their own. */

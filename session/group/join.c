@@ -107,7 +107,7 @@ static bool room_for_sums(struct summing *summing, struct session_error *error)
     return true;
 }
 
-/* Stores the numbers of the codes of a block's rows. */
+/* Stores the numbers of the codes of a batch's rows. */
 static bool number_codes(struct summing *summing, const struct group_key_views *views,
                          const struct kernel_rows *rows, uint32_t *numbers,
                          struct session_error *error)
@@ -160,7 +160,7 @@ static bool room_in_packed(struct summing *summing, const struct column_view *si
     return true;
 }
 
-static bool sum_block(struct summing *summing, const struct group_key_views *views,
+static bool sum_batch(struct summing *summing, const struct group_key_views *views,
                       const struct kernel_rows *rows, const struct column_view *bytes,
                       const struct column_view *counts, bool packed, struct session_error *error)
 {
@@ -207,9 +207,9 @@ static bool sum_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
     estimate_chunk(set->session->estimate, (uint64_t)chunk * COLUMN_CHUNK_ROWS, &size,
                    summing->estimated, &bytes, &counts);
     const bool packed = room_in_packed(summing, &size);
-    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(&set->rows, chunk), &rows)
     {
-        if (!sum_block(summing, &views, &rows, &bytes, &counts, packed, error))
+        if (!sum_batch(summing, &views, &rows, &bytes, &counts, packed, error))
             return false;
     }
     return true;
@@ -357,7 +357,7 @@ void group_keep_left(const uint8_t *left, struct kernel_rows *rows, uint32_t *gr
     rows->count = left ? kept : rows->count;
 }
 
-void group_of_block(const struct session_group_set *set, const struct group_key_views *views,
+void group_of_batch(const struct session_group_set *set, const struct group_key_views *views,
                     const struct kernel_rows *rows, uint32_t *groups)
 {
     if (set->keys.cells > 0) {
@@ -377,14 +377,14 @@ bool group_of_rows(const struct session_group_set *set, struct scan_worker *work
 {
     struct group_key_views views;
     struct kernel_rows rows;
-    uint32_t of_block[KERNEL_ROWS];
+    uint32_t of_batch[KERNEL_ROWS];
     if (!group_keys_views(&set->keys, &set->rows, worker, chunk, &views, error))
         return false;
-    KERNEL_EACH_BLOCK(words, &rows)
+    KERNEL_EACH_BATCH(words, &rows)
     {
-        group_of_block(set, &views, &rows, of_block);
+        group_of_batch(set, &views, &rows, of_batch);
         for (size_t i = 0; i < rows.count; i++)
-            groups[rows.first + rows.row[i]] = of_block[i];
+            groups[rows.first + rows.row[i]] = of_batch[i];
     }
     return true;
 }

@@ -105,9 +105,9 @@ static bool look_at_chunk(void *context, struct scan_worker *worker, uint32_t ch
         return true;
     if (!read_views(looking, worker, chunk, &views, error))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(&set->rows, chunk), &rows)
     {
-        group_of_block(set, &views.keys, &rows, values.groups);
+        group_of_batch(set, &views.keys, &rows, values.groups);
         kernel_take(&views.bytes, &rows, values.bytes);
         kernel_take(&views.counts, &rows, values.counts);
         kernel_take(&views.began, &rows, values.began);

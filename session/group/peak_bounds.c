@@ -46,7 +46,7 @@ struct bounding {
     struct estimate_rows *estimated; /* NULL: the session is not sampled */
 };
 
-/* The rows of a block. */
+/* The rows of a batch. */
 struct bound_values {
     uint32_t places[KERNEL_ROWS];
     uint64_t bytes[KERNEL_ROWS], began[KERNEL_ROWS], life[KERNEL_ROWS], thread[KERNEL_ROWS];
@@ -87,13 +87,13 @@ static bool read_views(struct bounding *bounding, struct scan_worker *worker, ui
     return true;
 }
 
-/* Stores the values of a block's rows. The place of a row whose group is not wanted is PLACE_NONE.
+/* Stores the values of a batch's rows. The place of a row whose group is not wanted is PLACE_NONE.
  */
 static void take_values(const struct bounding *bounding, const struct bound_views *views,
                         const struct kernel_rows *rows, struct bound_values *values)
 {
     const struct search *search = bounding->search;
-    group_of_block(search->set, &views->keys, rows, values->places);
+    group_of_batch(search->set, &views->keys, rows, values->places);
     kernel_take(&views->bytes, rows, values->bytes);
     kernel_take(&views->began, rows, values->began);
     kernel_take(&views->life, rows, values->life);
@@ -127,7 +127,7 @@ static bool sum_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
         return true;
     if (!read_views(bounding, worker, chunk, &views, error))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(&search->set->rows, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(&search->set->rows, chunk), &rows)
     {
         take_values(bounding, &views, &rows, &values);
         for (size_t i = 0; i < rows.count; i++) {
@@ -191,7 +191,7 @@ static bool collect_chunk(void *context, struct scan_worker *worker, uint32_t ch
         return true;
     if (!read_views(bounding, worker, chunk, &views, error))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(&search->set->rows, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(&search->set->rows, chunk), &rows)
     {
         take_values(bounding, &views, &rows, &values);
         for (size_t i = 0; i < rows.count; i++) {

@@ -28,7 +28,7 @@ struct shape_views {
     struct column_view size, bytes, counts, began, life, realloc_of;
 };
 
-/* The values of the rows of a block. */
+/* The values of the rows of a batch. */
 struct shape_values {
     uint32_t groups[KERNEL_ROWS];
     uint64_t size[KERNEL_ROWS], bytes[KERNEL_ROWS], began[KERNEL_ROWS], life[KERNEL_ROWS];
@@ -121,11 +121,11 @@ static void add_row(const struct shaping *shaping, const struct shape_values *va
              chunk);
 }
 
-static void add_block(const struct shaping *shaping, const struct shape_views *views,
+static void add_batch(const struct shaping *shaping, const struct shape_views *views,
                       uint32_t chunk, struct kernel_rows *rows)
 {
     struct shape_values values;
-    group_of_block(shaping->set, &views->keys, rows, values.groups);
+    group_of_batch(shaping->set, &views->keys, rows, values.groups);
     group_keep_left(shaping->left, rows, values.groups);
     kernel_take(&views->size, rows, values.size);
     kernel_take(&views->bytes, rows, values.bytes);
@@ -154,9 +154,9 @@ static bool shape_chunk(void *context, struct scan_worker *worker, uint32_t chun
         return true;
     if (!read_views(shaping, worker, chunk, &views, error))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(&set->rows, chunk), &rows)
+    KERNEL_EACH_BATCH(row_set_chunk(&set->rows, chunk), &rows)
     {
-        add_block(shaping, &views, chunk, &rows);
+        add_batch(shaping, &views, chunk, &rows);
     }
     return true;
 }

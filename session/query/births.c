@@ -28,17 +28,17 @@ static void add_rows(void *context, const struct chunk_rows *rows)
 {
     struct births *births = context;
     const struct color_map *map = births->map;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t began[KERNEL_ROWS], counts[KERNEL_ROWS], code[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, began);
-        kernel_take(&rows->counts, &block, counts);
-        kernel_take(&rows->views[map->column], &block, code);
-        for (size_t i = 0; i < block.count; i++) {
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &batch, began);
+        kernel_take(&rows->counts, &batch, counts);
+        kernel_take(&rows->views[map->column], &batch, code);
+        for (size_t i = 0; i < batch.count; i++) {
             if (began[i] < births->from || began[i] >= births->to)
                 continue;
-            const uint8_t color = !rows->colors ? 0 : rows->colors[block.first + block.row[i]];
+            const uint8_t color = !rows->colors ? 0 : rows->colors[batch.first + batch.row[i]];
             births->slots[slot_of(births, began[i])][color_map_of(map, code[i], color)] +=
                 counts[i];
         }

@@ -33,17 +33,17 @@ static void add_rows(void *context, const struct chunk_rows *rows)
 {
     struct growing *growing = context;
     const uint64_t from = growing->from, to = growing->to;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS], code[KERNEL_ROWS];
     uint64_t bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, began);
-        kernel_take(&rows->views[COLUMN_LIFE_NS], &block, life);
-        kernel_take(&rows->views[growing->column], &block, code);
-        kernel_take(&rows->bytes, &block, bytes);
-        kernel_take(&rows->counts, &block, counts);
-        for (size_t i = 0; i < block.count; i++) {
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &batch, began);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &batch, life);
+        kernel_take(&rows->views[growing->column], &batch, code);
+        kernel_take(&rows->bytes, &batch, bytes);
+        kernel_take(&rows->counts, &batch, counts);
+        for (size_t i = 0; i < batch.count; i++) {
             /* Life 0 means never freed: the end is then the largest number. */
             const uint64_t end = life[i] == 0 ? UINT64_MAX : began[i] + life[i] - 1;
             struct session_growth *sum = &growing->sums[code[i]];

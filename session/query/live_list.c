@@ -96,7 +96,7 @@ static bool gather_chunk(void *context, struct scan_worker *worker, uint32_t chu
         !scan_column(worker, chunk, COLUMN_SIZE, &size, error))
         return false;
     find_came(change, chunk, came);
-    KERNEL_EACH_BLOCK(came, &rows)
+    KERNEL_EACH_BATCH(came, &rows)
     {
         kernel_take(&address, &rows, starts);
         kernel_take(&size, &rows, sizes);

@@ -49,7 +49,7 @@ static size_t bucket_of(const struct peak_search *search, uint64_t ns)
     return bucket < search->bucket_count ? (size_t)bucket : search->bucket_count - 1;
 }
 
-/* Takes the values of a block's rows, without those of other machines. */
+/* Takes the values of a batch's rows, without those of other machines. */
 static void take(const struct peak_search *search, const struct chunk_rows *rows,
                  struct peak_rows *taken)
 {
@@ -95,7 +95,7 @@ static void sum_rows(void *context, const struct chunk_rows *rows)
 {
     struct summing *summing = context;
     struct peak_rows taken;
-    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    KERNEL_EACH_BATCH(rows->words, &taken.rows)
     {
         take(summing->search, rows, &taken);
         add(summing->search, summing->sums, &taken);
@@ -244,7 +244,7 @@ static bool is_chosen(const struct peak_search *search, uint64_t ns)
     return (search->chosen[bucket / 64] >> (bucket % 64) & 1) != 0;
 }
 
-/* Makes room for the events of one block. */
+/* Makes room for the events of one batch. */
 static bool events_grow(struct events *events)
 {
     if (events->capacity - events->count >= (size_t)2 * KERNEL_ROWS)
@@ -267,7 +267,7 @@ static void collect_rows(void *context, const struct chunk_rows *rows)
     struct events *events = context;
     const struct peak_search *search = events->search;
     struct peak_rows taken;
-    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    KERNEL_EACH_BATCH(rows->words, &taken.rows)
     {
         if (!events_grow(events))
             return;

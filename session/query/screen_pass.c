@@ -48,7 +48,7 @@ struct screen_sums {
 
 /* ---- the pass ---- */
 
-/* The values of the rows of a block. */
+/* The values of the rows of a batch. */
 struct screen_rows {
     struct stack_rows of;
     uint64_t code[KERNEL_ROWS];
@@ -143,7 +143,7 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
         return false;
     stack_rows_look(&screen->summing, scan_session(worker)->columns, chunk, &rows.of);
     const uint8_t *colors = set->colors ? set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS : NULL;
-    KERNEL_EACH_BLOCK(words, &rows.of.rows)
+    KERNEL_EACH_BATCH(words, &rows.of.rows)
     {
         kernel_take(&size, &rows.of.rows, rows.of.bytes);
         kernel_take(&begin, &rows.of.rows, rows.of.began);

@@ -22,17 +22,17 @@ struct summing {
 static void add_sampled(void *context, const struct chunk_rows *rows)
 {
     struct row_totals *totals = &((struct summing *)context)->totals;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t bytes[KERNEL_ROWS], counts[KERNEL_ROWS], lives[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->bytes, &block, bytes);
-        kernel_take(&rows->counts, &block, counts);
-        kernel_take(&rows->views[COLUMN_LIFE_NS], &block, lives);
-        totals->bytes += kernel_sum(bytes, block.count);
-        totals->allocations += kernel_sum(counts, block.count);
-        totals->live_bytes += kernel_sum_of_zero(bytes, lives, block.count);
-        totals->live_count += kernel_sum_of_zero(counts, lives, block.count);
+        kernel_take(&rows->bytes, &batch, bytes);
+        kernel_take(&rows->counts, &batch, counts);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &batch, lives);
+        totals->bytes += kernel_sum(bytes, batch.count);
+        totals->allocations += kernel_sum(counts, batch.count);
+        totals->live_bytes += kernel_sum_of_zero(bytes, lives, batch.count);
+        totals->live_count += kernel_sum_of_zero(counts, lives, batch.count);
     }
 }
 

@@ -219,18 +219,18 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     struct part *part = context;
     const struct categories *categories = part->categories;
     const struct color_map *map = categories->map;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t code[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
     uint64_t began[KERNEL_ROWS], life[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->views[map->column], &block, code);
-        kernel_take(&rows->bytes, &block, bytes);
-        kernel_take(&rows->counts, &block, counts);
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, began);
-        kernel_take(&rows->views[COLUMN_LIFE_NS], &block, life);
-        for (size_t i = 0; i < block.count; i++) {
-            const uint8_t color = !rows->colors ? 0 : rows->colors[block.first + block.row[i]];
+        kernel_take(&rows->views[map->column], &batch, code);
+        kernel_take(&rows->bytes, &batch, bytes);
+        kernel_take(&rows->counts, &batch, counts);
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &batch, began);
+        kernel_take(&rows->views[COLUMN_LIFE_NS], &batch, life);
+        for (size_t i = 0; i < batch.count; i++) {
+            const uint8_t color = !rows->colors ? 0 : rows->colors[batch.first + batch.row[i]];
             uint64_t *sums = part->sums[categories->of_code[color_code(map, code[i], code[i],
                                                                        code[i], code[i], color)]];
             /* Life 0 means never freed: life - 1 is then the largest number. */

@@ -109,7 +109,7 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     struct taken taken;
     uint64_t code[KERNEL_ROWS];
     uint8_t color[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    KERNEL_EACH_BATCH(rows->words, &taken.rows)
     {
         kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken.rows, taken.began);
         kernel_take(&rows->views[COLUMN_LIFE_NS], &taken.rows, taken.life);

@@ -107,7 +107,7 @@ static void add_sampled(void *context, const struct chunk_rows *rows)
 {
     struct stack_tables *tables = context;
     struct stack_rows taken;
-    KERNEL_EACH_BLOCK(rows->words, &taken.rows)
+    KERNEL_EACH_BATCH(rows->words, &taken.rows)
     {
         kernel_take(&rows->views[COLUMN_STACK], &taken.rows, taken.stack);
         kernel_take(&rows->views[COLUMN_ALLOC_NS], &taken.rows, taken.began);
@@ -170,7 +170,7 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
         (machines && !scan_column(worker, chunk, COLUMN_THREAD, &thread, error)) ||
         ((taken.peak || taken.life) && !scan_column(worker, chunk, COLUMN_LIFE_NS, &life, error)))
         return false;
-    KERNEL_EACH_BLOCK(row_set_chunk(set, chunk), &taken.rows)
+    KERNEL_EACH_BATCH(row_set_chunk(set, chunk), &taken.rows)
     {
         kernel_take(&stack, &taken.rows, taken.stack);
         kernel_take(&size, &taken.rows, taken.bytes);

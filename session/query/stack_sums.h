@@ -6,7 +6,7 @@
  * processor. Before such a number could overflow, the thread empties its tables into the sums.
  *
  * Order of calls: stack_summing_open(); for each thread stack_tables_place(); for each chunk
- * stack_rows_look(), for each of its blocks stack_tables_add(); for each thread
+ * stack_rows_look(), for each of its batches stack_tables_add(); for each thread
  * stack_tables_empty(); stack_summing_close().
  */
 #ifndef MPROF_SESSION_QUERY_STACK_SUMS_H
@@ -61,7 +61,7 @@ void stack_tables_place(struct stack_tables *tables, struct stack_summing *summi
 /* Decides by the directory which columns of a chunk matter. */
 void stack_rows_look(const struct stack_summing *summing, const struct column_store *store,
                      uint32_t chunk, struct stack_rows *rows);
-/* Adds the rows of a block. Not for samples. */
+/* Adds the rows of a batch. Not for samples. */
 void stack_tables_add(struct stack_tables *tables, struct stack_rows *rows);
 /* Adds what the thread has to the sums. A cancel ends it early, and the sums are wrong then: the
  * caller looks again. */

@@ -19,15 +19,15 @@ struct span {
 static void add_rows(void *context, const struct chunk_rows *rows)
 {
     struct span *span = context;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t began[KERNEL_ROWS], stack[KERNEL_ROWS], bytes[KERNEL_ROWS], counts[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, began);
-        kernel_take(&rows->views[COLUMN_STACK], &block, stack);
-        kernel_take(&rows->bytes, &block, bytes);
-        kernel_take(&rows->counts, &block, counts);
-        for (size_t i = 0; i < block.count; i++) {
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &batch, began);
+        kernel_take(&rows->views[COLUMN_STACK], &batch, stack);
+        kernel_take(&rows->bytes, &batch, bytes);
+        kernel_take(&rows->counts, &batch, counts);
+        for (size_t i = 0; i < batch.count; i++) {
             if (began[i] < span->from || began[i] >= span->to)
                 continue;
             struct session_share *share = &span->shares[span->function[stack[i]]];

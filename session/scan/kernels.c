@@ -127,17 +127,17 @@ INLINE void pack_bits(const uint8_t *truth, uint64_t *words)
     }
 }
 
-/* Clears the words after the last block of a chunk with `rows` rows. The bits after the last row
+/* Clears the words after the last batch of a chunk with `rows` rows. The bits after the last row
  * come from `truth`, which is 0 there. */
 INLINE void clear_rest(uint64_t *words, uint32_t rows)
 {
-    const size_t blocks = (rows + KERNEL_ROWS - 1) / KERNEL_ROWS;
-    memset(words + blocks * KERNEL_WORDS, 0,
-           (KERNEL_BLOCKS - blocks) * KERNEL_WORDS * sizeof(*words));
+    const size_t batches = (rows + KERNEL_ROWS - 1) / KERNEL_ROWS;
+    memset(words + batches * KERNEL_WORDS, 0,
+           (KERNEL_BATCHES - batches) * KERNEL_WORDS * sizeof(*words));
 }
 
-/* Returns the rows of the block that begins at `first`. For the last, short one makes `truth` 0. */
-INLINE size_t block_rows(uint32_t rows, size_t first, uint8_t *truth)
+/* Returns the rows of the batch that begins at `first`. For the last, short one makes `truth` 0. */
+INLINE size_t batch_rows(uint32_t rows, size_t first, uint8_t *truth)
 {
     if (rows - first >= KERNEL_ROWS)
         return KERNEL_ROWS;
@@ -164,7 +164,7 @@ INLINE void small_in_range(const struct column_view *view, uint32_t low, uint32_
     uint32_t values[KERNEL_ROWS];
     uint8_t truth[KERNEL_ROWS];
     for (size_t first = 0; first < view->rows; first += KERNEL_ROWS) {
-        const size_t count = block_rows(view->rows, first, truth);
+        const size_t count = batch_rows(view->rows, first, truth);
         unpack_small(view, first, count, values);
         for (size_t i = 0; i < count; i++)
             truth[i] = (uint8_t)(values[i] - low <= span) ^ outside;
@@ -178,7 +178,7 @@ INLINE void large_in_range(const struct column_view *view, uint64_t low, uint64_
     uint64_t values[KERNEL_ROWS];
     uint8_t truth[KERNEL_ROWS];
     for (size_t first = 0; first < view->rows; first += KERNEL_ROWS) {
-        const size_t count = block_rows(view->rows, first, truth);
+        const size_t count = batch_rows(view->rows, first, truth);
         unpack(view, first, count, 0, values);
         for (size_t i = 0; i < count; i++)
             truth[i] = (uint8_t)(values[i] - low <= span) ^ outside;
@@ -216,7 +216,7 @@ INLINE void kernel_freed_in_range_body(const struct column_view *begin,
     const uint64_t span = range->high - range->low, low = range->low;
     const uint8_t outside = range->outside;
     for (size_t first = 0; first < life->rows; first += KERNEL_ROWS) {
-        const size_t count = block_rows(life->rows, first, truth);
+        const size_t count = batch_rows(life->rows, first, truth);
         unpack(begin, first, count, begin->min - 1 - low, began);
         unpack(life, first, count, life->min, lived);
         for (size_t i = 0; i < count; i++)
@@ -240,7 +240,7 @@ INLINE void kernel_lifetime_in_range_body(const struct column_view *begin,
     const uint64_t span = range->high - range->low, low = range->low;
     const uint8_t outside = range->outside;
     for (size_t first = 0; first < life->rows; first += KERNEL_ROWS) {
-        const size_t count = block_rows(life->rows, first, truth);
+        const size_t count = batch_rows(life->rows, first, truth);
         unpack(life, first, count, life->min - 1, lived);
         if (life->min == 0) {
             unpack(begin, first, count, begin->min, began);
@@ -266,7 +266,7 @@ INLINE void kernel_live_at_body(const struct column_view *begin, const struct co
     uint64_t began[KERNEL_ROWS], lived[KERNEL_ROWS];
     uint8_t truth[KERNEL_ROWS];
     for (size_t first = 0; first < life->rows; first += KERNEL_ROWS) {
-        const size_t count = block_rows(life->rows, first, truth);
+        const size_t count = batch_rows(life->rows, first, truth);
         unpack(begin, first, count, begin->min, began);
         /* For life 0, life - 1 is the largest number. */
         unpack(life, first, count, life->min - 1, lived);
@@ -288,7 +288,7 @@ INLINE void kernel_in_table_body(const struct column_view *view, const uint8_t *
     uint8_t truth[KERNEL_ROWS];
     if (view->width > 4) {
         for (size_t first = 0; first < view->rows; first += KERNEL_ROWS) {
-            const size_t count = block_rows(view->rows, first, truth);
+            const size_t count = batch_rows(view->rows, first, truth);
             for (size_t i = 0; i < count; i++)
                 truth[i] = table[column_view_at(view, first + i)];
             pack_bits(truth, words + first / 64);
@@ -296,7 +296,7 @@ INLINE void kernel_in_table_body(const struct column_view *view, const uint8_t *
     } else {
         table += view->min;
         for (size_t first = 0; first < view->rows; first += KERNEL_ROWS) {
-            const size_t count = block_rows(view->rows, first, truth);
+            const size_t count = batch_rows(view->rows, first, truth);
             unpack_small(view, first, count, values);
             for (size_t i = 0; i < count; i++)
                 truth[i] = table[values[i]];
@@ -311,18 +311,18 @@ VARIANTS(void, kernel_in_table,
 
 /* ---- values ---- */
 
-/* From so many rows of a block on, unpacking all is faster than loading single ones. */
+/* From so many rows of a batch on, unpacking all is faster than loading single ones. */
 enum { DENSE = 512 };
 
-INLINE size_t kernel_list_body(const uint64_t *words, size_t block, struct kernel_rows *rows)
+INLINE size_t kernel_list_body(const uint64_t *words, size_t batch, struct kernel_rows *rows)
 {
     uint64_t any = 0, all = UINT64_MAX;
-    words += block * KERNEL_WORDS;
+    words += batch * KERNEL_WORDS;
     for (size_t i = 0; i < KERNEL_WORDS; i++) {
         any |= words[i];
         all &= words[i];
     }
-    rows->first = block * KERNEL_ROWS;
+    rows->first = batch * KERNEL_ROWS;
     rows->count = 0;
     if (any == 0)
         return 0;
@@ -339,8 +339,8 @@ INLINE size_t kernel_list_body(const uint64_t *words, size_t block, struct kerne
     rows->count = count;
     return count;
 }
-VARIANTS(size_t, kernel_list, (const uint64_t *words, size_t block, struct kernel_rows *rows),
-         (words, block, rows))
+VARIANTS(size_t, kernel_list, (const uint64_t *words, size_t batch, struct kernel_rows *rows),
+         (words, batch, rows))
 
 INLINE void kernel_take_body(const struct column_view *view, const struct kernel_rows *rows,
                              uint64_t *values)
@@ -366,7 +366,7 @@ VARIANTS(void, kernel_take,
          (const struct column_view *view, const struct kernel_rows *rows, uint64_t *values),
          (view, rows, values))
 
-/* Sums all values of a block under masks that the bits make: that needs no list of rows. */
+/* Sums all values of a batch under masks that the bits make: that needs no list of rows. */
 INLINE uint64_t kernel_sum_selected_body(const struct column_view *view, const uint64_t *words)
 {
     uint64_t values[KERNEL_ROWS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The inner loops of scans. They are compiled with -O3 and, for x86-64, a second time for AVX2:
- * each call takes what the processor has. Callers pass whole chunks, or blocks of KERNEL_ROWS rows.
+ * each call takes what the processor has. Callers pass whole chunks, or batches of KERNEL_ROWS rows.
  *
  * Bitmaps have the form of a row_set: a chunk has ROW_SET_WORDS words, bits beyond its last row are
  * 0.
@@ -17,7 +17,7 @@
 
 #define KERNEL_ROWS 1024
 #define KERNEL_WORDS (KERNEL_ROWS / 64)
-#define KERNEL_BLOCKS (COLUMN_CHUNK_ROWS / KERNEL_ROWS)
+#define KERNEL_BATCHES (COLUMN_CHUNK_ROWS / KERNEL_ROWS)
 
 /* Numbers between two bounds, both included; `outside`: all others. */
 struct kernel_range {
@@ -43,22 +43,22 @@ void kernel_in_table(const struct column_view *view, const uint8_t *table, uint6
 
 /* ---- values of selected rows ---- */
 
-/* Some rows of a block of a chunk. */
+/* Some rows of a batch of a chunk. */
 struct kernel_rows {
-    size_t first; /* the row where the block begins */
+    size_t first; /* the row where the batch begins */
     size_t count;
     uint16_t row[KERNEL_ROWS]; /* from `first`, ascending */
 };
 
-/* Lists the set bits of the block number `block` of a chunk's words. Returns their number. */
-size_t kernel_list(const uint64_t *words, size_t block, struct kernel_rows *rows);
+/* Lists the set bits of the batch number `batch` of a chunk's words. Returns their number. */
+size_t kernel_list(const uint64_t *words, size_t batch, struct kernel_rows *rows);
 /* Stores the values of these rows, one after another. */
 void kernel_take(const struct column_view *view, const struct kernel_rows *rows, uint64_t *values);
 
-/* Calls the next statement for each block that has selected rows. */
-#define KERNEL_EACH_BLOCK(words, rows)                                                             \
-    for (size_t block_ = 0; block_ < KERNEL_BLOCKS; block_++)                                      \
-        if (kernel_list((words), block_, (rows)) != 0)
+/* Calls the next statement for each batch that has selected rows. */
+#define KERNEL_EACH_BATCH(words, rows)                                                             \
+    for (size_t batch_ = 0; batch_ < KERNEL_BATCHES; batch_++)                                      \
+        if (kernel_list((words), batch_, (rows)) != 0)
 
 /* Return the sum of values, and the sum of those whose key is 0 (`values` NULL: their number). */
 uint64_t kernel_sum(const uint64_t *values, size_t count);

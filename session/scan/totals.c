@@ -12,7 +12,7 @@ bool row_totals_add(struct row_totals *totals, struct scan_worker *worker, uint3
         column_store_min(scan_session(worker)->columns, chunk, COLUMN_LIFE_NS) == 0;
     const uint64_t count = kernel_count(words, ROW_SET_WORDS);
     struct column_view size, life;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t bytes[KERNEL_ROWS], lives[KERNEL_ROWS];
     if (count == 0)
         return true;
@@ -23,12 +23,12 @@ bool row_totals_add(struct row_totals *totals, struct scan_worker *worker, uint3
     totals->bytes += kernel_sum_selected(&size, words);
     if (!any_live)
         return true;
-    KERNEL_EACH_BLOCK(words, &block)
+    KERNEL_EACH_BATCH(words, &batch)
     {
-        kernel_take(&size, &block, bytes);
-        kernel_take(&life, &block, lives);
-        totals->live_bytes += kernel_sum_of_zero(bytes, lives, block.count);
-        totals->live_count += kernel_sum_of_zero(NULL, lives, block.count);
+        kernel_take(&size, &batch, bytes);
+        kernel_take(&life, &batch, lives);
+        totals->live_bytes += kernel_sum_of_zero(bytes, lives, batch.count);
+        totals->live_count += kernel_sum_of_zero(NULL, lives, batch.count);
     }
     return true;
 }

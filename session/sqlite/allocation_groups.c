@@ -122,34 +122,34 @@ static bool add_parts(struct allocation_groups *groups, uint64_t used,
     return true;
 }
 
-/* ---- the groups of a block of rows ---- */
+/* ---- the groups of a batch of rows ---- */
 
 /* Stores the codes of rows: the ranks of all parts. */
 static void code_rows(const struct allocation_groups *groups, const struct allocation_chunk *chunk,
-                      const struct kernel_rows *block, struct code *codes)
+                      const struct kernel_rows *batch, struct code *codes)
 {
     uint64_t values[KERNEL_ROWS];
-    memset(codes, 0, block->count * sizeof(*codes));
+    memset(codes, 0, batch->count * sizeof(*codes));
     for (size_t part = 0; part < groups->parts; part++) {
         const uint32_t *ranks = groups->part[part].ranks;
         const unsigned shift = part % 2 == 0 ? 32 : 0;
-        kernel_take(&chunk->views[groups->part[part].column], block, values);
-        for (size_t i = 0; i < block->count; i++)
+        kernel_take(&chunk->views[groups->part[part].column], batch, values);
+        for (size_t i = 0; i < batch->count; i++)
             *(part < 2 ? &codes[i].high : &codes[i].low) |= (uint64_t)ranks[values[i]] << shift;
     }
 }
 
 static void number_dense_rows(const struct allocation_groups *groups,
-                              const struct allocation_chunk *chunk, const struct kernel_rows *block,
+                              const struct allocation_chunk *chunk, const struct kernel_rows *batch,
                               uint32_t *numbers)
 {
     uint64_t values[KERNEL_ROWS];
-    memset(numbers, 0, block->count * sizeof(*numbers));
+    memset(numbers, 0, batch->count * sizeof(*numbers));
     for (size_t part = 0; part < groups->parts; part++) {
         const uint32_t *ranks = groups->part[part].ranks;
         const uint32_t step = groups->part[part].step;
-        kernel_take(&chunk->views[groups->part[part].column], block, values);
-        for (size_t i = 0; i < block->count; i++)
+        kernel_take(&chunk->views[groups->part[part].column], batch, values);
+        for (size_t i = 0; i < batch->count; i++)
             numbers[i] += ranks[values[i]] * step;
     }
 }
@@ -159,18 +159,18 @@ static bool equal_codes(const struct code *left, const struct code *right)
     return left->high == right->high && left->low == right->low;
 }
 
-/* Stores the number of each row of a block: its code, or its group. Neighbours often have the same
+/* Stores the number of each row of a batch: its code, or its group. Neighbours often have the same
  * code. */
-static void number_rows(const struct range *range, const struct kernel_rows *block,
+static void number_rows(const struct range *range, const struct kernel_rows *batch,
                         uint32_t *numbers)
 {
     struct code codes[KERNEL_ROWS];
     if (range->groups->dense) {
-        number_dense_rows(range->groups, &range->chunk, block, numbers);
+        number_dense_rows(range->groups, &range->chunk, batch, numbers);
         return;
     }
-    code_rows(range->groups, &range->chunk, block, codes);
-    for (size_t i = 0; i < block->count; i++) {
+    code_rows(range->groups, &range->chunk, batch, codes);
+    for (size_t i = 0; i < batch->count; i++) {
         const bool again = i > 0 && equal_codes(&codes[i], &codes[i - 1]);
         numbers[i] = again ? numbers[i - 1] : code_map_find(&range->codes, codes[i]);
     }
@@ -186,31 +186,31 @@ unsigned allocation_groups_needs(const struct allocation_groups *groups)
 
 void allocation_groups_keep(const struct allocation_groups *groups,
                             const struct allocation_chunk *chunk, size_t group,
-                            struct kernel_rows *block)
+                            struct kernel_rows *batch)
 {
     struct code codes[KERNEL_ROWS];
     uint32_t numbers[KERNEL_ROWS];
     size_t kept = 0;
     if (groups->dense)
-        number_dense_rows(groups, chunk, block, numbers);
+        number_dense_rows(groups, chunk, batch, numbers);
     else
-        code_rows(groups, chunk, block, codes);
-    for (size_t i = 0; i < block->count; i++) {
-        block->row[kept] = block->row[i];
+        code_rows(groups, chunk, batch, codes);
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->row[kept] = batch->row[i];
         kept += groups->dense ? numbers[i] == group : equal_codes(&codes[i], &groups->codes[group]);
     }
-    block->count = kept;
+    batch->count = kept;
 }
 
 /* ---- counting ---- */
 
 /* Counts rows by code. */
-static bool count_codes(struct range *range, const struct kernel_rows *block)
+static bool count_codes(struct range *range, const struct kernel_rows *batch)
 {
     struct code codes[KERNEL_ROWS];
     uint32_t number = 0;
-    code_rows(range->groups, &range->chunk, block, codes);
-    for (size_t i = 0; i < block->count; i++) {
+    code_rows(range->groups, &range->chunk, batch, codes);
+    for (size_t i = 0; i < batch->count; i++) {
         if (i == 0 || !equal_codes(&codes[i], &codes[i - 1])) {
             if (!code_map_add(&range->codes, codes[i], CODE_NONE, &number))
                 return false;
@@ -237,21 +237,21 @@ static bool count_range(void *context, struct scan_worker *worker, uint32_t inde
     struct column_reader *reader = scan_reader(worker, error);
     const unsigned needs = allocation_groups_needs(groups);
     uint32_t numbers[KERNEL_ROWS];
-    struct kernel_rows block;
+    struct kernel_rows batch;
     if (!reader)
         return false;
     for (uint32_t chunk = range->first; chunk < range->behind; chunk++) {
         if (!scan_go_on(groups->session, error) ||
             !allocation_filter_open(groups->filter, reader, chunk, needs, &range->chunk, error))
             return false;
-        KERNEL_EACH_BLOCK(range->chunk.words, &block)
+        KERNEL_EACH_BATCH(range->chunk.words, &batch)
         {
-            if (!groups->dense && !count_codes(range, &block))
+            if (!groups->dense && !count_codes(range, &batch))
                 return fail_memory(error);
             if (!groups->dense)
                 continue;
-            number_dense_rows(groups, &range->chunk, &block, numbers);
-            for (size_t i = 0; i < block.count; i++)
+            number_dense_rows(groups, &range->chunk, &batch, numbers);
+            for (size_t i = 0; i < batch.count; i++)
                 range->rows[numbers[i]]++;
         }
     }
@@ -398,28 +398,28 @@ static void store(const struct allocation_array *array, const uint32_t *places,
         wide[places[i]] = values[i];
 }
 
-static void gather_block(struct range *range, uint32_t chunk, struct kernel_rows *block)
+static void gather_batch(struct range *range, uint32_t chunk, struct kernel_rows *batch)
 {
     const struct allocation_groups *groups = range->groups;
     uint32_t numbers[KERNEL_ROWS], places[KERNEL_ROWS];
     uint64_t values[KERNEL_ROWS];
     size_t kept = 0;
-    number_rows(range, block, numbers);
-    for (size_t i = 0; i < block->count; i++) {
+    number_rows(range, batch, numbers);
+    for (size_t i = 0; i < batch->count; i++) {
         uint32_t *place = &range->place[numbers[i]];
-        block->row[kept] = block->row[i];
+        batch->row[kept] = batch->row[i];
         if (*place != PLACE_NONE)
             places[kept++] = (*place)++;
     }
-    block->count = kept;
+    batch->count = kept;
     for (int column = 0; column < COLUMN_TOTAL; column++) {
         if (groups->arrays[column].width == 0)
             continue;
-        kernel_take(&range->chunk.views[column], block, values);
+        kernel_take(&range->chunk.views[column], batch, values);
         store(&groups->arrays[column], places, values, kept);
     }
     for (size_t i = 0; i < kept; i++)
-        values[i] = (uint64_t)chunk * COLUMN_CHUNK_ROWS + block->first + block->row[i] + 1;
+        values[i] = (uint64_t)chunk * COLUMN_CHUNK_ROWS + batch->first + batch->row[i] + 1;
     store(&groups->arrays[ALLOCATION_IDS], places, values, kept);
 }
 
@@ -430,7 +430,7 @@ static bool gather_range(void *context, struct scan_worker *worker, uint32_t ind
     struct range *range = &groups->ranges[index];
     struct column_reader *reader = scan_reader(worker, error);
     unsigned needs = allocation_groups_needs(groups);
-    struct kernel_rows block;
+    struct kernel_rows batch;
     if (!reader)
         return false;
     for (int column = 0; column < COLUMN_TOTAL; column++)
@@ -439,9 +439,9 @@ static bool gather_range(void *context, struct scan_worker *worker, uint32_t ind
         if (!scan_go_on(groups->session, error) ||
             !allocation_filter_open(groups->filter, reader, chunk, needs, &range->chunk, error))
             return false;
-        KERNEL_EACH_BLOCK(range->chunk.words, &block)
+        KERNEL_EACH_BATCH(range->chunk.words, &batch)
         {
-            gather_block(range, chunk, &block);
+            gather_batch(range, chunk, &batch);
         }
     }
     return true;

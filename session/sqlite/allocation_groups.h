@@ -49,10 +49,10 @@ void allocation_groups_ids(const struct allocation_groups *groups, size_t group,
 
 /* Returns the columns of chunks that tell the group of a row. */
 unsigned allocation_groups_needs(const struct allocation_groups *groups);
-/* Keeps the rows of a block that are of one group. The chunk has these columns. */
+/* Keeps the rows of a batch that are of one group. The chunk has these columns. */
 void allocation_groups_keep(const struct allocation_groups *groups,
                             const struct allocation_chunk *chunk, size_t group,
-                            struct kernel_rows *block);
+                            struct kernel_rows *batch);
 
 /*
  * Stores what the arrays are for of the rows of the groups from `first` to the one before `behind`,

@@ -28,7 +28,7 @@ struct allocation_rows {
     uint64_t used;
     struct reading reading[ALLOCATION_COLUMNS];
     unsigned needs; /* columns of chunks, a bit for each, of which each row has a value */
-    /* The rows that are ready: those of a block as they are stored, or those of one group. The
+    /* The rows that are ready: those of a batch as they are stored, or those of one group. The
      * present one has its values at `at`. */
     const struct allocation_array *from;
     uint64_t same[COLUMN_TOTAL]; /* the values that all of them have */
@@ -37,7 +37,7 @@ struct allocation_rows {
     /* The chunks that rows come from as they are stored. */
     bool streams;
     uint32_t chunk, chunks;
-    size_t block;
+    size_t batch;
     struct allocation_chunk open;
     struct allocation_array stored[ALLOCATION_ARRAYS];
     bool keeps; /* only rows of the group before `next` */
@@ -99,7 +99,7 @@ static bool stream(struct allocation_rows *rows, struct session_error *error)
     rows->streams = true;
     rows->from = rows->stored;
     rows->chunk = allocation_filter_first_chunk(rows->filter);
-    rows->block = 0;
+    rows->batch = 0;
     if (rows->stored[ALLOCATION_IDS].values)
         return true;
     for (int column = 0; column < COLUMN_TOTAL; column++)
@@ -108,36 +108,36 @@ static bool stream(struct allocation_rows *rows, struct session_error *error)
     return make_arrays(rows->stored, KERNEL_ROWS, error);
 }
 
-static void take_block(struct allocation_rows *rows, const struct kernel_rows *block)
+static void take_batch(struct allocation_rows *rows, const struct kernel_rows *batch)
 {
     uint64_t *ids = rows->stored[ALLOCATION_IDS].values;
     for (int column = 0; column < COLUMN_TOTAL; column++) {
         if ((rows->needs >> column & 1) != 0)
-            kernel_take(&rows->open.views[column], block, rows->stored[column].values);
+            kernel_take(&rows->open.views[column], batch, rows->stored[column].values);
     }
-    for (size_t i = 0; i < block->count; i++)
-        ids[i] = (uint64_t)rows->chunk * COLUMN_CHUNK_ROWS + block->first + block->row[i] + 1;
+    for (size_t i = 0; i < batch->count; i++)
+        ids[i] = (uint64_t)rows->chunk * COLUMN_CHUNK_ROWS + batch->first + batch->row[i] + 1;
     rows->at = 0;
-    rows->behind = block->count;
+    rows->behind = batch->count;
 }
 
-/* Reads the next block that has rows. There may be none: then the stream has ended. */
-static bool next_block(struct allocation_rows *rows, struct session_error *error)
+/* Reads the next batch that has rows. There may be none: then the stream has ended. */
+static bool next_batch(struct allocation_rows *rows, struct session_error *error)
 {
     const unsigned needs = rows->needs | (rows->keeps ? allocation_groups_needs(rows->groups) : 0);
-    struct kernel_rows block;
-    for (; rows->chunk < rows->chunks; rows->chunk++, rows->block = 0) {
-        if (rows->block == 0 && !allocation_filter_open(rows->filter, rows->reader, rows->chunk,
+    struct kernel_rows batch;
+    for (; rows->chunk < rows->chunks; rows->chunk++, rows->batch = 0) {
+        if (rows->batch == 0 && !allocation_filter_open(rows->filter, rows->reader, rows->chunk,
                                                         needs, &rows->open, error))
             return false;
-        while (rows->block < KERNEL_BLOCKS) {
-            if (kernel_list(rows->open.words, rows->block++, &block) == 0)
+        while (rows->batch < KERNEL_BATCHES) {
+            if (kernel_list(rows->open.words, rows->batch++, &batch) == 0)
                 continue;
             if (rows->keeps)
-                allocation_groups_keep(rows->groups, &rows->open, rows->next - 1, &block);
-            if (block.count == 0)
+                allocation_groups_keep(rows->groups, &rows->open, rows->next - 1, &batch);
+            if (batch.count == 0)
                 continue;
-            take_block(rows, &block);
+            take_batch(rows, &batch);
             return true;
         }
     }
@@ -182,7 +182,7 @@ static bool next_groups(struct allocation_rows *rows, struct session_error *erro
         rows->next = rows->gathered;
         rows->keeps = here < all;
         allocation_groups_ids(rows->groups, rows->next - 1, rows->same);
-        return stream(rows, error) && next_block(rows, error);
+        return stream(rows, error) && next_batch(rows, error);
     }
     if (count > rows->capacity) {
         rows->capacity = 0;
@@ -309,14 +309,14 @@ bool allocation_rows_start(struct allocation_rows *rows, uint64_t used,
     rows->chunks = allocation_filter_behind_chunk(rows->filter);
     if (order->count > 0)
         return start_groups(rows, order, error);
-    return stream(rows, error) && next_block(rows, error);
+    return stream(rows, error) && next_batch(rows, error);
 }
 
 bool allocation_rows_next(struct allocation_rows *rows, struct session_error *error)
 {
     if (++rows->at < rows->behind)
         return true;
-    if (rows->streams && !next_block(rows, error))
+    if (rows->streams && !next_batch(rows, error))
         return false;
     return rows->streams || !rows->groups || next_group(rows, error);
 }
@@ -374,7 +374,7 @@ static bool gather_ids(struct allocation_rows *rows, struct session_error *error
     if (!next_group(rows, error))
         return false;
     for (; rows->streams && skipped >= rows->behind; skipped -= rows->behind) {
-        if (!next_block(rows, error))
+        if (!next_batch(rows, error))
             return false;
     }
     rows->at += (size_t)skipped;

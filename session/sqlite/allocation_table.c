@@ -186,7 +186,7 @@ static int choose(sqlite3_vtab *base, sqlite3_index_info *index)
     plan[length++] = '/';
     length += plan_order(index, plan + length);
     snprintf(plan + length, sizeof(plan) - length, "/%llx", (unsigned long long)index->colUsed);
-    /* To test a row costs less than to give it. One block of rows is always read. */
+    /* To test a row costs less than to give it. One batch of rows is always read. */
     index->estimatedCost = (rows < 1 ? 1e3 : all / 16 + 1e3) + rows;
     index->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
     index->idxStr = sqlite3_mprintf("%s", plan);

@@ -82,12 +82,12 @@ static size_t bucket_of(const struct times *times, uint64_t ns)
 static void count_times(void *context, const struct chunk_rows *rows)
 {
     struct times *times = context;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t ns[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, ns);
-        for (size_t i = 0; i < block.count; i++)
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &batch, ns);
+        for (size_t i = 0; i < batch.count; i++)
             times->before[bucket_of(times, ns[i]) + 1]++;
     }
 }
@@ -96,12 +96,12 @@ static void count_times(void *context, const struct chunk_rows *rows)
 static void place_times(void *context, const struct chunk_rows *rows)
 {
     struct times *times = context;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     uint64_t ns[KERNEL_ROWS];
-    KERNEL_EACH_BLOCK(rows->words, &block)
+    KERNEL_EACH_BATCH(rows->words, &batch)
     {
-        kernel_take(&rows->views[COLUMN_ALLOC_NS], &block, ns);
-        for (size_t i = 0; i < block.count; i++) {
+        kernel_take(&rows->views[COLUMN_ALLOC_NS], &batch, ns);
+        for (size_t i = 0; i < batch.count; i++) {
             const size_t bucket = bucket_of(times, ns[i]);
             times->low[times->before[bucket]++] =
                 (uint32_t)(ns[i] - ((uint64_t)bucket << times->shift));

@@ -115,7 +115,7 @@ static void add_row(const struct summing *summing, size_t row, struct table_sum 
     table_sum_add(sum, &part);
 }
 
-static bool add_block(struct summing *summing)
+static bool add_batch(struct summing *summing)
 {
     const struct table_spec *spec = summing->spec;
     struct table_rows *rows = &summing->rows;
@@ -142,18 +142,18 @@ static void add_chunk(void *context, const struct chunk_rows *chunk)
     struct summing *summing = context;
     struct table_rows *rows = &summing->rows;
     const unsigned columns = summing->spec->columns | TABLE_COLUMNS;
-    struct kernel_rows block;
+    struct kernel_rows batch;
     if (summing->state != SUMMING_GOOD)
         return;
-    KERNEL_EACH_BLOCK(chunk->words, &block)
+    KERNEL_EACH_BATCH(chunk->words, &batch)
     {
         for (unsigned column = 0; column < COLUMN_TOTAL; column++)
             if (columns & COLUMN_BIT(column))
-                kernel_take(&chunk->views[column], &block, rows->value[column]);
-        kernel_take(&chunk->bytes, &block, rows->bytes);
-        kernel_take(&chunk->counts, &block, rows->counts);
-        rows->count = block.count;
-        if (!add_block(summing))
+                kernel_take(&chunk->views[column], &batch, rows->value[column]);
+        kernel_take(&chunk->bytes, &batch, rows->bytes);
+        kernel_take(&chunk->counts, &batch, rows->counts);
+        rows->count = batch.count;
+        if (!add_batch(summing))
             return;
     }
 }

@@ -36,7 +36,7 @@ struct coursing {
 
 static void add_objects(struct coursing *coursing, const struct chunk_rows *chunk)
 {
-    KERNEL_EACH_BLOCK(chunk->words, &coursing->rows)
+    KERNEL_EACH_BATCH(chunk->words, &coursing->rows)
     {
         kernel_take(&chunk->views[COLUMN_TYPE], &coursing->rows, coursing->type);
         kernel_take(&chunk->views[COLUMN_COUNT_OF_OBJECTS], &coursing->rows, coursing->objects);

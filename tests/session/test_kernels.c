@@ -181,7 +181,7 @@ static void check_values(const struct column_view *view, unsigned share)
             wanted++;
         }
     assert_int_equal(kernel_count(words, ROW_SET_WORDS), wanted);
-    KERNEL_EACH_BLOCK(words, &rows)
+    KERNEL_EACH_BATCH(words, &rows)
     {
         kernel_take(view, &rows, values);
         for (size_t i = 0; i < rows.count; i++, next++) {
