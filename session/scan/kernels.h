@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The inner loops of scans. They are compiled with -O3 and, for x86-64, a second time for AVX2:
- * each call takes what the processor has. Callers pass whole chunks, or batches of KERNEL_ROWS rows.
+ * each call takes what the processor has. Callers pass whole chunks, or batches of KERNEL_ROWS
+ * rows.
  *
  * Bitmaps have the form of a row_set: a chunk has ROW_SET_WORDS words, bits beyond its last row are
  * 0.
@@ -57,7 +58,7 @@ void kernel_take(const struct column_view *view, const struct kernel_rows *rows,
 
 /* Calls the next statement for each batch that has selected rows. */
 #define KERNEL_EACH_BATCH(words, rows)                                                             \
-    for (size_t batch_ = 0; batch_ < KERNEL_BATCHES; batch_++)                                      \
+    for (size_t batch_ = 0; batch_ < KERNEL_BATCHES; batch_++)                                     \
         if (kernel_list((words), batch_, (rows)) != 0)
 
 /* Return the sum of values, and the sum of those whose key is 0 (`values` NULL: their number). */

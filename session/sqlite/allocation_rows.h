@@ -6,9 +6,9 @@
  * Order of calls: allocation_rows_new(), allocation_rows_test() for each test,
  * allocation_rows_start(), then allocation_rows_next() until `at_end`.
  *
- * Without groups the rows come from batches of the column chunks. With groups a pass counts the rows
- * of each group, and further ones gather of the rows of the next groups what the query reads, as
- * many as fit into allocation_gathered_max values (allocation_groups.h). A group that is larger
+ * Without groups the rows come from batches of the column chunks. With groups a pass counts the
+ * rows of each group, and further ones gather of the rows of the next groups what the query reads,
+ * as many as fit into allocation_gathered_max values (allocation_groups.h). A group that is larger
  * than that comes from a pass of its own. If all that the query reads is the same in a group, no
  * pass is needed after the first.
  */
