@@ -6,7 +6,8 @@
  * aligned_alloc, and blocks of an arena, tells the types of some, and answers with the number of
  * the step. A point frees one of many small blocks; the end frees the rest. A runtime owns the
  * arena: its function is on the stacks, and while the program waits for input, its collection goes
- * on. With a number of milliseconds it takes that long instead and reads no input.
+ * on. With a number of milliseconds it says "begins" after the first blocks, takes that long
+ * instead and reads no input.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -117,6 +118,8 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < KEPT; i++)
         replace(i);
     if (argc > 1) {
+        puts("begins");
+        fflush(stdout);
         for (const double end = now() + atof(argv[1]); now() < end;)
             step();
         return 0;

@@ -72,12 +72,14 @@ def start(name, arguments, options=("--sample=64",), environment=None, **keyword
     return run, path
 
 
-def hammer(name, arguments, options=("--sample=64",), most=5):
+def hammer(name, arguments, options=("--sample=64",), most=5, begins=False):
     """Rotates the program's trace again and again while it runs. A program that has ended before the second
-    rotation runs again: the suite's time limit ends a wait in vain."""
+    rotation runs again: the suite's time limit ends a wait in vain. If the program says so when it `begins`, the
+    first rotation waits for that."""
     done = 0
     while done < 2:
-        run, path = start(name, arguments, options)
+        run, path = start(name, arguments, options, stdout=subprocess.PIPE if begins else None)
+        check(not begins or run.stdout.readline() == "begins\n", f"{name}: the beginning")
         done = 0
         while run.poll() is None and done < most:
             done += subprocess.run([BUILD + "/bin/mprof-ctl", "--quiet", "--wait=30", path, "rotate"], stderr=subprocess.DEVNULL).returncode == 0
@@ -135,7 +137,7 @@ folder = recording.folder("rotate-logs")
 sessions, _ = hammer("stress", [program("stress"), folder, program("stress_plugin.so"), "4", "1500", "7"])
 check(sum(len(one.threads) > 1 for one in sessions) >= 2, f"threads by trace: {[len(one.threads) for one in sessions]}")
 # Blocks of arenas are carried, too.
-sessions, _ = hammer("sampled", [program("rotates"), "100"])
+sessions, _ = hammer("sampled", [program("rotates"), "100"], begins=True)
 check(any("'pool'" in block for one in sessions for block in one.begin), "no block of an arena is carried")
 for what in ("'even', 'exact'", "'odd', 'exact'", "work:7"):
     check(any(what in block for one in sessions for block in one.begin), f"no block with {what} is carried")
