@@ -12,30 +12,51 @@
 
 _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER];
 static _Atomic uint64_t *table;
-static _Atomic uint32_t *notes; /* for each slot the number of its live block, 0: none yet */
+static _Atomic uint32_t *notes;   /* for each slot the number of its live block, 0: none yet */
+static _Atomic uint32_t *buckets; /* for each hash the number of its bucket, 0: none yet */
+static _Atomic uint32_t buckets_used;
 
 bool sampled_blocks_init(void)
 {
     table = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*table));
     notes = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*notes));
-    return table && notes && live_blocks_init(SAMPLED_BLOCKS_SLOTS);
+    buckets = os_map(BUCKETS * sizeof(*buckets));
+    return table && notes && buckets && live_blocks_init(SAMPLED_BLOCKS_SLOTS);
 }
 
-/* Returns the bucket that is the address's place 0 or 1. */
-static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place)
+/* Gives a hash its bucket. Returns the bucket's number, 0 if there is none left. If two threads do
+ * so for one hash at the same time, one bucket is never used. */
+static uint32_t begin_bucket(_Atomic uint32_t *of_hash)
+{
+    const uint32_t number = atomic_fetch_add(&buckets_used, 1) + 1;
+    uint32_t none = 0;
+    if (number > BUCKETS) {
+        atomic_fetch_sub(&buckets_used, 1);
+        return atomic_load(of_hash);
+    }
+    return atomic_compare_exchange_strong(of_hash, &none, number) ? number : none;
+}
+
+/* Returns the bucket that is the address's place 0 or 1. If it has not been used before, returns
+ * NULL, or begins it. */
+static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place, bool begin)
 {
     uint64_t hash = sampled_blocks_hash(place ? address ^ UINT64_C(0xd6e8feb86659fd93) : address);
     hash ^= hash >> 29;
     hash *= UINT64_C(0xc2b2ae3d27d4eb4f);
-    return &table[(hash >> 40) % BUCKETS * BUCKET];
+    _Atomic uint32_t *of_hash = &buckets[(hash >> 40) % BUCKETS];
+    uint32_t number = atomic_load_explicit(of_hash, memory_order_relaxed);
+    if (number == 0 && begin)
+        number = begin_bucket(of_hash);
+    return number ? &table[(uint64_t)(number - 1) * BUCKET] : NULL;
 }
 
-/* Returns the slot that holds `content`, or NULL. */
+/* Returns the slot that holds `content`, or NULL. A free slot (0) may be one of a new bucket. */
 static _Atomic uint64_t *blocks_slot(uint64_t address, uint64_t content)
 {
     for (unsigned place = 0; place < 2; place++) {
-        _Atomic uint64_t *bucket = blocks_bucket(address, place);
-        for (unsigned i = 0; i < BUCKET; i++)
+        _Atomic uint64_t *bucket = blocks_bucket(address, place, content == 0);
+        for (unsigned i = 0; bucket && i < BUCKET; i++)
             if (atomic_load_explicit(&bucket[i], memory_order_relaxed) == content)
                 return &bucket[i];
     }
@@ -128,7 +149,8 @@ bool sampled_blocks_remove_slow(uint64_t address)
 
 void sampled_blocks_remove_all(uint64_t mask, uint64_t same)
 {
-    for (uint64_t i = 0; i < SAMPLED_BLOCKS_SLOTS; i++) {
+    const uint64_t slots = (uint64_t)atomic_load(&buckets_used) * BUCKET;
+    for (uint64_t i = 0; i < slots && i < SAMPLED_BLOCKS_SLOTS; i++) {
         uint64_t address = atomic_load_explicit(&table[i], memory_order_relaxed);
         if (address == 0 || (address & mask) != same)
             continue;
@@ -142,6 +164,8 @@ void sampled_blocks_reset(void)
 {
     os_discard(table, SAMPLED_BLOCKS_SLOTS * sizeof(*table));
     os_discard(notes, SAMPLED_BLOCKS_SLOTS * sizeof(*notes));
+    os_discard(buckets, BUCKETS * sizeof(*buckets));
+    atomic_store(&buckets_used, 0);
     live_blocks_reset();
     for (unsigned i = 0; i < SAMPLED_BLOCKS_FILTER; i++)
         atomic_store_explicit(&sampled_blocks_filter[i], 0, memory_order_relaxed);

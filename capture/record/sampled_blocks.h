@@ -7,9 +7,10 @@
  * is freed, so no two threads work on the same address.
  *
  * An address has two places, which are buckets of 16 slots in a table of fixed size, found by
- * hashing. No search ends early, so a slot that becomes free needs no mark. Almost every free is of
- * a block that was not taken. A filter of counters, small enough for the processor's cache, finds
- * that out first.
+ * hashing. No search ends early, so a slot that becomes free needs no mark. Buckets lie in the
+ * order of their first use, so that few blocks touch few pages: the first touch of each page costs
+ * more than all else that a sampled block does here. Almost every free is of a block that was not
+ * taken. A filter of counters, small enough for the processor's cache, finds that out first.
  */
 #ifndef MPROF_CAPTURE_RECORD_SAMPLED_BLOCKS_H
 #define MPROF_CAPTURE_RECORD_SAMPLED_BLOCKS_H
@@ -65,8 +66,8 @@ static inline bool sampled_blocks_remove(uint64_t address)
     return sampled_blocks_may_have(address) && sampled_blocks_remove_slow(address);
 }
 
-/* Removes the blocks whose address is `same` in the bits of `mask`. Reads the whole table, which
- * takes milliseconds. */
+/* Removes the blocks whose address is `same` in the bits of `mask`. Reads all buckets that were
+ * ever used, which may take milliseconds. */
 void sampled_blocks_remove_all(uint64_t mask, uint64_t same);
 
 /* Forgets all blocks. No other thread may be inside an event. */
