@@ -5,34 +5,37 @@
  * without a frame and leave by a jump: to the real function if it can do without us, otherwise to
  * the function that records (allocate.h).
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "capture/entry/allocate.h"
 #include "capture/entry/names.h"
 #include "capture/record/event_filter.h"
 #include "capture/record/real.h"
+#include "capture/record/state.h"
 
-static inline bool is_sampled(void)
-{
-    return __builtin_expect(real_detours() == REAL_SAMPLED, 0);
-}
+/* Returns the real function NAME for an event that is skipped. NULL: no event is. */
+#define SKIPPED(NAME) atomic_load_explicit(&recorder_page.skipped.NAME, memory_order_relaxed)
 
-static inline void *malloc_skipped(size_t size)
+static inline void *malloc_skipped(void *(*real_malloc)(size_t), size_t size)
 {
-    void *address = real.malloc(size);
+    void *address = real_malloc(size);
     return __builtin_expect(address != NULL, 1) ? address
                                                 : allocate_failed(size, TRACE_KIND_MALLOC);
 }
 
 ENTRY_POINT void *ENTRY(malloc)(size_t size)
 {
-    return is_sampled() && event_filter_skips_allocation(size) ? malloc_skipped(size)
-                                                               : allocate_malloc(size);
+    void *(*real_malloc)(size_t) = SKIPPED(malloc);
+    return __builtin_expect(real_malloc != NULL, 1) &&
+                   __builtin_expect(event_filter_skips_allocation(size), 1)
+               ? malloc_skipped(real_malloc, size)
+               : allocate_malloc(size);
 }
 
-static inline void *calloc_skipped(size_t count, size_t size)
+static inline void *calloc_skipped(void *(*real_calloc)(size_t, size_t), size_t count, size_t size)
 {
-    void *address = real.calloc(count, size);
+    void *address = real_calloc(count, size);
     return __builtin_expect(address != NULL, 1)
                ? address
                : allocate_failed(allocate_product(count, size), TRACE_KIND_CALLOC);
@@ -40,33 +43,31 @@ static inline void *calloc_skipped(size_t count, size_t size)
 
 ENTRY_POINT void *ENTRY(calloc)(size_t count, size_t size)
 {
-    return is_sampled() && event_filter_skips_allocation(allocate_product(count, size))
-               ? calloc_skipped(count, size)
+    void *(*real_calloc)(size_t, size_t) = SKIPPED(calloc);
+    return real_calloc && event_filter_skips_allocation(allocate_product(count, size))
+               ? calloc_skipped(real_calloc, count, size)
                : allocate_calloc(count, size);
 }
 
+/* A NULL that is skipped goes to the real function, which does nothing either. */
 ENTRY_POINT void ENTRY(free)(void *address)
 {
-    if (!address)
+    void (*real_free)(void *) = SKIPPED(free);
+    if (real_free && event_filter_skips_free(address))
+        real_free(address);
+    else if (!address)
         return;
-    const uint8_t detours = real_detours();
-    if (__builtin_expect(detours != 0, 0)) {
-        if (detours == REAL_SAMPLED && event_filter_skips_free(address)) {
-            real.free(address);
-            return;
-        }
-        if (detours & REAL_BOOTSTRAP) {
-            allocate_free_early(address);
-            return;
-        }
-    }
-    allocate_free(address);
+    else if (__builtin_expect(real_detours() & REAL_BOOTSTRAP, 0))
+        allocate_free_early(address);
+    else
+        allocate_free(address);
 }
 
 ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
 {
-    return is_sampled() && old && event_filter_skips_resize(old, size)
-               ? real.realloc(old, size)
+    void *(*real_realloc)(void *, size_t) = SKIPPED(realloc);
+    return real_realloc && old && event_filter_skips_resize(old, size)
+               ? real_realloc(old, size)
                : allocate_realloc(old, size);
 }
 

@@ -59,25 +59,20 @@ static inline void event_filter_look_for_requests(void)
 /*
  * The decisions of a sample that nearly every event gets, for the entry points of the heap: the
  * event is not recorded, and there is nothing to do but the real call. They need no guard, and ask
- * for nothing but four words that each event reads. If they return false, go the usual way, by the
- * gate. Ask them only if real.detours is REAL_SAMPLED.
+ * for nothing but three words that each event reads. If they return false, go the usual way, by the
+ * gate. Ask them only if recorder_page.skipped has the real function, and then call that one.
+ *
+ * The first one is for an allocation of `size` bytes that is going to be made. Once it has returned
+ * true, the sample has gone past it.
  */
-static inline bool event_filter_passes(void)
-{
-    return atomic_load_explicit(&recorder_page.state, memory_order_relaxed) == RECORDER_RECORDING &&
-           !trace_file_is_asked();
-}
-
-/* For an allocation of `size` bytes that is going to be made. Once this has returned true, the
- * sample has gone past it. */
 static inline bool event_filter_skips_allocation(uint64_t size)
 {
-    return event_filter_passes() && sample_skips(&thread_self.sample, size);
+    return !trace_file_is_asked() && sample_skips(&thread_self.sample, size);
 }
 
 static inline bool event_filter_skips_free(const void *address)
 {
-    return event_filter_passes() && !sampled_blocks_may_have((uintptr_t)address);
+    return !trace_file_is_asked() && !sampled_blocks_may_have((uintptr_t)address);
 }
 
 /* For a block that is going to be resized: neither its end nor its beginning is recorded. */

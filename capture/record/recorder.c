@@ -69,7 +69,7 @@ static void after_fork(void)
         recorder.fork_before = self->fork_ticks;
         recorder.fork_after = clock_after();
     }
-    atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
+    recorder_set_state(RECORDER_UNKNOWN);
     atomic_store(&recorder_page.entering, 0);
     os_forked();
     unhooked_modules_after_fork();
@@ -340,7 +340,7 @@ bool recorder_start_apart(const void *frame, const char *options, const char *ou
         recorder.output = output;
         recorder.started = false;
         recorder_inherited.off = false;
-        atomic_store(&recorder_page.state, RECORDER_UNKNOWN);
+        recorder_set_state(RECORDER_UNKNOWN);
         recorder_start();
     }
     return atomic_load(&recorder_page.state) == RECORDER_WAITING;

@@ -6,6 +6,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/clock.h"
 #include "capture/os/os.h"
+#include "capture/record/real.h"
 #include "capture/trace/file.h"
 
 _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
@@ -13,16 +14,37 @@ _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped
 union recorder_page recorder_page __attribute__((aligned(4096)));
 struct recorder_inherited recorder_inherited;
 
+_Static_assert(offsetof(union recorder_page, entering) == 64, "what changes lies apart");
+
+/* Gives the entry points the real functions for what a sample skips, or takes them back. If another
+ * thread changes the state meanwhile, the last one to come here finds the last state. */
+static void update_skipped(void)
+{
+    uint32_t state;
+    do {
+        state = atomic_load(&recorder_page.state);
+        const bool skips = state == RECORDER_RECORDING && real_detours() == REAL_SAMPLED;
+        atomic_store(&recorder_page.skipped.malloc, skips ? real.malloc : NULL);
+        atomic_store(&recorder_page.skipped.calloc, skips ? real.calloc : NULL);
+        atomic_store(&recorder_page.skipped.realloc, skips ? real.realloc : NULL);
+        atomic_store(&recorder_page.skipped.free, skips ? real.free : NULL);
+    } while (atomic_load(&recorder_page.state) != state);
+}
+
 void recorder_set_state(enum recorder_state state)
 {
     if (state == RECORDER_OFF || state == RECORDER_STOPPED)
         recorder_inherited.off = true;
     atomic_store(&recorder_page.state, state);
+    update_skipped();
 }
 
 bool recorder_change_state(uint32_t from, uint32_t to)
 {
-    return atomic_compare_exchange_strong(&recorder_page.state, &from, to);
+    const bool changed = atomic_compare_exchange_strong(&recorder_page.state, &from, to);
+    if (changed)
+        update_skipped();
+    return changed;
 }
 
 uint32_t recorder_wait_for_rotation(void)

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum recorder_state {
@@ -28,7 +29,16 @@ enum recorder_state {
 union recorder_page {
     struct {
         _Atomic uint32_t state;
-        uint8_t apart[60]; /* puts the fields that change on another cache line */
+        /* The real functions, while a sample leaves out most events and records the others; NULL at
+         * any other time. They lie here so that what is skipped reads one cache line, and so that a
+         * child that has not noticed the fork has none. */
+        struct {
+            void *(*_Atomic malloc)(size_t);
+            void *(*_Atomic calloc)(size_t, size_t);
+            void *(*_Atomic realloc)(void *, size_t);
+            void (*_Atomic free)(void *);
+        } skipped;
+        uint8_t apart[24]; /* puts the fields that change on another cache line */
         /* Threads that are on the way into an event or out of the last one. Such a thread may be
          * between its read of `state` and the place where thread_pool_settle() finds it. */
         _Atomic uint32_t entering;
