@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +55,7 @@ void *real_find(const char *name)
 static void *early_allocate(size_t size, size_t alignment)
 {
     void *block = bootstrap_allocate(size, alignment);
-    if (block)
-        real_add_detour(REAL_BOOTSTRAP);
-    else
+    if (!block)
         errno = ENOMEM;
     return block;
 }
@@ -279,16 +278,23 @@ static void resolve(void)
     void *first = apart ? NULL : real_comes_before("realloc", &other);
     if (first)
         memcpy(&found.realloc, &first, sizeof(first));
-    found.detours = real_detours();
-    real = found;
+    memcpy(&real, &found, offsetof(struct real, detours));
 }
 
-/* Asks the loader for the real functions. Returns false while it is being asked. */
+/*
+ * Asks the loader for the real functions. Returns false while it is being asked: the caller then
+ * uses the bootstrap arena. The detour is there before the answer is, so that whoever uses the real
+ * functions knows whether there may be such blocks.
+ */
 static bool early_resolve(void)
 {
     int early = EARLY;
-    if (!atomic_compare_exchange_strong(&resolution, &early, ASKING))
-        return early == KNOWN;
+    if (!atomic_compare_exchange_strong(&resolution, &early, ASKING)) {
+        if (early == KNOWN)
+            return true;
+        real_add_detour(REAL_BOOTSTRAP);
+        return atomic_load(&resolution) == KNOWN;
+    }
     resolve();
     atomic_store(&resolution, KNOWN);
     return true;

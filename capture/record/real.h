@@ -47,7 +47,7 @@ static inline uint8_t real_detours(void)
 }
 static inline void real_add_detour(enum real_detour detour)
 {
-    __atomic_fetch_or(&real.detours, (uint8_t)detour, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&real.detours, (uint8_t)detour, __ATOMIC_SEQ_CST);
 }
 
 /*
