@@ -63,14 +63,20 @@ function(mprof_script_test name script)
     ENVIRONMENT "${MPROF_TEST_ENVIRONMENT}")
 endfunction()
 
-# Makes NAME_sql.h with a C array NAME_sql from each file NAME.sql: the programs find it without a path.
-function(embed_sql)
-  foreach(file ${ARGN})
+# mprof_embed(TARGET PATTERNS...): files as C strings. The target's sources find NAME_EXT.h without a
+# path: the array NAME_EXT has the text of NAME.EXT, without the line of its licence.
+function(mprof_embed target)
+  file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+  foreach(file ${files})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-    cmake_path(GET file STEM name)
-    file(READ ${file} hex HEX)
+    cmake_path(GET file FILENAME title)
+    string(REPLACE "." "_" name ${title})
+    file(READ ${file} text)
+    string(REGEX REPLACE "^[^\n]* SPDX-License-Identifier: [^\n]*\n" "" text "${text}")
+    string(HEX "${text}" hex)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_sql.h
-      CONTENT "/* ${name}.sql */\nstatic const char ${name}_sql[] = {${bytes}0};\n" @ONLY)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.h
+      CONTENT "/* ${title} */\nstatic const char ${name}[] = {${bytes}0};\n" @ONLY)
   endforeach()
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()

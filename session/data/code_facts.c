@@ -8,6 +8,8 @@
 #include "session/code_facts.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "arenas_sql.h"
+#include "modules_sql.h"
 
 /* The facts of a function that few questions need. */
 struct function_facts {
@@ -98,10 +100,7 @@ bool session_modules(struct session *session, const struct session_module **modu
         facts->modules = calloc(session->names.module.count, sizeof(*facts->modules));
         if (!facts->modules)
             return session_fail_memory(error, "the modules");
-        if (!database_each(session->database,
-                           "SELECT id, path, name, build_id, load_bias, start_address,"
-                           "  end_address, loaded_ns, unloaded_ns, symbols FROM module ORDER BY id",
-                           read_module, session, error))
+        if (!database_each(session->database, modules_sql, read_module, session, error))
             return false;
         facts->has_modules = true;
     }
@@ -312,10 +311,7 @@ bool session_arenas(struct session *session, const struct session_arena **arenas
         facts->arenas = calloc(session->names.arena.count, sizeof(*facts->arenas));
         if (!facts->arenas)
             return session_fail_memory(error, "the arenas");
-        if (!database_each(session->database,
-                           "SELECT id, parent_id, name, allocations, objects, bytes, live_count,"
-                           "  live_bytes, peak_bytes, peak_ns FROM arena WHERE id > 0 ORDER BY id",
-                           read_arena, session, error))
+        if (!database_each(session->database, arenas_sql, read_arena, session, error))
             return false;
         facts->has_arenas = true;
     }

@@ -8,6 +8,7 @@
 #include "session/code_facts.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "earlier_kept_sql.h"
 
 struct reading {
     struct session *session;
@@ -57,14 +58,10 @@ static bool read_earlier(void *context, const struct database_row *row, struct s
 /* Reads the blocks that a collection before a rotated trace had left. */
 static bool read_all_earlier(struct reading *reading, struct session_error *error)
 {
-    static const char query[] =
-        "SELECT e.allocation_id FROM earlier_block e CROSS JOIN allocation a ON a.id ="
-        " e.allocation_id JOIN arena x ON x.id = a.arena_id WHERE a.free_ns IS NULL AND"
-        " a.alloc_ns > x.kept_ns AND a.alloc_ns - e.before_ns <= x.kept_ns ORDER BY 1";
     struct database *database = reading->session->database;
     bool has;
     return database_has_table(database, "earlier_block", &has, error) &&
-           (!has || database_each(database, query, read_earlier, reading, error));
+           (!has || database_each(database, earlier_kept_sql, read_earlier, reading, error));
 }
 
 bool collected_arenas_read(struct session *session, struct collected_arenas *arenas,

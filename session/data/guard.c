@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "virtual_tables_sql.h"
 
 /* Instructions of SQLite's virtual machine between two looks: about half a millisecond. */
 enum { GUARD_STEP = 10000 };
@@ -76,11 +77,8 @@ static int find_names(sqlite3 *database, const char *sql, char *names, size_t si
  * can have rows without end and shows itself by nothing but its name. */
 static int find_all_names(struct guard *guard, sqlite3 *database)
 {
-    const int result =
-        find_names(database,
-                   "SELECT name FROM sqlite_schema AS s WHERE type = 'table' AND (rootpage = 0 OR "
-                   "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
-                   guard->virtual_names, sizeof(guard->virtual_names));
+    const int result = find_names(database, virtual_tables_sql, guard->virtual_names,
+                                  sizeof(guard->virtual_names));
     return result != SQLITE_OK
                ? result
                : find_names(database, "SELECT name FROM sqlite_schema WHERE type = 'view'",

@@ -380,6 +380,8 @@ static bool label_threads(struct names *names, struct session_error *error)
 
 bool names_load(struct names *names, struct database *database, struct session_error *error)
 {
+    static const char threads[] =
+        "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes FROM thread ORDER BY id";
     struct loading loading = {.names = names, .database = database};
     return database_each(database, "SELECT key, value FROM meta", read_meta, names, error) &&
            load_table(names, database, "module", "name", &names->module, error) &&
@@ -389,10 +391,7 @@ bool names_load(struct names *names, struct database *database, struct session_e
            load_table(names, database, "thread", "name", &names->thread, error) &&
            load_processes(names, database, error) && load_types(names, database, error) &&
            load_functions(names, database, error) &&
-           database_each(database,
-                         "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes "
-                         "FROM thread ORDER BY id",
-                         read_thread, &loading, error) &&
+           database_each(database, threads, read_thread, &loading, error) &&
            label_threads(names, error) &&
            database_each(database, "SELECT ns, kind, name FROM mark ORDER BY ns, id", read_mark,
                          &loading, error) &&

@@ -9,6 +9,10 @@
 #include "schemas/trace_layout.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "part_meta_sql.h"
+#include "part_process_sql.h"
+#include "part_rows_sql.h"
+#include "part_tables_sql.h"
 #include "session_sql.h"
 
 enum {
@@ -72,6 +76,8 @@ struct part_file *part_file_open(struct session *whole, const struct part_rows *
         return NULL;
     }
     file->whole = whole;
+    static const char original_ids[] =
+        "CREATE TABLE original_allocation(id INTEGER PRIMARY KEY, original_id INTEGER NOT NULL)";
     file->rows = rows;
     snprintf(sql, sizeof(sql),
              "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -84,15 +90,7 @@ struct part_file *part_file_open(struct session *whole, const struct part_rows *
     if (good)
         sqlite3_progress_handler(file->handle, STEPS_PER_LOOK, stop, file);
     good = good && run(file, sql, error) && run(file, session_sql, error) &&
-           run(file,
-               "CREATE TABLE original_allocation(id INTEGER PRIMARY KEY, original_id INTEGER NOT "
-               "NULL)",
-               error) &&
-           prepare(file,
-                   "INSERT INTO allocation(id, address, size, stack_id, alloc_ns, free_ns, "
-                   "free_thread_id, thread_id, type_id, kind, count, realloc_of, free_stack_id, "
-                   "arena_id, alignment) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                   &file->insert, error) &&
+           run(file, original_ids, error) && prepare(file, part_rows_sql, &file->insert, error) &&
            prepare(file, "INSERT INTO original_allocation VALUES (?,?)", &file->insert_id, error);
     if (good)
         return file;
@@ -280,14 +278,7 @@ static bool copy_table(const struct part_file *file, const char *table, const ch
 static bool copy_tables(const struct part_file *file, struct session_error *error)
 {
     sqlite3_stmt *tables = NULL;
-    bool good = prepare(file,
-                        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ("
-                        "'allocation', 'original_allocation', 'earlier_block', 'inherited_free',"
-                        "'column_chunk', 'packed_array', 'sample_chunk', 'timeline',"
-                        "'function_total', 'call_node', 'type_total', 'size_bin', 'stack_type',"
-                        "'size_type', 'slot_sum', 'tile', 'estimate') "
-                        "AND name NOT GLOB 'sqlite_*'",
-                        &tables, error);
+    bool good = prepare(file, part_tables_sql, &tables, error);
     while (good && sqlite3_step(tables) == SQLITE_ROW)
         good = copy_table(file, (const char *)sqlite3_column_text(tables, 0), NULL, error);
     if (tables && sqlite3_finalize(tables) != SQLITE_OK)
@@ -302,14 +293,9 @@ static bool copy_tables(const struct part_file *file, struct session_error *erro
 static bool move_processes(const struct part_file *file, struct session_error *error)
 {
     sqlite3_stmt *read = NULL, *update = NULL;
-    bool good =
-        prepare(file, "SELECT id, first_allocation_id, last_allocation_id FROM process", &read,
-                error) &&
-        prepare(file,
-                "UPDATE process SET first_allocation_id = ?2, last_allocation_id = ?3,"
-                " inherited_frees = (SELECT count(*) FROM inherited_free WHERE process_id = ?1)"
-                " WHERE id = ?1",
-                &update, error);
+    bool good = prepare(file, "SELECT id, first_allocation_id, last_allocation_id FROM process",
+                        &read, error) &&
+                prepare(file, part_process_sql, &update, error);
     while (good && sqlite3_step(read) == SQLITE_ROW) {
         const int64_t first = sqlite3_column_int64(read, 1), last = sqlite3_column_int64(read, 2);
         uint64_t before = 0, up_to = 0;
@@ -354,16 +340,7 @@ static bool put_numbers(const struct part_file *file, struct session_error *erro
         good = put(file, insert, error);
     }
     sqlite3_finalize(insert);
-    return good &&
-           run(file,
-               "UPDATE meta SET value = (SELECT count(*) FROM inherited_free) WHERE key = "
-               "'inherited_frees';"
-               "UPDATE meta SET value = 0 WHERE key = 'presumed_inherited_frees';"
-               "UPDATE meta SET value = (SELECT count(*) FROM earlier_block JOIN allocation ON id ="
-               " allocation_id WHERE arena_id = 0) WHERE key = 'earlier_blocks';"
-               "UPDATE meta SET value = (SELECT ifnull(sum(size), 0) FROM earlier_block JOIN "
-               "allocation ON id = allocation_id WHERE arena_id = 0) WHERE key = 'earlier_bytes'",
-               error);
+    return good && run(file, part_meta_sql, error);
 }
 
 /* Says of which session the file is a part, and by which graph. */
@@ -404,11 +381,10 @@ static bool make_index(void *context, const struct database_row *row, struct ses
 
 bool part_file_finish(struct part_file *file, const char *graph, struct session_error *error)
 {
+    static const char indexes[] =
+        "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'allocation'";
     return copy_tables(file, error) && move_processes(file, error) && put_numbers(file, error) &&
            put_origin(file, graph, error) &&
-           database_each(file->whole->database,
-                         "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = "
-                         "'allocation'",
-                         make_index, file, error) &&
+           database_each(file->whole->database, indexes, make_index, file, error) &&
            run(file, "COMMIT", error);
 }

@@ -170,6 +170,8 @@ static bool unpack(struct stacks *stacks, const struct names *names, bool *found
 
 static bool load(struct stacks *stacks, struct names *names, struct session_error *error)
 {
+    static const char frames[] =
+        "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, bare FROM frame";
     struct loading loading = {.stacks = stacks, .names = names};
     uint32_t count;
     if (!names_id_bound(stacks->database, "stack", &count, error) ||
@@ -179,11 +181,7 @@ static bool load(struct stacks *stacks, struct names *names, struct session_erro
     stacks->frame_table = calloc(stacks->frame_count, sizeof(*stacks->frame_table));
     if (!stacks->frame_table)
         return session_fail_memory(error, "the frames");
-    return database_each(
-               stacks->database,
-               "SELECT id, module_id, pc, function_id, source_file_id, line, inlined, bare "
-               "FROM frame",
-               read_frame, &loading, error) &&
+    return database_each(stacks->database, frames, read_frame, &loading, error) &&
            database_each(stacks->database,
                          "SELECT id, call_site_frame_id, function_id, state FROM stack", read_stack,
                          &loading, error);
@@ -261,23 +259,20 @@ static bool read_direct(struct stacks *stacks)
 
 static bool read_by_sqlite(struct stacks *stacks, struct session_error *error)
 {
+    static const char whole[] =
+        "SELECT stack_id, depth, frame_id FROM stack_frame ORDER BY stack_id, depth";
+    static const char pieces[] =
+        "SELECT piece_id, position, frame_id FROM piece_frame ORDER BY piece_id, position";
+    static const char in_pieces[] =
+        "SELECT stack_id, depth, piece_id FROM stack_piece ORDER BY stack_id, depth";
     stack_frames_free(&stacks->all);
     if (!stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count))
         return session_fail_memory(error, "the frames of the stacks");
     stacks->all.by_sqlite = true;
     if (stacks->whole)
-        return database_each(stacks->database,
-                             "SELECT stack_id, depth, frame_id FROM stack_frame "
-                             "ORDER BY stack_id, depth",
-                             read_stack_frame, stacks, error);
-    return database_each(stacks->database,
-                         "SELECT piece_id, position, frame_id FROM piece_frame "
-                         "ORDER BY piece_id, position",
-                         read_piece_frame, stacks, error) &&
-           database_each(stacks->database,
-                         "SELECT stack_id, depth, piece_id FROM stack_piece "
-                         "ORDER BY stack_id, depth",
-                         read_stack_piece, stacks, error);
+        return database_each(stacks->database, whole, read_stack_frame, stacks, error);
+    return database_each(stacks->database, pieces, read_piece_frame, stacks, error) &&
+           database_each(stacks->database, in_pieces, read_stack_piece, stacks, error);
 }
 
 bool stacks_frames(struct stacks *stacks, struct session_error *error)

@@ -8,6 +8,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "stored_tables_sql.h"
 
 enum { COLUMNS_MOST = 64 };
 
@@ -16,14 +17,6 @@ struct collecting {
     struct stored_table *tables;
     size_t count;
 };
-
-/* Lists the columns of all tables, without blobs and the tables that SQLite keeps for itself. */
-static const char list_sql[] =
-    "SELECT m.name, p.name, p.type, p.\"notnull\" OR p.pk > 0, p.pk > 0 "
-    "FROM sqlite_schema m, pragma_table_info(m.name) p "
-    "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name NOT IN ("
-    "SELECT t.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE c.type = 'BLOB') "
-    "AND m.name NOT IN ('bundle', 'tile', 'sqlar') ORDER BY m.name, p.cid";
 
 static enum stored_type type_of(const char *declared)
 {
@@ -80,7 +73,8 @@ bool session_stored_tables(struct session *session, struct stored_table **tables
                            struct session_error *error)
 {
     struct collecting collecting = {.session = session};
-    const bool good = database_each(session->database, list_sql, add_column, &collecting, error);
+    const bool good =
+        database_each(session->database, stored_tables_sql, add_column, &collecting, error);
     *tables = collecting.tables;
     *count = collecting.count;
     if (!good) {

@@ -5,6 +5,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "type_members_sql.h"
 
 struct reading {
     uint64_t *padding; /* by type */
@@ -55,10 +56,7 @@ uint64_t *type_padding_read(struct session *session, struct session_error *error
         session_fail_memory(error, "the padding of types");
         return NULL;
     }
-    if (database_each(session->database,
-                      "SELECT m.type_id, t.size, m.offset, m.size FROM type_member m "
-                      "JOIN type t ON t.id = m.type_id ORDER BY m.type_id, m.offset",
-                      take_member, &reading, error)) {
+    if (database_each(session->database, type_members_sql, take_member, &reading, error)) {
         finish_type(&reading);
         return reading.padding;
     }

@@ -9,22 +9,20 @@
 #include "schemas/user_limits.h"
 #include "schemas/user_tables.h"
 #include "session/data/error.h"
+#include "user_graphs_sql.h"
+#include "user_settings_sql.h"
 
 enum { BUSY_MS = 3000 };
 
 static const struct {
     const char *definition, *find, *read, *put, *replace, *rename, *remove;
 } statements[] = {
-    [USER_GRAPH] = {USER_TABLE_GRAPH, USER_TABLE_QUERY("named_graph"),
-                    "SELECT name, text FROM named_graph WHERE typeof(name) = 'text' AND "
-                    "typeof(text) = 'text' ORDER BY name LIMIT ?1",
+    [USER_GRAPH] = {USER_TABLE_GRAPH, USER_TABLE_QUERY("named_graph"), user_graphs_sql,
                     "INSERT INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
                     "INSERT OR REPLACE INTO named_graph VALUES (?1, ?2, strftime('%s','now'))",
                     "UPDATE named_graph SET name = ?2 WHERE name = ?1",
                     "DELETE FROM named_graph WHERE name = ?1"},
-    [USER_SETTING] = {USER_TABLE_SETTING, USER_TABLE_QUERY("setting"),
-                      "SELECT key, value FROM setting WHERE typeof(key) = 'text' AND "
-                      "typeof(value) = 'text' ORDER BY key, value LIMIT ?1",
+    [USER_SETTING] = {USER_TABLE_SETTING, USER_TABLE_QUERY("setting"), user_settings_sql,
                       "INSERT INTO setting VALUES (?1, ?2)",
                       "INSERT OR REPLACE INTO setting VALUES (?1, ?2)", NULL,
                       "DELETE FROM setting WHERE key = ?1 AND value = ?2"},

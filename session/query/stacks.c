@@ -14,6 +14,7 @@
 #include "session/group/group_state.h"
 #include "session/query/selection_state.h"
 #include "session/summary/summary.h"
+#include "stack_sums_sql.h"
 
 /* ---- sums that ingest stored ---- */
 
@@ -61,10 +62,7 @@ static bool stored_stacks(struct selection *selection, bool at_peak, bool *known
     stored.rows = malloc(((size_t)session->stacks.count + 1) * sizeof(*stored.rows));
     if (!stored.rows)
         return session_fail_memory(error, "the sums by stack");
-    if (!database_each(session->database,
-                       "SELECT id, allocations, bytes, live_count, live_bytes, at_peak_count,"
-                       " at_peak_bytes FROM stack WHERE allocations > 0 ORDER BY id",
-                       read_stored, &stored, error)) {
+    if (!database_each(session->database, stack_sums_sql, read_stored, &stored, error)) {
         free(stored.rows);
         return false;
     }

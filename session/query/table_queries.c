@@ -8,6 +8,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "worst_mismatch_sql.h"
 
 struct collecting {
     struct session_member *members;
@@ -74,10 +75,5 @@ bool session_worst_mismatch(const struct session *session, struct session_mismat
     worst->allocations = 0;
     if (session_meta_number(session, "mismatched_frees") <= 0)
         return true;
-    return database_each(session->database,
-                         "SELECT k.name, x.function, f.name, sum(x.allocations) FROM mismatch x "
-                         "LEFT JOIN kind k ON k.id = x.kind LEFT JOIN stack st ON st.id = "
-                         "x.stack_id LEFT JOIN function f ON f.id = st.function_id "
-                         "GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 1",
-                         read_worst, worst, error);
+    return database_each(session->database, worst_mismatch_sql, read_worst, worst, error);
 }

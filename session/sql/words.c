@@ -7,6 +7,7 @@
 
 #include "session/sql.h"
 #include "session/sql/sql_connection.h"
+#include "table_names_sql.h"
 
 enum { NAME_SIZE = 128, TABLES_MOST = 256, NAMED_MOST = 16 };
 
@@ -196,10 +197,7 @@ static void visit_all(struct words *words, const char *text, size_t at, bool key
     char last[NAME_SIZE], before[NAME_SIZE];
     if (!look_back(text, at, last, before))
         return;
-    each_name(words,
-              "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"
-              " AND name NOT LIKE 'sqlite%' UNION ALL VALUES ('graph'), ('graph_warning')",
-              NULL, take_table);
+    each_name(words, table_names_sql, NULL, take_table);
     find_named(words, text);
     if (strcmp(last, ".") == 0) {
         visit_columns_of(words, before);

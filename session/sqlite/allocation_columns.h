@@ -14,7 +14,7 @@
 #include "schemas/column_codec.h"
 #include "session/session.h"
 
-/* In the order of the view. */
+/* In the order of the view, and of sql/allocation_table.sql. */
 enum allocation_column {
     ALLOCATION_ID,
     ALLOCATION_ADDRESS,
@@ -49,9 +49,6 @@ enum allocation_column {
     ALLOCATION_KEPT,
     ALLOCATION_COLUMNS
 };
-
-/* The definition for sqlite3_declare_vtab(). */
-extern const char allocation_definition[];
 
 /* The base of a column: the row itself, or an id that many rows share. */
 enum allocation_by { BY_ROW, BY_STACK, BY_TYPE, BY_THREAD, BY_KIND, BY_TOTAL };

@@ -9,6 +9,7 @@
 #include "session/data/session_state.h"
 #include "session/sqlite/allocation_rows.h"
 #include "session/sqlite/connection.h"
+#include "allocation_table_sql.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -53,7 +54,7 @@ static int connect(sqlite3 *database, void *context, int count, const char *cons
     *made = &table->base;
     /* No view or trigger of a file that came from elsewhere may run it. */
     sqlite3_vtab_config(database, SQLITE_VTAB_DIRECTONLY);
-    return sqlite3_declare_vtab(database, allocation_definition);
+    return sqlite3_declare_vtab(database, allocation_table_sql);
 }
 
 static int disconnect(sqlite3_vtab *table)
@@ -398,16 +399,16 @@ int allocation_table_add(struct connection *connection)
                                           .xEof = at_end,
                                           .xColumn = column_of,
                                           .xRowid = row_id};
+    static const char find_view[] =
+        "SELECT 1 FROM main.sqlite_schema WHERE type = 'view' AND name = 'v_allocation'";
     sqlite3_stmt *view = NULL;
     const int status = connection_add(connection, "mprof_allocation", &module);
     if (status != SQLITE_OK)
         return status;
     /* A table that cannot be read now says so when it is used. */
-    const bool has = sqlite3_prepare_v2(connection->database,
-                                        "SELECT 1 FROM main.sqlite_schema WHERE type = 'view' AND "
-                                        "name = 'v_allocation'",
-                                        -1, &view, NULL) == SQLITE_OK &&
-                     sqlite3_step(view) == SQLITE_ROW;
+    const bool has =
+        sqlite3_prepare_v2(connection->database, find_view, -1, &view, NULL) == SQLITE_OK &&
+        sqlite3_step(view) == SQLITE_ROW;
     sqlite3_finalize(view);
     if (has)
         sqlite3_exec(connection->database,

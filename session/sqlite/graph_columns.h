@@ -18,8 +18,7 @@ struct graph_row {
     struct session_frame site;
 };
 
-/* The definition for sqlite3_declare_vtab(). The last column is hidden: the text of the graph. */
-extern const char graph_columns[];
+/* Returns the number of the last column, which is hidden: the text of the graph. */
 int graph_column_text(void);
 
 /* Returns the number of rows of a result. */

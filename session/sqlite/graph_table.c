@@ -9,6 +9,7 @@
 #include "session/sqlite/allocation_table.h"
 #include "session/sqlite/connection.h"
 #include "session/sqlite/graph_columns.h"
+#include "graph_table_sql.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -64,7 +65,7 @@ static int connect_to(struct connection *connection, bool of_warnings, sqlite3_v
     /* No view or trigger of a file that came from elsewhere may run it. */
     sqlite3_vtab_config(connection->database, SQLITE_VTAB_DIRECTONLY);
     return sqlite3_declare_vtab(connection->database,
-                                of_warnings ? warning_columns : graph_columns);
+                                of_warnings ? warning_columns : graph_table_sql);
 }
 
 static int connect_graph(sqlite3 *database, void *context, int count, const char *const *words,

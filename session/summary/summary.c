@@ -5,6 +5,10 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/user_code.h"
+#include "function_categories_sql.h"
+#include "function_kept_sql.h"
+#include "function_rows_sql.h"
+#include "sums_usable_sql.h"
 
 static bool read_usable(void *context, const struct database_row *row, struct session_error *error)
 {
@@ -19,14 +23,8 @@ static bool read_usable(void *context, const struct database_row *row, struct se
  */
 static bool are_there(struct session *session)
 {
-    static const char sql[] =
-        "SELECT (SELECT value FROM meta WHERE key = 'allocations') ="
-        " (SELECT sum(allocations) FROM type_total) AND (SELECT sum(allocations) FROM type_total) ="
-        " (SELECT sum(self_count) FROM function_total) AND NOT EXISTS"
-        " (SELECT f.short_lived, t.at_peak_bytes, s.at_peak_count"
-        " FROM function_total f, type_total t, size_bin s WHERE 0)";
     bool usable = false;
-    return database_each(session->database, sql, read_usable, &usable, NULL) && usable;
+    return database_each(session->database, sums_usable_sql, read_usable, &usable, NULL) && usable;
 }
 
 bool summary_answers(struct session *session)
@@ -109,15 +107,8 @@ bool summary_functions(struct session *session, struct session_function_row *row
                        uint32_t functions, struct session_error *error)
 {
     struct functions all = {session, rows, functions};
-    return database_each(session->database,
-                         "SELECT function_id, self_bytes, self_count, total_bytes, total_count,"
-                         " live_bytes, live_count, at_peak_bytes, short_lived FROM function_total"
-                         " WHERE total_count > 0",
-                         read_function, &all, error) &&
-           database_each(session->database,
-                         "SELECT ifnull(s.function_id, 0), sum(s.live_bytes), sum(s.live_count)"
-                         " FROM runtime_stack r CROSS JOIN stack s ON s.id = r.stack_id GROUP BY 1",
-                         read_kept, &all, error);
+    return database_each(session->database, function_rows_sql, read_function, &all, error) &&
+           database_each(session->database, function_kept_sql, read_kept, &all, error);
 }
 
 /* ---- categories ------------------------------------------------------------------------- */
@@ -157,8 +148,7 @@ bool summary_categories(struct session *session, enum session_color_by by, struc
         *known = true;
         return true;
     }
-    const char *sql = "SELECT function_id, self_bytes, self_count, at_peak_bytes"
-                      " FROM function_total WHERE self_count > 0";
+    const char *sql = function_categories_sql;
     *known = by == SESSION_COLOR_FUNCTION || by == SESSION_COLOR_TYPE || by == SESSION_COLOR_SIZE;
     if (by == SESSION_COLOR_TYPE) {
         categories.table = "type_total";

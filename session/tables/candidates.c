@@ -100,12 +100,12 @@ static bool sum_places(struct selection *selection, struct places *places,
 bool selection_candidates(struct selection *selection, struct session_type_candidates **rows,
                           size_t *count, struct session_error *error)
 {
+    static const char sql[] =
+        "SELECT stack_id, size, name FROM type_candidate ORDER BY stack_id, size, position";
     struct places places = {.capacity = 0};
-    const bool good = database_each(selection->session->database,
-                                    "SELECT stack_id, size, name FROM type_candidate"
-                                    " ORDER BY stack_id, size, position",
-                                    read_candidate, &places, error) &&
-                      (places.codes.count == 0 || sum_places(selection, &places, error));
+    const bool good =
+        database_each(selection->session->database, sql, read_candidate, &places, error) &&
+        (places.codes.count == 0 || sum_places(selection, &places, error));
     size_t used = 0;
     for (size_t i = 0; good && i < places.codes.count; i++)
         if (places.rows[i].allocations > 0)

@@ -9,6 +9,7 @@
 #include "session/spread.h"
 #include "session/summary/summary.h"
 #include "session/tables/sums.h"
+#include "size_rows_sql.h"
 
 enum session_size_class session_size_class(uint64_t size)
 {
@@ -51,10 +52,7 @@ static bool read_size(void *context, const struct database_row *row, struct sess
 
 static bool read_sizes(struct reading *reading, struct session_error *error)
 {
-    return database_each(reading->session->database,
-                         "SELECT size, allocations, live_count, at_peak_count FROM size_bin"
-                         " WHERE allocations > 0 ORDER BY size",
-                         read_size, reading, error);
+    return database_each(reading->session->database, size_rows_sql, read_size, reading, error);
 }
 
 static void by_size(const void *context, const struct table_rows *rows, struct code *codes)

@@ -11,6 +11,7 @@
 #include "session/summary/summary.h"
 #include "session/tables/sums.h"
 #include "session/tables/type_ids.h"
+#include "type_rows_sql.h"
 
 const char *session_type_confidence(const struct session *session, uint32_t type)
 {
@@ -97,11 +98,7 @@ static bool read_total(void *context, const struct database_row *row, struct ses
 
 static bool read_totals(struct adding *adding, struct session_error *error)
 {
-    return database_each(adding->session->database,
-                         "SELECT type_id, allocations, bytes, live_count, live_bytes,"
-                         " at_peak_count, at_peak_bytes, peak_bytes FROM type_total"
-                         " WHERE allocations > 0",
-                         read_total, adding, error);
+    return database_each(adding->session->database, type_rows_sql, read_total, adding, error);
 }
 
 static void by_type(const void *context, const struct table_rows *rows, struct code *codes)

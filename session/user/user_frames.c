@@ -6,6 +6,7 @@
 
 #include "session/data/error.h"
 #include "session/user/user.h"
+#include "function_names_sql.h"
 
 /* The kind of a function, as a byte by its id. */
 enum {
@@ -53,10 +54,8 @@ bool user_owners_stored(struct session *session, uint32_t *owners, struct sessio
                                      .bound = session->names.owner.count,
                                      .first = first,
                                      .answers = owners};
-    const bool good = first && database_each(session->database,
-                                             "SELECT id, owner_id FROM stack "
-                                             "WHERE owner_id IS NOT NULL",
-                                             read_stored, &loading, error);
+    static const char sql[] = "SELECT id, owner_id FROM stack WHERE owner_id IS NOT NULL";
+    const bool good = first && database_each(session->database, sql, read_stored, &loading, error);
     free(first);
     return good;
 }
@@ -108,10 +107,7 @@ uint8_t *user_classes_compute(struct session *session, const struct user_code *c
         return NULL;
     }
     memset(loading.classes, HIDDEN, session->names.function_count);
-    if (database_each(session->database,
-                      "SELECT f.id, f.name, f.linkage_name, f.role, f.module_id, m.path"
-                      "  FROM function f LEFT JOIN module m ON m.id = f.module_id",
-                      read_class, &loading, error))
+    if (database_each(session->database, function_names_sql, read_class, &loading, error))
         return loading.classes;
     free(loading.classes);
     return NULL;

@@ -1,0 +1,9 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- The columns of all tables, without blobs and the tables that SQLite keeps for itself.
+SELECT m.name, p.name, p.type, p."notnull" OR p.pk > 0, p.pk > 0
+FROM sqlite_schema m, pragma_table_info(m.name) p
+WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'
+  AND m.name NOT IN (SELECT t.name FROM sqlite_schema t, pragma_table_info(t.name) c
+    WHERE c.type = 'BLOB')
+  AND m.name NOT IN ('bundle', 'tile', 'sqlar')
+ORDER BY m.name, p.cid;
