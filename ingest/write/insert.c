@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/write/insert.h"
 
+#include "insert_process_sql.h"
+
 static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_META] = "INSERT INTO meta VALUES (?,?)",
     [WRITER_MODULE] = "INSERT INTO module VALUES (?,?,?,?,?,?,?,?,?,?)",
@@ -12,9 +14,7 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_RUNTIME_STACK] = "INSERT INTO runtime_stack VALUES (?,?,?)",
     [WRITER_STACK_PIECE] = "INSERT INTO stack_piece VALUES (?,?,?)",
     [WRITER_PIECE_FRAME] = "INSERT INTO piece_frame VALUES (?,?,?)",
-    [WRITER_PROCESS] =
-        ("INSERT INTO process VALUES"
-         " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,1,?,?,?,?,NULL,NULL,NULL,NULL,NULL,?,?,?,?)"),
+    [WRITER_PROCESS] = insert_process_sql,
     [WRITER_INHERITED_FREE] = "INSERT INTO inherited_free VALUES (?,1,?,?,?,?,?,?,NULL)",
     [WRITER_THREAD] = "INSERT INTO thread VALUES (?,?,?,?,?,?,?,?,1)",
     [WRITER_ARENA] = "INSERT INTO arena VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",

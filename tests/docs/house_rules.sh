@@ -109,9 +109,21 @@ guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | wh
 done)
 [ -z "$guards" ] || complain "the guard of a header is its path" "$guards"
 
-shredded=$(sources 'ingest/*.c' | xargs grep -nE '"(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|DROP|PRAGMA) [^"]*"$' |
-    grep -v 'VALUES"$')
-[ -z "$shredded" ] || complain "SQL of more than a line lies in ingest/write/sql/" "$shredded"
+# A statement that is built of pieces while the program runs has a conversion of printf().
+shredded=$(sources 'ingest/*.c' 'session/*.c' 'report/*.c' | xargs awk '
+    function report() {
+        if (begin != "" && lines > 1 && !built) print begin
+        begin = ""
+    }
+    FNR == 1 { report() }
+    begin == "" && /"(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|DROP|PRAGMA) ([^"\\]|\\.)*"( PRI[a-zX0-9]+)?$/ {
+        begin = FILENAME ":" FNR ": " $0; lines = 1; built = /%[dsu]|PRI[a-zX0-9]+$/
+        next
+    }
+    begin != "" && /^ *(PRI[a-zX0-9]+ *)?"/ { lines++; built = built || /%[dsu]|%" PRI/; next }
+    { report() }
+    END { report() }')
+[ -z "$shredded" ] || complain "SQL of more than a line lies in a .sql file" "$shredded"
 
 marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|XXX|HACK)\b')
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
