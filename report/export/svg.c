@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A flame graph as one SVG file, with a script inside: a click shows a part in full width, a search
- * marks names. data-bytes of each box is its exact value.
+ * A flame graph as one SVG file, with a script inside (svg.js): a click shows a part in full width,
+ * a search marks names. data-bytes of each box is its exact value.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "report/export/name_tree.h"
 #include "report/names.h"
 #include "report/output.h"
+#include "svg_js.h"
 
 enum { WIDTH = 1200, ROW = 17, TOP = 40, LEAST_TENTHS = 1 /* of a pixel */ };
 
@@ -85,50 +86,6 @@ static void put_box(FILE *out, const struct name_tree *tree, uint32_t node, cons
             ROW - 1, color_of(name), x + 3, y + ROW - 5);
 }
 
-/* The script: `place` fits each box to the part that is shown, `find` marks names. */
-static const char script[] =
-    "const boxes = [...document.querySelectorAll('g.box')].map(g => ({g,\n"
-    "  title: g.querySelector('title').textContent, rect: g.querySelector('rect'),\n"
-    "  text: g.querySelector('text'), depth: +g.dataset.depth,\n"
-    "  x: +g.querySelector('rect').getAttribute('x'),\n"
-    "  width: +g.querySelector('rect').getAttribute('width')}));\n"
-    "const full = 1200;\n"
-    "function place(shown) {\n"
-    "  for (const b of boxes) {\n"
-    "    const around = b.depth < shown.depth;\n"
-    "    const inside = b.x + b.width > shown.x + 1e-6 && b.x < shown.x + shown.width - 1e-6;\n"
-    "    b.g.style.display = inside ? '' : 'none';\n"
-    "    const left = around ? 0 : (b.x - shown.x) * full / shown.width;\n"
-    "    const width = around ? full : b.width * full / shown.width;\n"
-    "    b.rect.setAttribute('x', left); b.rect.setAttribute('width', Math.max(0, width));\n"
-    "    b.g.classList.toggle('around', around);\n"
-    "    const letters = Math.floor((width - 6) / 7), name = b.title.replace(/ \\([^(]*\\)$/, "
-    "'');\n"
-    "    b.text.setAttribute('x', left + 3);\n"
-    "    b.text.textContent = letters < 2 ? '' :\n"
-    "      name.length <= letters ? name : name.slice(0, letters - 1) + '\\u2026';\n"
-    "  }\n"
-    "  document.getElementById('shown').textContent = shown.title;\n"
-    "}\n"
-    "function find(wanted) {\n"
-    "  let test = () => false;\n"
-    "  try { const e = new RegExp(wanted); if (wanted) test = t => e.test(t); }\n"
-    "  catch { if (wanted) test = t => t.includes(wanted); }\n"
-    "  let marked = 0;\n"
-    "  for (const b of boxes) {\n"
-    "    const hit = b !== boxes[0] && test(b.title); marked += hit;\n"
-    "    b.g.classList.toggle('found', hit);\n"
-    "  }\n"
-    "  document.getElementById('found').textContent = wanted ? marked + ' found' : 'search';\n"
-    "  return marked;\n"
-    "}\n"
-    "for (const b of boxes) b.g.addEventListener('click', () => place(b));\n"
-    "document.getElementById('found').addEventListener('click', () =>\n"
-    "  find(prompt('Search for a name or a regular expression', '') || ''));\n"
-    "document.getElementById('reset').addEventListener('click', () => { find(''); place(boxes[0]); "
-    "});\n"
-    "place(boxes[0]);\n";
-
 static void put_head(FILE *out, uint32_t height, const char *title)
 {
     fprintf(out,
@@ -171,7 +128,7 @@ static bool put_file(const struct export *export, const struct name_tree *tree)
                 put_box(export->out, tree, node, &boxes[node], height,
                         export_value_is_bytes(export->value) ? "bytes" : "blocks");
         }
-        fprintf(export->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+        fprintf(export->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", svg_js);
     }
     free(title);
     free(boxes);

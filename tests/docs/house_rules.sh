@@ -129,7 +129,7 @@ marks=$(sources '*.c' '*.h' '*.hpp' '*.sql' dev | xargs grep -nE '\b(TODO|FIXME|
 [ -z "$marks" ] || complain "no unfinished marks" "$marks"
 
 # The tag is the first line, or the second after a #! line.
-unlicensed=$(sources '*.c' '*.h' '*.cpp' '*.hpp' '*.cc' '*.sh' '*.py' '*.sql' '*.cmake' '*CMakeLists.txt' dev .ci/run |
+unlicensed=$(sources '*.c' '*.h' '*.cpp' '*.hpp' '*.cc' '*.sh' '*.py' '*.sql' '*.js' '*.cmake' '*CMakeLists.txt' dev .ci/run |
     grep -v '^tests/golden/.*\.sql$' | xargs awk '
     function report() { if (name != "" && !tagged) print name }
     FNR == 1 { report(); name = FILENAME; tagged = 0 }
@@ -142,7 +142,7 @@ large=$(sources | tr '\n' '\0' | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 
 [ -z "$large" ] || complain "no file is larger than 256 KiB: what can be made is made" "$large"
 
 # The common word, and the subject at a sentence's head (CONTRIBUTING.md, "Words").
-texts=('*.c' '*.h' '*.cpp' '*.hpp' '*.sh' '*.py' '*.sql' '*.cmake' '*CMakeLists.txt' '*.md' dev 'docs/man/*')
+texts=('*.c' '*.h' '*.cpp' '*.hpp' '*.sh' '*.py' '*.sql' '*.js' '*.cmake' '*CMakeLists.txt' '*.md' dev 'docs/man/*')
 words=$(sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
     xargs grep -nEiw 'anew|afresh|thereof|therein|whereof|wherefrom|whence|lest|none but|is no more'
     sources "${texts[@]}" | xargs grep -nE \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 // Makes Buffers through known chains of functions. The size of a Buffer tells which chain made it:
 // 100000 + its number. Prints the chains as JSON.
 'use strict';
