@@ -16,8 +16,7 @@ enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
 
 /* The part of a search that all threads read. */
 struct peak_search {
-    const struct time_parts *parts; /* NULL: a bucket is 2^shift ns wide */
-    unsigned shift;
+    const struct time_buckets *time;
     size_t bucket_count;
     const struct peak_sum *buckets; /* the sums of all threads */
     uint64_t *before;               /* live bytes at the start of each bucket */
@@ -41,12 +40,9 @@ static unsigned columns_of(const struct peak_search *search)
            (search->here ? COLUMN_BIT(COLUMN_THREAD) : 0u);
 }
 
-static size_t bucket_of(const struct peak_search *search, uint64_t ns)
+static inline size_t bucket_of(const struct peak_search *search, uint64_t ns)
 {
-    if (search->parts)
-        return time_parts_bucket(search->parts, ns);
-    const uint64_t bucket = ns >> search->shift;
-    return bucket < search->bucket_count ? (size_t)bucket : search->bucket_count - 1;
+    return time_buckets_find(search->time, ns).bucket;
 }
 
 /* Takes the values of a batch's rows, without those of other machines. */
@@ -354,8 +350,7 @@ static bool sweep_chosen(struct peak_search *search, struct selection *selection
 
 /* ---- the search ---- */
 
-/* Returns the most buckets for so many threads and rows: a power of two. */
-static size_t buckets_most(const struct selection *selection)
+size_t peak_search_buckets(const struct selection *selection)
 {
     const size_t most = SUMS_MOST / sizeof(struct peak_sum) / scan_threads(selection->session);
     size_t count = 16;
@@ -364,17 +359,8 @@ static size_t buckets_most(const struct selection *selection)
     return count;
 }
 
-unsigned peak_search_fine(const struct selection *selection, size_t parts)
-{
-    const size_t most = buckets_most(selection);
-    unsigned fine = 0;
-    while (parts << (fine + 1) <= most)
-        fine++;
-    return fine;
-}
-
-struct peak_search *peak_search_new(const struct selection *selection, const uint8_t *here,
-                                    const struct time_parts *parts, struct session_error *error)
+struct peak_search *peak_search_new(const uint8_t *here, const struct time_buckets *buckets,
+                                    struct session_error *error)
 {
     struct peak_search *search = calloc(1, sizeof(*search));
     if (!search) {
@@ -382,10 +368,8 @@ struct peak_search *peak_search_new(const struct selection *selection, const uin
         return NULL;
     }
     search->here = here;
-    search->parts = parts;
-    search->bucket_count = parts ? (parts->count << parts->fine) + 1 : buckets_most(selection);
-    while (!parts && selection->session->duration_ns >> search->shift >= search->bucket_count)
-        search->shift++;
+    search->time = buckets;
+    search->bucket_count = buckets->count;
     search->before = calloc(search->bucket_count, sizeof(*search->before));
     search->chosen = calloc(search->bucket_count / 64 + 1, sizeof(*search->chosen));
     search->left = calloc(search->bucket_count, sizeof(*search->left));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the exact peak of a selection without sorting all events. Time is cut into buckets, up to
- * 2^20. One pass sums the bytes that each bucket allocates and frees. This gives the live bytes at
- * every boundary and an upper bound for each bucket. Only buckets whose bound reaches the largest
- * value at a boundary can hold the peak: another pass collects their events, which are sorted and
- * swept. It reads only the chunks that can have such events. In one nanosecond frees come before
- * allocations, because "live at t" means alloc <= t < free.
+ * Finds the exact peak of a selection without sorting all events. Time is cut into buckets, more
+ * where more events lie, up to 2^20. One pass sums the bytes that each bucket allocates and frees.
+ * This gives the live bytes at every boundary and an upper bound for each bucket. Only buckets
+ * whose bound reaches the largest value at a boundary can hold the peak: another pass collects
+ * their events, which are sorted and swept. It reads only the chunks that can have such events. In
+ * one nanosecond frees come before allocations, because "live at t" means alloc <= t < free.
  *
  * The first pass may belong to the caller, who needs the rows for something else, too. Order of
  * calls: peak_search_new(); peak_search_end() or peak_search_whole(); peak_search_free().
@@ -13,7 +13,7 @@
 #ifndef MPROF_SESSION_QUERY_PEAK_SEARCH_H
 #define MPROF_SESSION_QUERY_PEAK_SEARCH_H
 
-#include "session/query/time_parts.h"
+#include "session/query/time_buckets.h"
 
 struct peak_search;
 
@@ -22,18 +22,14 @@ struct peak_sum {
     uint64_t allocated, freed, allocations, frees;
 };
 
-/*
- * `here` tells which rows count, by their thread; NULL: all do. `parts`: their buckets are those of
- * the search, and the one after them; NULL: the search has buckets of its own. Returns NULL with
- * `error` set.
- */
-struct peak_search *peak_search_new(const struct selection *selection, const uint8_t *here,
-                                    const struct time_parts *parts, struct session_error *error);
+/* `here` tells which rows count, by their thread; NULL: all do. `buckets` stay until the search is
+ * freed. Returns NULL with `error` set. */
+struct peak_search *peak_search_new(const uint8_t *here, const struct time_buckets *buckets,
+                                    struct session_error *error);
 void peak_search_free(struct peak_search *search);
 
-/* Returns how many times the parts of a timeline may be halved to become buckets, for so many
- * selected rows. */
-unsigned peak_search_fine(const struct selection *selection, size_t parts);
+/* Returns how many buckets a search of the selection needs. */
+size_t peak_search_buckets(const struct selection *selection);
 
 /*
  * Finds the peak from the sums of all rows that count, by bucket, which stay until the search is

@@ -66,6 +66,13 @@ static struct session *open_sample(struct session *session)
     return NULL;
 }
 
+const struct session *sample_estimate_rows(struct session *session)
+{
+    if (!session->sample && !session->estimate)
+        session->sample = open_sample(session);
+    return session->sample;
+}
+
 /* Lends the state of the session to the sample, which has its own rows. */
 static void lend(struct session *sample, const struct session *session)
 {
@@ -201,8 +208,7 @@ bool selection_estimate(struct session *session, const char *text,
     if (!graph)
         return false;
     bool good = true;
-    if (pipeline_fits(filter_graph_pipeline(graph), &pipelines) &&
-        (session->sample || (session->sample = open_sample(session)))) {
+    if (pipeline_fits(filter_graph_pipeline(graph), &pipelines) && sample_estimate_rows(session)) {
         lend(session->sample, session);
         good = sum_up(session->sample, graph, &sums, error);
         take_back(session, session->sample);

@@ -28,7 +28,11 @@ bool selection_estimate(struct session *session, const char *text,
                         struct selection_estimate *estimate, bool *known,
                         struct session_error *error);
 
-/* Ends what the first estimate has opened. session_close() calls it. */
+/* Returns a session that has only the columns of the sample's rows, or NULL if there are none. It
+ * stays until the session is closed. */
+const struct session *sample_estimate_rows(struct session *session);
+
+/* Ends what the first of these has opened. session_close() calls it. */
 void sample_estimate_close(struct session *session);
 
 #endif

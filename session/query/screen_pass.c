@@ -25,9 +25,9 @@
 struct screen {
     const struct selection *selection;
     const struct session_timeline *timeline;
-    struct time_parts parts;
-    unsigned slot_shift; /* from buckets to slots */
-    bool stacks;         /* sums by stack are wanted */
+    struct time_parts parts;     /* of slots */
+    struct time_buckets buckets; /* of these parts */
+    bool stacks;                 /* sums by stack are wanted */
     struct stack_summing summing;
     /* The categories of the timeline: positions in the legend if that is known, otherwise those
      * that occur in the session. */
@@ -73,47 +73,47 @@ static void find_categories(const struct screen *screen, struct screen_rows *row
                                                    !colors ? 0 : colors[rows->of.rows.row[i]]);
 }
 
-/* Returns the sums of a bucket's slot, by category. */
-static inline uint64_t *live_in(const struct screen_sums *sums, size_t bucket)
+/* Returns the sums of a place's slot, by category. */
+static inline uint64_t *live_in(const struct screen_sums *sums, struct time_bucket place)
 {
     const struct screen *screen = sums->screen;
-    return sums->live + (bucket >> screen->slot_shift) * screen->categories;
+    return sums->live + place.part / TIME_PARTS * screen->categories;
 }
 
 static void add_begins(const struct screen_sums *sums, const struct screen_rows *rows)
 {
-    const struct time_parts parts = sums->screen->parts;
+    const struct time_buckets buckets = sums->screen->buckets;
     const size_t count = rows->of.rows.count;
-    uint32_t bucket[KERNEL_ROWS];
+    struct time_bucket place[KERNEL_ROWS];
     for (size_t i = 0; i < count; i++) {
-        bucket[i] = (uint32_t)time_parts_bucket(&parts, rows->of.began[i]);
-        __builtin_prefetch(&sums->buckets[bucket[i]], 1);
+        place[i] = time_buckets_find(&buckets, rows->of.began[i]);
+        __builtin_prefetch(&sums->buckets[place[i].bucket], 1);
     }
     for (size_t i = 0; i < count; i++) {
-        struct peak_sum *sum = &sums->buckets[bucket[i]];
+        struct peak_sum *sum = &sums->buckets[place[i].bucket];
         sum->allocated += rows->of.bytes[i];
         sum->allocations++;
-        live_in(sums, bucket[i])[rows->category[i]] += rows->of.bytes[i];
+        live_in(sums, place[i])[rows->category[i]] += rows->of.bytes[i];
     }
 }
 
 /* Rows lie in the order of their frees: many in turn belong to one bucket. */
 static void add_frees(const struct screen_sums *sums, const struct screen_rows *rows)
 {
-    const struct time_parts parts = sums->screen->parts;
+    const struct time_buckets buckets = sums->screen->buckets;
     uint64_t bytes = 0, frees = 0, *live = sums->live;
     size_t last = 0;
     for (size_t i = 0; i < rows->of.rows.count; i++) {
         if (rows->of.life_ns[i] == 0)
             continue;
-        const size_t bucket =
-            time_parts_bucket(&parts, rows->of.began[i] + rows->of.life_ns[i] - 1);
-        if (bucket != last) {
+        const struct time_bucket place =
+            time_buckets_find(&buckets, rows->of.began[i] + rows->of.life_ns[i] - 1);
+        if (place.bucket != last) {
             sums->buckets[last].freed += bytes;
             sums->buckets[last].frees += frees;
             bytes = frees = 0;
-            last = bucket;
-            live = live_in(sums, bucket);
+            last = place.bucket;
+            live = live_in(sums, place);
         }
         bytes += rows->of.bytes[i];
         frees++;
@@ -164,16 +164,11 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
 
 /* ---- its results ---- */
 
-static size_t bucket_count(const struct time_parts *parts)
-{
-    return (parts->count << parts->fine) + 1;
-}
-
 /* Adds the sums of another thread. */
 static void merge(struct screen_sums *sums, const struct screen_sums *other)
 {
     const struct screen *screen = sums->screen;
-    const size_t buckets = bucket_count(&screen->parts);
+    const size_t buckets = screen->buckets.count;
     for (size_t i = 0; i < screen->timeline->count * screen->categories; i++)
         sums->live[i] += other->live[i];
     for (size_t i = 0; i < buckets; i++) {
@@ -188,7 +183,7 @@ static void merge(struct screen_sums *sums, const struct screen_sums *other)
 static bool find_peak(const struct screen *screen, struct selection *selection,
                       const struct peak_sum *buckets, struct session_error *error)
 {
-    struct peak_search *search = peak_search_new(selection, NULL, &screen->parts, error);
+    struct peak_search *search = peak_search_new(NULL, &screen->buckets, error);
     selection->peak_bytes = selection->peak_ns = 0;
     selection->peak_known = search && peak_search_end(search, buckets, selection, error);
     peak_search_free(search);
@@ -196,13 +191,13 @@ static bool find_peak(const struct screen *screen, struct selection *selection,
 }
 
 /* Gathers the buckets of each part. */
-static void gather_parts(const struct time_parts *parts, const struct peak_sum *buckets,
+static void gather_parts(const struct time_buckets *time, const struct peak_sum *buckets,
                          struct part_sum *sums)
 {
-    const size_t each = (size_t)1 << parts->fine;
-    for (size_t i = 0; i < parts->count; i++) {
-        for (size_t k = 0; k < each; k++) {
-            const struct peak_sum *bucket = &buckets[i * each + k];
+    for (size_t i = 0; i < time->parts; i++) {
+        const size_t end = time_buckets_first(time, i + 1);
+        for (size_t k = time_buckets_first(time, i); k < end; k++) {
+            const struct peak_sum *bucket = &buckets[k];
             sums[i].allocated_bytes += bucket->allocated;
             sums[i].allocated_count += bucket->allocations;
             sums[i].freed_bytes += bucket->freed;
@@ -224,7 +219,7 @@ static bool fill_slots(const struct screen *screen, const struct color_map *map,
     selection->slots = calloc(count, sizeof(*selection->slots));
     const bool good = sums.colors && sums.parts && selection->slots;
     if (good) {
-        gather_parts(&screen->parts, all->buckets, sums.parts);
+        gather_parts(&screen->buckets, all->buckets, sums.parts);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < screen->categories; k++)
                 sums.colors[i][screen->category ? map->position[screen->code_of[k]] : k] +=
@@ -241,7 +236,7 @@ static bool fill_slots(const struct screen *screen, const struct color_map *map,
 static bool open_sums(struct screen *screen, struct scan_contexts *contexts,
                       struct session_error *error)
 {
-    const size_t buckets = bucket_count(&screen->parts) * sizeof(struct peak_sum);
+    const size_t buckets = screen->buckets.count * sizeof(struct peak_sum);
     const size_t live = (screen->timeline->count + 1) * screen->categories * sizeof(uint64_t);
     const size_t stacks = screen->stacks ? stack_tables_size(&screen->summing) : 0;
     if (!scan_contexts_open(screen->selection->session, contexts,
@@ -294,15 +289,24 @@ static bool is_by_stack(enum session_color_by by)
            by == SESSION_COLOR_OWNER;
 }
 
-/* Finds the buckets: as many as the peak needs. False if the span has too few nanoseconds. */
-static bool find_fine(const struct selection *selection, const struct session_timeline *timeline,
-                      unsigned *fine)
+/* Tells whether the parts of the timeline can have buckets: there are not too many, and the span
+ * has enough nanoseconds. */
+static bool has_buckets(const struct session_timeline *timeline)
 {
-    if (timeline->count > BUCKETS_MOST / TIME_PARTS / 2)
-        return false;
+    return timeline->count <= BUCKETS_MOST / TIME_PARTS / 2 &&
+           (timeline->to_ns - timeline->from_ns) / TIME_BUCKETS_LEAST_NS >=
+               timeline->count * TIME_PARTS;
+}
+
+/* Cuts the time of the timeline into parts, and these into buckets. */
+static bool open_time(struct screen *screen, struct session_error *error)
+{
+    const struct session_timeline *timeline = screen->timeline;
     const size_t parts = timeline->count * TIME_PARTS;
-    *fine = peak_search_fine(selection, parts);
-    return (timeline->to_ns - timeline->from_ns) >> *fine >= 4 * parts;
+    return time_parts_open(&screen->parts, timeline->from_ns, timeline->to_ns, timeline->count,
+                           error) &&
+           time_buckets_open(&screen->buckets, screen->selection, timeline->from_ns,
+                             timeline->to_ns, parts, peak_search_buckets(screen->selection), error);
 }
 
 static bool is_whole(const struct session *session, const struct session_timeline *timeline)
@@ -386,16 +390,13 @@ bool screen_pass(struct selection *selection, const struct session_timeline *tim
     const struct session *session = selection->session;
     struct screen screen = {
         .selection = selection, .timeline = timeline, .stacks = stacks && !selection->stack_sums};
-    unsigned fine = 0;
     if (selection->peak_known || session->estimate || session->names.machines > 1 ||
         (selection->everything && summary_answers(selection->session)) ||
-        !is_whole(session, timeline) || !find_fine(selection, timeline, &fine))
+        !is_whole(session, timeline) || !has_buckets(timeline))
         return true;
-    screen.slot_shift = fine + (unsigned)__builtin_ctz(TIME_PARTS);
-    bool good = find_columns(&screen, selection, error) &&
-                time_parts_open(&screen.parts, timeline->from_ns, timeline->to_ns, timeline->count,
-                                fine, error) &&
+    bool good = find_columns(&screen, selection, error) && open_time(&screen, error) &&
                 pass(&screen, selection, error);
+    time_buckets_close(&screen.buckets);
     time_parts_close(&screen.parts);
     free(screen.category);
     free(screen.code_of);

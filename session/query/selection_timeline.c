@@ -222,7 +222,7 @@ static bool read_span(struct selection *selection, const struct session_timeline
     struct span span = {.map = map};
     if (!selection_find_peak(selection, error) ||
         !summed_start(selection, map, asked->from_ns, &span.start, error) ||
-        !time_parts_open(&span.parts, asked->from_ns, asked->to_ns, asked->count, 0, error))
+        !time_parts_open(&span.parts, asked->from_ns, asked->to_ns, asked->count, error))
         return false;
     const bool good = sum_span(selection, &span, slots, error);
     time_parts_close(&span.parts);

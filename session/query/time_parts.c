@@ -6,11 +6,11 @@
 #include "session/data/error.h"
 
 bool time_parts_open(struct time_parts *parts, uint64_t from, uint64_t to, size_t slots,
-                     unsigned fine, struct session_error *error)
+                     struct session_error *error)
 {
     const uint64_t length = to - from;
     const size_t count = slots * TIME_PARTS;
-    *parts = (struct time_parts){.from = from, .to = to, .count = count, .fine = fine};
+    *parts = (struct time_parts){.from = from, .to = to, .count = count};
     parts->bounds = malloc((count + 1) * sizeof(*parts->bounds));
     if (!parts->bounds)
         return session_fail_memory(error, "the timeline");
@@ -18,7 +18,7 @@ bool time_parts_open(struct time_parts *parts, uint64_t from, uint64_t to, size_
         parts->bounds[i] = (uint64_t)((unsigned __int128)length * i / count);
     /* With more parts than nanoseconds, time_parts_part() starts at the first part. */
     if (count < length)
-        parts->scale = (uint64_t)(((unsigned __int128)(count << fine) << 64) / length);
+        parts->scale = (uint64_t)(((unsigned __int128)count << 64) / length);
     return true;
 }
 
@@ -60,9 +60,7 @@ void time_parts_fill(const struct time_parts *parts, struct slot_sums *sums,
     }
     if (selection->peak_ns < parts->from || selection->peak_ns >= parts->to)
         return;
-    const size_t part = parts->fine == 0
-                            ? time_parts_part(parts, selection->peak_ns)
-                            : time_parts_bucket(parts, selection->peak_ns) >> parts->fine;
+    const size_t part = time_parts_part(parts, selection->peak_ns);
     struct session_slot *slot = &slots[part / TIME_PARTS];
     if (selection->peak_bytes > slot->peak_bytes)
         slot->peak_bytes = selection->peak_bytes;

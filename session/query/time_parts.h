@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Equal parts of a span of time, and the slots of a timeline, which have TIME_PARTS of them each.
- * Each part is cut into 2^fine buckets. The borders of parts are exact; those of buckets lie
- * anywhere near the right place, but always at the same one.
+ * The borders are exact.
  */
 #ifndef MPROF_SESSION_QUERY_TIME_PARTS_H
 #define MPROF_SESSION_QUERY_TIME_PARTS_H
@@ -14,20 +13,18 @@
 struct time_parts {
     uint64_t from, to; /* ns; `to` lies after the span */
     size_t count;
-    unsigned fine;
-    uint64_t *bounds; /* of parts, relative to `from`; count + 1 */
-    uint64_t scale;   /* buckets per nanosecond, times 2^64 */
+    uint64_t *bounds; /* relative to `from`; count + 1 */
+    uint64_t scale;   /* parts per nanosecond, times 2^64 */
 };
 
-/* Makes the parts of `slots` slots. The span must be longer than 0. With buckets (`fine` above 0),
- * it must have at least four nanoseconds for each part. Returns false with `error` set; otherwise
- * time_parts_close(). */
+/* Makes the parts of `slots` slots. The span must be longer than 0. Returns false with `error` set;
+ * otherwise time_parts_close(). */
 bool time_parts_open(struct time_parts *parts, uint64_t from, uint64_t to, size_t slots,
-                     unsigned fine, struct session_error *error);
+                     struct session_error *error);
 void time_parts_close(struct time_parts *parts);
 
 /*
- * Returns the part that holds `ns`, which lies within [from, to), if there are no buckets.
+ * Returns the part that holds `ns`, which lies within [from, to).
  * offset * scale / 2^64 is the part's number or, because `scale` is rounded down, one less near a
  * bound. A span with more parts than nanoseconds has empty parts: the result is then the last part
  * that begins at the offset.
@@ -39,18 +36,6 @@ static inline size_t time_parts_part(const struct time_parts *parts, uint64_t ns
     while (offset >= parts->bounds[part + 1])
         part++;
     return part;
-}
-
-/* Returns the bucket that holds `ns`, which is not before the span. All times after the span share
- * the bucket after the last one. */
-static inline size_t time_parts_bucket(const struct time_parts *parts, uint64_t ns)
-{
-    const uint64_t offset = ns - parts->from;
-    if (ns >= parts->to)
-        return parts->count << parts->fine;
-    const size_t bucket = (size_t)((unsigned __int128)offset * parts->scale >> 64);
-    const size_t next = (bucket >> parts->fine) + 1;
-    return offset >= parts->bounds[next] ? next << parts->fine : bucket;
 }
 
 /* The events of a part. */
