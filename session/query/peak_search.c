@@ -10,6 +10,8 @@
 #include "session/scan/kernels.h"
 
 enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
+/* The most spans of time that the rows of a chunk are compared with. */
+enum { SPANS_MOST = 16 };
 
 /* The most bytes of the sums of all threads. */
 #define SUMS_MOST ((size_t)64 << 20)
@@ -25,6 +27,8 @@ struct peak_search {
     size_t place_count;
     uint32_t *left; /* the buckets that can hold the peak and are not swept yet, best bound first */
     size_t left_count;
+    struct kernel_range *spans; /* times of the parts that hold buckets to sweep now, ascending */
+    size_t span_count;
     const uint8_t *here; /* by thread: its rows count; NULL: all do */
 };
 
@@ -172,6 +176,29 @@ static uint64_t events_of(const struct peak_search *search, size_t bucket)
     return search->buckets[bucket].allocations + search->buckets[bucket].frees;
 }
 
+/* Finds the spans of the chosen buckets. */
+static void find_spans(struct peak_search *search)
+{
+    const struct time_buckets *time = search->time;
+    size_t next = 0;
+    search->span_count = 0;
+    for (size_t part = 0; part < time->parts; part++) {
+        const size_t end = time_buckets_first(time, part + 1);
+        const uint64_t from = time->from + time->begins[part];
+        const uint64_t to = time->from + time->begins[part + 1];
+        if (next == search->place_count || search->places[next] >= end)
+            continue;
+        while (next < search->place_count && search->places[next] < end)
+            next++;
+        if (search->span_count > 0 && search->spans[search->span_count - 1].high == from - 1)
+            search->spans[search->span_count - 1].high = to - 1;
+        else
+            search->spans[search->span_count++] = (struct kernel_range){from, to - 1, false};
+    }
+    if (next < search->place_count)
+        search->spans[search->span_count++] = (struct kernel_range){time->to, UINT64_MAX, false};
+}
+
 /* Chooses the buckets with the highest bounds that can hold more than `least`, as many as fit.
  * Returns false if there are none. */
 static bool choose_buckets(struct peak_search *search, uint64_t least)
@@ -194,6 +221,7 @@ static bool choose_buckets(struct peak_search *search, uint64_t least)
         taken++;
     }
     qsort(search->places, search->place_count, sizeof(*search->places), compare_places);
+    find_spans(search);
     memmove(search->left, search->left + taken,
             (search->left_count - taken) * sizeof(*search->left));
     search->left_count -= taken;
@@ -232,6 +260,36 @@ static bool has_events(const void *context, const struct column_store *store, ui
                       column_store_max(store, chunk, COLUMN_ALLOC_NS)) ||
            any_chosen(search, column_store_first_free(store, chunk),
                       column_store_last_free(store, chunk));
+}
+
+/* Picks the rows that began in the spans, roughly if there are many. In a chunk with frees to sweep
+ * it picks all, because these need the lifetimes, too. */
+static bool pick_rows(const void *context, const struct column_store *store,
+                      const struct chunk_rows *rows, uint64_t picked[ROW_SET_WORDS])
+{
+    const struct peak_search *search = ((const struct events *)context)->search;
+    const struct column_view *began = &rows->views[COLUMN_ALLOC_NS];
+    uint64_t more[ROW_SET_WORDS];
+    memcpy(picked, rows->words, sizeof(more));
+    if (any_chosen(search, column_store_first_free(store, rows->chunk),
+                   column_store_last_free(store, rows->chunk)))
+        return true;
+    size_t first = 0, end = search->span_count;
+    while (first < end && search->spans[first].high < began->min)
+        first++;
+    while (end > first && search->spans[end - 1].low > began->max)
+        end--;
+    if (first == end)
+        return false;
+    const bool many = end - first > SPANS_MOST;
+    const struct kernel_range hull = {search->spans[first].low, search->spans[end - 1].high, false};
+    kernel_in_range(began, many ? &hull : &search->spans[first], picked);
+    for (size_t i = first + 1; !many && i < end; i++) {
+        kernel_in_range(began, &search->spans[i], more);
+        for (size_t word = 0; word < ROW_SET_WORDS; word++)
+            picked[word] |= more[word];
+    }
+    return row_set_keep(picked, rows->words);
 }
 
 static bool is_chosen(const struct peak_search *search, uint64_t ns)
@@ -329,6 +387,7 @@ static void sweep(const struct peak_search *search, const struct events *events,
 static bool sweep_chosen(struct peak_search *search, struct selection *selection,
                          struct session_error *error)
 {
+    const struct scan_picking picking = {COLUMN_BIT(COLUMN_ALLOC_NS), has_events, pick_rows};
     struct scan_contexts contexts;
     struct events all = {.search = search};
     if (!scan_contexts_open(selection->session, &contexts, sizeof(struct events), SIZE_MAX, error))
@@ -336,8 +395,8 @@ static bool sweep_chosen(struct peak_search *search, struct selection *selection
     for (size_t i = 0; i < contexts.threads; i++)
         ((struct events *)contexts.each[i])->search = search;
     const bool good =
-        scan_wanted_chunks(selection->session, &selection->set, columns_of(search), has_events,
-                           collect_rows, contexts.each, contexts.threads, error) &&
+        scan_picked_rows(selection->session, &selection->set, columns_of(search), &picking,
+                         collect_rows, contexts.each, contexts.threads, error) &&
         sort_events(selection->session, &contexts, &all, error);
     if (good)
         sweep(search, &all, selection);
@@ -374,7 +433,8 @@ struct peak_search *peak_search_new(const uint8_t *here, const struct time_bucke
     search->chosen = calloc(search->bucket_count / 64 + 1, sizeof(*search->chosen));
     search->left = calloc(search->bucket_count, sizeof(*search->left));
     search->places = calloc(BATCH, sizeof(*search->places));
-    if (search->before && search->chosen && search->left && search->places)
+    search->spans = calloc(buckets->parts + 1, sizeof(*search->spans));
+    if (search->before && search->chosen && search->left && search->places && search->spans)
         return search;
     session_fail_memory(error, "the peak");
     peak_search_free(search);
@@ -389,6 +449,7 @@ void peak_search_free(struct peak_search *search)
     free(search->chosen);
     free(search->left);
     free(search->places);
+    free(search->spans);
     free(search);
 }
 
