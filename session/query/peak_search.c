@@ -9,9 +9,11 @@
 #include "session/filter/sort_order.h"
 #include "session/scan/kernels.h"
 
-enum { BUCKETS_MAX = 1 << 20, EVENTS_AT_ONCE = 1 << 22, BATCH = 65536 };
+enum { BUCKETS_MAX = 1 << 20, BATCH = 65536 };
 /* The most spans of time that the rows of a chunk are compared with. */
 enum { SPANS_MOST = 16 };
+
+size_t peak_search_events = (size_t)1 << 20;
 
 /* The most bytes of the sums of all threads. */
 #define SUMS_MOST ((size_t)64 << 20)
@@ -25,7 +27,8 @@ struct peak_search {
     uint64_t *chosen;               /* one bit for each bucket to sweep now */
     uint32_t *places;               /* the buckets to sweep now, ascending */
     size_t place_count;
-    uint32_t *left; /* the buckets that can hold the peak and are not swept yet, best bound first */
+    uint32_t *left; /* the buckets that can hold the peak and are not swept yet: best bound first,
+                     * after the first sweep by time */
     size_t left_count;
     struct kernel_range *spans; /* times of the parts that hold buckets to sweep now, ascending */
     size_t span_count;
@@ -199,23 +202,31 @@ static void find_spans(struct peak_search *search)
         search->spans[search->span_count++] = (struct kernel_range){time->to, UINT64_MAX, false};
 }
 
-/* Chooses the buckets with the highest bounds that can hold more than `least`, as many as fit.
- * Returns false if there are none. */
+/* Forgets the buckets that cannot hold `least`. */
+static void drop_low(struct peak_search *search, uint64_t least)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < search->left_count; i++) {
+        search->left[kept] = search->left[i];
+        kept += bound_of(search, search->left[i]) >= least;
+    }
+    search->left_count = kept;
+}
+
+/* Chooses the first buckets of those that are left and can hold `least`, as many as fit. Returns
+ * false if there are none. */
 static bool choose_buckets(struct peak_search *search, uint64_t least)
 {
     uint64_t events = 0;
     size_t taken = 0;
+    drop_low(search, least);
     search->place_count = 0;
     memset(search->chosen, 0, (search->bucket_count + 63) / 64 * sizeof(*search->chosen));
     while (taken < search->left_count && taken < BATCH) {
         const uint32_t bucket = search->left[taken];
-        if (bound_of(search, bucket) < least) {
-            search->left_count = taken;
-            break;
-        }
-        if (taken > 0 && events + events_of(search, bucket) > EVENTS_AT_ONCE)
-            break;
         events += events_of(search, bucket);
+        if (taken > 0 && events > peak_search_events)
+            break;
         search->chosen[bucket / 64] |= UINT64_C(1) << (bucket % 64);
         search->places[search->place_count++] = bucket;
         taken++;
@@ -351,10 +362,12 @@ static bool sort_events(const struct session *session, const struct scan_context
         return session_fail_memory(error, "the peak");
     size_t next = 0;
     for (size_t i = 0; i < contexts->threads; i++) {
-        const struct events *events = contexts->each[i];
+        struct events *events = contexts->each[i];
         if (events->count > 0)
             memcpy(all->entries + next, events->entries, events->count * sizeof(*all->entries));
         next += events->count;
+        free(events->entries);
+        events->entries = NULL;
     }
     return sort_entries_of(session, all->entries, all->count, error);
 }
@@ -460,9 +473,12 @@ bool peak_search_end(struct peak_search *search, const struct peak_sum *sums,
     find_candidates(search);
     if (!scan_go_on(selection->session, error))
         return false;
-    while (choose_buckets(search, selection->peak_bytes)) {
-        if (!sweep_chosen(search, selection, error))
-            return false;
+    bool good = true;
+    for (bool first = true; good && choose_buckets(search, selection->peak_bytes); first = false) {
+        good = sweep_chosen(search, selection, error);
+        /* Few chunks have the events of buckets near each other. */
+        if (first)
+            qsort(search->left, search->left_count, sizeof(*search->left), compare_places);
     }
-    return true;
+    return good;
 }

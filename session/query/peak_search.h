@@ -17,6 +17,9 @@
 
 struct peak_search;
 
+/* The most events that are sorted at once, unless a single bucket has more. Tests make it small. */
+extern size_t peak_search_events;
+
 /* The sums of one bucket. */
 struct peak_sum {
     uint64_t allocated, freed, allocations, frees;
