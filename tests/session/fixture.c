@@ -362,3 +362,11 @@ bool fixture_sql(const char *path, const char *sql)
     sqlite3_close(database);
     return good;
 }
+
+bool fixture_sample_all(const char *path)
+{
+    return fixture_sql(path,
+                       "INSERT INTO sample_chunk SELECT * FROM column_chunk;"
+                       "UPDATE sample_chunk SET width = 0, min = 65536, max = 65536, data = x'' "
+                       "WHERE id % 32 = 12");
+}

@@ -32,6 +32,9 @@ bool fixture_write(const char *path, const struct fixture_options *options);
 /* Adds the packed arrays that ingest would make. */
 bool fixture_pack(const char *path);
 
+/* Adds a sample of all rows, each of which represents itself: estimates are then exact. */
+bool fixture_sample_all(const char *path);
+
 /* Runs SQL on a session file (to damage it). Returns false with a line on stderr. */
 bool fixture_sql(const char *path, const char *sql);
 

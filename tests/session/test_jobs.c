@@ -270,22 +270,13 @@ static void estimates_of_a_sample_equal_blocking_ones(void **state)
     assert_true(fixture_sql(path, "DELETE FROM meta WHERE key = 'sample_interval'"));
 }
 
-/* Makes a sample of all rows, each of which represents itself: the estimate is then exact. */
-static void make_whole_sample(void)
-{
-    assert_true(
-        fixture_sql(path, "INSERT INTO sample_chunk SELECT * FROM column_chunk;"
-                          "UPDATE sample_chunk SET width = 0, min = 65536, max = 65536, data = x'' "
-                          "WHERE id % 32 = 12"));
-}
-
 static void an_estimate_comes_first(void **state)
 {
     (void)state;
     static const char text[] = "all | where size in 40..2K and lifetime > 1us";
     const struct session_answer *estimate = NULL;
     close_both(NULL);
-    make_whole_sample();
+    assert_true(fixture_sample_all(path));
     assert_int_equal(open_both(NULL), 0);
     struct selection *right = selection_new(plain, text, &error);
     /* The exact answer may follow before this thread looks: then it asks again. */

@@ -35,12 +35,8 @@ static void open_fixture(uint64_t seed, size_t allocations, uint64_t huge)
     options.huge = huge;
     assert_true(fixture_write(PATH, &options));
     assert_true(fixture_sql(PATH, "UPDATE type SET name = 'Request' WHERE id = 4"));
-    /* A sample of all rows, each of which represents itself. */
     if (seed % 2 == 0)
-        assert_true(fixture_sql(
-            PATH, "INSERT INTO sample_chunk SELECT * FROM column_chunk;"
-                  "UPDATE sample_chunk SET width = 0, min = 65536, max = 65536, data = x'' "
-                  "WHERE id % 32 = 12"));
+        assert_true(fixture_sample_all(PATH));
     session = session_open(PATH, &error);
     assert_non_null(session);
     rows = rows_load(PATH, &row_count);

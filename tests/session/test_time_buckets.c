@@ -39,12 +39,8 @@ static void open_fixture(bool sample, size_t allocations)
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = allocations;
     assert_true(fixture_write(PATH, &options));
-    /* A sample of all rows, each of which represents itself. */
     if (sample)
-        assert_true(fixture_sql(
-            PATH, "INSERT INTO sample_chunk SELECT * FROM column_chunk;"
-                  "UPDATE sample_chunk SET width = 0, min = 65536, max = 65536, data = x'' "
-                  "WHERE id % 32 = 12"));
+        assert_true(fixture_sample_all(PATH));
     session = session_open(PATH, &error);
     assert_non_null(session);
     all = selection_new(session, "all", &error);
