@@ -53,6 +53,7 @@ static const struct command_option options[] = {
     [EXPORT_OPTION_MAX_EVENTS] = {0, "max-events", "N", .choices = "",
                                   .help = "for firefox: refuse to write more than N allocations "
                                           "and frees (default: 2000000)"},
+    [EXPORT_OPTION_QUIET] = {'q', "quiet", .help = "print only errors and warnings"},
     [EXPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [EXPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };

@@ -23,7 +23,7 @@ _mprof_export()
     --max-events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -13,5 +13,6 @@ complete -c mprof-export -l window -x -d 'for pprof: write a file for each such 
 complete -c mprof-export -l label -x -a 'service= host=' -d 'for pprof: give all samples this label, as service=shop; may be given up to 8 times'
 complete -c mprof-export -l events -x -d 'for chrome: show the lives of the N largest blocks (default: 1000)'
 complete -c mprof-export -l max-events -x -d 'for firefox: refuse to write more than N allocations and frees (default: 2000000)'
+complete -c mprof-export -s q -l quiet -d 'print only errors and warnings'
 complete -c mprof-export -s h -l help -d 'print this text'
 complete -c mprof-export -s V -l version -d 'print the version'

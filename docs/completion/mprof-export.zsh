@@ -15,6 +15,7 @@ _arguments -s -S \
     '--label=[for pprof: give all samples this label, as service=shop; may be given up to 8 times]:KEY=TEXT:(service= host=)' \
     '--events=[for chrome: show the lives of the N largest blocks (default: 1000)]:N: ' \
     '--max-events=[for firefox: refuse to write more than N allocations and frees (default: 2000000)]:N: ' \
+    '(-q --quiet)'{-q,--quiet}'[print only errors and warnings]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \
     '*:FILE:_files'

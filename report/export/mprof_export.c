@@ -24,6 +24,7 @@ struct arguments {
     const char *session, *base, *at, *window;
     const struct export_format *format;
     struct export export;
+    bool quiet;
     bool value_given, frames_given, pcs_given, events_given, max_events_given;
 };
 
@@ -140,6 +141,9 @@ static int take_option(struct arguments *arguments, enum export_option option, c
     case EXPORT_OPTION_MAX_EVENTS:
         arguments->max_events_given = true;
         return take_number("--max-events", value, &export->max_events);
+    case EXPORT_OPTION_QUIET:
+        arguments->quiet = true;
+        return -1;
     case EXPORT_OPTION_HELP:
         command_line_help(&export_command_line, stdout);
         return EXIT_GOOD;
@@ -302,7 +306,7 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
     }
     if (!session_load_stacks(side->session, error))
         return EXIT_BAD_INPUT;
-    if (session_sampled(side->session))
+    if (session_sampled(side->session) && !arguments->quiet)
         say("mprof-export", "%s is a sample: sums are estimates", path);
     return arguments->format->runs_graph ? EXIT_GOOD : make_selection(&arguments->export, side);
 }

@@ -118,4 +118,6 @@ done < <(sqlite3 "$forks" "SELECT pid, end_ns - start_ns FROM process WHERE star
 # Only a sample has an interval.
 ! mprof-report "$session" | grep -q 'sampled one in' || fail "a whole recording has an interval"
 mprof-report "$MPROF_BUILD/tests/readers/sessions/sampled.db" | grep -qE '^sampled one in +4,096 bytes' || fail "the interval of a sample"
+mprof-export -f collapsed -o sampled.txt "$MPROF_BUILD/tests/readers/sessions/sampled.db" 2>&1 | grep -q 'sums are estimates' || fail "an export of a sample does not say so"
+said=$(mprof-export --quiet -f collapsed -o quiet.txt "$MPROF_BUILD/tests/readers/sessions/sampled.db" 2>&1) && [ -z "$said" ] && cmp sampled.txt quiet.txt || fail "a quiet export: $said"
 exit 0
