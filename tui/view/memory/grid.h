@@ -115,7 +115,7 @@ struct memory_grid {
 
     const struct session_cell *cells;     /* rows × columns; NULL: not known yet */
     const struct session_use *use;        /* of the cursor's region; NULL: not known yet */
-    const struct memory_details *details; /* of the cursor's cell; memory_no_details: none */
+    const struct memory_details *details; /* of the cursor's cell; memory_no_details(): none */
     bool details_known;
 
     bool seeking; /* the next hole is being looked for */
@@ -151,7 +151,9 @@ struct memory_grid {
 bool memory_details_load(struct memory_details *details, struct session *session, uint64_t ns,
                          uint64_t address, uint64_t id, struct session_error *error);
 
-extern const struct memory_details memory_no_details;
+/* Returns the details of no cell: all are zero. A constant of them would be 27 KB of zeros in the
+ * program's file. */
+const struct memory_details *memory_no_details(void);
 
 /* Asks for the regions at the moment. The map has none while they are not known. */
 void memory_load_regions(struct memory_grid *grid, struct exploration *exploration);

@@ -4,7 +4,11 @@
 
 #include "tui/view/memory/grid.h"
 
-const struct memory_details memory_no_details;
+const struct memory_details *memory_no_details(void)
+{
+    static struct memory_details none;
+    return &none;
+}
 
 /* ---- regions ---------------------------------------------------------------------------- */
 
@@ -188,7 +192,7 @@ void memory_load(struct memory_grid *grid, struct exploration *exploration)
     load_use(grid, exploration);
     const struct session_cell *cell = cursor_cell(grid);
     const struct memory_details *before = grid->details;
-    grid->details = &memory_no_details;
+    grid->details = memory_no_details();
     grid->details_known = false;
     if (cell) {
         const struct details_data wanted = {.request = {exploration->renewals,

@@ -22,7 +22,7 @@ static void *create(void)
     grid->play.ahead = ahead;
     grid->map.bytes_per_cell = MEMORY_CELL_LEAST;
     grid->map.columns = 1;
-    grid->details = &memory_no_details;
+    grid->details = memory_no_details();
     return grid;
 }
 

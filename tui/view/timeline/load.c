@@ -6,7 +6,11 @@
 #include "session/events.h"
 #include "tui/view/timeline/timeline.h"
 
-const struct session_slot timeline_no_slots[TIMELINE_SLOTS_MOST];
+const struct session_slot *timeline_no_slots(void)
+{
+    static struct session_slot none[TIMELINE_SLOTS_MOST];
+    return none;
+}
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
@@ -157,7 +161,7 @@ static void load_slots(struct timeline *timeline, struct exploration *exploratio
     const struct slots_data *slots =
         exploration_get(exploration, &timeline->slots_load, &kind, &wanted.request);
     timeline->slots_known = slots != NULL;
-    timeline->slots = slots ? slots->slots : timeline_no_slots;
+    timeline->slots = slots ? slots->slots : timeline_no_slots();
 }
 
 /* ---- colours ---------------------------------------------------------------------------- */

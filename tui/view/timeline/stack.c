@@ -55,7 +55,7 @@ void timeline_load_stack(struct timeline *timeline, struct exploration *explorat
     wanted.request.stack = timeline->stack;
     const struct stack_data *data =
         exploration_get(exploration, &timeline->stack_load, &kind, &wanted.request);
-    timeline->legend = data ? &data->legend : &timeline_no_legend;
+    timeline->legend = data ? &data->legend : timeline_no_legend();
     if (data)
         exploration_assign(exploration, (unsigned)data->by, timeline->legend, timeline->tones);
 }

@@ -9,14 +9,18 @@
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"
 
-const struct session_legend timeline_no_legend;
+const struct session_legend *timeline_no_legend(void)
+{
+    static struct session_legend none;
+    return &none;
+}
 
 static void *create(void)
 {
     struct timeline *timeline = calloc(1, sizeof(*timeline));
     if (timeline) {
-        timeline->slots = timeline_no_slots;
-        timeline->legend = &timeline_no_legend;
+        timeline->slots = timeline_no_slots();
+        timeline->legend = timeline_no_legend();
     }
     return timeline;
 }

@@ -109,8 +109,10 @@ uint64_t timeline_rate(const struct timeline *timeline, int slot, uint64_t count
 /* Returns the slot that holds a time, the first or last one for a time outside of the window. */
 int timeline_slot_of(const struct timeline *timeline, uint64_t ns);
 
-extern const struct session_slot timeline_no_slots[TIMELINE_SLOTS_MOST];
-extern const struct session_legend timeline_no_legend;
+/* Return the slots and the legend of a timeline that has none: all are zero. A constant of theirs
+ * would be 130 KB of zeros in the program's file. */
+const struct session_slot *timeline_no_slots(void);
+const struct session_legend *timeline_no_legend(void);
 
 /* stack.c: stacks by a text of the user, "" for the colouring; drops one that the filter or another
  * colouring has made meaningless; asks for the legend. */
