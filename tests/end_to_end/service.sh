@@ -5,7 +5,8 @@
 # that it is ready; the container's mprof-run is process 1. Both end by SIGTERM, and leave whole traces.
 . "$(dirname "$0")/common.sh"
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || exit 77
-block() { awk -v fence="\`\`\`$1" '$0 == "```" { inside = 0 } inside; $0 == fence { inside = 1 }' "$MPROF_SOURCE/docs/fleet.md"; }
+# block FENCE: the first block of the page after this fence.
+block() { awk -v fence="\`\`\`$1" '$0 == "```" && inside { exit } inside; $0 == fence { inside = 1 }' "$MPROF_SOURCE/docs/fleet.md"; }
 block ini >mprof.conf
 block Dockerfile >Containerfile
 [ -s mprof.conf ] && [ -s Containerfile ] || fail "docs/fleet.md has neither"
