@@ -59,6 +59,10 @@ static enum start_kind kind_of_name(const char *name)
                  {"clone", START_THREAD},
                  {"__clone3", START_THREAD},
                  {"clone3", START_THREAD}};
+    /* glibc's names of functions for itself: __GI___clone3. */
+    static const char own[] = "__GI_";
+    if (begins_with(name, own))
+        name += strlen(own);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(name, names[i].name) == 0)
             return names[i].kind;
