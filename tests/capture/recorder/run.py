@@ -184,7 +184,7 @@ def run_static(name, *arguments):
     """Runs a static program of tests/programs with libmprof.a. Returns its exit status, its trace and the
     traces beside it."""
     one, trace = f"{folder}/static-{name}", f"{folder}/static-{name}.bin"
-    made = subprocess.run(["cc", "-fno-builtin", "-static", "-I" + source, "-o", one, f"{source}/tests/programs/{name}.c",
+    made = subprocess.run(["cc", "-D_GNU_SOURCE", "-fno-builtin", "-static", "-I" + source, "-o", one, f"{source}/tests/programs/{name}.c",
                            "-Wl,--eh-frame-hdr," + wraps, build + "/lib/libmprof.a"], capture_output=True, text=True)
     check(made.returncode == 0, f"static {name} does not link: {made.stderr}")
     shutil.rmtree(trace + ".d", ignore_errors=True)

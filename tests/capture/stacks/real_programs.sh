@@ -39,7 +39,7 @@ int main(int argc, char **argv) { for (int i = 0; i < argc; i++) puts(argv[i]); 
 C
 check python3 1000 /usr/bin/python3 "$work/a.py"
 check perl 500 perl -e 'my %h; for (1..9000) { $h{$_ % 100} .= join ",", map { $_ * 2 } 1..5 } print scalar keys %h'
-check sqlite3 300 sqlite3 :memory: "create table t(a, b); with recursive x(i) as (select 1 union all select i + 1 from x where i < 9000) insert into t select i, 'abc' || i from x; create index q on t(b); select count(*) from t;"
+every=1 check sqlite3 300 sqlite3 :memory: "create table t(a, b); with recursive x(i) as (select 1 union all select i + 1 from x where i < 9000) insert into t select i, 'abc' || i from x; create index q on t(b); select count(*) from t;"
 every=5 check git 10 git --version
 every=20 check cc1 500 gcc -O2 -c -o "$work/a.o" "$work/a.c"
 exit $failed
