@@ -96,6 +96,8 @@ static void take_function(void *context, const char *name, uint64_t address, uin
     } wanted[] = {
         {"malloc", &module->malloc},
         {"free", &module->free},
+        {"realloc", &module->realloc},
+        {"calloc", &module->calloc},
         {"dlopen", &module->dlopen},
         {"dlsym", &module->dlsym},
         {"dlerror", &module->dlerror},

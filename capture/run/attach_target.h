@@ -18,7 +18,7 @@
 struct attach_module {
     uint64_t start, end;     /* of all its mappings */
     uint64_t code, code_end; /* of those that are executable */
-    uint64_t malloc, free;
+    uint64_t malloc, free, realloc, calloc;
     uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close;
     bool is_loader, is_libc;
     char path[PATH_MAX];

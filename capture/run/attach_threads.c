@@ -15,17 +15,20 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "capture/run/steer.h"
 #include "schemas/array.h"
 
-#define BREAKPOINTS_MAX 4u /* that the processor has */
-#define QUICK_ROUNDS 100u  /* of a wait that seldom lasts, before it sleeps between looks */
+#define BREAKPOINTS 4u    /* that the processor has */
+#define OF_A_MODULE 4u    /* functions that get one, in each allocator and in the recorder */
+#define QUICK_ROUNDS 100u /* of a wait that seldom lasts, before it sleeps between looks */
 #define RED_ZONE 128u
-#define TEXTS 12288u           /* for attach_threads_put() */
-#define STACK_WANTED 131072u   /* the loader and the recorder's start take about a tenth */
-#define SCANNED 65536u         /* of the stack, for frames of signal handlers */
+#define TEXTS 12288u         /* for attach_threads_put() */
+#define STACK_WANTED 131072u /* the loader and the recorder's start take about a tenth */
+#define SCANNED 65536u       /* of the stack, for frames of signal handlers */
+#define PAGE 4096u
 #define AGAIN 0.05             /* seconds until all threads are looked at again */
 #define RESUME_FLAG 0x10000ul  /* of EFLAGS: go past the breakpoint here */
 #define DIRECTION_FLAG 0x400ul /* of EFLAGS: functions expect it to be clear */
@@ -36,8 +39,9 @@ struct crowd {
     const struct attach_target *target;
     pid_t *threads;
     size_t count, capacity;
-    uint64_t breakpoints[BREAKPOINTS_MAX];
-    size_t breakpoint_count;
+    /* All places for breakpoints, and the first one of those that are in use now. */
+    uint64_t breakpoints[(ATTACH_ALLOCATORS_MAX + 1) * OF_A_MODULE];
+    size_t breakpoint_count, first_breakpoint;
 };
 
 static bool crowd_has(const struct crowd *crowd, pid_t thread)
@@ -102,12 +106,21 @@ static int crowd_seize(struct crowd *crowd)
 static void set_breakpoints(const struct crowd *crowd, pid_t thread, bool on)
 {
     unsigned long control = 0;
-    for (size_t i = 0; on && i < crowd->breakpoint_count; i++) {
+    const size_t left = on ? crowd->breakpoint_count - crowd->first_breakpoint : 0;
+    for (size_t i = 0; i < left && i < BREAKPOINTS; i++) {
         ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg) + i * sizeof(long),
-               crowd->breakpoints[i]);
+               crowd->breakpoints[crowd->first_breakpoint + i]);
         control |= 1ul << (2 * i);
     }
     ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg) + 7 * sizeof(long), control);
+}
+
+/* Chooses the next breakpoints. Each thread gets them when it stops. */
+static void change_breakpoints(struct crowd *crowd)
+{
+    crowd->first_breakpoint += BREAKPOINTS;
+    if (crowd->first_breakpoint >= crowd->breakpoint_count)
+        crowd->first_breakpoint = 0;
 }
 
 static bool is_breakpoint(const struct crowd *crowd, uint64_t address)
@@ -145,18 +158,37 @@ static bool is_plain_wait(long number)
     }
 }
 
-/* Tells whether the thread may be inside a signal handler, which may have interrupted malloc: a
- * word of its stack is where handlers return to. */
+/* Reads the thread's stack from `stack` on, up to `count` words. Returns how many there are. */
+static size_t read_stack(pid_t process, uint64_t stack, uint64_t *words, size_t count)
+{
+    size_t done = 0;
+    while (done < count) {
+        const size_t page = (PAGE - (stack + done * 8) % PAGE) / 8;
+        const size_t size = page < count - done ? page : count - done;
+        if (!attach_read(process, stack + done * 8, words + done, size * 8))
+            break;
+        done += size;
+    }
+    return done;
+}
+
+/*
+ * Tells whether the thread may be inside a signal handler, which may have interrupted malloc. The
+ * kernel puts a frame on the stack for it, which begins with the address of the code that ends
+ * handlers. The registers follow, as a ucontext_t. That address alone says nothing: sigaction()
+ * leaves copies of it on the stack.
+ */
 static bool may_handle_signal(const struct attach_target *target, uint64_t stack)
 {
-    static uint64_t words[SCANNED / sizeof(uint64_t)];
-    size_t size = sizeof(words);
+    static uint64_t words[SCANNED / 8];
+    const size_t code = 1 + offsetof(ucontext_t, uc_mcontext.gregs[REG_CSGSFS]) / 8;
+    const size_t most = sizeof(words) / sizeof(*words);
     if (target->restorer == 0)
         return true;
-    while (size >= 4096 && !attach_read(target->process, stack, words, size))
-        size /= 2;
-    for (size_t i = 0; size >= 4096 && i < size / sizeof(*words); i++)
-        if (words[i] == target->restorer)
+    const size_t count = read_stack(target->process, stack, words, most);
+    for (size_t i = 0; i < count; i++)
+        if (words[i] == target->restorer &&
+            (i + code < count ? (uint16_t)words[i + code] == CODE_64 : count == most))
             return true;
     return false;
 }
@@ -305,6 +337,7 @@ static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct
     while (run_steer_now() < end) {
         if (crowd->count == 0 || run_steer_now() >= again) {
             again = run_steer_now() + AGAIN;
+            change_breakpoints(crowd);
             if ((crowd_seize(crowd) < 0 && errno != ENOENT) || crowd->count == 0)
                 return 0;
             for (size_t i = 0; i < crowd->count; i++)
@@ -355,12 +388,15 @@ static void explain_refusal(pid_t process, char *why, size_t size)
         snprintf(why, size, "process %d cannot be traced: %s", (int)process, strerror(errno));
 }
 
+/* Adds the functions of a module. A program may allocate by realloc alone, as Lua does: the C
+ * library calls malloc then. */
 static void add_breakpoints(struct crowd *crowd, const struct attach_module *module)
 {
-    if (crowd->breakpoint_count + 2 > BREAKPOINTS_MAX || !module->malloc || !module->free)
-        return;
-    crowd->breakpoints[crowd->breakpoint_count++] = module->malloc;
-    crowd->breakpoints[crowd->breakpoint_count++] = module->free;
+    const uint64_t functions[OF_A_MODULE] = {module->malloc, module->free, module->realloc,
+                                             module->calloc};
+    for (size_t i = 0; module->malloc && module->free && i < OF_A_MODULE; i++)
+        if (functions[i])
+            crowd->breakpoints[crowd->breakpoint_count++] = functions[i];
 }
 
 /* The recorder's functions come first, since the process may call those, then the allocators'. The
@@ -376,6 +412,7 @@ static void choose_breakpoints(struct crowd *crowd)
     for (size_t i = 0; i < target->allocator_count; i++)
         if (target->allocators[i]->is_libc)
             add_breakpoints(crowd, target->allocators[i]);
+    crowd->first_breakpoint = crowd->breakpoint_count; /* the search begins by a change */
 }
 
 /* Saves what the calls change, and blocks the thread's signals except those of its own errors. */

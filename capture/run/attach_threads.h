@@ -4,10 +4,10 @@
  *
  * A safe point is a place where a program may call dlopen: the thread holds no lock of the loader
  * or the allocator. It either waits in a system call that neither of them makes, or it has just
- * been called as malloc or free by somebody who is neither the C library, the loader nor an
- * allocator. To see the latter, hardware breakpoints lie on these functions; nothing in the
- * process's code is written. The other threads go on all the time, so that locks they hold are
- * given back.
+ * been called as malloc, calloc, realloc or free by somebody who is neither the C library, the
+ * loader nor an allocator. To see the latter, hardware breakpoints lie on these functions; nothing
+ * in the process's code is written. The other threads go on all the time, so that locks they hold
+ * are given back.
  *
  * Legal order: attach_threads_stop(); attach_threads_call() any number of times;
  * attach_threads_go(). All by one thread of one process, which the kernel takes for the tracer.
@@ -40,9 +40,9 @@ struct attach_thread {
 };
 
 /*
- * Stops a thread at a safe point within `seconds`. The breakpoints lie on the functions of the
- * recorder if it is there, otherwise of the allocators. False: `why` says why, and all threads go
- * on as before.
+ * Stops a thread at a safe point within `seconds`. The breakpoints lie in turn on the functions of
+ * the recorder, if it is there, and of each allocator. False: `why` says why, and all threads go on
+ * as before.
  */
 bool attach_threads_stop(struct attach_thread *held, const struct attach_target *target,
                          double seconds, char *why, size_t size);

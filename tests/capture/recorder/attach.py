@@ -143,6 +143,18 @@ check_pairs(rows, "plugin")
 check(rows.execute("SELECT count(*) FROM allocation WHERE size = 555").fetchone()[0] == 200, "plugin: its blocks")
 check(PLUGIN in (meta(rows, "late_modules") or ""), f"plugin: named as late: {meta(rows, 'late_modules')}")
 
+# A program that never waits and calls realloc alone, as Lua does. It is recorded and left, twice.
+target = Attached("reallocs", "reallocs")
+for time_of in (1, 2):
+    recorder = Recorder(target, f"{FOLDER}/reallocs.{time_of}.bin")
+    time.sleep(0.1)
+    recorder.end()
+    rows = session(recorder.trace)
+    check_pairs(rows, f"reallocs, time {time_of}")
+    check(rows.execute("SELECT count(*) > 1000 FROM v_allocation WHERE kind = 'realloc' AND function = 'resize_until_end'").fetchone()[0],
+          f"reallocs, time {time_of}: its blocks")
+target.end()
+
 # The recorder's file is in a place that the process does not see.
 hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', os.path.realpath(BUILD + "/lib")]
 if subprocess.run([*hidden, "true"], capture_output=True).returncode == 0:
@@ -213,6 +225,9 @@ refused("no such process", "there is no such process", "--pid", "4194304", "-o",
 refused("no number", "is not the number of a process", "--pid", "x", status=2)
 refused("a program", "give no program", "--pid", "1", "ls", status=2)
 refused("a condition", "cannot be used with --start-on", "--pid", "1", "--start-on=signal", status=2)
+target = Attached("handles", "handles")  # which may have interrupted malloc
+refused("in a signal handler", "none of its threads came to a point", "--pid", str(target.pid), "-o", "no.bin")
+target.end()
 target = Attached("stopped")
 target.process.send_signal(signal.SIGSTOP)
 wait_until(lambda: open(f"/proc/{target.pid}/stat").read().rsplit(")", 1)[1].split()[0] == "T")

@@ -8,11 +8,16 @@
  *
  * plugin=PATH: each piece also loads this plug-in and makes 200 blocks of 555 bytes in it.
  * kills=NUMBER: a filter kills the process for this system call.
+ * reallocs: it never waits, and calls realloc alone, until the end. The address of the code that
+ * ends signal handlers lies on its stack, as after sigaction().
+ * handles: it waits inside a signal handler until the end.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +32,7 @@
 #define NEW 1000
 #define KEPT 10
 
+static const char *folder;
 static void *old[OLD];
 static unsigned pieces;
 static int bad;
@@ -110,12 +116,49 @@ static int kill_for(long number)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static bool is_end(void)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/end", folder);
+    return access(path, F_OK) == 0;
+}
+
+static void wait_in_handler(int number)
+{
+    (void)number;
+    while (!is_end())
+        nanosleep(&(struct timespec){0, 3000000}, NULL);
+}
+
+static void resize_until_end(void)
+{
+    static void *blocks[NEW];
+    struct {
+        void *handler;
+        unsigned long flags;
+        void *volatile restorer;
+        unsigned long mask;
+    } action; /* as the kernel has it */
+    signal(SIGUSR1, wait_in_handler);
+    bad += syscall(SYS_rt_sigaction, SIGUSR1, NULL, &action, 8) != 0 || !action.restorer;
+    while (!is_end())
+        for (unsigned round = 1; round <= 10; round++)
+            for (unsigned i = 0; i < NEW; i++) {
+                void *block = realloc(blocks[i], round * 100);
+                blocks[i] = block ? block : blocks[i];
+                bad += block == NULL;
+            }
+    bad += !action.restorer;
+}
+
 int main(int argc, char **argv)
 {
     const char *plugin = NULL;
+    bool reallocs = false, handles = false;
     char path[4096];
     if (argc < 2)
         return 2;
+    folder = argv[1];
     for (unsigned i = 0; i < OLD; i++)
         old[i] = malloc(333);
     for (int i = 2; i < argc; i++) {
@@ -123,17 +166,22 @@ int main(int argc, char **argv)
             plugin = argv[i] + 7;
         if (strncmp(argv[i], "kills=", 6) == 0 && kill_for(strtol(argv[i] + 6, NULL, 10)) != 0)
             return 3;
+        reallocs = reallocs || strcmp(argv[i], "reallocs") == 0;
+        handles = handles || strcmp(argv[i], "handles") == 0;
     }
     printf("ready\n");
     fflush(stdout);
-    for (;;) {
-        snprintf(path, sizeof(path), "%s/end", argv[1]);
-        if (access(path, F_OK) == 0)
-            break;
-        snprintf(path, sizeof(path), "%s/%u", argv[1], pieces + 1);
+    if (reallocs)
+        resize_until_end();
+    if (handles) {
+        signal(SIGUSR1, wait_in_handler);
+        raise(SIGUSR1);
+    }
+    while (!is_end()) {
+        snprintf(path, sizeof(path), "%s/%u", folder, pieces + 1);
         if (access(path, F_OK) == 0) {
             work(plugin);
-            snprintf(path, sizeof(path), "%s/%u.done", argv[1], pieces);
+            snprintf(path, sizeof(path), "%s/%u.done", folder, pieces);
             fclose(fopen(path, "w"));
         }
         wait_with_registers();
