@@ -18,6 +18,7 @@
 #include "capture/run/prepare.h"
 #include "capture/run/report.h"
 #include "capture/run/session.h"
+#include "capture/run/sibling_traces.h"
 #include "capture/run/trace_place.h"
 #include "capture/run/viewer.h"
 #include "cli/privileges.h"
@@ -28,6 +29,8 @@
 #define SEARCH_SECONDS 5.0
 /* How often to check whether the recording has ended by itself, in ms. */
 #define LOOK_INTERVAL 100
+/* Looks for children that were forked while the recording of others ended. */
+#define FORK_ROUNDS 5u
 
 static volatile sig_atomic_t asked_to_end;
 
@@ -146,7 +149,7 @@ static bool wait_for_end(const struct run_arguments *arguments, const char *trac
     return true;
 }
 
-/* Ends the recording in a process that goes on. */
+/* Ends the recording in a process that goes on. `descriptor` is its pidfd, or -1. */
 static void end(const struct attach *attach, const char *trace, int descriptor)
 {
     static struct attach_result result;
@@ -164,6 +167,47 @@ static void end(const struct attach *attach, const char *trace, int descriptor)
     say("mprof-run",
         "process %d: the recording has ended, but its calls still go through the recorder: %s",
         (int)attach->process, result.why);
+}
+
+static int pidfd_of(pid_t process)
+{
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
+
+struct family {
+    struct attach attach; /* of a child */
+    bool recorded;        /* a child was */
+};
+
+/* Ends the recording in the child that records into the trace, if there is one. */
+static void end_child(void *context, const char *trace)
+{
+    struct family *family = (struct family *)context;
+    struct client client;
+    if (client_open(&client, trace) != CLIENT_GOOD)
+        return;
+    const enum client_status status = client_recorder(&client);
+    family->attach.process = status == CLIENT_GOOD   ? (pid_t)client.header->pid
+                             : status == CLIENT_GONE ? client_recorder_elsewhere(&client)
+                                                     : 0;
+    client_close(&client);
+    if (family->attach.process == 0)
+        return;
+    family->recorded = true;
+    const int descriptor = pidfd_of(family->attach.process);
+    end(&family->attach, trace, descriptor);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+/* Ends the recording in the children that were forked meanwhile. They may fork others before. */
+static void end_children(const struct attach *attach, const char *trace, time_t started)
+{
+    struct family family = {.attach = *attach, .recorded = true};
+    for (unsigned round = 0; family.recorded && round < FORK_ROUNDS; round++) {
+        family.recorded = false;
+        sibling_traces_each(trace, started, end_child, &family);
+    }
 }
 
 static int begin(const struct run_arguments *arguments, struct attach *attach)
@@ -206,14 +250,16 @@ int run_attach(const struct run_arguments *arguments)
     const time_t started = time(NULL);
     if ((status = begin(arguments, &attach)) != 0)
         return status;
-    const int descriptor = (int)syscall(SYS_pidfd_open, arguments->process, 0);
+    const int descriptor = pidfd_of(arguments->process);
     struct run_child as_child = {.trace = names.trace, .path = names.program};
     if (arguments->live)
         status = run_session_begin_viewer(arguments, &as_child, &live_names, &viewer);
     if (!arguments->open)
         privileges_give_up();
-    if (status != 0 || wait_for_end(arguments, names.trace, descriptor))
+    if (status != 0 || wait_for_end(arguments, names.trace, descriptor)) {
         end(&attach, names.trace, descriptor);
+        end_children(&attach, names.trace, started);
+    }
     if (descriptor >= 0)
         close(descriptor);
     if (arguments->live && viewer.ingest > 0)

@@ -155,6 +155,20 @@ for time_of in (1, 2):
           f"reallocs, time {time_of}: its blocks")
 target.end()
 
+# A child that was forked meanwhile is left, too: it can be recorded again.
+target = Attached("forks", "forks")
+recorder = Recorder(target, f"{FOLDER}/forks.bin")
+target.work()
+wait_until(lambda: os.path.isdir(recorder.trace + ".d") and os.listdir(recorder.trace + ".d"))
+child = os.listdir(recorder.trace + ".d")[0]
+recorder.end()
+check(not recorder.rest.count("still go"), f"forks: {recorder.rest}")
+check(meta(session(f"{recorder.trace}.d/{child}"), "ending") == "stopped", "forks: the child's recording has ended")
+run = subprocess.run([RUN, "-q", "--pid", child, "--duration", "0.2", "-o", FOLDER + "/child.bin"], capture_output=True, text=True)
+check(run.returncode == 0 and not run.stderr, f"forks: the child again: {run}")
+check(session(FOLDER + "/child.bin").execute("SELECT count(*) > 0 FROM allocation WHERE size = 99").fetchone()[0], "forks: its blocks")
+target.end()
+
 # The recorder's file is in a place that the process does not see.
 hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', os.path.realpath(BUILD + "/lib")]
 if subprocess.run([*hidden, "true"], capture_output=True).returncode == 0:

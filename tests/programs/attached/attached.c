@@ -10,6 +10,7 @@
  * kills=NUMBER: a filter kills the process for this system call.
  * reallocs: it never waits, and calls realloc alone, until the end. The address of the code that
  * ends signal handlers lies on its stack, as after sigaction().
+ * forks: the first piece forks a child, which allocates until the end.
  * handles: it waits inside a signal handler until the end.
  */
 #include <dlfcn.h>
@@ -25,6 +26,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,10 +153,25 @@ static void resize_until_end(void)
     bad += !action.restorer;
 }
 
+/* Returns the child. */
+static pid_t begin_child(void)
+{
+    const pid_t child = fork();
+    while (child == 0 && !is_end()) {
+        free(allocate(99));
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    if (child == 0)
+        _exit(0);
+    return child;
+}
+
 int main(int argc, char **argv)
 {
     const char *plugin = NULL;
-    bool reallocs = false, handles = false;
+    bool reallocs = false, handles = false, forks = false;
+    pid_t child = 0;
+    int status = 0;
     char path[4096];
     if (argc < 2)
         return 2;
@@ -168,6 +185,7 @@ int main(int argc, char **argv)
             return 3;
         reallocs = reallocs || strcmp(argv[i], "reallocs") == 0;
         handles = handles || strcmp(argv[i], "handles") == 0;
+        forks = forks || strcmp(argv[i], "forks") == 0;
     }
     printf("ready\n");
     fflush(stdout);
@@ -181,11 +199,13 @@ int main(int argc, char **argv)
         snprintf(path, sizeof(path), "%s/%u", folder, pieces + 1);
         if (access(path, F_OK) == 0) {
             work(plugin);
+            child = forks && child == 0 ? begin_child() : child;
             snprintf(path, sizeof(path), "%s/%u.done", folder, pieces);
             fclose(fopen(path, "w"));
         }
         wait_with_registers();
     }
+    bad += child != 0 && (waitpid(child, &status, 0) != child || status != 0);
     printf("%s\n", bad ? "BAD" : "ok");
     return bad != 0;
 }
