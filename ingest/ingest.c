@@ -58,7 +58,7 @@ static bool replay_all(struct pipeline *pipeline)
         if (n % EVENTS_PER_LOOK != 0 && pipeline->stacks.count == stacks_seen)
             continue;
         stacks_seen = pipeline->stacks.count;
-        if (interrupted && *interrupted != 0)
+        if (ingest_is_interrupted(interrupted))
             good = ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
         report(pipeline, INGEST_REPLAY, merge_bytes_done(merge));
     }
@@ -118,7 +118,8 @@ static bool write_tables(struct pipeline *pipeline)
         .program_suppressions = options->program_suppressions,
         .imported = options->imported ? options->imported->what : NULL,
         .made_up_addresses = options->imported && options->imported->made_up_addresses,
-        .imported_temporary = options->imported ? options->imported->temporary : 0};
+        .imported_temporary = options->imported ? options->imported->temporary : 0,
+        .interrupted = options->writer.interrupted};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact)
@@ -130,6 +131,8 @@ static bool write_tables(struct pipeline *pipeline)
     redact_free(redact);
     if (good)
         return writer_commit(pipeline->writer);
+    if (ingest_is_interrupted(options->writer.interrupted))
+        return ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
     return pipeline->status->code == INGEST_OK
                ? ingest_fail_memory(pipeline->status, "the tables of the session")
                : false;
@@ -171,6 +174,7 @@ static bool run(struct pipeline *pipeline)
     if (!pipeline->writer)
         return false;
     report(pipeline, INGEST_SCAN, 0);
+    pipeline->scan.interrupted = options->writer.interrupted;
     if (!trace_scan(&pipeline->scan, pipeline->file, status))
         return false;
     pipeline->own_cache = (struct symbol_cache){.path = options->cache,

@@ -9,7 +9,9 @@
 #ifndef MPROF_INGEST_BASE_STATUS_H
 #define MPROF_INGEST_BASE_STATUS_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum ingest_code {
     INGEST_OK = 0,
@@ -26,6 +28,13 @@ struct ingest_status {
 /* Fills `status`. Returns false, so that a caller can `return ingest_fail(...)`. */
 bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Tells whether a flag that a signal sets is set. NULL: there is none. Loops over all that a trace
+ * has look at it: a trace may be large. */
+static inline bool ingest_is_interrupted(const volatile sig_atomic_t *interrupted)
+{
+    return interrupted != NULL && *interrupted != 0;
+}
 
 /* Calls ingest_fail() for exhausted memory. `what` names what the memory was for. */
 bool ingest_fail_memory(struct ingest_status *status, const char *what);

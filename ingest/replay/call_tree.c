@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/base/status.h"
 #include "ingest/replay/stacks.h"
 
 struct call_tree_node {
@@ -155,7 +156,8 @@ bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks,
         const struct stack_usage usage = stack_usages_of(usages, i);
         if (usage.allocations == 0)
             continue;
-        good = find_stack(&adding, &stacks->rows[i], &node) && call_tree_add(tree, node, &usage);
+        good = !ingest_is_interrupted(tree->interrupted) &&
+               find_stack(&adding, &stacks->rows[i], &node) && call_tree_add(tree, node, &usage);
     }
     free(adding.known);
     free(adding.path);
@@ -237,7 +239,7 @@ bool call_tree_each(const struct call_tree *tree,
         memcpy(row.total, tree->totals[at].sums, sizeof(row.total));
         if (node->self != 0)
             memcpy(row.self, tree->selves[node->self - 1].sums, sizeof(row.self));
-        good = each(context, &row);
+        good = !ingest_is_interrupted(tree->interrupted) && each(context, &row);
     }
     return good;
 }

@@ -6,11 +6,14 @@
  *
  * Order of calls: call_tree_stacks() adds all stacks, or for each stack that allocated
  * call_tree_child() from CALL_TREE_ROOT inwards and call_tree_add(). Then call_tree_finish(),
- * call_tree_each(), call_tree_free(). The functions return false if memory is exhausted. A tree
- * takes 75 to 90 bytes for each node.
+ * call_tree_each(), call_tree_free(). The functions return false if memory is exhausted, those that
+ * go over all stacks or nodes also once `interrupted` is set. A tree takes 75 to 90 bytes for each
+ * node.
  */
 #ifndef MPROF_INGEST_REPLAY_CALL_TREE_H
 #define MPROF_INGEST_REPLAY_CALL_TREE_H
+
+#include <signal.h>
 
 #include "ingest/base/array.h"
 #include "ingest/replay/stack_usage.h"
@@ -38,7 +41,8 @@ struct call_tree_row {
 
 /* An all-zero tree is empty. */
 struct call_tree {
-    struct call_tree_node *nodes; /* [0] is the root */
+    const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
+    struct call_tree_node *nodes;             /* [0] is the root */
     size_t count, capacity;
     struct call_tree_sums *selves; /* of nodes that are call sites */
     size_t self_count, self_capacity;

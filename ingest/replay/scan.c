@@ -454,6 +454,8 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
     size_t count = trace_file_slots(file, &slots);
     for (size_t i = 0; i < count; i++) {
         struct trace_cursor cursor;
+        if (ingest_is_interrupted(scan->interrupted))
+            return ingest_fail(status, INGEST_INTERRUPTED, "interrupted");
         if (slots[i].damage) {
             note_damage(scan, slots[i].offset, slots[i].lost, slots[i].damage);
             continue;

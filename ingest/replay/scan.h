@@ -71,10 +71,11 @@ struct trace_scan {
     uint64_t end_reason;          /* of the latest END record: enum trace_end_reason */
     uint64_t end_ticks;           /* its time */
     size_t polled_nodes;          /* of a growing trace: those that the previous poll has seen */
+    const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
 };
 
-/* Reads the whole trace into `scan`, which is zero-initialized. False with `status` set. Call
- * trace_scan_free() in any case. */
+/* Reads the whole trace into `scan`, which is zero-initialized but for `interrupted`. False with
+ * `status` set. Call trace_scan_free() in any case. */
 bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
 void trace_scan_free(struct trace_scan *scan);

@@ -7,7 +7,7 @@ enum { STEPS_PER_LOOK = 100000 };
 bool writer_database_interrupted(const void *context)
 {
     const struct writer_database *database = context;
-    return database->interrupted && *database->interrupted != 0;
+    return ingest_is_interrupted(database->interrupted);
 }
 
 static int stop_if_interrupted(void *context)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/base/status.h"
 #include "ingest/replay/extended.h"
 #include "ingest/replay/runtime_blocks.h"
 #include "ingest/write/function_sum.h"
@@ -219,8 +220,10 @@ static bool put_function_totals(const struct table_sink *sink, const struct sess
     size_t count = stacks->frames.function_count + 1;
     struct function_sum *sums = calloc(count, sizeof(*sums));
     bool good = sums != NULL;
-    for (size_t i = 0; good && i < stacks->count; i++)
+    for (size_t i = 0; good && i < stacks->count; i++) {
         add_stack(sums, stacks, i, &totals->stacks);
+        good = !ingest_is_interrupted(facts->interrupted);
+    }
     for (size_t i = good && sums[0].count == 0; good && i < count; i++) {
         const struct stack_usage *self = &sums[i].self;
         const struct function_usage usage =

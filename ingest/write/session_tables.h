@@ -29,6 +29,7 @@ struct session_facts {
     const char *imported;        /* the source of the events, and what it lacks; NULL: a trace */
     bool made_up_addresses;      /* the imported file has none */
     uint64_t imported_temporary; /* blocks that were freed before any other event */
+    const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
 };
 
 /* Returns the numbers of all rows so far, as the `known` of a later call. */
@@ -49,7 +50,7 @@ bool session_frames_put(const struct table_sink *sink, const struct session_fact
                         struct writer_pieces *pieces);
 
 /* Puts all other tables except `allocation` and `column_chunk`. False with the writer's status
- * set. */
+ * set, or once `interrupted` of the facts is. */
 bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts);
 
 /* Puts `type` and the tables that belong to it. session_tables_put() calls it. */

@@ -4,6 +4,8 @@
  */
 #include "ingest/write/session_tables.h"
 
+#include "ingest/base/status.h"
+
 struct member_row {
     const struct table_sink *sink;
     uint64_t type, position;
@@ -72,6 +74,7 @@ bool session_types_put(const struct table_sink *sink, const struct session_facts
         good = (i == 0 || i < facts->known.types || put_type(sink, table, i)) &&
                put_total(sink, &facts->totals->types, i);
     for (size_t i = facts->known.unknown_blocks; good && i < table->unknown_count; i++)
-        good = put_candidates(sink, table, &table->unknown[i]);
+        good = !ingest_is_interrupted(facts->interrupted) &&
+               put_candidates(sink, table, &table->unknown[i]);
     return good;
 }

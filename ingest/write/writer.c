@@ -280,6 +280,8 @@ bool writer_rows_done(struct writer *writer)
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
 {
     struct writer_frames *draft = writer->options.draft;
+    if (writer_database_interrupted(&writer->database))
+        return writer_database_fail(&writer->database, NULL);
     if (draft)
         return writer_frames_add(draft, stack, frame) ||
                writer_database_fail(&writer->database, strerror(draft->error));
@@ -290,9 +292,11 @@ bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
 static bool put_call_tree(struct writer *writer, const struct stacks *stacks,
                           const struct stack_usages *usages)
 {
-    struct call_tree tree = {.count = 0};
+    struct call_tree tree = {.interrupted = writer->options.interrupted};
     bool good = call_tree_stacks(&tree, stacks, usages) && call_tree_finish(&tree);
-    if (!good)
+    if (!good && writer_database_interrupted(&writer->database))
+        writer_database_fail(&writer->database, NULL);
+    else if (!good)
         ingest_fail_memory(writer->status, "the tree of calls");
     else if (!writer_call_nodes_pages(&tree, &writer->frame_pages, writer->roots.call_node,
                                       writer->roots.call_node_parent))
