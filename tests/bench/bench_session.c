@@ -2,10 +2,12 @@
 /*
  * bench_session [-w] [-q QUESTION] SESSION...: times the questions that people ask, each in a
  * process of its own, first with the file in the page cache (warm), then without (cold, by
- * posix_fadvise). Prints a line of a Markdown table for each: the estimate if there is one, the
- * exact answer, the processor time of all threads, the time from a cancel in the middle until the
- * engine is free again, bytes read by system calls, bytes that came from the disk, and the largest
- * resident set. -w leaves out the cold ones, -q all questions whose names do not begin so.
+ * posix_fadvise). Prints a line of a Markdown table for each: the bar if there is one, the estimate
+ * if there is one, the exact answer, the processor time of all threads, the time from a cancel in
+ * the middle until the engine is free again, bytes read by system calls, the time that this machine
+ * needs only to read and add up as many bytes of the file on all cores, bytes that came from the
+ * disk, and the largest resident set. -w leaves out the cold ones, -q all questions whose names do
+ * not begin so.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 
 #include "session/groups.h"
 #include "session/jobs.h"
+#include "tests/bench/read_rate.h"
 
 enum { SLOTS = 240, CELLS = 4000 };
 
@@ -332,29 +335,35 @@ static bool fold(struct bench *bench)
     return ask_call(bench, find_groups, NULL, &question);
 }
 
+/* The time of an answer that is fast enough, for 10 M and for 100 M allocations. ms; 0: none. */
+struct bar {
+    double warm[2], cold[2];
+};
+
 struct question {
     const char *name;
     bool (*ask)(struct bench *bench);
     bool opens;     /* the opening is part of the time */
     bool needs_all; /* the selection of all is made before, and shown */
+    struct bar bar;
 };
 
 static const struct question questions[] = {
-    {"first screen", first_screen, true, false},
-    {"timeline zoomed to 2 %", zoomed, false, true},
-    {"functions", functions, false, true},
-    {"types", types, false, true},
-    {"sizes", sizes, false, true},
-    {"new filter: count and bytes", count_filter, false, false},
-    {"new filter: whole screen", filter_screen, false, true},
-    {"peak of a filter", filter_peak, false, false},
-    {"join stack", join_stack, false, false},
-    {"join stack, all but peaks", join_stack_measures, false, false},
-    {"join size, peaks of groups", join_size_peaks, false, false},
-    {"join stack, peaks of groups", join_stack_peaks, false, false},
-    {"fold 1M", fold, false, false},
-    {"memory grid at any time", grid, false, true},
-    {"regular expression over stacks", regex, false, false},
+    {"first screen", first_screen, true, false, {{50, 100}, {150, 300}}},
+    {"timeline zoomed to 2 %", zoomed, false, true, {{30, 30}, {0, 0}}},
+    {"functions", functions, false, true, {{30, 30}, {0, 0}}},
+    {"types", types, false, true, {{30, 30}, {0, 0}}},
+    {"sizes", sizes, false, true, {{30, 30}, {0, 0}}},
+    {"new filter: count and bytes", count_filter, false, false, {{30, 200}, {0, 1500}}},
+    {"new filter: whole screen", filter_screen, false, true, {{300, 1000}, {0, 4000}}},
+    {"peak of a filter", filter_peak, false, false, {{150, 1000}, {0, 0}}},
+    {"join stack", join_stack, false, false, {{40, 250}, {0, 0}}},
+    {"join stack, all but peaks", join_stack_measures, false, false, {{0, 0}, {0, 0}}},
+    {"join size, peaks of groups", join_size_peaks, false, false, {{0, 0}, {0, 0}}},
+    {"join stack, peaks of groups", join_stack_peaks, false, false, {{0, 0}, {0, 0}}},
+    {"fold 1M", fold, false, false, {{0, 0}, {0, 0}}},
+    {"memory grid at any time", grid, false, true, {{20, 50}, {0, 0}}},
+    {"regular expression over stacks", regex, false, false, {{200, 1000}, {0, 0}}},
 };
 
 /* ---- measuring -------------------------------------------------------------------------- */
@@ -475,6 +484,8 @@ static void forget(const char *path)
     close(file);
 }
 
+/* ---- the table ---- */
+
 static void print_ms(double ms)
 {
     if (ms < 0)
@@ -483,19 +494,23 @@ static void print_ms(double ms)
         printf(" %.*f |", ms < 10 ? 1 : 0, ms);
 }
 
-static void print_row(const char *name, const char *cache, const struct measured *result)
+/* `bar`: ms, 0: none. `rate`: what read_rate() gave. */
+static void print_row(const char *name, const char *cache, double bar, double rate,
+                      const struct measured *result)
 {
     printf("| %s | %s |", name, cache);
+    print_ms(bar > 0 ? bar : -1);
     if (!result->good) {
-        printf(" failed | | | | | | |\n");
+        printf(" failed | | | | | | | |\n");
         return;
     }
     print_ms(result->first);
     print_ms(result->exact);
     print_ms(result->processor);
     print_ms(result->cancel);
-    printf(" %.1f | %.1f | %.0f |\n", (double)result->read / 1e6, (double)result->disk / 1e6,
-           (double)result->resident / (1 << 20));
+    printf(" %.1f |", (double)result->read / 1e6);
+    print_ms((double)result->read / rate);
+    printf(" %.1f | %.0f |\n", (double)result->disk / 1e6, (double)result->resident / (1 << 20));
     fflush(stdout);
 }
 
@@ -504,6 +519,20 @@ struct choice {
     const char *begins; /* the names of the questions; "": all */
     bool warm;          /* only with the file in the page cache */
 };
+
+/* Asks a question with the file in the page cache and without, and prints the answers' times. */
+static void bench_question(const char *path, const struct question *question, bool warm_only,
+                           size_t size, const double rates[2])
+{
+    measure_apart(path, question, false); /* fills the page cache */
+    const struct measured warm = measure_apart(path, question, true);
+    print_row(question->name, "warm", question->bar.warm[size], rates[0], &warm);
+    if (warm_only)
+        return;
+    forget(path);
+    const struct measured cold = measure_apart(path, question, false);
+    print_row("", "cold", question->bar.cold[size], rates[1], &cold);
+}
 
 static void bench_file(const char *path, const struct choice *choice)
 {
@@ -514,25 +543,28 @@ static void bench_file(const char *path, const struct choice *choice)
         fprintf(stderr, "%s\n", error.message);
         exit(1);
     }
-    printf("%llu allocations, %lld stacks, %.1f bytes of the session each\n\n",
-           (unsigned long long)session_allocation_count(session),
-           (long long)session_meta_number(session, "stacks"),
-           (double)about.st_size / (double)session_allocation_count(session));
+    const uint64_t allocations = session_allocation_count(session);
+    double rates[2] = {0, 0};
+    printf("%llu allocations, %lld stacks, %.1f bytes of the session each\n",
+           (unsigned long long)allocations, (long long)session_meta_number(session, "stacks"),
+           (double)about.st_size / (double)allocations);
     session_close(session);
-    printf("| question | cache | estimate ms | exact ms | processor ms | cancel ms | read MB | "
-           "from disk MB | RSS MiB |\n|---|---|---|---|---|---|---|---|---|\n");
-    for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
-        if (strncmp(questions[i].name, choice->begins, strlen(choice->begins)) != 0)
-            continue;
-        measure_apart(path, &questions[i], false); /* fills the page cache */
-        const struct measured warm = measure_apart(path, &questions[i], true);
-        print_row(questions[i].name, "warm", &warm);
-        if (choice->warm)
-            continue;
+    if (!choice->warm) {
         forget(path);
-        const struct measured cold = measure_apart(path, &questions[i], false);
-        print_row("", "cold", &cold);
+        rates[1] = read_rate(path);
     }
+    read_rate(path);
+    rates[0] = read_rate(path);
+    printf("Reading alone: %.0f MB/s warm", rates[0] / 1e3);
+    if (!choice->warm)
+        printf(", %.0f MB/s cold", rates[1] / 1e3);
+    printf("\n\n");
+    printf("| question | cache | bar ms | estimate ms | exact ms | processor ms | cancel ms | read "
+           "MB | reading alone ms | from disk MB | RSS MiB |\n"
+           "|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+        if (strncmp(questions[i].name, choice->begins, strlen(choice->begins)) == 0)
+            bench_question(path, &questions[i], choice->warm, allocations > 30000000, rates);
     printf("\n");
 }
 

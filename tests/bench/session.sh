@@ -3,8 +3,8 @@
 # Time of each question that people ask of a session, warm and cold: a recorded program with 250,000
 # stacks and ALLOCATIONS=n allocations (10,000,000; 100,000,000 need 15 GB of disk). PYTHON=n for
 # python3 on n of its own library's files instead: 400 give 20 M allocations in 1.4 M stacks.
-# SESSION=file for one that exists already. Last the rate at which this machine reads the file, to
-# compare with.
+# SESSION=file for one that exists already. Beside the bytes that a question reads, the table has the time
+# that this machine needs only to read as many.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,10 +21,3 @@ if [ -e "$work/s.bin" ]; then
     rm "$work/s.bin"
 fi
 "$MPROF_BUILD/tests/bench_session" "$session"
-rate() { # NAME: MB/s at which the session's first GB is read
-    LC_ALL=C dd if="$session" of=/dev/null bs=256K count=4000 2>&1 | awk -v n="$1" '/copied/ { print "reads " n ": " $(NF - 1), $NF }'
-}
-rate warm >/dev/null
-rate warm
-dd if="$session" iflag=nocache count=0 2>"$work/out"
-rate cold
