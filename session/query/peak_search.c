@@ -15,7 +15,7 @@ enum { SPANS_MOST = 16 };
 
 size_t peak_search_events = (size_t)1 << 20;
 
-/* The most bytes of the sums of all threads. */
+/* The bytes of the sums of all threads, roughly: cells without events have a bucket, too. */
 #define SUMS_MOST ((size_t)64 << 20)
 
 /* The part of a search that all threads read. */
@@ -122,7 +122,7 @@ bool peak_search_whole(struct peak_search *search, struct selection *selection,
     struct scan_contexts contexts;
     if (!scan_contexts_open(selection->session, &contexts,
                             sizeof(struct summing) + search->bucket_count * sizeof(struct peak_sum),
-                            2 * SUMS_MOST, error))
+                            3 * SUMS_MOST, error))
         return false;
     for (size_t i = 0; i < contexts.threads; i++)
         ((struct summing *)contexts.each[i])->search = search;
