@@ -17,7 +17,10 @@ mkdir "$root" && tar -xf "$packages/booted.tar" -C "$root" --exclude='./dev/*' |
 
 mkdir -p "$root/var/tmp/packages" && cp "$packages"/mprof_*.deb "$packages"/libmprof0_*.deb "$root/var/tmp/packages" || fail "no packages in $packages"
 
-systemd-nspawn --quiet --register=no --keep-unit --private-network --console=pipe --boot --machine=mprof -D "$root" >boot.txt 2>&1 </dev/null &
+# Without a systemd outside, nobody makes a unit for it.
+unit=()
+[ -d /run/systemd/system ] || unit=(--keep-unit)
+systemd-nspawn --quiet --register=no "${unit[@]}" --private-network --console=pipe --boot --machine=mprof -D "$root" >boot.txt 2>&1 </dev/null &
 nspawn=$!
 # inside COMMAND: runs it where systemd has booted.
 inside() { nsenter --target "$init" --all /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 /bin/bash -euc "cd /var/tmp; $1"; }
