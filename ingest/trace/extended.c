@@ -15,12 +15,6 @@ static uint64_t number(struct payload *payload)
     return value;
 }
 
-/* Reads a number that older records do not have: then it is 0. */
-static uint64_t more(struct payload *payload)
-{
-    return payload->good && payload->at < payload->end ? number(payload) : 0;
-}
-
 static struct trace_text text(struct payload *payload)
 {
     struct trace_text value = {"", 0};
@@ -71,182 +65,109 @@ static void get_module(struct payload *payload, struct trace_extension *extensio
     }
 }
 
+/* Reads a collection. If it began before this trace, its age and its arena follow. */
+static void get_collection(struct payload *payload, struct trace_extension *extension)
+{
+    extension->module = number(payload);
+    extension->begins = number(payload);
+    extension->earlier =
+        extension->begins == TRACE_COLLECTION_BEFORE ||
+        (extension->begins == TRACE_COLLECTION_BEGINS && payload->at < payload->end);
+    if (extension->earlier) {
+        extension->age = number(payload);
+        extension->arena = number(payload);
+    }
+}
+
+/* The way to read a field. Older records may end before a field that says so. */
+enum { READ_NUMBER = 1, READ_TEXT, READ_NUMBER_UNLESS_END };
+
+struct field {
+    uint16_t how; /* 0: there are no more fields */
+    uint16_t place;
+};
+
+#define NUMBER(name)                                                                               \
+    {                                                                                              \
+        READ_NUMBER, offsetof(struct trace_extension, name)                                        \
+    }
+#define NUMBER_UNLESS_END(name)                                                                    \
+    {                                                                                              \
+        READ_NUMBER_UNLESS_END, offsetof(struct trace_extension, name)                             \
+    }
+#define TEXT(name)                                                                                 \
+    {                                                                                              \
+        READ_TEXT, offsetof(struct trace_extension, name)                                          \
+    }
+
+enum { FIELDS_MOST = 11 }; /* with the end */
+
+/* The fields of each type after its time, in the order of the record. */
+static const struct field fields[TRACE_EXT_LAST + 1][FIELDS_MOST] = {
+    [TRACE_EXT_THREAD] = {NUMBER(thread), NUMBER(tid), TEXT(name)},
+    [TRACE_EXT_THREAD_END] = {NUMBER(thread)},
+    [TRACE_EXT_MODULE_END] = {NUMBER(module)},
+    [TRACE_EXT_ARENA] = {NUMBER(arena), NUMBER(parent), TEXT(name)},
+    [TRACE_EXT_ARENA_ALLOC] = {NUMBER(arena), NUMBER(address), NUMBER(size), NUMBER(count),
+                               NUMBER(stack), NUMBER_UNLESS_END(block_kind)},
+    [TRACE_EXT_ARENA_FREE] = {NUMBER(arena), NUMBER(address), NUMBER_UNLESS_END(reason)},
+    [TRACE_EXT_ARENA_REALLOC] = {NUMBER(arena), NUMBER(old_address), NUMBER(address), NUMBER(size),
+                                 NUMBER(count), NUMBER(stack)},
+    [TRACE_EXT_AUTOSAVE] = {NUMBER(count)},
+    [TRACE_EXT_ARENA_RESET] = {NUMBER(arena)},
+    [TRACE_EXT_TYPE] = {NUMBER(arena), NUMBER(address), NUMBER(module), NUMBER(symbol),
+                        NUMBER(count), NUMBER(size)},
+    [TRACE_EXT_MARK] = {TEXT(name)},
+    [TRACE_EXT_SNAPSHOT] = {TEXT(name)},
+    [TRACE_EXT_BARE_CODE] = {NUMBER(module), NUMBER(address)},
+    [TRACE_EXT_RSS] = {NUMBER(resident)},
+    [TRACE_EXT_DROPPED] = {NUMBER(count), NUMBER(reason)},
+    [TRACE_EXT_RECORDING] = {NUMBER(resumed)},
+    [TRACE_EXT_MAP] = {NUMBER(address), NUMBER(size), NUMBER(protection), NUMBER(flags),
+                       NUMBER(offset), NUMBER(stack), NUMBER(old_address), TEXT(name)},
+    [TRACE_EXT_UNMAP] = {NUMBER(address), NUMBER(size), NUMBER_UNLESS_END(stack), NUMBER(resident)},
+    [TRACE_EXT_PROTECT] = {NUMBER(address), NUMBER(size), NUMBER(protection), NUMBER(stack)},
+    [TRACE_EXT_BYPASS] = {NUMBER(reason), TEXT(name)},
+    [TRACE_EXT_SIZED_DELETE] = {NUMBER(address), NUMBER(size), NUMBER(alignment), NUMBER(stack)},
+    [TRACE_EXT_CONTINUED] = {NUMBER(sequence), NUMBER(trace), NUMBER(count)},
+    [TRACE_EXT_LIVE] = {NUMBER(address), NUMBER(size), NUMBER(stack), NUMBER(thread), NUMBER(kind),
+                        NUMBER(alignment), NUMBER(age), NUMBER(arena), NUMBER(count),
+                        NUMBER_UNLESS_END(block_kind)},
+    [TRACE_EXT_RUNTIME] = {NUMBER(module), TEXT(name)},
+    [TRACE_EXT_RUNTIME_NAME] = {NUMBER(module), NUMBER(number), TEXT(name), TEXT(file),
+                                NUMBER(line)},
+    [TRACE_EXT_KIND] = {NUMBER(block_kind), NUMBER(module), TEXT(name)},
+    [TRACE_EXT_SUPPRESSIONS] = {NUMBER(reason), NUMBER(size), NUMBER(offset), TEXT(name)},
+    [TRACE_EXT_BEFORE] = {NUMBER(size)},
+    [TRACE_EXT_CLOCK] = {NUMBER(monotonic_ns)},
+    [TRACE_EXT_FAILED] = {NUMBER(size), NUMBER(stack)},
+    [TRACE_EXT_END] = {NUMBER(reason)},
+};
+
+/* Reads the fields of a type that the table describes. */
+static void get_fields(struct payload *payload, struct trace_extension *extension)
+{
+    for (const struct field *field = fields[extension->type]; field->how != 0; field++) {
+        void *place = (char *)extension + field->place;
+        if (field->how == READ_TEXT) {
+            *(struct trace_text *)place = text(payload);
+            continue;
+        }
+        if (field->how == READ_NUMBER_UNLESS_END && payload->at >= payload->end)
+            return;
+        *(uint64_t *)place = number(payload);
+    }
+}
+
 /* Reads the other fields of a type that begins with a time. */
 static void get_timed(struct payload *payload, struct trace_extension *extension)
 {
-    switch (extension->type) {
-    case TRACE_EXT_THREAD:
-        extension->thread = number(payload);
-        extension->tid = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_THREAD_END:
-        extension->thread = number(payload);
-        break;
-    case TRACE_EXT_MODULE:
+    if (extension->type == TRACE_EXT_MODULE)
         get_module(payload, extension);
-        break;
-    case TRACE_EXT_MODULE_END:
-        extension->module = number(payload);
-        break;
-    case TRACE_EXT_ARENA:
-        extension->arena = number(payload);
-        extension->parent = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_ARENA_ALLOC:
-        extension->arena = number(payload);
-        extension->address = number(payload);
-        extension->size = number(payload);
-        extension->count = number(payload);
-        extension->stack = number(payload);
-        extension->block_kind = more(payload);
-        break;
-    case TRACE_EXT_ARENA_FREE:
-        extension->arena = number(payload);
-        extension->address = number(payload);
-        extension->reason = more(payload);
-        break;
-    case TRACE_EXT_ARENA_REALLOC:
-        extension->arena = number(payload);
-        extension->old_address = number(payload);
-        extension->address = number(payload);
-        extension->size = number(payload);
-        extension->count = number(payload);
-        extension->stack = number(payload);
-        break;
-    case TRACE_EXT_AUTOSAVE:
-        extension->count = number(payload);
-        break;
-    case TRACE_EXT_ARENA_RESET:
-        extension->arena = number(payload);
-        break;
-    case TRACE_EXT_TYPE:
-        extension->arena = number(payload);
-        extension->address = number(payload);
-        extension->module = number(payload);
-        extension->symbol = number(payload);
-        extension->count = number(payload);
-        extension->size = number(payload);
-        break;
-    case TRACE_EXT_MARK:
-    case TRACE_EXT_SNAPSHOT:
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_BARE_CODE:
-        extension->module = number(payload);
-        extension->address = number(payload);
-        break;
-    case TRACE_EXT_RSS:
-        extension->resident = number(payload);
-        break;
-    case TRACE_EXT_DROPPED:
-        extension->count = number(payload);
-        extension->reason = number(payload);
-        break;
-    case TRACE_EXT_RECORDING:
-        extension->resumed = number(payload);
-        break;
-    case TRACE_EXT_MAP:
-        extension->address = number(payload);
-        extension->size = number(payload);
-        extension->protection = number(payload);
-        extension->flags = number(payload);
-        extension->offset = number(payload);
-        extension->stack = number(payload);
-        extension->old_address = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_UNMAP:
-        extension->address = number(payload);
-        extension->size = number(payload);
-        if (payload->good && payload->at < payload->end) { /* older traces end here */
-            extension->stack = number(payload);
-            extension->resident = number(payload);
-        }
-        break;
-    case TRACE_EXT_PROTECT:
-        extension->address = number(payload);
-        extension->size = number(payload);
-        extension->protection = number(payload);
-        extension->stack = number(payload);
-        break;
-    case TRACE_EXT_BYPASS:
-        extension->reason = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_SIZED_DELETE:
-        extension->address = number(payload);
-        extension->size = number(payload);
-        extension->alignment = number(payload);
-        extension->stack = number(payload);
-        break;
-    case TRACE_EXT_CONTINUED:
-        extension->sequence = number(payload);
-        extension->trace = number(payload);
-        extension->count = number(payload);
-        break;
-    case TRACE_EXT_LIVE:
-        extension->address = number(payload);
-        extension->size = number(payload);
-        extension->stack = number(payload);
-        extension->thread = number(payload);
-        extension->kind = number(payload);
-        extension->alignment = number(payload);
-        extension->age = number(payload);
-        extension->arena = number(payload);
-        extension->count = number(payload);
-        extension->block_kind = more(payload);
-        break;
-    case TRACE_EXT_RUNTIME:
-        extension->module = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_RUNTIME_NAME:
-        extension->module = number(payload);
-        extension->number = number(payload);
-        extension->name = text(payload);
-        extension->file = text(payload);
-        extension->line = number(payload);
-        break;
-    case TRACE_EXT_KIND:
-        extension->block_kind = number(payload);
-        extension->module = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_COLLECTION:
-        extension->module = number(payload);
-        extension->begins = number(payload);
-        extension->earlier =
-            extension->begins == TRACE_COLLECTION_BEFORE ||
-            (extension->begins == TRACE_COLLECTION_BEGINS && payload->at < payload->end);
-        if (extension->earlier) {
-            extension->age = number(payload);
-            extension->arena = number(payload);
-        }
-        break;
-    case TRACE_EXT_SUPPRESSIONS:
-        extension->reason = number(payload);
-        extension->size = number(payload);
-        extension->offset = number(payload);
-        extension->name = text(payload);
-        break;
-    case TRACE_EXT_BEFORE:
-        extension->size = number(payload);
-        break;
-    case TRACE_EXT_CLOCK:
-        extension->monotonic_ns = number(payload);
-        break;
-    case TRACE_EXT_FAILED:
-        extension->size = number(payload);
-        extension->stack = number(payload);
-        break;
-    case TRACE_EXT_END:
-        extension->reason = number(payload);
-        break;
-    default:
-        break;
-    }
+    else if (extension->type == TRACE_EXT_COLLECTION)
+        get_collection(payload, extension);
+    else
+        get_fields(payload, extension);
 }
 
 /* Copies the fields of a short record, which the decoder has read already. */
