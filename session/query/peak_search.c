@@ -73,19 +73,42 @@ static void take(const struct peak_search *search, const struct chunk_rows *rows
 
 /* ---- the first pass: sums of buckets ---- */
 
-static void add(const struct peak_search *search, struct peak_sum *sums,
-                const struct peak_rows *rows)
+/* Sums lie anywhere: all of a batch are fetched before the first is needed. */
+static void add_begins(const struct peak_search *search, struct peak_sum *sums,
+                       const struct peak_rows *rows)
 {
+    uint32_t bucket[KERNEL_ROWS];
     for (size_t i = 0; i < rows->rows.count; i++) {
-        struct peak_sum *sum = &sums[bucket_of(search, rows->began[i])];
-        sum->allocated += rows->bytes[i];
-        sum->allocations++;
+        bucket[i] = (uint32_t)bucket_of(search, rows->began[i]);
+        __builtin_prefetch(&sums[bucket[i]], 1);
+    }
+    for (size_t i = 0; i < rows->rows.count; i++) {
+        sums[bucket[i]].allocated += rows->bytes[i];
+        sums[bucket[i]].allocations++;
+    }
+}
+
+/* Rows lie in the order of their frees: many in turn belong to one bucket. */
+static void add_frees(const struct peak_search *search, struct peak_sum *sums,
+                      const struct peak_rows *rows)
+{
+    uint64_t bytes = 0, frees = 0;
+    size_t last = 0;
+    for (size_t i = 0; i < rows->rows.count; i++) {
         if (rows->life[i] == 0)
             continue;
-        sum = &sums[bucket_of(search, rows->began[i] + rows->life[i] - 1)];
-        sum->freed += rows->bytes[i];
-        sum->frees++;
+        const size_t bucket = bucket_of(search, rows->began[i] + rows->life[i] - 1);
+        if (bucket != last) {
+            sums[last].freed += bytes;
+            sums[last].frees += frees;
+            bytes = frees = 0;
+            last = bucket;
+        }
+        bytes += rows->bytes[i];
+        frees++;
     }
+    sums[last].freed += bytes;
+    sums[last].frees += frees;
 }
 
 /* A thread's context; its sums follow. */
@@ -101,7 +124,8 @@ static void sum_rows(void *context, const struct chunk_rows *rows)
     KERNEL_EACH_BATCH(rows->words, &taken.rows)
     {
         take(summing->search, rows, &taken);
-        add(summing->search, summing->sums, &taken);
+        add_begins(summing->search, summing->sums, &taken);
+        add_frees(summing->search, summing->sums, &taken);
     }
 }
 
