@@ -11,7 +11,7 @@
 
 enum { BUCKETS_MAX = 1 << 20, BATCH = 65536 };
 /* The most spans of time that the rows of a chunk are compared with. */
-enum { SPANS_MOST = 16 };
+enum { SPANS_MOST = 16, SPANS_KEPT = 4096 };
 
 size_t peak_search_events = (size_t)1 << 20;
 
@@ -30,7 +30,7 @@ struct peak_search {
     uint32_t *left; /* the buckets that can hold the peak and are not swept yet: best bound first,
                      * after the first sweep by time */
     size_t left_count;
-    struct kernel_range *spans; /* times of the parts that hold buckets to sweep now, ascending */
+    struct kernel_range *spans; /* times of the cells that hold buckets to sweep now, ascending */
     size_t span_count;
     const uint8_t *here; /* by thread: its rows count; NULL: all do */
 };
@@ -203,27 +203,30 @@ static uint64_t events_of(const struct peak_search *search, size_t bucket)
     return search->buckets[bucket].allocations + search->buckets[bucket].frees;
 }
 
-/* Finds the spans of the chosen buckets. */
+/* Finds the spans of the cells that hold chosen buckets. The last one takes those that do not fit.
+ */
 static void find_spans(struct peak_search *search)
 {
     const struct time_buckets *time = search->time;
+    const size_t cells = time->parts << time->cell_bits;
     size_t next = 0;
     search->span_count = 0;
-    for (size_t part = 0; part < time->parts; part++) {
-        const size_t end = time_buckets_first(time, part + 1);
-        const uint64_t from = time->from + time->begins[part];
-        const uint64_t to = time->from + time->begins[part + 1];
-        if (next == search->place_count || search->places[next] >= end)
+    for (size_t cell = 0; cell <= cells && next < search->place_count; cell++) {
+        const bool after = cell == cells; /* the bucket after the span of time */
+        if (!after && search->places[next] >= time->cell[cell + 1].first)
             continue;
-        while (next < search->place_count && search->places[next] < end)
+        while (next < search->place_count &&
+               (after || search->places[next] < time->cell[cell + 1].first))
             next++;
-        if (search->span_count > 0 && search->spans[search->span_count - 1].high == from - 1)
-            search->spans[search->span_count - 1].high = to - 1;
+        const uint64_t from = time_buckets_cell_ns(time, cell);
+        const uint64_t last = after ? UINT64_MAX : time_buckets_cell_ns(time, cell + 1) - 1;
+        struct kernel_range *before = &search->spans[search->span_count - 1];
+        if (search->span_count > 0 &&
+            (before->high + 1 == from || search->span_count == SPANS_KEPT))
+            before->high = last;
         else
-            search->spans[search->span_count++] = (struct kernel_range){from, to - 1, false};
+            search->spans[search->span_count++] = (struct kernel_range){from, last, false};
     }
-    if (next < search->place_count)
-        search->spans[search->span_count++] = (struct kernel_range){time->to, UINT64_MAX, false};
 }
 
 /* Forgets the buckets that cannot hold `least`. */
@@ -470,7 +473,7 @@ struct peak_search *peak_search_new(const uint8_t *here, const struct time_bucke
     search->chosen = calloc(search->bucket_count / 64 + 1, sizeof(*search->chosen));
     search->left = calloc(search->bucket_count, sizeof(*search->left));
     search->places = calloc(BATCH, sizeof(*search->places));
-    search->spans = calloc(buckets->parts + 1, sizeof(*search->spans));
+    search->spans = calloc(SPANS_KEPT, sizeof(*search->spans));
     if (search->before && search->chosen && search->left && search->places && search->spans)
         return search;
     session_fail_memory(error, "the peak");

@@ -10,16 +10,11 @@
 #include "session/query/peak_search.h"
 #include "session/summary/summary.h"
 
-/* The most parts of the time that may have different numbers of buckets. */
-enum { PARTS = 4096 };
-
 static bool search(struct selection *selection, const uint8_t *here, struct session_error *error)
 {
     const uint64_t end = selection->session->duration_ns + 1;
-    const size_t parts = end / TIME_BUCKETS_LEAST_NS < PARTS ? 1 : PARTS;
     struct time_buckets buckets;
-    if (!time_buckets_open(&buckets, selection, 0, end, parts, peak_search_buckets(selection),
-                           error))
+    if (!time_buckets_open(&buckets, selection, 0, end, 1, peak_search_buckets(selection), error))
         return false;
     struct peak_search *search = peak_search_new(here, &buckets, error);
     const bool good = search && peak_search_whole(search, selection, error);

@@ -140,7 +140,7 @@ static bool open_cells(struct time_buckets *buckets, size_t most, struct session
         buckets->cell[i] = (struct time_bucket_cell){(uint32_t)i, 63};
     buckets->count = cells + 1;
     buckets->scale = parts == 1 ? 0 : (uint64_t)(((unsigned __int128)parts << 64) / length);
-    buckets->within = UINT64_MAX / (length / parts + 1);
+    buckets->within = UINT64_MAX / (length / parts + (length % parts != 0));
     return true;
 }
 
@@ -157,6 +157,19 @@ bool time_buckets_open(struct time_buckets *buckets, const struct selection *sel
         time_buckets_close(buckets);
     free(events);
     return events != NULL;
+}
+
+uint64_t time_buckets_cell_ns(const struct time_buckets *buckets, size_t cell)
+{
+    const unsigned bits = buckets->cell_bits;
+    const size_t part = cell >> bits, in_part = cell & (((size_t)1 << bits) - 1);
+    const uint64_t inside = (uint64_t)in_part << (63 - bits) << 1;
+    if (part >= buckets->parts)
+        return buckets->to;
+    const uint64_t length = buckets->begins[part + 1] - buckets->begins[part];
+    const uint64_t offset = inside / buckets->within + (inside % buckets->within != 0);
+    /* The last cells of a part may have no time. */
+    return buckets->from + buckets->begins[part] + (offset < length ? offset : length);
 }
 
 void time_buckets_close(struct time_buckets *buckets)

@@ -50,6 +50,9 @@ static inline size_t time_buckets_first(const struct time_buckets *buckets, size
     return buckets->cell[part << buckets->cell_bits].first;
 }
 
+/* Returns the first time of a cell, which may be the one after the last cell of the last part. */
+uint64_t time_buckets_cell_ns(const struct time_buckets *buckets, size_t cell);
+
 /*
  * Returns the place of `ns`, which is not before the span. All times after the span share the
  * bucket after the last one, in the part after the last one. offset * scale / 2^64 is the part's
@@ -59,10 +62,14 @@ static inline struct time_bucket time_buckets_find(const struct time_buckets *bu
 {
     if (ns >= buckets->to)
         return (struct time_bucket){(uint32_t)buckets->parts, (uint32_t)buckets->count - 1};
-    const uint64_t offset = ns - buckets->from;
-    size_t part = (size_t)((unsigned __int128)offset * buckets->scale >> 64);
-    part += offset >= buckets->begins[part + 1];
-    const uint64_t inside = (offset - buckets->begins[part]) * buckets->within;
+    uint64_t offset = ns - buckets->from;
+    size_t part = 0;
+    if (buckets->parts > 1) {
+        part = (size_t)((unsigned __int128)offset * buckets->scale >> 64);
+        part += offset >= buckets->begins[part + 1];
+        offset -= buckets->begins[part];
+    }
+    const uint64_t inside = offset * buckets->within;
     const unsigned bits = buckets->cell_bits;
     const struct time_bucket_cell cell =
         buckets->cell[part << bits | (size_t)(inside >> 1 >> (63 - bits))];

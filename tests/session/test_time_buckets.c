@@ -120,6 +120,38 @@ static void test_order(void **unused)
     }
 }
 
+/* Each cell begins where its first bucket does, unless it has no time. */
+static void check_cells(uint64_t from, uint64_t to, size_t parts, size_t most)
+{
+    struct time_buckets buckets;
+    open_buckets(&buckets, from, to, parts, most);
+    const size_t cells = parts << buckets.cell_bits;
+    assert_int_equal(time_buckets_cell_ns(&buckets, 0), from);
+    assert_int_equal(time_buckets_cell_ns(&buckets, cells), to);
+    for (size_t cell = 1; cell <= cells; cell++) {
+        const uint64_t begin = time_buckets_cell_ns(&buckets, cell);
+        assert_true(begin >= time_buckets_cell_ns(&buckets, cell - 1));
+        assert_true(time_buckets_find(&buckets, begin).bucket >= buckets.cell[cell].first);
+        assert_true(time_buckets_find(&buckets, begin - 1).bucket < buckets.cell[cell].first);
+    }
+    time_buckets_close(&buckets);
+}
+
+static void test_cells(void **unused)
+{
+    (void)unused;
+    open_fixture(true, 20000);
+    const uint64_t end = session_duration_ns(session) + 1;
+    check_cells(0, end, 1, 1 << 17);
+    check_cells(0, end, (size_t)240 * TIME_PARTS, 1 << 17);
+    check_cells(end / 3, end, 7, 5000);
+    check_cells(0, UINT64_MAX, 1, 1 << 16);
+    check_cells(0, UINT64_MAX, 77, 1 << 16);
+    check_cells(5, 105, 1, 1 << 12);
+    check_cells(5, 105, 25, 100);
+    close_fixture();
+}
+
 /* A span of few nanoseconds has one part. */
 static void test_short_span(void **unused)
 {
@@ -179,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_cells),
         cmocka_unit_test(test_short_span),
         cmocka_unit_test(test_events_spread),
     };
