@@ -11,13 +11,13 @@
 
 /* ---- sums ---- */
 
-static const char *const value_names[VALUE_TOTAL] = {
-    [VALUE_BYTES] = "bytes",
-    [VALUE_ALLOCATIONS] = "allocations",
-    [VALUE_LIVE_BYTES] = "live_bytes",
-    [VALUE_LIVE_COUNT] = "live_count",
-    [VALUE_AT_PEAK_BYTES] = "at_peak_bytes",
-    [VALUE_AT_PEAK_COUNT] = "at_peak_count",
+static const char *const value_names[EXPORT_TOTAL] = {
+    [EXPORT_BYTES] = "bytes",
+    [EXPORT_ALLOCATIONS] = "allocations",
+    [EXPORT_LIVE_BYTES] = "live_bytes",
+    [EXPORT_LIVE_COUNT] = "live_count",
+    [EXPORT_AT_PEAK_BYTES] = "at_peak_bytes",
+    [EXPORT_AT_PEAK_COUNT] = "at_peak_count",
 };
 
 const char *export_value_name(enum export_value value)
@@ -27,20 +27,20 @@ const char *export_value_name(enum export_value value)
 
 uint64_t export_value_of(enum export_value value, const struct session_stack_sums *row)
 {
-    const uint64_t values[VALUE_TOTAL] = {
-        [VALUE_BYTES] = row->bytes,
-        [VALUE_ALLOCATIONS] = row->allocations,
-        [VALUE_LIVE_BYTES] = row->live_bytes,
-        [VALUE_LIVE_COUNT] = row->live_count,
-        [VALUE_AT_PEAK_BYTES] = row->at_peak_bytes,
-        [VALUE_AT_PEAK_COUNT] = row->at_peak_count,
+    const uint64_t values[EXPORT_TOTAL] = {
+        [EXPORT_BYTES] = row->bytes,
+        [EXPORT_ALLOCATIONS] = row->allocations,
+        [EXPORT_LIVE_BYTES] = row->live_bytes,
+        [EXPORT_LIVE_COUNT] = row->live_count,
+        [EXPORT_AT_PEAK_BYTES] = row->at_peak_bytes,
+        [EXPORT_AT_PEAK_COUNT] = row->at_peak_count,
     };
     return values[value];
 }
 
 bool export_value_is_bytes(enum export_value value)
 {
-    return value == VALUE_BYTES || value == VALUE_LIVE_BYTES || value == VALUE_AT_PEAK_BYTES;
+    return value == EXPORT_BYTES || value == EXPORT_LIVE_BYTES || value == EXPORT_AT_PEAK_BYTES;
 }
 
 bool export_sums(const struct export *export, const struct export_side *side, unsigned split,

@@ -21,13 +21,13 @@
 
 /* The sum that formats with one number for a stack show. */
 enum export_value {
-    VALUE_BYTES,
-    VALUE_ALLOCATIONS,
-    VALUE_LIVE_BYTES,
-    VALUE_LIVE_COUNT,
-    VALUE_AT_PEAK_BYTES,
-    VALUE_AT_PEAK_COUNT,
-    VALUE_TOTAL
+    EXPORT_BYTES,
+    EXPORT_ALLOCATIONS,
+    EXPORT_LIVE_BYTES,
+    EXPORT_LIVE_COUNT,
+    EXPORT_AT_PEAK_BYTES,
+    EXPORT_AT_PEAK_COUNT,
+    EXPORT_TOTAL
 };
 
 /* A session and what of it is exported. */

@@ -82,7 +82,7 @@ static int take_number(const char *option, const char *value, uint64_t *number)
 
 static int take_value(struct arguments *arguments, const char *value)
 {
-    for (int i = 0; i < VALUE_TOTAL; i++) {
+    for (int i = 0; i < EXPORT_TOTAL; i++) {
         if (strcmp(value, export_value_name((enum export_value)i)) == 0) {
             arguments->export.value = (enum export_value)i;
             arguments->value_given = true;
@@ -209,7 +209,7 @@ static int check_arguments(struct arguments *arguments)
         return command_line_wrong(line, "%s is not text for a terminal: name a file with -o",
                                   format->name);
     if (arguments->at && !arguments->value_given)
-        arguments->export.value = VALUE_LIVE_BYTES;
+        arguments->export.value = EXPORT_LIVE_BYTES;
     arguments->export.at = arguments->at;
     return check_effects(arguments);
 }
