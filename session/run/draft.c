@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "schemas/new_file.h"
 #include "session/data/error.h"
 
 int draft_begin(struct draft *draft, const char *path, struct session_error *error)
@@ -43,20 +44,10 @@ static bool sync_draft(const struct draft *draft)
     return good;
 }
 
-/* Gives the draft its name, unless there is a file of that name by now. */
-static bool name_draft(const struct draft *draft)
-{
-    if (renameat2(AT_FDCWD, draft->name, AT_FDCWD, draft->path, RENAME_NOREPLACE) == 0)
-        return true;
-    if (errno != EINVAL && errno != ENOSYS)
-        return false;
-    /* A file system without that call: a link never replaces a file either. */
-    return link(draft->name, draft->path) == 0 && unlink(draft->name) == 0;
-}
-
 bool draft_end(struct draft *draft, bool keep, struct session_error *error)
 {
-    const bool named = keep && draft->made && sync_draft(draft) && name_draft(draft);
+    const bool named =
+        keep && draft->made && sync_draft(draft) && new_file_name(draft->name, draft->path);
     if (keep && !named)
         session_fail(error, 0, "cannot write \"%.200s\": %s", draft->path, strerror(errno));
     if (!named && draft->made)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schemas/new_file.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
 #include "tui/browser/save_session.h"
@@ -84,14 +85,9 @@ static bool write_all(int file, const char *text, size_t size)
     return true;
 }
 
-/* Some file systems cannot rename without replacing, others have no links. */
 static bool give_name(const char *part, const char *path, bool replace)
 {
-    if (replace)
-        return rename(part, path) == 0;
-    if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-        return true;
-    return errno == EINVAL && link(part, path) == 0 && unlink(part) == 0;
+    return replace ? rename(part, path) == 0 : new_file_name(part, path);
 }
 
 /* Writes beside the target and renames: what is there stays until the new file is whole. */
