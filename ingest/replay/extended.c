@@ -166,11 +166,37 @@ bool replay_autosave(struct replay *replay)
     return add_mark(replay, "snapshot", name);
 }
 
+/* Begins again to record completely: until now, calls of a module were not recorded. */
+static void resume_after_bypass(struct replay *replay)
+{
+    if (!replay->paused_before || replay->resumed_ns <= replay->now_ns)
+        replay->resumed_ns = replay->now_ns;
+    replay->paused_before = true;
+}
+
+static void note_dropped(struct replay *replay, const struct trace_event *event)
+{
+    char detail[80];
+    snprintf(detail, sizeof(detail), "%" PRIu64 " events: %s", event->extension->count,
+             event->extension->reason == TRACE_DROP_REENTRANT ? "inside the recorder itself"
+             : event->extension->reason == TRACE_DROP_NO_THREAD
+                 ? "the thread had no state of the recorder"
+                 : "for an unknown reason");
+    replay_problem(replay, event, PROBLEM_DROPPED, 0, detail);
+}
+
+static void note_failed(struct replay *replay, const struct trace_event *event)
+{
+    char detail[80];
+    replay->failed_allocations++;
+    snprintf(detail, sizeof(detail), "%" PRIu64 " bytes were asked for", event->extension->size);
+    replay_problem(replay, event, PROBLEM_FAILED, 0, detail);
+}
+
 bool replay_extended(struct replay *replay, const struct trace_event *event)
 {
     static const struct trace_text unnamed = {NULL, 0};
     const struct trace_extension *extension = event->extension;
-    char detail[80];
     switch (extension->type) {
     case TRACE_EXT_ARENA:
     case TRACE_EXT_ARENA_ALLOC:
@@ -190,13 +216,9 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         replay->paused_before = true;
         replay->resumed_ns = extension->resumed ? replay->now_ns : UINT64_MAX;
         return add_mark(replay, extension->resumed ? "resume" : "pause", unnamed);
-    case TRACE_EXT_BYPASS: /* until now, calls of the module were not recorded */
-        if (extension->reason == TRACE_BYPASS_LATE) {
-            replay->resumed_ns = replay->paused_before && replay->resumed_ns > replay->now_ns
-                                     ? replay->resumed_ns
-                                     : replay->now_ns;
-            replay->paused_before = true;
-        }
+    case TRACE_EXT_BYPASS:
+        if (extension->reason == TRACE_BYPASS_LATE)
+            resume_after_bypass(replay);
         return true;
     case TRACE_EXT_COLLECTION:
         return mark_collection(replay, event);
@@ -207,17 +229,10 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_RSS:
         return add_sample(replay, extension->resident);
     case TRACE_EXT_DROPPED:
-        snprintf(detail, sizeof(detail), "%" PRIu64 " events: %s", extension->count,
-                 extension->reason == TRACE_DROP_REENTRANT ? "inside the recorder itself"
-                 : extension->reason == TRACE_DROP_NO_THREAD
-                     ? "the thread had no state of the recorder"
-                     : "for an unknown reason");
-        replay_problem(replay, event, PROBLEM_DROPPED, 0, detail);
+        note_dropped(replay, event);
         return true;
     case TRACE_EXT_FAILED:
-        replay->failed_allocations++;
-        snprintf(detail, sizeof(detail), "%" PRIu64 " bytes were asked for", extension->size);
-        replay_problem(replay, event, PROBLEM_FAILED, 0, detail);
+        note_failed(replay, event);
         return true;
     case TRACE_EXT_MAP:
         return map_region(replay, event);

@@ -251,16 +251,46 @@ static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cur
     return true;
 }
 
+static void note_short_record(struct trace_scan *scan, uint64_t type, uint64_t offset)
+{
+    struct problem *problem = problems_add(&scan->problems, PROBLEM_RECORD,
+                                           "record of type %" PRIu64 " ends early", type);
+    if (problem)
+        problem->byte_offset = (int64_t)offset;
+}
+
+static void note_module_end(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    const uint32_t index = find_module(scan, extension->module);
+    if (index != INDEX_NONE)
+        scan->modules[index].unloaded_ticks = extension->when;
+}
+
+/* Keeps the last end that the trace tells. */
+static void note_end(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (!scan->ended || extension->when >= scan->end_ticks) {
+        scan->end_reason = extension->reason;
+        scan->end_ticks = extension->when;
+    }
+    scan->ended = true;
+}
+
+/* Keeps the last reading of the monotonic clock. */
+static void note_clock(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    if (extension->when <= scan->clock_ticks)
+        return;
+    scan->clock_ticks = extension->when;
+    scan->clock_monotonic_ns = extension->monotonic_ns;
+}
+
 static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
                           const struct trace_record *record, uint64_t offset)
 {
     struct trace_extension extension;
     if (!trace_extension_get(record, cursor->coding.ticks, &extension)) {
-        struct problem *problem =
-            problems_add(&scan->problems, PROBLEM_RECORD, "record of type %" PRIu64 " ends early",
-                         extension.type);
-        if (problem)
-            problem->byte_offset = (int64_t)offset;
+        note_short_record(scan, extension.type, offset);
         return true;
     }
     if (extension.when > scan->last_ticks)
@@ -281,12 +311,9 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         return runtimes_add_name(&scan->runtimes, &extension);
     case TRACE_EXT_KIND:
         return runtimes_add_kind(&scan->runtimes, &extension);
-    case TRACE_EXT_MODULE_END: {
-        uint32_t index = find_module(scan, extension.module);
-        if (index != INDEX_NONE)
-            scan->modules[index].unloaded_ticks = extension.when;
+    case TRACE_EXT_MODULE_END:
+        note_module_end(scan, &extension);
         return true;
-    }
     case TRACE_EXT_BARE_CODE:
         return add_bare_code(scan, &extension);
     case TRACE_EXT_ARENA_ALLOC:
@@ -310,17 +337,10 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
         scan->dropped_events += extension.count;
         return true;
     case TRACE_EXT_END:
-        if (!scan->ended || extension.when >= scan->end_ticks) {
-            scan->end_reason = extension.reason;
-            scan->end_ticks = extension.when;
-        }
-        scan->ended = true;
+        note_end(scan, &extension);
         return true;
     case TRACE_EXT_CLOCK:
-        if (extension.when > scan->clock_ticks) {
-            scan->clock_ticks = extension.when;
-            scan->clock_monotonic_ns = extension.monotonic_ns;
-        }
+        note_clock(scan, &extension);
         return true;
     default:
         scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_LAST;

@@ -174,6 +174,74 @@ static void put_runtime(FILE *out, const struct trace_extension *extension)
     fprintf(out, " when %" PRIu64, extension->when);
 }
 
+/* Writes the fields of types that concern the program's mappings. */
+static void put_mapping(FILE *out, const struct trace_extension *extension)
+{
+    switch (extension->type) {
+    case TRACE_EXT_MAP:
+        fprintf(out,
+                "map address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
+                " flags 0x%" PRIx64 " offset %" PRIu64 " stack %" PRIu64 " from 0x%" PRIx64,
+                extension->address, extension->size, extension->protection, extension->flags,
+                extension->offset, extension->stack, extension->old_address);
+        put_text(out, "file", extension->name);
+        break;
+    case TRACE_EXT_UNMAP:
+        fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64 " stack %" PRIu64,
+                extension->address, extension->size, extension->stack);
+        if (extension->resident != 0)
+            fprintf(out, " resident %" PRIu64, extension->resident - 1);
+        break;
+    default:
+        fprintf(out,
+                "protect address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
+                " stack %" PRIu64,
+                extension->address, extension->size, extension->protection, extension->stack);
+        break;
+    }
+    fprintf(out, " when %" PRIu64, extension->when);
+}
+
+/* Writes the fields of types that concern the trace before a rotation. */
+static void put_earlier(FILE *out, const struct trace_extension *extension)
+{
+    switch (extension->type) {
+    case TRACE_EXT_CONTINUED:
+        fprintf(out, "continued number %" PRIu64 " trace 0x%" PRIx64 " blocks %" PRIu64,
+                extension->sequence, extension->trace, extension->count);
+        break;
+    default:
+        fprintf(out,
+                "live address 0x%" PRIx64 " size %" PRIu64 " stack %" PRIu64 " thread %" PRIu64
+                " kind %" PRIu64 " alignment %" PRIu64 " age %" PRIu64 " arena %" PRIu64
+                " count %" PRIu64,
+                extension->address, extension->size, extension->stack, extension->thread,
+                extension->kind, extension->alignment, extension->age, extension->arena,
+                extension->count);
+        if (extension->block_kind != 0)
+            fprintf(out, " type %" PRIu64, extension->block_kind);
+        break;
+    }
+    fprintf(out, " when %" PRIu64, extension->when);
+}
+
+/* Writes the fields of types that concern one call of the program. */
+static void put_call(FILE *out, const struct trace_extension *extension)
+{
+    switch (extension->type) {
+    case TRACE_EXT_SIZED_DELETE:
+        fprintf(out,
+                "sized-delete address 0x%" PRIx64 " size %" PRIu64 " alignment %" PRIu64
+                " stack %" PRIu64,
+                extension->address, extension->size, extension->alignment, extension->stack);
+        break;
+    default:
+        fprintf(out, "failed size %" PRIu64 " stack %" PRIu64, extension->size, extension->stack);
+        break;
+    }
+    fprintf(out, " when %" PRIu64, extension->when);
+}
+
 static void put_timed(FILE *out, const struct trace_extension *extension)
 {
     switch (extension->type) {
@@ -205,50 +273,9 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
     case TRACE_EXT_CLOCK:
         fprintf(out, "clock monotonic %" PRIu64, extension->monotonic_ns);
         break;
-    case TRACE_EXT_MAP:
-        fprintf(out,
-                "map address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
-                " flags 0x%" PRIx64 " offset %" PRIu64 " stack %" PRIu64 " from 0x%" PRIx64,
-                extension->address, extension->size, extension->protection, extension->flags,
-                extension->offset, extension->stack, extension->old_address);
-        put_text(out, "file", extension->name);
-        break;
-    case TRACE_EXT_UNMAP:
-        fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64 " stack %" PRIu64,
-                extension->address, extension->size, extension->stack);
-        if (extension->resident != 0)
-            fprintf(out, " resident %" PRIu64, extension->resident - 1);
-        break;
-    case TRACE_EXT_PROTECT:
-        fprintf(out,
-                "protect address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
-                " stack %" PRIu64,
-                extension->address, extension->size, extension->protection, extension->stack);
-        break;
     case TRACE_EXT_BYPASS:
         fprintf(out, "bypass reason %" PRIu64, extension->reason);
         put_text(out, "path", extension->name);
-        break;
-    case TRACE_EXT_SIZED_DELETE:
-        fprintf(out,
-                "sized-delete address 0x%" PRIx64 " size %" PRIu64 " alignment %" PRIu64
-                " stack %" PRIu64,
-                extension->address, extension->size, extension->alignment, extension->stack);
-        break;
-    case TRACE_EXT_CONTINUED:
-        fprintf(out, "continued number %" PRIu64 " trace 0x%" PRIx64 " blocks %" PRIu64,
-                extension->sequence, extension->trace, extension->count);
-        break;
-    case TRACE_EXT_LIVE:
-        fprintf(out,
-                "live address 0x%" PRIx64 " size %" PRIu64 " stack %" PRIu64 " thread %" PRIu64
-                " kind %" PRIu64 " alignment %" PRIu64 " age %" PRIu64 " arena %" PRIu64
-                " count %" PRIu64,
-                extension->address, extension->size, extension->stack, extension->thread,
-                extension->kind, extension->alignment, extension->age, extension->arena,
-                extension->count);
-        if (extension->block_kind != 0)
-            fprintf(out, " type %" PRIu64, extension->block_kind);
         break;
     case TRACE_EXT_SUPPRESSIONS:
         fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,
@@ -264,9 +291,6 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         break;
     case TRACE_EXT_RECORDING:
         fprintf(out, "recording %s", extension->resumed ? "resumed" : "paused");
-        break;
-    case TRACE_EXT_FAILED:
-        fprintf(out, "failed size %" PRIu64 " stack %" PRIu64, extension->size, extension->stack);
         break;
     default:
         fprintf(out, "end reason %" PRIu64, extension->reason);
@@ -307,6 +331,19 @@ static void put_extended(FILE *out, uint64_t ticks, const struct trace_record *r
     case TRACE_EXT_KIND:
     case TRACE_EXT_COLLECTION:
         put_runtime(out, &extension);
+        break;
+    case TRACE_EXT_MAP:
+    case TRACE_EXT_UNMAP:
+    case TRACE_EXT_PROTECT:
+        put_mapping(out, &extension);
+        break;
+    case TRACE_EXT_SIZED_DELETE:
+    case TRACE_EXT_FAILED:
+        put_call(out, &extension);
+        break;
+    case TRACE_EXT_CONTINUED:
+    case TRACE_EXT_LIVE:
+        put_earlier(out, &extension);
         break;
     default:
         if (extension.type >= TRACE_EXT_THREAD && extension.type <= TRACE_EXT_LAST)
