@@ -345,6 +345,29 @@ static void ask_for_object(const char *function, struct types_question *question
         question->by = types_is_operator_new_array(function) ? TYPES_BY_NEW_ARRAY : TYPES_BY_NEW;
 }
 
+/* Lets the caller of operator new answer: it knows the class. */
+static void ask_caller_of_new(const char *function, struct types_frame_answer *found)
+{
+    if (types_is_operator_new_array(function))
+        found->next.by = TYPES_BY_NEW_ARRAY;
+    else if (found->question.by == TYPES_BY_FUNCTION)
+        found->next.by = TYPES_BY_NEW;
+    found->go_on = true;
+    found->any_size = true;
+}
+
+/* Answers with the type that the evidence has given. */
+static void answer_chosen(struct types *types, const struct types_site *site,
+                          const struct types_choice *choice, uint64_t size,
+                          struct types_answer *answer)
+{
+    answer_with(types, site, &choice->type, size, choice->offset, answer);
+    answer->confidence = choice->confidence;
+    answer->rule = choice->rule;
+    if (choice->one_object)
+        answer->count = 1;
+}
+
 /* Finds the answer for a frame that is not in the cache yet. */
 static void answer_frame(struct types_site *site, struct site_frames *around,
                          struct types_frame_answer *found)
@@ -358,12 +381,7 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
     found->answer = (struct types_answer){.count = 1};
     found->next = question;
     if (types_is_operator_new(function)) {
-        if (types_is_operator_new_array(function))
-            found->next.by = TYPES_BY_NEW_ARRAY;
-        else if (question.by == TYPES_BY_FUNCTION)
-            found->next.by = TYPES_BY_NEW;
-        found->go_on = true;
-        found->any_size = true;
+        ask_caller_of_new(function, found);
         return;
     }
     bool any_size = true;
@@ -402,13 +420,8 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
         question.in_memory = 0;
         question.opaque = question.opaque || site->entry_count == 0;
     }
-    if (choice.chosen) {
-        answer_with(types, site, &choice.type, question.size, choice.offset, &found->answer);
-        found->answer.confidence = choice.confidence;
-        found->answer.rule = choice.rule;
-        if (choice.one_object)
-            found->answer.count = 1;
-    }
+    if (choice.chosen)
+        answer_chosen(types, site, &choice, question.size, &found->answer);
     if (choice.wrapper)
         ask_for_object(function, &question);
     found->next = question;
