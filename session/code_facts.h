@@ -88,9 +88,7 @@ struct session_code_frame {
     bool bare; /* no unwinding rule covers it: its frame pointer led to its caller */
 };
 
-/* Returns the number of frames. Their ids are 1 to this number. */
-uint32_t session_frame_count(const struct session *session);
-/* Stores one frame. Returns false with `error` set. */
+/* Stores one frame. The ids count from 1. Returns false with `error` set. */
 bool session_code_frame(const struct session *session, uint32_t id,
                         struct session_code_frame *frame, struct session_error *error);
 

@@ -74,12 +74,4 @@ void session_leaks_free(struct session_leaks *leaks);
 bool session_leak_frame_pattern(const struct session *session, uint32_t function, char *pattern,
                                 size_t size);
 
-/*
- * Writes the pattern of a suppression that names the group and as little else as possible: the
- * function of the user's frame, or else that of the call site, or else the file of a module. False
- * if no frame has a name: then no pattern can.
- */
-bool session_leak_pattern(struct session *session, const struct session_leak *leak, char *pattern,
-                          size_t size);
-
 #endif

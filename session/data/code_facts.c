@@ -228,11 +228,6 @@ bool session_function_start(struct session *session, uint32_t id, uint64_t *addr
 
 /* ---- frames ---- */
 
-uint32_t session_frame_count(const struct session *session)
-{
-    return session->stacks.frame_count - 1;
-}
-
 bool session_code_frame(const struct session *session, uint32_t id,
                         struct session_code_frame *frame, struct session_error *error)
 {

@@ -452,17 +452,3 @@ bool session_leak_frame_pattern(const struct session *session, uint32_t function
         whole_name(pattern, size, name);
     return true;
 }
-
-bool session_leak_pattern(struct session *session, const struct session_leak *leak, char *pattern,
-                          size_t size)
-{
-    struct session_frame frames[64];
-    size_t count = session_stack(session, leak->stack, frames, sizeof(frames) / sizeof(*frames));
-    const size_t user = session_stack_user(session, leak->stack);
-    const size_t site = session_stack_call_site(session, leak->stack);
-    count = count < sizeof(frames) / sizeof(*frames) ? count : sizeof(frames) / sizeof(*frames);
-    for (size_t i = user < count ? user : site; i < count; i++)
-        if (session_leak_frame_pattern(session, frames[i].function, pattern, size))
-            return true;
-    return false;
-}

@@ -13,9 +13,29 @@
 #include "session/arenas.h"
 #include "session/leaks.h"
 #include "session/spread.h"
+#include "session/stacks.h"
 #include "session/types.h"
+#include "session/user_code.h"
 
 static struct session_error error;
+
+/*
+ * Writes the pattern of a suppression that names the group and as little else as possible: the
+ * function of the user's frame, or else that of the call site, or else the file of a module.
+ */
+static bool leak_pattern(struct session *session, const struct session_leak *leak, char *pattern,
+                         size_t size)
+{
+    struct session_frame frames[64];
+    size_t count = session_stack(session, leak->stack, frames, sizeof(frames) / sizeof(*frames));
+    const size_t user = session_stack_user(session, leak->stack);
+    const size_t site = session_stack_call_site(session, leak->stack);
+    count = count < sizeof(frames) / sizeof(*frames) ? count : sizeof(frames) / sizeof(*frames);
+    for (size_t i = user < count ? user : site; i < count; i++)
+        if (session_leak_frame_pattern(session, frames[i].function, pattern, size))
+            return true;
+    return false;
+}
 
 static bool print_leaks(struct session *session, struct selection *selection, const char *file)
 {
@@ -49,8 +69,7 @@ static bool print_leaks(struct session *session, struct selection *selection, co
             printf("%s%" PRIu32 ":%" PRIu64 ":%" PRIu64, k ? " " : "\t", stack->stack,
                    stack->blocks, stack->bytes);
         }
-        printf("\t%s\n",
-               session_leak_pattern(session, leak, pattern, sizeof(pattern)) ? pattern : "-");
+        printf("\t%s\n", leak_pattern(session, leak, pattern, sizeof(pattern)) ? pattern : "-");
     }
     session_leaks_free(&leaks);
     suppressions_free(suppressions);
