@@ -112,6 +112,14 @@ static bool is_suppressing(const struct options *options)
     return options->suppressions || options->ingest.program_suppressions;
 }
 
+static void set_suppressions(struct options *options, const char *value)
+{
+    if (strcmp(value, "program") == 0)
+        options->ingest.program_suppressions = true;
+    else
+        options->suppressions = value;
+}
+
 /* Takes one option. Returns -1 to continue, otherwise the exit status. */
 static int take_option(struct options *options, enum ingest_option option, const char *value)
 {
@@ -145,10 +153,7 @@ static int take_option(struct options *options, enum ingest_option option, const
         good = set_redact(options, value);
         break;
     case INGEST_OPTION_SUPPRESSIONS:
-        if (strcmp(value, "program") == 0)
-            options->ingest.program_suppressions = true;
-        else
-            options->suppressions = value;
+        set_suppressions(options, value);
         break;
     case INGEST_OPTION_LIVE:
         options->live = true;

@@ -78,6 +78,21 @@ static bool take_top(const char *value, uint64_t *top)
     return *value >= '1' && *value <= '9' && *end == '\0' && errno == 0;
 }
 
+/* Handles an option of the tables of the first mprof. */
+static void take_tables_option(struct tables_options *tables, enum report_option option)
+{
+    if (option == REPORT_OPTION_OFFSETS) {
+        tables->offsets = true;
+        tables->no_leaks = false;
+    } else if (option == REPORT_OPTION_LEAKTABLE || option == REPORT_OPTION_NOLEAKTABLE) {
+        tables->no_leaks = option == REPORT_OPTION_NOLEAKTABLE;
+    } else {
+        tables->detail = option == REPORT_OPTION_VERBOSE  ? TABLES_VERBOSE
+                         : option == REPORT_OPTION_NORMAL ? TABLES_NORMAL
+                                                          : TABLES_TERSE;
+    }
+}
+
 /* Handles one option. Returns -1 to go on, or an exit status. */
 static int take_option(struct arguments *arguments, enum report_option option, const char *value)
 {
@@ -125,19 +140,11 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     case REPORT_OPTION_VERBOSE:
     case REPORT_OPTION_NORMAL:
     case REPORT_OPTION_TERSE:
-        arguments->tables.detail = option == REPORT_OPTION_VERBOSE  ? TABLES_VERBOSE
-                                   : option == REPORT_OPTION_NORMAL ? TABLES_NORMAL
-                                                                    : TABLES_TERSE;
-        arguments->tables_given = true;
-        break;
     case REPORT_OPTION_LEAKTABLE:
     case REPORT_OPTION_NOLEAKTABLE:
-        arguments->tables.no_leaks = option == REPORT_OPTION_NOLEAKTABLE;
-        arguments->tables_given = true;
-        break;
     case REPORT_OPTION_OFFSETS:
-        arguments->tables.offsets = arguments->tables_given = true;
-        arguments->tables.no_leaks = false;
+        take_tables_option(&arguments->tables, option);
+        arguments->tables_given = true;
         break;
     case REPORT_OPTION_HELP:
         command_line_help(line, stdout);
