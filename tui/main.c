@@ -25,7 +25,7 @@
 #include "tui/screen/theme.h"
 
 /* The time that a key waits for its data. After that the screen shows that they are missing. */
-enum { WAIT_MS = 25 };
+enum { WAIT_MS = 20 };
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
