@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The cost of an event of Python: processor time of a loop that makes and frees blocks below 27 functions,
 # for each malloc and free, over that of the same loop unrecorded. tracemalloc is the peer. The least of
-# five interleaved runs counts.
+# five interleaved runs counts. Then the cost of ECL, as slowdown.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -48,4 +48,41 @@ done
 printf '%-24s %10s %10s\n' 'an event of Python' 'ns' 'more'
 for i in "${!names[@]}"; do
     printf '%-24s %10.0f %10.0f\n' "${names[i]}" "${least[i]}" "$(jq -n "${least[i]} - ${least[0]}")"
+done
+
+# A program that makes nothing but small objects: processor time of the whole process.
+command -v ecl >/dev/null && [ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] || exit 0
+cd "$work"
+cat >small.lisp <<'LISP'
+(defun chain (n)
+  (let ((list '()))
+    (dotimes (i n (length list))
+      (push (list i (* i 1d0)) list))))
+(defun run (times)
+  (dotimes (i times) (chain 10000)))
+LISP
+ecl --norc --eval '(progn (compile-file "small.lisp") (ext:quit 0))' >compiled.txt 2>&1
+program=(ecl --norc --eval '(progn (load "small.fas") (run 200) (ext:quit 0))')
+names=('ecl' 'mprof-run --ecl --sample=64K' 'mprof-run --ecl --unwind=off' 'mprof-run --ecl')
+seconds() { # COMMAND…
+    local TIMEFORMAT='%U %S'
+    { time "$@" >output.txt 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
+}
+small() { # NUMBER
+    case $1 in
+    0) seconds "${program[@]}" ;;
+    1) seconds "${run[@]}" --ecl --sample=64K -- "${program[@]}" ;;
+    2) seconds "${run[@]}" --ecl --unwind=off -- "${program[@]}" ;;
+    3) seconds "${run[@]}" --ecl -- "${program[@]}" ;;
+    esac
+}
+least=()
+for _ in 1 2 3 4 5; do
+    for i in "${!names[@]}"; do
+        least[i]=$(printf '%s\n' "$(small "$i")" ${least[i]:-} | sort -g | head -n 1)
+    done
+done
+printf '\n%-32s %8s %8s\n' 'ECL, 8 million small objects' s times
+for i in "${!names[@]}"; do
+    printf '%-32s %8.2f %8.1f\n' "${names[i]}" "${least[i]}" "$(jq -n "${least[i]} / ${least[0]}")"
 done
