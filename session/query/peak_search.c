@@ -220,12 +220,14 @@ static void find_spans(struct peak_search *search)
             next++;
         const uint64_t from = time_buckets_cell_ns(time, cell);
         const uint64_t last = after ? UINT64_MAX : time_buckets_cell_ns(time, cell + 1) - 1;
-        struct kernel_range *before = &search->spans[search->span_count - 1];
+        struct kernel_range *end = search->spans + search->span_count;
         if (search->span_count > 0 &&
-            (before->high + 1 == from || search->span_count == SPANS_KEPT))
-            before->high = last;
-        else
-            search->spans[search->span_count++] = (struct kernel_range){from, last, false};
+            (end[-1].high + 1 == from || search->span_count == SPANS_KEPT)) {
+            end[-1].high = last;
+        } else {
+            *end = (struct kernel_range){from, last, false};
+            search->span_count++;
+        }
     }
 }
 
