@@ -92,7 +92,7 @@ bool follow_run_next(const char *first, const char *ended, const volatile sig_at
     bool good, gone = header.state != TRACE_STATE_EXEC;
     for (int looks = 0;; looks++) {
         good = look_once(&look, first, header.pid, path, status);
-        if (!good || gone || look.same || !look.comes || (interrupted && *interrupted != 0) ||
+        if (!good || gone || look.same || !look.comes || ingest_is_interrupted(interrupted) ||
             (process < 0 && looks == LOOKS_UNSEEN))
             break;
         free(*path);

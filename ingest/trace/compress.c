@@ -130,7 +130,7 @@ static bool put_chunks(struct compress *compress, const volatile sig_atomic_t *i
     const struct trace_slot *slots;
     size_t count = trace_file_slots(compress->file, &slots);
     for (size_t i = 0; i < count; i++) {
-        if (interrupted && *interrupted != 0)
+        if (ingest_is_interrupted(interrupted))
             return ingest_fail(compress->status, INGEST_INTERRUPTED, "interrupted");
         if (!read_chunk(compress, &slots[i]))
             return false;
