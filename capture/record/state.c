@@ -16,8 +16,8 @@ struct recorder_inherited recorder_inherited;
 
 _Static_assert(offsetof(union recorder_page, entering) == 64, "what changes lies apart");
 
-/* Gives the entry points the real functions for what a sample skips, or takes them back. If another
- * thread changes the state meanwhile, the last one to come here finds the last state. */
+/* Gives the entry points the real functions for what a sample skips, or takes them back. Another
+ * thread may change the state at the same time: each thread repeats until the state stays. */
 static void update_skipped(void)
 {
     uint32_t state;

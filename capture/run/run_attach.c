@@ -200,7 +200,8 @@ static void end_child(void *context, const char *trace)
         close(descriptor);
 }
 
-/* Ends the recording in the children that were forked meanwhile. They may fork others before. */
+/* Ends the recording in the children that the process has forked. A child may fork another one
+ * until its own recording ends, so this looks again. */
 static void end_children(const struct attach *attach, const char *trace, time_t started)
 {
     struct family family = {.attach = *attach, .recorded = true};
