@@ -80,3 +80,14 @@ function(mprof_embed target)
   endforeach()
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
+
+# mprof_session_program(NAME ROOMS...): a program that reads sessions. The shared library comes first,
+# so that the linker takes nothing from the rooms of session/ on which ROOMS depend. The program finds
+# it by the distance from its own folder, and without /proc in the folder built in.
+function(mprof_session_program name)
+  target_link_libraries(${name} PRIVATE session_shared mprof_warnings mprof_sanitized ${ARGN})
+  target_link_options(${name} PRIVATE -Wl,--no-as-needed)
+  set_target_properties(${name} PROPERTIES
+    INSTALL_RPATH "$ORIGIN/${MPROF_PRIVATE_DISTANCE};${MPROF_PRIVATE_FULL_FOLDER}")
+  install(TARGETS ${name})
+endfunction()

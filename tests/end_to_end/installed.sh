@@ -24,9 +24,15 @@ mv usr moved && hash -r
 export PATH="$work/moved/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin --force -- ls / >listing.txt || fail "recording by the moved set"
 library=$(dirname "$(find "$work/moved" -name libmprof.so.0)")
-for private in libmprof.so libmprof_sized.so libmprof_operators.so libmprof_python.so mprof_sqlite.so; do
+for private in libmprof.so libmprof_sized.so libmprof_operators.so libmprof_python.so libmprof_session.so mprof_sqlite.so; do
     [ -f "$library/mprof/$private" ] || fail "$private is not installed"
 done
+# No reader of sessions has a second engine in itself.
+for program in mprof-tui mprof-report mprof-export; do
+    readelf -d "moved/bin/$program" | grep -q 'NEEDED.*libmprof_session\.so' || fail "$program does not need the session library"
+    is "$(nm "moved/bin/$program" | grep -c ' T session_open$')" -eq 0 "engines in $program"
+done
+mprof-report ls.db >report.txt || fail "reporting by the moved set"
 # It is only built where the headers of ECL are.
 if [ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] && ! [ -f "$library/mprof/libmprof_ecl.so" ]; then
     fail "libmprof_ecl.so is not installed"

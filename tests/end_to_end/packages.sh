@@ -18,11 +18,8 @@ within() {
 [ -e root/dev/null ] || mknod -m 666 root/dev/null c 1 3 || fail "no /dev/null"
 within yes 'dpkg -i ./*.deb' >install.txt 2>&1 || fail "installing the packages: $(tail -n 20 install.txt)"
 within no '[ ! -e /proc/self ]' || fail "there is a /proc"
-# Programs are at most 1 MiB large. The browser, which has all views and the engine, is not there yet.
-for program in root/usr/bin/mprof-*; do
-    most=1048576
-    [ "${program##*/}" != mprof-tui ] || most=1300000
-    is "$(stat -c %s "$program")" -le $most "bytes of ${program##*/}"
+for program in root/usr/bin/mprof-* root/usr/lib/*/mprof/*.so; do
+    is "$(stat -c %s "$program")" -le 1000000 "bytes of ${program##*/}"
 done
 for proc in yes no; do
     within $proc "
