@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "schemas/column_blocks.h"
+#include "schemas/column_batches.h"
 
 #define SESSION_APPLICATION_ID 0x4d50524f /* "MPRO" */
 #define SESSION_SCHEMA_VERSION 1
 
 #define COLUMN_CHUNK_ROWS 65536u
-#define COLUMN_CHUNK_BLOCKS (COLUMN_CHUNK_ROWS / COLUMN_BLOCK_ROWS)
+#define COLUMN_CHUNK_BATCHES (COLUMN_CHUNK_ROWS / COLUMN_BATCH_ROWS)
 #define COLUMN_PADDING 8u
 #define COLUMN_ID_STRIDE 32
 
@@ -70,22 +70,22 @@ COLUMN_INLINE uint64_t column_get(const uint8_t *data, unsigned width, uint64_t 
     return min + (value & mask);
 }
 
-static inline size_t column_blocks(size_t rows)
+static inline size_t column_batches(size_t rows)
 {
-    return (rows + COLUMN_BLOCK_ROWS - 1) / COLUMN_BLOCK_ROWS;
+    return (rows + COLUMN_BATCH_ROWS - 1) / COLUMN_BATCH_ROWS;
 }
 
-/* Returns the rows of a block of a chunk with `rows` rows. */
-static inline size_t column_block_rows(size_t rows, size_t block)
+/* Returns the rows of a batch of a chunk with `rows` rows. */
+static inline size_t column_batch_rows(size_t rows, size_t batch)
 {
-    const size_t left = rows - block * COLUMN_BLOCK_ROWS;
-    return left < COLUMN_BLOCK_ROWS ? left : COLUMN_BLOCK_ROWS;
+    const size_t left = rows - batch * COLUMN_BATCH_ROWS;
+    return left < COLUMN_BATCH_ROWS ? left : COLUMN_BATCH_ROWS;
 }
 
 /* Returns the most bytes that the data of a chunk can have. */
 static inline size_t column_data_most(size_t rows)
 {
-    return column_blocks(rows) * COLUMN_BLOCK_MOST + COLUMN_PADDING;
+    return column_batches(rows) * COLUMN_BATCH_MOST + COLUMN_PADDING;
 }
 
 /* Tells whether the data of a chunk can have this length. */
@@ -115,41 +115,41 @@ static inline uint64_t column_alloc_ns(uint64_t end_ns, uint64_t life_ns)
 static inline size_t column_pack(uint8_t *data, const uint64_t *values, const uint64_t *life,
                                  size_t rows)
 {
-    const size_t blocks = column_blocks(rows);
-    uint8_t *at = data + blocks * COLUMN_BLOCK_HEAD;
-    uint64_t ends[COLUMN_BLOCK_ROWS];
-    for (size_t block = 0; block < blocks; block++) {
-        const size_t first = block * COLUMN_BLOCK_ROWS, count = column_block_rows(rows, block);
+    const size_t batches = column_batches(rows);
+    uint8_t *at = data + batches * COLUMN_BATCH_HEAD;
+    uint64_t ends[COLUMN_BATCH_ROWS];
+    for (size_t batch = 0; batch < batches; batch++) {
+        const size_t first = batch * COLUMN_BATCH_ROWS, count = column_batch_rows(rows, batch);
         for (size_t i = 0; life && i < count; i++)
             ends[i] = column_end_ns(values[first + i], life[first + i]);
-        at += column_block_put(data + block * COLUMN_BLOCK_HEAD, at, life ? ends : values + first,
+        at += column_batch_put(data + batch * COLUMN_BATCH_HEAD, at, life ? ends : values + first,
                                count, life != NULL);
     }
     memset(at, 0, COLUMN_PADDING);
     return (size_t)(at - data) + COLUMN_PADDING;
 }
 
-/* The places of the blocks in the data of a chunk. */
+/* The places of the batches in the data of a chunk. */
 struct column_places {
-    struct column_block block[COLUMN_CHUNK_BLOCKS];
-    const uint8_t *body[COLUMN_CHUNK_BLOCKS];
+    struct column_batch batch[COLUMN_CHUNK_BATCHES];
+    const uint8_t *body[COLUMN_CHUNK_BATCHES];
 };
 
-/* Finds the blocks of a chunk. Returns false if a head or the length of the data is damaged. */
-static inline bool column_find_blocks(const uint8_t *data, size_t length, size_t rows,
-                                      struct column_places *places)
+/* Finds the batches of a chunk. Returns false if a head or the length of the data is damaged. */
+static inline bool column_find_batches(const uint8_t *data, size_t length, size_t rows,
+                                       struct column_places *places)
 {
-    const size_t blocks = column_blocks(rows);
-    size_t at = blocks * COLUMN_BLOCK_HEAD;
+    const size_t batches = column_batches(rows);
+    size_t at = batches * COLUMN_BATCH_HEAD;
     if (rows > COLUMN_CHUNK_ROWS || length < at)
         return false;
-    for (size_t i = 0; i < blocks; i++) {
-        struct column_block *block = &places->block[i];
-        const size_t count = column_block_rows(rows, i);
+    for (size_t i = 0; i < batches; i++) {
+        struct column_batch *batch = &places->batch[i];
+        const size_t count = column_batch_rows(rows, i);
         places->body[i] = data + at;
-        if (!column_block_get_head(data + i * COLUMN_BLOCK_HEAD, count, block))
+        if (!column_batch_get_head(data + i * COLUMN_BATCH_HEAD, count, batch))
             return false;
-        at += column_block_length(block, count);
+        at += column_batch_length(batch, count);
         if (at > length)
             return false;
     }
@@ -158,18 +158,18 @@ static inline bool column_find_blocks(const uint8_t *data, size_t length, size_t
 
 /*
  * Unpacks what column_pack() has packed. `values` has room for the rows up to the next multiple of
- * COLUMN_BLOCK_ROWS. `life`: the lifetimes if it is the column alloc_ns, otherwise NULL. Returns
+ * COLUMN_BATCH_ROWS. `life`: the lifetimes if it is the column alloc_ns, otherwise NULL. Returns
  * false if the data is damaged.
  */
 static inline bool column_unpack(const uint8_t *data, size_t length, const uint64_t *life,
                                  size_t rows, uint64_t *values)
 {
     struct column_places places;
-    if (!column_find_blocks(data, length, rows, &places))
+    if (!column_find_batches(data, length, rows, &places))
         return false;
-    for (size_t i = 0; i < column_blocks(rows); i++)
-        if (!column_block_get64(&places.block[i], places.body[i], column_block_rows(rows, i), 0,
-                                values + i * COLUMN_BLOCK_ROWS))
+    for (size_t i = 0; i < column_batches(rows); i++)
+        if (!column_batch_get64(&places.batch[i], places.body[i], column_batch_rows(rows, i), 0,
+                                values + i * COLUMN_BATCH_ROWS))
             return false;
     for (size_t row = 0; life && row < rows; row++)
         values[row] = column_alloc_ns(values[row], life[row]);

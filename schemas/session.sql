@@ -384,9 +384,9 @@ CREATE TABLE size_type(           -- the same of each size
 CREATE TABLE slot_sum(            -- sums by time, function, type, size and address: schemas/slots.md
   key TEXT NOT NULL,              -- 'all', 'function', 'type', 'size', 'tile'
   slots INTEGER NOT NULL,         -- of the whole session: 256, 4096, 65536
-  block INTEGER NOT NULL,         -- of 256 slots, from 0
+  part INTEGER NOT NULL,          -- of 256 slots, from 0
   data BLOB NOT NULL,
-  PRIMARY KEY(key, slots, block)
+  PRIMARY KEY(key, slots, part)
 );
 CREATE TABLE tile(                -- mebibytes of addresses in which blocks begin
   id INTEGER PRIMARY KEY,

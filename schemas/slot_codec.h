@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packs and reads the blocks of the table `slot_sum`. schemas/slots.md is normative. Everything is
+ * Packs and reads the parts of the table `slot_sum`. schemas/slots.md is normative. Everything is
  * inline and allocates nothing.
  */
 #ifndef MPROF_SCHEMAS_SLOT_CODEC_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLOT_BLOCK 256u      /* slots in a block */
+#define SLOT_PART 256u       /* slots in a part */
 #define SLOT_LEVELS 3u       /* coarsest first */
 #define SLOT_LEVEL_RATIO 16u /* slots of a level in one slot of the level before */
 #define SLOT_FINEST 65536u   /* slots of the finest level */
@@ -20,7 +20,7 @@
 #define SLOT_NUMBER_MOST 10u
 #define SLOT_CELL_MOST 60u
 
-_Static_assert(SLOT_FINEST == SLOT_BLOCK * SLOT_LEVEL_RATIO * SLOT_LEVEL_RATIO, "three levels");
+_Static_assert(SLOT_FINEST == SLOT_PART * SLOT_LEVEL_RATIO * SLOT_LEVEL_RATIO, "three levels");
 _Static_assert(SLOT_CELL_MOST == 6 * SLOT_NUMBER_MOST, "a key and five numbers");
 
 enum slot_key { SLOT_KEY_ALL, SLOT_KEY_FUNCTION, SLOT_KEY_TYPE, SLOT_KEY_SIZE, SLOT_KEY_TILE };
@@ -36,7 +36,7 @@ struct slot_cell {
 /* Returns the number of slots of a level in the whole session: 256, 4096, 65536. */
 static inline uint64_t slot_level_slots(unsigned level)
 {
-    return level == 0 ? SLOT_BLOCK : level == 1 ? SLOT_BLOCK * SLOT_LEVEL_RATIO : SLOT_FINEST;
+    return level == 0 ? SLOT_PART : level == 1 ? SLOT_PART * SLOT_LEVEL_RATIO : SLOT_FINEST;
 }
 
 /* Returns the length of a slot of the finest level. */
@@ -118,39 +118,39 @@ static inline bool slot_get_cell(struct slot_bytes *bytes, enum slot_key of, str
     return !bytes->failed;
 }
 
-/* The slots of one block. */
-struct slot_block {
+/* The slots of one part. */
+struct slot_part {
     const uint8_t *cells;
-    uint32_t first[SLOT_BLOCK + 1]; /* places of the slots' cells */
+    uint32_t first[SLOT_PART + 1]; /* places of the slots' cells */
 };
 
-/* Finds the slots of a block. False if it is damaged. */
-static inline bool slot_block_open(struct slot_block *block, const void *data, size_t length)
+/* Finds the slots of a part. False if it is damaged. */
+static inline bool slot_part_open(struct slot_part *part, const void *data, size_t length)
 {
     struct slot_bytes bytes = {(const uint8_t *)data, (const uint8_t *)data + length, false};
     uint64_t place = 0;
-    block->cells = NULL;
+    part->cells = NULL;
     if (length > UINT32_MAX)
         return false;
-    for (unsigned i = 0; i < SLOT_BLOCK; i++) {
+    for (unsigned i = 0; i < SLOT_PART; i++) {
         uint64_t here = slot_get_number(&bytes);
-        block->first[i] = (uint32_t)place;
+        part->first[i] = (uint32_t)place;
         if (bytes.failed || here > length)
             return false;
         place += here;
         if (place > length)
             return false;
     }
-    block->first[SLOT_BLOCK] = (uint32_t)place;
-    block->cells = bytes.at;
+    part->first[SLOT_PART] = (uint32_t)place;
+    part->cells = bytes.at;
     return place == (uint64_t)(bytes.end - bytes.at);
 }
 
-/* Returns the cells of slot `slot` of the block, 0 to SLOT_BLOCK - 1, for slot_get_cell(). */
-static inline struct slot_bytes slot_block_cells(const struct slot_block *block, unsigned slot)
+/* Returns the cells of slot `slot` of the part, 0 to SLOT_PART - 1, for slot_get_cell(). */
+static inline struct slot_bytes slot_part_cells(const struct slot_part *part, unsigned slot)
 {
-    return (struct slot_bytes){block->cells + block->first[slot],
-                               block->cells + block->first[slot + 1], false};
+    return (struct slot_bytes){part->cells + part->first[slot], part->cells + part->first[slot + 1],
+                               false};
 }
 
 #endif

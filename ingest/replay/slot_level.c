@@ -9,7 +9,7 @@
 void slot_level_free(struct slot_level *level)
 {
     free(level->bytes);
-    free(level->blocks);
+    free(level->parts);
     free(level->cells);
     *level = (struct slot_level){.of = level->of, .most = level->most};
 }
@@ -24,22 +24,22 @@ bool slot_level_close(struct slot_level *level)
 {
     if (level->cells_size == 0)
         return true;
-    const size_t longest = (size_t)SLOT_BLOCK * SLOT_NUMBER_MOST + level->cells_size;
+    const size_t longest = (size_t)SLOT_PART * SLOT_NUMBER_MOST + level->cells_size;
     if (level->size + longest > level->most) {
         slot_level_give_up(level);
         return true;
     }
     if (!array_reserve(&level->bytes, &level->capacity, level->size + longest, 1) ||
-        !array_reserve(&level->blocks, &level->block_capacity, level->block_count + 1,
-                       sizeof(*level->blocks)))
+        !array_reserve(&level->parts, &level->part_capacity, level->part_count + 1,
+                       sizeof(*level->parts)))
         return false;
     uint8_t *begin = level->bytes + level->size, *at = begin;
-    for (unsigned i = 0; i < SLOT_BLOCK; i++)
+    for (unsigned i = 0; i < SLOT_PART; i++)
         at = slot_put_number(at, level->lengths[i]);
     memcpy(at, level->cells, level->cells_size);
     at += level->cells_size;
-    level->blocks[level->block_count++] =
-        (struct slot_level_block){level->block, level->size, (size_t)(at - begin)};
+    level->parts[level->part_count++] =
+        (struct slot_level_part){level->part, level->size, (size_t)(at - begin)};
     level->size += (size_t)(at - begin);
     level->cells_size = 0;
     memset(level->lengths, 0, sizeof(level->lengths));
@@ -50,15 +50,15 @@ bool slot_level_put(struct slot_level *level, uint64_t slot, const struct slot_c
 {
     if (level->given_up)
         return true;
-    if (level->block != slot / SLOT_BLOCK) {
+    if (level->part != slot / SLOT_PART) {
         if (!slot_level_close(level))
             return false;
-        level->block = (uint32_t)(slot / SLOT_BLOCK);
+        level->part = (uint32_t)(slot / SLOT_PART);
     }
     if (level->given_up || !array_reserve(&level->cells, &level->cells_capacity,
                                           level->cells_size + SLOT_CELL_MOST, 1))
         return level->given_up;
-    uint32_t *length = &level->lengths[slot % SLOT_BLOCK];
+    uint32_t *length = &level->lengths[slot % SLOT_PART];
     if (*length == 0)
         level->next_key = 0;
     uint8_t *begin = level->cells + level->cells_size;
@@ -121,17 +121,17 @@ static bool read_cells(struct cells *cells, enum slot_key of, struct slot_bytes 
     return true;
 }
 
-/* Copies a block into `to`. *changes are those not before it; those of the block are applied. */
-static bool copy_block(struct slot_level *to, struct cells *cells, const struct slot_level *from,
-                       const struct slot_level_block *block, const struct slot_change **changes,
-                       const struct slot_change *end)
+/* Copies a part into `to`. *changes are those not before it; those of the part are applied. */
+static bool copy_part(struct slot_level *to, struct cells *cells, const struct slot_level *from,
+                      const struct slot_level_part *part, const struct slot_change **changes,
+                      const struct slot_change *end)
 {
-    struct slot_block slots;
-    if (!slot_block_open(&slots, from->bytes + block->at, block->length))
+    struct slot_part slots;
+    if (!slot_part_open(&slots, from->bytes + part->at, part->length))
         return false; /* it was made here: never */
-    for (unsigned i = 0; i < SLOT_BLOCK; i++) {
-        const uint64_t slot = (uint64_t)block->block * SLOT_BLOCK + i;
-        if (!read_cells(cells, from->of, slot_block_cells(&slots, i)))
+    for (unsigned i = 0; i < SLOT_PART; i++) {
+        const uint64_t slot = (uint64_t)part->number * SLOT_PART + i;
+        if (!read_cells(cells, from->of, slot_part_cells(&slots, i)))
             return false;
         for (; *changes < end && (*changes)->slot == slot; ++*changes)
             if (!change_cells(cells, *changes))
@@ -152,8 +152,8 @@ bool slot_level_change(struct slot_level *level, const struct slot_change *chang
     struct cells cells = {0};
     const struct slot_change *end = changes + count;
     bool good = true;
-    for (size_t i = 0; good && i < level->block_count; i++)
-        good = copy_block(&changed, &cells, level, &level->blocks[i], &changes, end);
+    for (size_t i = 0; good && i < level->part_count; i++)
+        good = copy_part(&changed, &cells, level, &level->parts[i], &changes, end);
     good = good && slot_level_close(&changed);
     free(cells.rows);
     if (!good) {

@@ -9,8 +9,8 @@
 
 #include "schemas/slot_codec.h"
 
-struct slot_level_block {
-    uint32_t block;
+struct slot_level_part {
+    uint32_t number;
     size_t at, length; /* of its bytes */
 };
 
@@ -19,13 +19,13 @@ struct slot_level {
     enum slot_key of;
     size_t most; /* bytes; with more, the level is given up */
     bool given_up;
-    uint8_t *bytes; /* of closed blocks */
+    uint8_t *bytes; /* of closed parts */
     size_t size, capacity;
-    struct slot_level_block *blocks;
-    size_t block_count, block_capacity;
-    /* The open block. */
-    uint32_t block;
-    uint32_t lengths[SLOT_BLOCK];
+    struct slot_level_part *parts;
+    size_t part_count, part_capacity;
+    /* The open part. */
+    uint32_t part;
+    uint32_t lengths[SLOT_PART];
     uint8_t *cells;
     size_t cells_size, cells_capacity;
     uint64_t next_key;
@@ -34,7 +34,7 @@ struct slot_level {
 /* Adds a cell. Slots come in ascending order, and the keys of a slot, too. False if memory is
  * exhausted. */
 bool slot_level_put(struct slot_level *level, uint64_t slot, const struct slot_cell *cell);
-/* Closes the open block, after the last slot. False if memory is exhausted. */
+/* Closes the open part, after the last slot. False if memory is exhausted. */
 bool slot_level_close(struct slot_level *level);
 /* Leaves the level out and frees its memory. */
 void slot_level_give_up(struct slot_level *level);

@@ -353,19 +353,19 @@ uint64_t slot_sums_slot_ns(const struct slot_sums *sums)
 }
 
 bool slot_sums_next(const struct slot_sums *sums, enum slot_key key, size_t *next,
-                    struct slot_sums_block *block)
+                    struct slot_sums_part *part)
 {
     size_t skip = *next;
     for (unsigned level = 0; level < SLOT_LEVELS; level++) {
         const struct slot_level *coded = &sums->keys[key].coded[level];
-        if (skip < coded->block_count) {
-            const struct slot_level_block *found = &coded->blocks[skip];
-            *block = (struct slot_sums_block){level, found->block, coded->bytes + found->at,
-                                              found->length};
+        if (skip < coded->part_count) {
+            const struct slot_level_part *found = &coded->parts[skip];
+            *part = (struct slot_sums_part){level, found->number, coded->bytes + found->at,
+                                            found->length};
             ++*next;
             return true;
         }
-        skip -= coded->block_count;
+        skip -= coded->part_count;
     }
     return false;
 }
@@ -374,7 +374,7 @@ size_t slot_sums_tiles(const struct slot_sums *sums, const struct slot_sums_tile
 {
     const struct slot_level *coded = sums->keys[SLOT_KEY_TILE].coded;
     *tiles = sums->tiles;
-    return coded[0].block_count != 0 ? sums->tile_count : 0;
+    return coded[0].part_count != 0 ? sums->tile_count : 0;
 }
 
 const char *slot_sums_key_name(enum slot_key key)

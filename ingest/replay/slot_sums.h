@@ -50,9 +50,9 @@ bool slot_sums_rename(struct slot_sums *sums, uint32_t type, uint32_t new_type, 
 bool slot_sums_finish(struct slot_sums *sums, uint64_t allocations);
 
 /* A row of the table slot_sum, or of tile. */
-struct slot_sums_block {
+struct slot_sums_part {
     unsigned level;
-    uint32_t block;
+    uint32_t number;
     const uint8_t *data;
     size_t length;
 };
@@ -62,9 +62,9 @@ struct slot_sums_tile {
 };
 
 uint64_t slot_sums_slot_ns(const struct slot_sums *sums);
-/* Stores the next block of a key. *next is 0 before the first. False after the last. */
+/* Stores the next part of a key. *next is 0 before the first. False after the last. */
 bool slot_sums_next(const struct slot_sums *sums, enum slot_key key, size_t *next,
-                    struct slot_sums_block *block);
+                    struct slot_sums_part *part);
 /* Returns the tiles, with ids from 1. */
 size_t slot_sums_tiles(const struct slot_sums *sums, const struct slot_sums_tile **tiles);
 /* Returns the schema's word: 'all', 'function', … */

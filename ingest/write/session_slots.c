@@ -10,13 +10,13 @@ static bool put(const struct table_sink *sink, enum writer_table table,
 
 static bool put_key(const struct table_sink *sink, const struct slot_sums *sums, enum slot_key key)
 {
-    struct slot_sums_block block;
+    struct slot_sums_part part;
     size_t next = 0;
     bool good = true;
-    while (good && slot_sums_next(sums, key, &next, &block)) {
+    while (good && slot_sums_next(sums, key, &next, &part)) {
         const struct writer_value values[] = {
-            value_text(slot_sums_key_name(key)), value_number(slot_level_slots(block.level)),
-            value_number(block.block), value_blob(block.data, block.length)};
+            value_text(slot_sums_key_name(key)), value_number(slot_level_slots(part.level)),
+            value_number(part.number), value_blob(part.data, part.length)};
         good = put(sink, WRITER_SLOT_SUM, values, sizeof(values));
     }
     return good;
@@ -25,9 +25,9 @@ static bool put_key(const struct table_sink *sink, const struct slot_sums *sums,
 bool session_slots_put(const struct table_sink *sink, const struct slot_sums *sums)
 {
     const struct slot_sums_tile *tiles;
-    struct slot_sums_block block;
+    struct slot_sums_part part;
     size_t first = 0;
-    if (!sums || !slot_sums_next(sums, SLOT_KEY_ALL, &first, &block))
+    if (!sums || !slot_sums_next(sums, SLOT_KEY_ALL, &first, &part))
         return true;
     const struct writer_value length[] = {value_text("slot_ns"),
                                           value_number(slot_sums_slot_ns(sums))};

@@ -15,11 +15,11 @@ unsigned column_view_width(unsigned width)
 
 size_t column_view_length(uint32_t rows, unsigned width)
 {
-    return column_blocks(rows) * COLUMN_BLOCK_ROWS * width + COLUMN_PADDING;
+    return column_batches(rows) * COLUMN_BATCH_ROWS * width + COLUMN_PADDING;
 }
 
 /*
- * subtract32() and subtract64() turn ends into beginnings: they subtract the lifetimes of a block's
+ * subtract32() and subtract64() turn ends into beginnings: they subtract the lifetimes of a batch's
  * rows. A lifetime of 0 is that of a block which was never freed, and nothing is subtracted.
  */
 #define SUBTRACT_OF(name, type, life_type)                                                         \
@@ -58,7 +58,7 @@ size_t column_view_length(uint32_t rows, unsigned width)
 SUBTRACT(subtract32, uint32_t)
 SUBTRACT(subtract64, uint64_t)
 
-/* Stores the low `width` (1 or 2) bytes of the values of a block. */
+/* Stores the low `width` (1 or 2) bytes of the values of a batch. */
 INLINE void store_narrow(const uint32_t *from, unsigned width, size_t rows, uint8_t *to)
 {
     for (size_t i = 0; width == 1 && i < rows; i++)
@@ -69,27 +69,27 @@ INLINE void store_narrow(const uint32_t *from, unsigned width, size_t rows, uint
     }
 }
 
-/* `values` has room for whole blocks, and begins where a malloc() did, so it is aligned. */
+/* `values` has room for whole batches, and begins where a malloc() did, so it is aligned. */
 INLINE bool unpack_body(const uint8_t *data, size_t length, const struct column_view *life,
                         const struct column_view *view, uint8_t *values)
 {
     struct column_places places;
-    uint32_t narrow[COLUMN_BLOCK_ROWS];
-    const size_t blocks = column_blocks(view->rows);
-    bool good = column_find_blocks(data, length, view->rows, &places);
-    for (size_t i = 0; good && i < blocks; i++) {
-        const size_t first = i * COLUMN_BLOCK_ROWS, rows = column_block_rows(view->rows, i);
+    uint32_t narrow[COLUMN_BATCH_ROWS];
+    const size_t batches = column_batches(view->rows);
+    bool good = column_find_batches(data, length, view->rows, &places);
+    for (size_t i = 0; good && i < batches; i++) {
+        const size_t first = i * COLUMN_BATCH_ROWS, rows = column_batch_rows(view->rows, i);
         uint8_t *to = values + first * view->width;
         if (view->width == 8) {
             uint64_t *wide = (void *)to;
-            good = column_block_get64(&places.block[i], places.body[i], rows, -view->min, wide);
+            good = column_batch_get64(&places.batch[i], places.body[i], rows, -view->min, wide);
             if (life)
                 subtract64(wide, life, first, rows);
             continue;
         }
         uint32_t *small = view->width == 4 ? (void *)to : narrow;
         good =
-            column_block_get32(&places.block[i], places.body[i], rows, -(uint32_t)view->min, small);
+            column_batch_get32(&places.batch[i], places.body[i], rows, -(uint32_t)view->min, small);
         if (life)
             subtract32(small, life, first, rows);
         store_narrow(small, view->width, rows, to);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_SIZE = 1 << 16 };
+enum { AREA_SIZE = 1 << 16 };
 
-struct string_block {
-    struct string_block *next;
+struct string_area {
+    struct string_area *next;
     size_t used, size;
     char text[];
 };
@@ -18,26 +18,26 @@ const char *string_pool_add(struct string_pool *pool, const char *text)
     if (!text || text[0] == '\0')
         return "";
     size_t length = strlen(text) + 1;
-    struct string_block *block = pool->blocks;
-    if (!block || block->size - block->used < length) {
-        size_t size = length > BLOCK_SIZE ? length : BLOCK_SIZE;
-        block = malloc(sizeof(*block) + size);
-        if (!block)
+    struct string_area *area = pool->areas;
+    if (!area || area->size - area->used < length) {
+        size_t size = length > AREA_SIZE ? length : AREA_SIZE;
+        area = malloc(sizeof(*area) + size);
+        if (!area)
             return NULL;
-        *block = (struct string_block){.next = pool->blocks, .size = size};
-        pool->blocks = block;
+        *area = (struct string_area){.next = pool->areas, .size = size};
+        pool->areas = area;
     }
-    char *copy = block->text + block->used;
+    char *copy = area->text + area->used;
     memcpy(copy, text, length);
-    block->used += length;
+    area->used += length;
     return copy;
 }
 
 void string_pool_free(struct string_pool *pool)
 {
-    while (pool->blocks) {
-        struct string_block *next = pool->blocks->next;
-        free(pool->blocks);
-        pool->blocks = next;
+    while (pool->areas) {
+        struct string_area *next = pool->areas->next;
+        free(pool->areas);
+        pool->areas = next;
     }
 }

@@ -4,7 +4,7 @@
 #define MPROF_SESSION_DATA_STRING_POOL_H
 
 struct string_pool {
-    struct string_block *blocks;
+    struct string_area *areas;
 };
 
 /* Returns a copy of `text` in the pool: "" for NULL, NULL if memory is exhausted. */

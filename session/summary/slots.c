@@ -9,11 +9,11 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 
-/* The blocks of one level that are loaded. */
+/* The parts of one level that are loaded. */
 struct level {
-    bool present;              /* the session has it */
-    uint32_t first, count;     /* numbers of the blocks that may be asked for */
-    struct slot_block *blocks; /* `cells` NULL: nothing happened */
+    bool present;            /* the session has it */
+    uint32_t first, count;   /* numbers of the parts that may be asked for */
+    struct slot_part *parts; /* `cells` NULL: nothing happened */
     uint8_t **data;
 };
 
@@ -42,13 +42,13 @@ uint64_t slots_length_ns(const struct session *session)
     return length > 0 ? (uint64_t)length : 0;
 }
 
-static bool fail_block(const struct slots *slots, uint64_t level_slots, uint64_t block,
-                       struct session_error *error)
+static bool fail_part(const struct slots *slots, uint64_t level_slots, uint64_t part,
+                      struct session_error *error)
 {
     return session_fail(
         error, 0,
         "%s: slot_sum '%s', %" PRIu64 ", %" PRIu64 " is damaged; run mprof-ingest --rebuild",
-        database_path(slots->session->database), key_name(slots->key), level_slots, block);
+        database_path(slots->session->database), key_name(slots->key), level_slots, part);
 }
 
 struct loading {
@@ -66,7 +66,7 @@ static bool read_level(void *context, const struct database_row *row, struct ses
     return true;
 }
 
-static bool read_block(void *context, const struct database_row *row, struct session_error *error)
+static bool read_part(void *context, const struct database_row *row, struct session_error *error)
 {
     const struct loading *loading = context;
     struct level *level = &loading->slots->levels[loading->level];
@@ -75,38 +75,38 @@ static bool read_block(void *context, const struct database_row *row, struct ses
     size_t length;
     const void *data = database_bytes(row, 1, &length);
     if (place >= level->count || level->data[place])
-        return fail_block(loading->slots, slot_level_slots(loading->level), number, error);
+        return fail_part(loading->slots, slot_level_slots(loading->level), number, error);
     level->data[place] = malloc(length + 1);
     if (!level->data[place])
         return session_fail_memory(error, "the sums by time");
     memcpy(level->data[place], data, length);
-    if (!slot_block_open(&level->blocks[place], level->data[place], length))
-        return fail_block(loading->slots, slot_level_slots(loading->level), number, error);
+    if (!slot_part_open(&level->parts[place], level->data[place], length))
+        return fail_part(loading->slots, slot_level_slots(loading->level), number, error);
     return true;
 }
 
-/* Loads the blocks of a level that hold [from, to), wider by a slot of the level above. */
+/* Loads the parts of a level that hold [from, to), wider by a slot of the level above. */
 static bool load_level(struct slots *slots, unsigned number, uint64_t from, uint64_t to,
                        struct session_error *error)
 {
     struct level *level = &slots->levels[number];
     struct loading loading = {slots, number};
     const uint64_t margin = SLOT_LEVEL_RATIO * width_of(number);
-    const uint64_t per_block = SLOT_BLOCK * width_of(number);
+    const uint64_t per_part = SLOT_PART * width_of(number);
     char sql[200];
     to = to + margin < SLOT_FINEST ? to + margin : SLOT_FINEST;
-    level->first = (uint32_t)((from > margin ? from - margin : 0) / per_block);
-    level->count = (uint32_t)((to - 1) / per_block + 1) - level->first;
-    level->blocks = calloc(level->count, sizeof(*level->blocks));
+    level->first = (uint32_t)((from > margin ? from - margin : 0) / per_part);
+    level->count = (uint32_t)((to - 1) / per_part + 1) - level->first;
+    level->parts = calloc(level->count, sizeof(*level->parts));
     level->data = calloc(level->count, sizeof(*level->data));
-    if (!level->blocks || !level->data)
+    if (!level->parts || !level->data)
         return session_fail_memory(error, "the sums by time");
     snprintf(sql, sizeof(sql),
-             "SELECT block, data FROM slot_sum WHERE key = '%s' AND slots = %" PRIu64
-             " AND block BETWEEN %" PRIu32 " AND %" PRIu32,
+             "SELECT part, data FROM slot_sum WHERE key = '%s' AND slots = %" PRIu64
+             " AND part BETWEEN %" PRIu32 " AND %" PRIu32,
              key_name(slots->key), slot_level_slots(number), level->first,
              level->first + level->count - 1);
-    return database_each(slots->session->database, sql, read_block, &loading, error);
+    return database_each(slots->session->database, sql, read_part, &loading, error);
 }
 
 static bool load(struct slots *slots, uint64_t from, uint64_t to, struct session_error *error)
@@ -152,7 +152,7 @@ void slots_close(struct slots *slots)
         for (uint32_t k = 0; level->data && k < level->count; k++)
             free(level->data[k]);
         free(level->data);
-        free(level->blocks);
+        free(level->parts);
     }
     free(slots);
 }
@@ -170,19 +170,18 @@ static bool visit_slot(const struct slots *slots, unsigned number, uint64_t slot
                        slots_visitor *visit, void *context, struct session_error *error)
 {
     const struct level *level = &slots->levels[number];
-    const uint64_t place = slot / SLOT_BLOCK - level->first;
+    const uint64_t place = slot / SLOT_PART - level->first;
     struct slot_cell cell;
     uint64_t next_key = 0;
-    if (place >= level->count || !level->blocks[place].cells)
+    if (place >= level->count || !level->parts[place].cells)
         return true;
-    struct slot_bytes bytes =
-        slot_block_cells(&level->blocks[place], (unsigned)(slot % SLOT_BLOCK));
+    struct slot_bytes bytes = slot_part_cells(&level->parts[place], (unsigned)(slot % SLOT_PART));
     while (slot_get_cell(&bytes, slots->key, &cell, &next_key)) {
         if (cell.key >= slots->keys)
-            return fail_block(slots, slot_level_slots(number), slot / SLOT_BLOCK, error);
+            return fail_part(slots, slot_level_slots(number), slot / SLOT_PART, error);
         visit(context, &cell);
     }
-    return !bytes.failed || fail_block(slots, slot_level_slots(number), slot / SLOT_BLOCK, error);
+    return !bytes.failed || fail_part(slots, slot_level_slots(number), slot / SLOT_PART, error);
 }
 
 bool slots_each(struct slots *slots, uint64_t from, uint64_t to, slots_visitor *visit,

@@ -71,14 +71,14 @@ static bool room_for_children(struct session_tree *tree, uint32_t count,
                               struct session_error *error)
 {
     uint64_t room = 0;
-    for (unsigned block = 0; block < BLOCKS; block++) {
-        if (!tree->blocks[block] && room < (uint64_t)tree->node_count + count) {
-            tree->blocks[block] =
-                calloc((size_t)1 << (BLOCK_BITS + block), sizeof(*tree->blocks[block]));
-            if (!tree->blocks[block])
+    for (unsigned array = 0; array < ARRAYS; array++) {
+        if (!tree->arrays[array] && room < (uint64_t)tree->node_count + count) {
+            tree->arrays[array] =
+                calloc((size_t)1 << (ARRAY_BITS + array), sizeof(*tree->arrays[array]));
+            if (!tree->arrays[array])
                 return session_fail_memory(error, "the call tree");
         }
-        room += tree->blocks[block] ? UINT64_C(1) << (BLOCK_BITS + block) : 0;
+        room += tree->arrays[array] ? UINT64_C(1) << (ARRAY_BITS + array) : 0;
     }
     return room >= (uint64_t)tree->node_count + count ||
            session_fail(error, 0, "the call tree has too many nodes: filter first");

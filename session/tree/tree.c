@@ -16,9 +16,9 @@ bool tree_go_on(const struct session_tree *tree, size_t i, struct session_error 
 
 struct tree_node *tree_node(const struct session_tree *tree, uint32_t node)
 {
-    const uint32_t from_first = node + (1u << BLOCK_BITS);
-    const unsigned block = 31 - (unsigned)__builtin_clz(from_first) - BLOCK_BITS;
-    return &tree->blocks[block][from_first - (1u << (BLOCK_BITS + block))];
+    const uint32_t from_first = node + (1u << ARRAY_BITS);
+    const unsigned array = 31 - (unsigned)__builtin_clz(from_first) - ARRAY_BITS;
+    return &tree->arrays[array][from_first - (1u << (ARRAY_BITS + array))];
 }
 
 /* ---- sums ------------------------------------------------------------------------------- */
@@ -128,8 +128,8 @@ bool session_tree_short_known(const struct session_tree *tree)
 
 static bool make_root(struct session_tree *tree, struct session_error *error)
 {
-    tree->blocks[0] = calloc(1u << BLOCK_BITS, sizeof(*tree->blocks[0]));
-    if (!tree->blocks[0])
+    tree->arrays[0] = calloc(1u << ARRAY_BITS, sizeof(*tree->arrays[0]));
+    if (!tree->arrays[0])
         return session_fail_memory(error, "the call tree");
     struct tree_node *root = tree_node(tree, 0);
     tree->node_count = 1;
@@ -195,8 +195,8 @@ void session_tree_free(struct session_tree *tree)
 {
     if (!tree || atomic_fetch_sub(&tree->owners, 1) > 1)
         return;
-    for (int i = 0; i < BLOCKS; i++)
-        free(tree->blocks[i]);
+    for (int i = 0; i < ARRAYS; i++)
+        free(tree->arrays[i]);
     components_free(&tree->components);
     selection_free(tree->selection);
     free(tree->rows);

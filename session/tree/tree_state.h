@@ -42,7 +42,7 @@ struct tree_node {
     atomic_bool expanded; /* the children can be read */
 };
 
-enum { BLOCK_BITS = 10, BLOCKS = 22 };
+enum { ARRAY_BITS = 10, ARRAYS = 22 };
 
 struct session_tree {
     atomic_uint owners;
@@ -59,7 +59,7 @@ struct session_tree {
     uint32_t *inside; /* frames inside the call site */
     uint32_t *cursor, *order;
     size_t row_count;
-    struct tree_node *blocks[BLOCKS]; /* block i has 1 << (BLOCK_BITS + i) nodes */
+    struct tree_node *arrays[ARRAYS]; /* array i has 1 << (ARRAY_BITS + i) nodes */
     uint32_t node_count;
     atomic_bool short_known;
     uint32_t *slots; /* by key: child + 1 while children are made; otherwise 0 */

@@ -56,9 +56,9 @@ for key, slots in db.execute('SELECT DISTINCT key, slots FROM slot_sum').fetchal
             sums[column] += count
             sums[column + 1] += size
     live = 0
-    for block, data in db.execute('SELECT block, data FROM slot_sum WHERE key = ? AND slots = ? ORDER BY block', (key, slots)):
+    for part, data in db.execute('SELECT part, data FROM slot_sum WHERE key = ? AND slots = ? ORDER BY part', (key, slots)):
         for slot, number, sums, rise in cells(key, data):
-            slot += 256 * block
+            slot += 256 * part
             expected = tuple(should.pop((slot, number)))
             assert sums == expected, (key, slots, slot, number, sums, expected)
             if key == 'all' and slot * length <= meta['peak_ns'] < (slot + 1) * length:

@@ -152,18 +152,18 @@ static size_t compare_level(const struct expected *expected, const struct slot_s
     const unsigned key = expected->key, level = expected->level;
     const size_t slots = slot_level_slots(level);
     struct slot_cell *left = expected->cells;
-    struct slot_sums_block found;
+    struct slot_sums_part found;
     size_t next = 0, cells = 0, live = 0, last = 0;
     while (slot_sums_next(sums, (enum slot_key)key, &next, &found)) {
-        struct slot_block block;
+        struct slot_part part;
         if (found.level != level)
             continue;
-        assert_true(slot_block_open(&block, found.data, found.length));
-        for (unsigned i = 0; i < SLOT_BLOCK; i++) {
-            struct slot_bytes bytes = slot_block_cells(&block, i);
+        assert_true(slot_part_open(&part, found.data, found.length));
+        for (unsigned i = 0; i < SLOT_PART; i++) {
+            struct slot_bytes bytes = slot_part_cells(&part, i);
             struct slot_cell cell;
             uint64_t next_key = 0;
-            size_t slot = (size_t)found.block * SLOT_BLOCK + i;
+            size_t slot = (size_t)found.number * SLOT_PART + i;
             assert_true(slot < slots && slot >= last);
             last = slot;
             while (slot_get_cell(&bytes, (enum slot_key)key, &cell, &next_key)) {

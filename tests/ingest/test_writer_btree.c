@@ -271,7 +271,7 @@ static void far_batch(void **state)
     struct writer_directory directory = {.data = NULL};
     struct row_batch *batch = calloc(1, sizeof(*batch));
     struct row_batch_chunk chunk;
-    static uint8_t data[COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    static uint8_t data[COLUMN_BATCH_MOST + COLUMN_PADDING];
     assert_non_null(batch);
     batch->first_id = UINT64_C(70000) * COLUMN_CHUNK_ROWS + 1;
     batch->rows = 2;

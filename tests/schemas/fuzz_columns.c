@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ROWS_MOST = 4 * COLUMN_BLOCK_ROWS };
+enum { ROWS_MOST = 4 * COLUMN_BATCH_ROWS };
 
 static uint64_t values[ROWS_MOST], life[ROWS_MOST], again[ROWS_MOST];
 
@@ -18,7 +18,7 @@ static uint64_t values[ROWS_MOST], life[ROWS_MOST], again[ROWS_MOST];
 static void read_data(const uint8_t *data, size_t size, size_t rows)
 {
     struct column_places places;
-    uint32_t low[COLUMN_BLOCK_ROWS];
+    uint32_t low[COLUMN_BATCH_ROWS];
     uint8_t *copy = malloc(size + 1);
     if (!copy)
         abort();
@@ -27,10 +27,10 @@ static void read_data(const uint8_t *data, size_t size, size_t rows)
     if (!exact)
         abort();
     const bool good = column_unpack(exact, size, NULL, rows, again);
-    if (column_find_blocks(exact, size, rows, &places)) {
+    if (column_find_batches(exact, size, rows, &places)) {
         bool all = true;
-        for (size_t i = 0; i < column_blocks(rows); i++)
-            all = column_block_get32(&places.block[i], places.body[i], column_block_rows(rows, i),
+        for (size_t i = 0; i < column_batches(rows); i++)
+            all = column_batch_get32(&places.batch[i], places.body[i], column_batch_rows(rows, i),
                                      0, low) &&
                   all;
         if (all != good)
@@ -44,7 +44,7 @@ static void read_data(const uint8_t *data, size_t size, size_t rows)
 /* Packs values of the width that the bytes give. */
 static void pack_and_read(const uint8_t *data, size_t size, size_t rows, bool times)
 {
-    static uint8_t packed[ROWS_MOST / COLUMN_BLOCK_ROWS * COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    static uint8_t packed[ROWS_MOST / COLUMN_BATCH_ROWS * COLUMN_BATCH_MOST + COLUMN_PADDING];
     const size_t width = 1 + data[0] % 8;
     for (size_t i = 0; i < rows; i++) {
         values[i] = life[i] = 0;

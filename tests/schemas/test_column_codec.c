@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schemas/columns.md: every number of bits, short and long blocks, exceptions, times, damage. */
+/* schemas/columns.md: every number of bits, short and long batches, exceptions, times, damage. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -25,9 +25,9 @@ static uint64_t random_number(void)
  * again. Returns the length. */
 static size_t check(const uint64_t *values, const uint64_t *life, size_t rows)
 {
-    static uint8_t room[3 * COLUMN_BLOCK_MOST + COLUMN_PADDING];
-    static uint64_t again[3 * COLUMN_BLOCK_ROWS];
-    static uint32_t low[COLUMN_BLOCK_ROWS];
+    static uint8_t room[3 * COLUMN_BATCH_MOST + COLUMN_PADDING];
+    static uint64_t again[3 * COLUMN_BATCH_ROWS];
+    static uint32_t low[COLUMN_BATCH_ROWS];
     struct column_places places;
     const size_t length = column_pack(room, values, life, rows);
     assert_true(column_length_possible(length, rows, 1));
@@ -37,10 +37,10 @@ static size_t check(const uint64_t *values, const uint64_t *life, size_t rows)
     assert_true(column_unpack(data, length, life, rows, again));
     assert_memory_equal(again, values, rows * sizeof(*values));
     /* The same modulo 2^32. */
-    assert_true(column_find_blocks(data, length, rows, &places));
-    for (size_t block = 0; block < column_blocks(rows); block++) {
-        const size_t count = column_block_rows(rows, block), first = block * COLUMN_BLOCK_ROWS;
-        assert_true(column_block_get32(&places.block[block], places.body[block], count, 5, low));
+    assert_true(column_find_batches(data, length, rows, &places));
+    for (size_t batch = 0; batch < column_batches(rows); batch++) {
+        const size_t count = column_batch_rows(rows, batch), first = batch * COLUMN_BATCH_ROWS;
+        assert_true(column_batch_get32(&places.batch[batch], places.body[batch], count, 5, low));
         for (size_t i = 0; !life && i < count; i++)
             assert_int_equal(low[i], (uint32_t)(values[first + i] + 5));
     }
@@ -109,8 +109,8 @@ static size_t read_values(const char *text, uint64_t *values)
 static void golden_file(void **state)
 {
     static char line[8192], list[4096], lives[1024], hex[4096];
-    static uint64_t values[COLUMN_BLOCK_ROWS], life[COLUMN_BLOCK_ROWS], again[COLUMN_BLOCK_ROWS];
-    static uint8_t data[COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    static uint64_t values[COLUMN_BATCH_ROWS], life[COLUMN_BATCH_ROWS], again[COLUMN_BATCH_ROWS];
+    static uint8_t data[COLUMN_BATCH_MOST + COLUMN_PADDING];
     char name[64], byte[3];
     unsigned cases = 0;
     (void)state;
@@ -154,8 +154,8 @@ static void width_is_that_of_the_range(void **state)
 /* Damage is found, or gives other values; the sanitizer sees that nothing else is read. */
 static void damage_is_harmless(void **state)
 {
-    static uint64_t values[ROWS_MOST], again[3 * COLUMN_BLOCK_ROWS];
-    static uint8_t room[3 * COLUMN_BLOCK_MOST + COLUMN_PADDING];
+    static uint64_t values[ROWS_MOST], again[3 * COLUMN_BATCH_ROWS];
+    static uint8_t room[3 * COLUMN_BATCH_MOST + COLUMN_PADDING];
     unsigned found = 0;
     (void)state;
     for (size_t i = 0; i < ROWS_MOST; i++)
@@ -165,7 +165,7 @@ static void damage_is_harmless(void **state)
     assert_non_null(data);
     for (int round = 0; round < 3000; round++) {
         memcpy(data, room, length);
-        const size_t places = round % 2 == 0 ? 3 * COLUMN_BLOCK_HEAD : length;
+        const size_t places = round % 2 == 0 ? 3 * COLUMN_BATCH_HEAD : length;
         data[random_number() % places] ^= (uint8_t)(1 << random_number() % 8);
         found += !column_unpack(data, length, NULL, ROWS_MOST, again);
     }

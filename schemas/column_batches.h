@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packs and unpacks the blocks of which a column chunk consists. schemas/columns.md is normative.
+ * Packs and unpacks the batches of which a column chunk consists. schemas/columns.md is normative.
  * Everything is inline and allocates nothing.
  *
- * Most values of a block have the same number of bits, the others are exceptions (Zukowski, Héman,
+ * Most values of a batch have the same number of bits, the others are exceptions (Zukowski, Héman,
  * Nes, Boncz: Super-Scalar RAM-CPU Cache Compression, ICDE 2006). The values lie in 32 lanes, so
  * that loops over the lanes use vectors without being written for any processor (Afroozeh, Boncz:
  * The FastLanes Compression Layout, VLDB 2023).
  */
-#ifndef MPROF_SCHEMAS_COLUMN_BLOCKS_H
-#define MPROF_SCHEMAS_COLUMN_BLOCKS_H
+#ifndef MPROF_SCHEMAS_COLUMN_BATCHES_H
+#define MPROF_SCHEMAS_COLUMN_BATCHES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define COLUMN_BLOCK_ROWS 1024u
+#define COLUMN_BATCH_ROWS 1024u
 #define COLUMN_LANES 32u
-#define COLUMN_BLOCK_HEAD 12u
-/* The most bytes of a block, with its head: 64 bits for each value. */
-#define COLUMN_BLOCK_MOST (COLUMN_BLOCK_HEAD + COLUMN_BLOCK_ROWS * 8u)
+#define COLUMN_BATCH_HEAD 12u
+/* The most bytes of a batch, with its head: 64 bits for each value. */
+#define COLUMN_BATCH_MOST (COLUMN_BATCH_HEAD + COLUMN_BATCH_ROWS * 8u)
 
 /* One word of each lane. */
 #define COLUMN_LANE_BYTES ((size_t)COLUMN_LANES * 4)
@@ -28,8 +28,8 @@
 /* Loops must be compiled for the processor of the function that calls them. */
 #define COLUMN_INLINE static inline __attribute__((always_inline))
 
-/* The head of a block. */
-struct column_block {
+/* The head of a batch. */
+struct column_batch {
     uint64_t base;
     unsigned bits;            /* of each value in the lanes, 0 to 64 */
     unsigned shift;           /* low bits that are 0 in each value and not stored, 0 to 63 */
@@ -56,35 +56,35 @@ static inline size_t column_planes_length(unsigned bits, size_t rows)
     return column_plane_length(low, rows) + column_plane_length(bits - low, rows);
 }
 
-/* Returns the bytes of a block of `rows` rows after its head. */
-static inline size_t column_block_length(const struct column_block *block, size_t rows)
+/* Returns the bytes of a batch of `rows` rows after its head. */
+static inline size_t column_batch_length(const struct column_batch *batch, size_t rows)
 {
-    return column_planes_length(block->bits, rows) +
-           (size_t)block->exceptions * (2 + block->exception_bytes);
+    return column_planes_length(batch->bits, rows) +
+           (size_t)batch->exceptions * (2 + batch->exception_bytes);
 }
 
-static inline void column_block_put_head(uint8_t *head, const struct column_block *block)
+static inline void column_batch_put_head(uint8_t *head, const struct column_batch *batch)
 {
-    const uint32_t facts = block->bits | block->shift << 7 | (uint32_t)block->delta << 13 |
-                           block->exception_bytes << 14 | block->exceptions << 18;
-    memcpy(head, &block->base, 8);
+    const uint32_t facts = batch->bits | batch->shift << 7 | (uint32_t)batch->delta << 13 |
+                           batch->exception_bytes << 14 | batch->exceptions << 18;
+    memcpy(head, &batch->base, 8);
     memcpy(head + 8, &facts, 4);
 }
 
 /* Reads a head. Returns false if it is damaged. */
-static inline bool column_block_get_head(const uint8_t *head, size_t rows,
-                                         struct column_block *block)
+static inline bool column_batch_get_head(const uint8_t *head, size_t rows,
+                                         struct column_batch *batch)
 {
     uint32_t facts;
-    memcpy(&block->base, head, 8);
+    memcpy(&batch->base, head, 8);
     memcpy(&facts, head + 8, 4);
-    block->bits = facts & 127;
-    block->shift = facts >> 7 & 63;
-    block->delta = (facts >> 13 & 1) != 0;
-    block->exception_bytes = facts >> 14 & 15;
-    block->exceptions = facts >> 18;
-    return block->bits <= 64 && block->exception_bytes <= 8 && block->exceptions <= rows &&
-           (block->exceptions == 0 || block->bits < 64);
+    batch->bits = facts & 127;
+    batch->shift = facts >> 7 & 63;
+    batch->delta = (facts >> 13 & 1) != 0;
+    batch->exception_bytes = facts >> 14 & 15;
+    batch->exceptions = facts >> 18;
+    return batch->bits <= 64 && batch->exception_bytes <= 8 && batch->exceptions <= rows &&
+           (batch->exceptions == 0 || batch->bits < 64);
 }
 
 /* ---- packing ---- */
@@ -112,18 +112,18 @@ static inline size_t column_plane_put(uint8_t *data, const uint32_t *values, uns
     return column_plane_length(bits, rows);
 }
 
-/* Chooses shift, bits and exceptions for the values above the base, so that the block is short. */
-static inline void column_block_plan(struct column_block *block, const uint64_t *values,
+/* Chooses shift, bits and exceptions for the values above the base, so that the batch is short. */
+static inline void column_batch_plan(struct column_batch *batch, const uint64_t *values,
                                      size_t rows)
 {
     uint16_t count[2][65] = {{0}};
     uint64_t all = 0;
     for (size_t i = 0; i < rows; i++)
         all |= values[i];
-    block->shift = all == 0 ? 0 : (unsigned)__builtin_ctzll(all);
+    batch->shift = all == 0 ? 0 : (unsigned)__builtin_ctzll(all);
     for (size_t i = 0; i < rows; i++)
-        count[i % 2][column_bits(values[i] >> block->shift)]++;
-    const unsigned top = column_bits(all >> block->shift);
+        count[i % 2][column_bits(values[i] >> batch->shift)]++;
+    const unsigned top = column_bits(all >> batch->shift);
     size_t best = SIZE_MAX;
     unsigned exceptions = 0;
     for (unsigned bits = top + 1; bits-- > 0;) {
@@ -131,65 +131,65 @@ static inline void column_block_plan(struct column_block *block, const uint64_t 
         const size_t length = column_planes_length(bits, rows) + (size_t)exceptions * (2 + bytes);
         if (length < best) {
             best = length;
-            block->bits = bits;
-            block->exceptions = exceptions;
-            block->exception_bytes = bytes;
+            batch->bits = bits;
+            batch->exceptions = exceptions;
+            batch->exception_bytes = bytes;
         }
         exceptions += (unsigned)count[0][bits] + count[1][bits];
     }
 }
 
-/* Writes the lanes and the exceptions of a planned block. Returns the length. */
-static inline size_t column_block_put_body(uint8_t *body, const struct column_block *block,
+/* Writes the lanes and the exceptions of a planned batch. Returns the length. */
+static inline size_t column_batch_put_body(uint8_t *body, const struct column_batch *batch,
                                            const uint64_t *values, size_t rows)
 {
-    uint32_t parts[COLUMN_BLOCK_ROWS] = {0};
-    const unsigned low = block->bits < 32 ? block->bits : 32;
-    memset(body, 0, column_planes_length(block->bits, rows));
+    uint32_t parts[COLUMN_BATCH_ROWS] = {0};
+    const unsigned low = batch->bits < 32 ? batch->bits : 32;
+    memset(body, 0, column_planes_length(batch->bits, rows));
     for (size_t i = 0; i < rows; i++)
-        parts[i] = (uint32_t)(values[i] >> block->shift);
+        parts[i] = (uint32_t)(values[i] >> batch->shift);
     uint8_t *at = body + column_plane_put(body, parts, low, rows);
-    if (block->bits > 32) {
+    if (batch->bits > 32) {
         for (size_t i = 0; i < rows; i++)
-            parts[i] = (uint32_t)(values[i] >> block->shift >> 32);
-        at += column_plane_put(at, parts, block->bits - 32, rows);
+            parts[i] = (uint32_t)(values[i] >> batch->shift >> 32);
+        at += column_plane_put(at, parts, batch->bits - 32, rows);
     }
-    uint8_t *upper = at + (size_t)block->exceptions * 2;
-    for (size_t i = 0; block->exceptions > 0 && i < rows; i++) {
-        const uint64_t rest = values[i] >> block->shift >> block->bits;
+    uint8_t *upper = at + (size_t)batch->exceptions * 2;
+    for (size_t i = 0; batch->exceptions > 0 && i < rows; i++) {
+        const uint64_t rest = values[i] >> batch->shift >> batch->bits;
         if (rest == 0)
             continue;
         *at++ = (uint8_t)i;
         *at++ = (uint8_t)(i >> 8);
-        for (unsigned byte = 0; byte < block->exception_bytes; byte++)
+        for (unsigned byte = 0; byte < batch->exception_bytes; byte++)
             *upper++ = (uint8_t)(rest >> (8 * byte));
     }
     return (size_t)(upper - body);
 }
 
 /*
- * Packs a block of 1 to COLUMN_BLOCK_ROWS values. `rising`: the values mostly ascend, so it may be
+ * Packs a batch of 1 to COLUMN_BATCH_ROWS values. `rising`: the values mostly ascend, so it may be
  * shorter to store their differences. Returns the length of the body.
  */
-static inline size_t column_block_put(uint8_t *head, uint8_t *body, const uint64_t *values,
+static inline size_t column_batch_put(uint8_t *head, uint8_t *body, const uint64_t *values,
                                       size_t rows, bool rising)
 {
-    uint64_t above[COLUMN_BLOCK_ROWS], steps[COLUMN_BLOCK_ROWS];
-    struct column_block plain = {.base = values[0]}, delta = {.base = values[0], .delta = true};
+    uint64_t above[COLUMN_BATCH_ROWS], steps[COLUMN_BATCH_ROWS];
+    struct column_batch plain = {.base = values[0]}, delta = {.base = values[0], .delta = true};
     for (size_t i = 1; i < rows; i++)
         plain.base = values[i] < plain.base ? values[i] : plain.base;
     for (size_t i = 0; i < rows; i++)
         above[i] = values[i] - plain.base;
-    column_block_plan(&plain, above, rows);
+    column_batch_plan(&plain, above, rows);
     if (rising) {
         steps[0] = 0;
         for (size_t i = 1; i < rows; i++)
             steps[i] = values[i] - values[i - 1];
-        column_block_plan(&delta, steps, rows);
-        rising = column_block_length(&delta, rows) < column_block_length(&plain, rows);
+        column_batch_plan(&delta, steps, rows);
+        rising = column_batch_length(&delta, rows) < column_batch_length(&plain, rows);
     }
-    column_block_put_head(head, rising ? &delta : &plain);
-    return column_block_put_body(body, rising ? &delta : &plain, rising ? steps : above, rows);
+    column_batch_put_head(head, rising ? &delta : &plain);
+    return column_batch_put_body(body, rising ? &delta : &plain, rising ? steps : above, rows);
 }
 
 /* ---- unpacking ---- */
@@ -259,9 +259,9 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
  * NAME_plane() stores the values of a plane of `bits` (1 to 32), shifted to the left by `up`, plus
  * `add`, for the rows up to the next multiple of COLUMN_LANES.
  *
- * column_block_NAME() unpacks a block whose head is good. Its body has column_block_length() bytes,
+ * column_batch_NAME() unpacks a batch whose head is good. Its body has column_batch_length() bytes,
  * and eight more bytes after it can be read. It stores the values plus `add`. `values` has room
- * for COLUMN_BLOCK_ROWS. Returns false if the block is damaged.
+ * for COLUMN_BATCH_ROWS. Returns false if the batch is damaged.
  */
 #define COLUMN_UNPACK(type, name)                                                                  \
     typedef type column_##name##_value;                                                            \
@@ -286,35 +286,35 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
                             add;                                                                   \
         }                                                                                          \
     }                                                                                              \
-    COLUMN_INLINE bool column_block_##name(const struct column_block *block, const uint8_t *body,  \
+    COLUMN_INLINE bool column_batch_##name(const struct column_batch *batch, const uint8_t *body,  \
                                            size_t rows, type add, column_##name##_value *values)   \
     {                                                                                              \
-        const unsigned type_bits = sizeof(type) * 8, low = block->bits < 32 ? block->bits : 32;    \
-        const uint8_t *places = body + column_planes_length(block->bits, rows);                    \
-        const uint8_t *rest = places + (size_t)block->exceptions * 2;                              \
-        const type base = (type)(block->base + add), first = block->delta ? 0 : base;              \
+        const unsigned type_bits = sizeof(type) * 8, low = batch->bits < 32 ? batch->bits : 32;    \
+        const uint8_t *places = body + column_planes_length(batch->bits, rows);                    \
+        const uint8_t *rest = places + (size_t)batch->exceptions * 2;                              \
+        const type base = (type)(batch->base + add), first = batch->delta ? 0 : base;              \
         bool good = true;                                                                          \
-        if (low > 0 && block->shift < type_bits)                                                   \
-            column_##name##_plane(body, low, block->shift, rows, first, values);                   \
+        if (low > 0 && batch->shift < type_bits)                                                   \
+            column_##name##_plane(body, low, batch->shift, rows, first, values);                   \
         else                                                                                       \
             for (size_t i = 0; i < rows; i++)                                                      \
                 values[i] = first;                                                                 \
-        if (type_bits > 32 && block->bits > 32 && block->shift < 32) {                             \
-            type upper[COLUMN_BLOCK_ROWS];                                                         \
-            column_##name##_plane(body + column_plane_length(32, rows), block->bits - 32,          \
-                                  (block->shift + 32) % type_bits, rows, 0, upper);                \
+        if (type_bits > 32 && batch->bits > 32 && batch->shift < 32) {                             \
+            type upper[COLUMN_BATCH_ROWS];                                                         \
+            column_##name##_plane(body + column_plane_length(32, rows), batch->bits - 32,          \
+                                  (batch->shift + 32) % type_bits, rows, 0, upper);                \
             for (size_t i = 0; i < rows; i++)                                                      \
                 values[i] += upper[i];                                                             \
         }                                                                                          \
-        for (size_t i = 0; i < block->exceptions; i++) {                                           \
+        for (size_t i = 0; i < batch->exceptions; i++) {                                           \
             const size_t row = (size_t)places[i * 2] | (size_t)places[i * 2 + 1] << 8;             \
             good = good && row < rows;                                                             \
-            values[row % COLUMN_BLOCK_ROWS] +=                                                     \
-                (type)(column_exception(rest, block->exception_bytes, i)                           \
-                       << block->bits << block->shift);                                            \
+            values[row % COLUMN_BATCH_ROWS] +=                                                     \
+                (type)(column_exception(rest, batch->exception_bytes, i)                           \
+                       << batch->bits << batch->shift);                                            \
         }                                                                                          \
-        if (block->delta) {                                                                        \
-            memset(values + rows, 0, (COLUMN_BLOCK_ROWS - rows) * sizeof(*values));                \
+        if (batch->delta) {                                                                        \
+            memset(values + rows, 0, (COLUMN_BATCH_ROWS - rows) * sizeof(*values));                \
             column_##name##_sums(values, rows, base);                                              \
         }                                                                                          \
         return good;                                                                               \
