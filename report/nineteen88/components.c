@@ -61,8 +61,8 @@ static void visit(struct search *search, uint32_t root)
     }
 }
 
-bool components_find(const struct graph_edge *edges, size_t edge_count, uint32_t nodes,
-                     uint32_t *component, uint32_t *count)
+bool graph_components_find(const struct graph_edge *edges, size_t edge_count, uint32_t nodes,
+                           uint32_t *component, uint32_t *count)
 {
     const size_t room = (size_t)nodes + 1;
     struct search search = {.edges = edges,

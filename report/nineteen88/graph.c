@@ -114,8 +114,8 @@ static bool make_cycles(struct graph *graph)
     uint32_t *members = calloc((size_t)graph->function_count + 1, sizeof(*members));
     uint32_t number = 0;
     bool good = component && members &&
-                components_find(graph->edges, graph->edge_count, graph->function_count, component,
-                                &graph->component_count);
+                graph_components_find(graph->edges, graph->edge_count, graph->function_count,
+                                      component, &graph->component_count);
     graph->cycle_of =
         good ? calloc((size_t)graph->component_count + 1, sizeof(*graph->cycle_of)) : NULL;
     good = graph->cycle_of != NULL;
