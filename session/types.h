@@ -54,19 +54,23 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
 const char *session_type_confidence(const struct session *session, uint32_t type);
 
 /*
- * Stacks and sizes whose blocks have no known type, with the names that would fit. Candidates are
- * no answer: none of them may be right.
+ * Blocks of one size that have no known type and that one function allocates, with the names that
+ * would fit. None of the names may be right.
  */
 struct session_type_candidates {
-    uint32_t stack;
+    uint32_t function; /* of the call site; 0: none known */
     uint64_t size;
+    char *stacks; /* a test of the filter language for their stacks: "stack in (2..4, 7)" */
     uint64_t allocations, bytes, live_bytes, at_peak_bytes;
     char names[240]; /* in order of their position, ", " between them, "…" at the end if cut */
     size_t name_count;
 };
-/* Stores them, the most bytes first: the caller frees them. Returns false with `error` set. */
+/* Stores them, the most bytes first: selection_candidates_free frees them. Returns false with
+ * `error` set. */
 bool selection_candidates(struct selection *selection, struct session_type_candidates **rows,
                           size_t *count, struct session_error *error);
+/* Frees them; NULL is allowed. */
+void selection_candidates_free(struct session_type_candidates *rows, size_t count);
 
 /* Returns the bytes of an object of `size` that no member covers, 0 if there are no members. If
  * `gaps` is not NULL, stores the bytes before each member that nothing covers. */

@@ -119,11 +119,10 @@ static bool print_candidates(struct selection *selection)
     if (!selection_candidates(selection, &rows, &count, &error))
         return false;
     for (size_t i = 0; i < count; i++)
-        printf("%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-               "\t%zu\n",
-               rows[i].stack, rows[i].size, rows[i].allocations, rows[i].bytes, rows[i].live_bytes,
+        printf("%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%zu\n",
+               rows[i].stacks, rows[i].size, rows[i].allocations, rows[i].bytes, rows[i].live_bytes,
                rows[i].at_peak_bytes, rows[i].name_count);
-    free(rows);
+    selection_candidates_free(rows, count);
     return true;
 }
 

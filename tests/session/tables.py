@@ -207,15 +207,30 @@ def course_rows(rows):
                *(sum(row["bytes"] for row in members if live_at(row, ns)) for ns in points)]
 
 
+def stacks_test(stacks):
+    """The test of the filter language that names these stacks."""
+    known = sorted(stack for stack in stacks if stack)
+    ranges = []
+    for stack in known:
+        if ranges and ranges[-1][1] == stack - 1:
+            ranges[-1][1] = stack
+        else:
+            ranges.append([stack, stack])
+    listed = "stack in (" + ", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges) + ")"
+    return listed if len(known) == len(stacks) else f"(stack is null or {listed})" if known else "stack is null"
+
+
 def candidate_rows(rows):
-    names = collections.Counter()
-    for row in database.execute("SELECT * FROM type_candidate"):
-        names[row["stack_id"], row["size"]] += 1
-    for place, members in by(rows, lambda row: (row["stack_id"], row["size"])).items():
-        members = [row for row in members if row["type_id"] == 0]
-        if place in names and members:
-            _, live, _, peak = sums(members)
-            yield [*place, total(members, "blocks"), total(members, "bytes"), live, peak, names[place]]
+    names = collections.defaultdict(list)
+    for row in database.execute("SELECT * FROM type_candidate ORDER BY position"):
+        names[row["stack_id"], row["size"]].append(row["name"])
+    function = dict(database.execute("SELECT id, function_id FROM stack"))
+    joined = by([row for row in rows if row["type_id"] == 0 and (row["stack_id"], row["size"]) in names],
+                lambda row: (function.get(row["stack_id"]), row["size"], tuple(names[row["stack_id"], row["size"]])))
+    for (_, size, fitting), members in joined.items():
+        _, live, _, peak = sums(members)
+        yield [stacks_test({row["stack_id"] for row in members}), size, total(members, "blocks"),
+               total(members, "bytes"), live, peak, len(fitting)]
 
 
 def size_rows(rows):

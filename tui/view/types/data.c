@@ -107,7 +107,8 @@ static bool run_candidates(struct session *session, struct selection *selection,
 
 static void clear_candidates(void *context)
 {
-    free(((struct type_candidates_data *)context)->rows);
+    struct type_candidates_data *data = context;
+    selection_candidates_free(data->rows, data->count);
 }
 
 const struct session_type_sums *types_selected(const struct types *types)

@@ -60,6 +60,7 @@ enum candidate_column {
     CANDIDATE_COUNT,
     CANDIDATE_SIZE,
     CANDIDATE_LIVE,
+    CANDIDATE_FUNCTION,
     CANDIDATE_NAMES,
     CANDIDATE_COLUMNS
 };
@@ -69,6 +70,10 @@ static const struct table_column candidate_columns[CANDIDATE_COLUMNS] = {
     [CANDIDATE_COUNT] = {.title = "count", .width = 6, .least_width = 40},
     [CANDIDATE_SIZE] = {.title = "size", .width = 6, .least_width = 50},
     [CANDIDATE_LIVE] = {.title = "live", .width = 6, .least_width = 60},
+    [CANDIDATE_FUNCTION] = {.title = "allocated by",
+                            .text = true,
+                            .least_width = 90,
+                            .cut = TABLE_CUT_NAME},
     [CANDIDATE_NAMES] = {.title = "would fit, none is known to be right",
                          .text = true,
                          .keep = true},
@@ -77,15 +82,24 @@ static const struct table_column candidate_columns[CANDIDATE_COLUMNS] = {
 static uint64_t candidate_value(const struct session_type_candidates *row, size_t column)
 {
     const uint64_t values[] = {row->bytes, row->allocations, row->size, row->live_bytes};
-    return column < CANDIDATE_NAMES ? values[column] : 0;
+    return column < CANDIDATE_FUNCTION ? values[column] : 0;
+}
+
+static const char *candidate_text(const struct types *types,
+                                  const struct session_type_candidates *row, size_t column)
+{
+    if (column == CANDIDATE_NAMES)
+        return row->names;
+    return row->function ? session_function_name(types->session, row->function)
+                         : "no call site known";
 }
 
 static void candidate_cell(void *context, size_t row, size_t column, struct table_cell *cell)
 {
     const struct types *types = context;
     const struct session_type_candidates *shown = &types->candidates->rows[row];
-    if (column == CANDIDATE_NAMES) {
-        cell->name = shown->names;
+    if (column >= CANDIDATE_FUNCTION) {
+        cell->name = candidate_text(types, shown, column);
         return;
     }
     cell->is_number = true;
@@ -100,20 +114,29 @@ static uint64_t candidate_key(void *context, size_t row)
 {
     const struct types *types = context;
     const struct session_type_candidates *shown = &types->candidates->rows[row];
-    return (uint64_t)shown->stack << 32 ^ shown->size;
+    uint64_t names = 0; /* rows of one function and size differ by their names */
+    for (const char *at = shown->names; *at; at++)
+        names = names * 31 + (unsigned char)*at;
+    return (uint64_t)shown->function << 32 ^ shown->size ^ names << 16;
 }
 
 static int compare_candidates(const void *left, const void *right, void *context)
 {
     const struct session_type_candidates *a = left, *b = right;
-    const struct table *table = context;
+    const struct types *types = context;
+    const struct table *table = &types->pair.side;
     const uint64_t x = candidate_value(a, table->sort), y = candidate_value(b, table->sort);
     int order = x < y ? -1 : x > y;
-    if (table->sort == CANDIDATE_NAMES)
-        order = strcmp(a->names, b->names);
+    if (table->sort >= CANDIDATE_FUNCTION)
+        order =
+            strcmp(candidate_text(types, a, table->sort), candidate_text(types, b, table->sort));
     if (order != 0)
         return table->descending ? -order : order;
-    return a->stack < b->stack ? -1 : a->stack > b->stack;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return strcmp(a->names, b->names);
 }
 
 /* ---- all -------------------------------------------------------------------------------- */
@@ -143,7 +166,7 @@ void types_pane_sort(struct types *types)
     if (types_shows_candidates(types)) {
         if (types->candidates && types->candidates->count > 1)
             qsort_r(types->candidates->rows, types->candidates->count,
-                    sizeof(*types->candidates->rows), compare_candidates, &types->pair.side);
+                    sizeof(*types->candidates->rows), compare_candidates, types);
     } else if (types->pane != TYPE_MEMBERS_PANE) {
         breakdown_sort(&types->breakdown, &types->pair.side);
     }

@@ -55,12 +55,14 @@ static void list_part(const struct types *types, struct exploration *exploration
         if (!types->candidates || place >= types->candidates->count)
             return;
         const struct session_type_candidates *row = &types->candidates->rows[place];
-        char stack[32] = "stack is null";
-        if (row->stack != 0)
-            snprintf(stack, sizeof(stack), "stack == %" PRIu32, row->stack);
-        snprintf(step, sizeof(step), "where type is null and %s and size == %" PRIu64, stack,
-                 row->size);
-        exploration_list(exploration, step);
+        char *where;
+        if (asprintf(&where, "where type is null and size == %" PRIu64 " and %s", row->size,
+                     row->stacks) < 0) {
+            exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
+            return;
+        }
+        exploration_list(exploration, where);
+        free(where);
     } else if (types->pane == TYPE_MEMBERS_PANE) {
         list_type(types, exploration);
     } else {
