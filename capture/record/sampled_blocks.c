@@ -41,7 +41,8 @@ static uint32_t begin_bucket(_Atomic uint32_t *of_hash)
  * NULL, or begins it. */
 static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place, bool begin)
 {
-    uint64_t hash = sampled_blocks_hash(place ? address ^ UINT64_C(0xd6e8feb86659fd93) : address);
+    uint64_t hash =
+        (place ? address ^ UINT64_C(0xd6e8feb86659fd93) : address) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 29;
     hash *= UINT64_C(0xc2b2ae3d27d4eb4f);
     _Atomic uint32_t *of_hash = &buckets[(hash >> 40) % BUCKETS];
@@ -65,7 +66,7 @@ static _Atomic uint64_t *blocks_slot(uint64_t address, uint64_t content)
 
 static void blocks_count(uint64_t address, bool more)
 {
-    _Atomic uint8_t *count = &sampled_blocks_filter[sampled_blocks_hash(address) >> 48];
+    _Atomic uint8_t *count = &sampled_blocks_filter[sampled_blocks_place(address)];
     uint8_t seen = atomic_load(count), next;
     do {
         if (seen == FILTER_FULL || (!more && seen == 0))

@@ -10,13 +10,16 @@
  * hashing. No search ends early, so a slot that becomes free needs no mark. Buckets lie in the
  * order of their first use, so that few blocks touch few pages: the first touch of each page costs
  * more than all else that a sampled block does here. Almost every free is of a block that was not
- * taken. A filter of counters, small enough for the processor's cache, finds that out first.
+ * taken. A filter of counters, small enough for the processor's cache, finds that out first. Blocks
+ * that lie near each other have near counters: a program uses a few pages at a time, and their
+ * counters are all that its frees bring into the cache.
  */
 #ifndef MPROF_CAPTURE_RECORD_SAMPLED_BLOCKS_H
 #define MPROF_CAPTURE_RECORD_SAMPLED_BLOCKS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "capture/record/live_blocks.h"
@@ -26,13 +29,14 @@
 #define SAMPLED_BLOCKS_SLOTS (UINT64_C(1) << 21)
 #define SAMPLED_BLOCKS_FILTER 65536u
 
-/* The number of taken blocks under each hash. A count of 255 stays. */
+/* The number of taken blocks for each place of the filter. A count of 255 stays. */
 extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER]
     __attribute__((visibility("hidden")));
 
-static inline uint64_t sampled_blocks_hash(uint64_t address)
+/* Returns the block's place in the filter. Each place stands for 64 bytes of every 4 MiB. */
+static inline size_t sampled_blocks_place(uint64_t address)
 {
-    return address * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(address >> 6) % SAMPLED_BLOCKS_FILTER;
 }
 
 /* Returns false if there is no memory. */
@@ -55,9 +59,10 @@ bool sampled_blocks_has(uint64_t address);
 /* Tells by the filter alone whether the block may be there. */
 static inline bool sampled_blocks_may_have(uint64_t address)
 {
-    const uint64_t at = sampled_blocks_hash(address) >> 48;
     return __builtin_expect(
-        atomic_load_explicit(&sampled_blocks_filter[at], memory_order_relaxed) != 0, 0);
+        atomic_load_explicit(&sampled_blocks_filter[sampled_blocks_place(address)],
+                             memory_order_relaxed) != 0,
+        0);
 }
 
 /* Removes the block. Returns false if it was not there. */
