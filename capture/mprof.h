@@ -89,6 +89,7 @@ struct mprof_api {
     void (*collected)(mprof_arena arena, void *address);
     void (*collection)(mprof_runtime runtime, int begin);
     void (*type_kind)(mprof_arena arena, void *address, mprof_kind kind);
+    int (*arena_skips)(mprof_arena arena, void *address, size_t size);
 };
 
 #if defined(MPROF_IMPLEMENTATION) /* the recorder itself */
@@ -117,6 +118,7 @@ void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_
 void mprof_collected(mprof_arena arena, void *address);
 void mprof_collection(mprof_runtime runtime, int begin);
 void mprof_type_kind(mprof_arena arena, void *address, mprof_kind kind);
+int mprof_arena_skips(mprof_arena arena, void *address, size_t size);
 
 #else
 
@@ -332,6 +334,17 @@ MPROF_INLINE mprof_kind mprof_kind_create(mprof_runtime runtime, const char *nam
     return MPROF_HAS(kind_create) ? mprof_api_pointer->kind_create(runtime, name) : 0;
 }
 
+/*
+ * Tells whether a sample leaves out the block of `size` bytes that the arena has given out at
+ * `address`. If it returns 1, the block is dealt with: call neither mprof_arena_alloc_kind() nor
+ * mprof_arena_alloc(), and no function for its end. If it returns 0, call them as usual. For
+ * runtimes that have work of their own for each block that is recorded.
+ */
+MPROF_INLINE int mprof_arena_skips(mprof_arena arena, void *address, size_t size)
+{
+    return MPROF_HAS(arena_skips) ? mprof_api_pointer->arena_skips(arena, address, size) : 0;
+}
+
 /* Does what mprof_arena_alloc() does, for a block whose type is known. Its `count` objects are of
  * that kind. */
 MPROF_INLINE void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size,
@@ -344,7 +357,8 @@ MPROF_INLINE void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_
 }
 
 /* Records that a garbage collector has taken the block back. Call it before the address is given
- * out again. It differs from mprof_arena_free() in that no function of the program freed it. */
+ * out again. It differs from mprof_arena_free() in that no function of the program freed it.
+ * `address` NULL: tells only that this collection is one of the arena. */
 MPROF_INLINE void mprof_collected(mprof_arena arena, void *address)
 {
     if (MPROF_HAS(collected))

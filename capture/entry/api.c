@@ -85,6 +85,7 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .collected = mprof_collected,
     .collection = mprof_collection,
     .type_kind = mprof_type_kind,
+    .arena_skips = mprof_arena_skips,
 };
 
 /* Binds the notes between `at` and `end`. Each has a head of three words, then name and descriptor,

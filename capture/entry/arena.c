@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records the program's own allocators: mprof_arena_create(), mprof_arena_alloc() and so on.
+ * Records the program's own allocators: mprof_arena_create(), mprof_arena_realloc() and so on. The
+ * calls that programs make most come from arena_blocks.c.
  *
  * A forked child writes a trace of its own and has to name its parent's arenas there again. So a
  * table keeps the arenas in use, each with the trace that last named it. Each number is given out
@@ -10,8 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define MPROF_IMPLEMENTATION
-#include "capture/mprof.h"
+#include "capture/entry/arena.h"
 
 #include "capture/entry/arena_sample.h"
 #include "capture/entry/collector.h"
@@ -286,19 +286,7 @@ static void put_free(struct thread *thread, mprof_arena arena, void *address, bo
                                                  (uintptr_t)address, collected));
 }
 
-ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count)
-{
-    struct thread *thread =
-        arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
-    if (!thread)
-        return;
-    if (should_record(thread, FRAME, arena, address, size))
-        put_block(thread, FRAME, arena, NULL, address, size, count, 0);
-    recorder_leave();
-}
-
-ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_t count,
-                                        mprof_kind kind)
+void arena_allocate(mprof_arena arena, void *address, size_t size, size_t count, mprof_kind kind)
 {
     struct thread *thread =
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
@@ -309,8 +297,7 @@ ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t
     recorder_leave();
 }
 
-/* Notes whose collection takes blocks of the arena, for the traces of a rotation. */
-static void note_collector(mprof_arena arena)
+void arena_note_collector(mprof_arena arena)
 {
     struct arena_slot *slot = find_slot(arena);
     const uint32_t runtime = runtime_that_collects();
@@ -338,20 +325,20 @@ static void end_block(const void *frame, mprof_arena arena, void *address, bool 
     struct thread *thread = arena && address ? recorder_enter(frame, RECORDER_ARENA_END) : NULL;
     if (!thread)
         return;
-    if (collected && sample_mean != 0)
-        note_collector(arena);
     if (was_recorded(arena, address))
         put_free(thread, arena, address, collected);
     recorder_leave();
 }
 
-ENTRY_POINT void mprof_arena_free(mprof_arena arena, void *address)
+void arena_free(mprof_arena arena, void *address)
 {
     end_block(FRAME, arena, address, false);
 }
 
-ENTRY_POINT void mprof_collected(mprof_arena arena, void *address)
+void arena_collect(mprof_arena arena, void *address)
 {
+    if (sample_mean != 0)
+        arena_note_collector(arena);
     end_block(FRAME, arena, address, true);
 }
 

@@ -10,7 +10,7 @@ work=$PWD/header_documented.work
 rm -rf "$work" && mkdir -p "$work" || exit 1
 
 # Users call the functions that the recorder defines, on one line each.
-printf '#include "%s"\n' "$header" | gcc -DMPROF_IMPLEMENTATION -E -P - | tr -s ' \n' ' ' | grep -oE '(void|mprof_(arena|runtime|kind)) (set_)?mprof_[a-z_]+\([^;{]*\);' |
+printf '#include "%s"\n' "$header" | gcc -DMPROF_IMPLEMENTATION -E -P - | tr -s ' \n' ' ' | grep -oE '(void|int|mprof_(arena|runtime|kind)) (set_)?mprof_[a-z_]+\([^;{]*\);' |
     sort >"$work/declared"
 sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/s/^\.B \(.*;\)$/\1/p' "$page" | sort >"$work/synopsis"
 diff "$work/declared" "$work/synopsis" || complain "the synopsis of $page (>) is not what $header declares (<)"
@@ -26,7 +26,7 @@ complaints=$(MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l "$page" 2>&1 >/dev/nul
 
 cmake --install "$MPROF_BUILD" --prefix "$work/usr" >"$work/install.txt" || complain "cmake --install failed"
 while read -r name; do
-    MANPATH=$work/usr/share/man MANWIDTH=80 LC_ALL=C.UTF-8 man -P cat 3 "$name" 2>"$work/man.txt" | grep -qE "(void|mprof_(arena|runtime|kind)) $name" ||
+    MANPATH=$work/usr/share/man MANWIDTH=80 LC_ALL=C.UTF-8 man -P cat 3 "$name" 2>"$work/man.txt" | grep -qE "(void|int|mprof_(arena|runtime|kind)) $name" ||
         complain "man 3 $name shows nothing of $name: $(cat "$work/man.txt")"
 done <"$work/names"
 exit $failed

@@ -237,6 +237,7 @@ static void runtime_calls(void)
         KEEPS(runtime = mprof_runtime_create("runtime", &calls, pool));
     if (!kind)
         KEEPS(kind = mprof_kind_create(runtime, "kind"));
+    KEEPS((void)mprof_arena_skips(arena, pool, sizeof(pool)));
     KEEPS(mprof_arena_alloc_kind(arena, pool, sizeof(pool), 1, kind));
     KEEPS(free(malloc(10)));
     KEEPS(mprof_type_kind(arena, pool, kind));
