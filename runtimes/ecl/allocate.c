@@ -23,7 +23,7 @@ static _Thread_local struct {
     volatile uintptr_t frame; /* of the function of ECL that has not reached the collector yet */
     volatile size_t size;     /* what it asked for; 0: nothing */
     void *volatile last;      /* the block that the collector's function has recorded */
-} thread;
+} thread __attribute__((tls_model("initial-exec")));
 
 /* Tells whether a function of ECL that is recorded calls this one. */
 static inline bool is_inner(uintptr_t frame)

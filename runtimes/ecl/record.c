@@ -87,6 +87,7 @@ static void on_event(GC_EventType event)
     cl_env_ptr env = record_hold();
     if (event == GC_EVENT_PRE_STOP_WORLD) {
         mprof_collection(collector.runtime, 1);
+        mprof_collected(record.arena, NULL); /* a sample may have none of its dead blocks */
     } else {
         collector.page = 0;
         blocks_sweep(is_dead, end_block);

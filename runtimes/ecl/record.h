@@ -71,7 +71,8 @@ static inline void record_release(cl_env_ptr env)
 static inline __attribute__((always_inline)) void record_block(void *block, size_t size,
                                                                unsigned kind)
 {
-    if (!atomic_load_explicit(&record.on, memory_order_acquire))
+    if (!atomic_load_explicit(&record.on, memory_order_acquire) ||
+        mprof_arena_skips(record.arena, block, size))
         return;
     cl_env_ptr env = record_hold();
     if (!blocks_add((uintptr_t)block))
