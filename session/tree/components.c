@@ -10,30 +10,78 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/group/code_map.h"
+#include "session/scan/scan.h"
 #include "session/tree/tree_state.h"
 
 enum { SEEN_BITS = 14 };
 
-/* The edges that were met, as caller << 32 | callee. */
+/* What the rows of one thread have: the edges, as caller << 32 | callee, and the functions. */
 struct graph {
     uint32_t functions;
     struct code_map edges;
     uint64_t seen[1 << SEEN_BITS]; /* some of them, so that most are not looked for again */
-    uint32_t *met;                 /* by function: 1 and more in the order of meeting; 0: not met */
-    uint32_t met_count;
+    uint64_t *met;   /* by function: the first place where it was met; UINT64_MAX: nowhere */
     bool *recursive; /* by function: calls itself */
+    uint64_t place;  /* the next one: a row, and the number of functions met in it */
     uint32_t caller; /* of the row that is walked; UINT32_MAX: none yet */
     bool failed;
 };
+
+/* The graphs of all threads. The first one becomes that of all rows. */
+struct graphs {
+    const struct session_tree *tree;
+    struct graph *each[SCAN_THREADS_MAX]; /* NULL: not needed yet */
+    bool failed[SCAN_THREADS_MAX];
+};
+
+static void graph_free(struct graph *graph)
+{
+    if (!graph)
+        return;
+    code_map_free(&graph->edges);
+    free(graph->met);
+    free(graph->recursive);
+    free(graph);
+}
+
+static struct graph *graph_new(uint32_t functions)
+{
+    struct graph *graph = calloc(1, sizeof(*graph));
+    if (!graph)
+        return NULL;
+    graph->functions = functions;
+    graph->met = malloc(functions * sizeof(*graph->met));
+    graph->recursive = calloc(functions, sizeof(*graph->recursive));
+    if (!graph->met || !graph->recursive) {
+        graph_free(graph);
+        return NULL;
+    }
+    memset(graph->met, 0xff, functions * sizeof(*graph->met));
+    memset(graph->seen, 0xff, sizeof(graph->seen));
+    return graph;
+}
+
+static void graphs_free(struct graphs *graphs)
+{
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        graph_free(graphs->each[i]);
+}
+
+static void add_edge(struct graph *graph, uint64_t edge)
+{
+    uint32_t number;
+    if (!code_map_add(&graph->edges, (struct code){edge, 0}, CODE_NONE - 1, &number))
+        graph->failed = true;
+}
 
 static void meet(void *context, uint32_t function)
 {
     struct graph *graph = context;
     const uint32_t caller = graph->caller;
-    uint32_t number;
+    const uint64_t place = graph->place++;
     graph->caller = function;
-    if (graph->met[function] == 0)
-        graph->met[function] = ++graph->met_count;
+    if (place < graph->met[function])
+        graph->met[function] = place;
     if (caller == UINT32_MAX)
         return;
     if (caller == function) {
@@ -45,8 +93,49 @@ static void meet(void *context, uint32_t function)
     if (*seen == edge)
         return;
     *seen = edge;
-    if (!code_map_add(&graph->edges, (struct code){edge, 0}, CODE_NONE - 1, &number))
-        graph->failed = true;
+    add_edge(graph, edge);
+}
+
+static void walk_rows(void *context, size_t thread, uint32_t first, uint32_t end)
+{
+    struct graphs *graphs = context;
+    const struct session_tree *tree = graphs->tree;
+    struct graph *graph = graphs->each[thread];
+    if (!graph)
+        graph = graphs->each[thread] = graph_new(tree->session->names.function_count);
+    for (uint32_t row = first; graph && row < end && !graph->failed; row++) {
+        graph->caller = UINT32_MAX;
+        graph->place = (uint64_t)row << 32;
+        path_each_function(tree, row, meet, graph);
+    }
+    if (!graph || graph->failed)
+        graphs->failed[thread] = true;
+}
+
+/* Adds what the rows of another thread have. */
+static void add_graph(struct graph *graph, const struct graph *other)
+{
+    for (size_t i = 0; i < other->edges.count; i++)
+        add_edge(graph, other->edges.codes[i].low);
+    for (uint32_t i = 0; i < graph->functions; i++) {
+        if (other->met[i] < graph->met[i])
+            graph->met[i] = other->met[i];
+        graph->recursive[i] |= other->recursive[i];
+    }
+}
+
+/* Walks all rows. The first graph has the result. */
+static bool walk(struct session_tree *tree, struct graphs *graphs, struct session_error *error)
+{
+    if (!tree_each_part(tree, (uint32_t)tree->row_count, walk_rows, graphs, error))
+        return false;
+    bool failed = graphs->failed[0];
+    for (size_t i = 1; i < SCAN_THREADS_MAX; i++) {
+        failed = failed || graphs->failed[i];
+        if (graphs->each[i] && !failed)
+            add_graph(graphs->each[0], graphs->each[i]);
+    }
+    return (!failed && !graphs->each[0]->failed) || session_fail_memory(error, "the call tree");
 }
 
 /* ---- components ---- */
@@ -161,7 +250,8 @@ static bool find(const struct graph *graph, uint32_t *component, uint32_t *count
 /* ---- members ---- */
 
 struct member {
-    uint32_t component, met, function;
+    uint64_t met;
+    uint32_t component, function;
 };
 
 static int compare_members(const void *left, const void *right)
@@ -184,7 +274,7 @@ static bool list_members(const struct graph *graph, struct components *component
     components->recursive = calloc(components->count, sizeof(*components->recursive));
     const bool good = members && components->first && components->members && components->recursive;
     for (uint32_t i = 0; good && i < functions; i++)
-        members[i] = (struct member){components->of_function[i], graph->met[i], i};
+        members[i] = (struct member){graph->met[i], components->of_function[i], i};
     if (good)
         qsort(members, functions, sizeof(*members), compare_members);
     for (uint32_t i = 0; good && i < functions; i++) {
@@ -197,50 +287,26 @@ static bool list_members(const struct graph *graph, struct components *component
     return good;
 }
 
-static bool walk(struct session_tree *tree, struct graph *graph, struct session_error *error)
-{
-    for (uint32_t row = 0; row < tree->row_count && !graph->failed; row++) {
-        graph->caller = UINT32_MAX;
-        path_each_function(tree, row, meet, graph);
-        if (!tree_go_on(tree, row, error))
-            return false;
-    }
-    return !graph->failed || session_fail_memory(error, "the call tree");
-}
-
 bool components_find(struct session_tree *tree, struct session_error *error)
 {
     struct components *components = &tree->components;
     const uint32_t functions = tree->session->names.function_count;
-    struct graph *graph = calloc(1, sizeof(*graph));
+    struct graphs graphs = {.tree = tree, .each = {graph_new(functions)}};
     components->of_function = calloc(functions, sizeof(*components->of_function));
-    bool good = graph && components->of_function;
-    if (good) {
-        graph->functions = functions;
-        graph->met = calloc(functions, sizeof(*graph->met));
-        graph->recursive = calloc(functions, sizeof(*graph->recursive));
-        memset(graph->seen, 0xff, sizeof(graph->seen));
-        good = graph->met && graph->recursive;
-    }
-    if (!good) {
-        session_fail_memory(error, "the call tree");
-    } else if (tree->options.fold) {
-        good = walk(tree, graph, error);
-        if (good && !find(graph, components->of_function, &components->count))
+    bool good =
+        (graphs.each[0] && components->of_function) || session_fail_memory(error, "the call tree");
+    if (good && tree->options.fold) {
+        good = walk(tree, &graphs, error);
+        if (good && !find(graphs.each[0], components->of_function, &components->count))
             good = session_fail_memory(error, "the call tree");
-    } else {
+    } else if (good) {
         for (uint32_t i = 0; i < functions; i++)
             components->of_function[i] = i;
         components->count = functions;
     }
-    if (good && !list_members(graph, components))
+    if (good && !list_members(graphs.each[0], components))
         good = session_fail_memory(error, "the call tree");
-    if (graph) {
-        code_map_free(&graph->edges);
-        free(graph->met);
-        free(graph->recursive);
-    }
-    free(graph);
+    graphs_free(&graphs);
     return good;
 }
 

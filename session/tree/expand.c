@@ -43,25 +43,36 @@ static void close(struct expanding *expanding)
     free(expanding->sizes);
 }
 
+/* Follows the paths of some rows of the node to its children. */
+static void follow_paths(void *context, size_t thread, uint32_t first, uint32_t end)
+{
+    struct expanding *expanding = context;
+    const struct session_tree *tree = expanding->tree;
+    (void)thread;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t row = tree->order[expanding->node->first_row + i];
+        expanding->rows[i] = row;
+        expanding->cursors[i] = tree->cursor[row];
+        expanding->keys[i] = path_next(tree, row, &expanding->cursors[i]);
+    }
+}
+
 /* Finds the children and the rows of each. */
 static bool find_children(struct expanding *expanding, struct session_error *error)
 {
     struct session_tree *tree = expanding->tree;
-    const struct tree_node *node = expanding->node;
-    for (uint32_t i = 0; i < node->row_count; i++) {
-        const uint32_t row = tree->order[node->first_row + i];
-        expanding->rows[i] = row;
-        expanding->cursors[i] = tree->cursor[row];
-        const uint32_t key = path_next(tree, row, &expanding->cursors[i]);
-        expanding->keys[i] = key;
-        if (key != PATH_END && tree->slots[key] == 0) {
+    const uint32_t rows = expanding->node->row_count;
+    if (!tree_each_part(tree, rows, follow_paths, expanding, error))
+        return false;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t key = expanding->keys[i];
+        if (key == PATH_END)
+            continue;
+        if (tree->slots[key] == 0) {
             expanding->found[expanding->count] = key;
             tree->slots[key] = ++expanding->count;
         }
-        if (key != PATH_END)
-            expanding->sizes[tree->slots[key] - 1]++;
-        if (!tree_go_on(tree, i, error))
-            return false;
+        expanding->sizes[tree->slots[key] - 1]++;
     }
     return true;
 }

@@ -110,21 +110,31 @@ static bool is_visible(const struct session_tree *tree, enum path_rule rule, uin
     }
 }
 
-void path_find_rules(struct session_tree *tree)
+static void find_rule(struct session_tree *tree, uint32_t row)
 {
-    for (uint32_t row = 0; row < tree->row_count; row++) {
-        tree->inside[row] = frames_inside(tree, row);
-        const struct span span = span_of(tree, row);
-        uint8_t rule = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
-        for (uint32_t i = 0; rule != PATH_ALL && rule != PATH_OWN && i < span.count; i++) {
-            const uint32_t function = function_at(tree, &span, i);
-            if (is_visible(tree, PATH_OWN, function))
-                rule = PATH_OWN;
-            else if (is_visible(tree, PATH_RUNTIME, function))
-                rule = PATH_RUNTIME;
-        }
-        tree->rules[row] = span.count == 0 ? PATH_NO_STACK : rule;
+    tree->inside[row] = frames_inside(tree, row);
+    const struct span span = span_of(tree, row);
+    uint8_t rule = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
+    for (uint32_t i = 0; rule != PATH_ALL && rule != PATH_OWN && i < span.count; i++) {
+        const uint32_t function = function_at(tree, &span, i);
+        if (is_visible(tree, PATH_OWN, function))
+            rule = PATH_OWN;
+        else if (is_visible(tree, PATH_RUNTIME, function))
+            rule = PATH_RUNTIME;
     }
+    tree->rules[row] = span.count == 0 ? PATH_NO_STACK : rule;
+}
+
+static void find_rules(void *tree, size_t thread, uint32_t first, uint32_t end)
+{
+    (void)thread;
+    for (uint32_t row = first; row < end; row++)
+        find_rule(tree, row);
+}
+
+bool path_find_rules(struct session_tree *tree, struct session_error *error)
+{
+    return tree_each_part(tree, (uint32_t)tree->row_count, find_rules, tree, error);
 }
 
 void path_each_function(const struct session_tree *tree, uint32_t row,

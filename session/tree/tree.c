@@ -157,8 +157,7 @@ static bool make(struct session_tree *tree, struct session_error *error)
         !stacks_frames(&tree->session->stacks, error) ||
         (tree->options.hide_libraries && !user_classes(tree->session, &tree->classes, error)))
         return false;
-    path_find_rules(tree);
-    if (!components_find(tree, error))
+    if (!path_find_rules(tree, error) || !components_find(tree, error))
         return false;
     tree->slots = calloc(path_keys(tree), sizeof(*tree->slots));
     if (!tree->slots)

@@ -74,8 +74,8 @@ struct session_tree {
 
 /* Returns the number of different keys. */
 uint32_t path_keys(const struct session_tree *tree);
-/* Finds the call site and the rule of each row. */
-void path_find_rules(struct session_tree *tree);
+/* Finds the call site and the rule of each row. Returns false with `error` set. */
+bool path_find_rules(struct session_tree *tree, struct session_error *error);
 /* Returns the key of the next node of a row's path and moves the cursor, which begins at 0.
  * PATH_END: there is none. */
 uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *cursor);
@@ -101,5 +101,15 @@ struct tree_node *tree_node(const struct session_tree *tree, uint32_t node);
 void tree_add_row(const struct session_tree *tree, uint32_t row, struct tree_node *node);
 /* Looks now and then if the question is cancelled. */
 bool tree_go_on(const struct session_tree *tree, size_t i, struct session_error *error);
+
+/* ---- parts.c ---- */
+
+/* Works on the numbers from `first` to `end` - 1. `thread` is less than scan_threads(), and no
+ * other thread has the same. */
+typedef void tree_part_work(void *context, size_t thread, uint32_t first, uint32_t end);
+/* Parts the numbers from 0 to `count` - 1, and works on the parts on all cores. Returns false with
+ * `error` set if the question is cancelled. */
+bool tree_each_part(const struct session_tree *tree, uint32_t count, tree_part_work *work,
+                    void *context, struct session_error *error);
 
 #endif

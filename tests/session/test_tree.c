@@ -25,18 +25,23 @@ static struct session *session;
 static struct session_error error;
 static struct selection *all;
 
-static void open_fixture(uint64_t seed, const char *sql)
+static void open_stacks(uint64_t seed, uint32_t stacks, const char *sql)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.seed = seed;
-    options.allocations = 4000;
-    options.stacks = 120;
+    options.allocations = 4000 > 2 * stacks ? 4000 : 2 * stacks;
+    options.stacks = stacks;
     assert_true(fixture_write(PATH, &options));
     assert_true(!sql || fixture_sql(PATH, sql));
     session = session_open(PATH, &error);
     all = session ? selection_new(session, "all", &error) : NULL;
     if (!all)
         fail_msg("%s", error.message);
+}
+
+static void open_fixture(uint64_t seed, const char *sql)
+{
+    open_stacks(seed, 120, sql);
 }
 
 static void close_fixture(void)
@@ -220,6 +225,42 @@ static void test_paths(void **state)
     close_fixture();
 }
 
+/* Several threads make the tree that one makes. */
+static void test_threads(void **state)
+{
+    (void)state;
+    size_t nodes = 0;
+    open_stacks(19, 30000, NULL);
+    for (int flags = 0; flags < 8; flags++) {
+        const struct session_tree_options options = {.bottom_up = (flags & 1) != 0,
+                                                     .fold = (flags & 2) != 0,
+                                                     .hide_libraries = (flags & 4) != 0};
+        const struct session_tree_order order = {TREE_BYTES, true};
+        struct walk walks[2] = {{.count = 0}, {.count = 0}};
+        struct session_tree *trees[2];
+        for (int i = 0; i < 2; i++) {
+            scan_use_threads(session, i == 0 ? 1 : 5);
+            trees[i] = tree_of(options);
+            walk_below(trees[i], &order, 0, &walks[i]);
+        }
+        nodes += walks[0].count;
+        assert_int_equal(walks[0].count, walks[1].count);
+        for (size_t i = 0; i < walks[0].count; i++) {
+            const uint32_t one = walks[0].nodes[i], several = walks[1].nodes[i];
+            assert_same_path(trees[0], one, trees[1], several);
+            assert_memory_equal(&session_tree_node(trees[0], one)->sums,
+                                &session_tree_node(trees[1], several)->sums,
+                                sizeof(struct session_tree_sums));
+        }
+        for (int i = 0; i < 2; i++) {
+            free(walks[i].nodes);
+            session_tree_free(trees[i]);
+        }
+    }
+    assert_true(nodes > 10000);
+    close_fixture();
+}
+
 /* The hottest path of own code is the one of own code, however much lies outside it. */
 static void test_hottest_own_code(void **state)
 {
@@ -384,10 +425,15 @@ static void tells_what_is_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search),    cmocka_unit_test(test_search_within),
-        cmocka_unit_test(test_paths),     cmocka_unit_test(test_hottest_own_code),
-        cmocka_unit_test(test_sampled),   cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(tells_what_is_self),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_search_within),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_hottest_own_code),
+        cmocka_unit_test(test_sampled),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(tells_what_is_self),
         cmocka_unit_test(follows_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
