@@ -104,6 +104,11 @@ enum session_job_state session_job_poll(struct session_job *job, struct session_
 /* Waits until the job has ended, at most `timeout_ms` (-1: without end). Returns the state. */
 enum session_job_state session_job_wait(struct session_job *job, int timeout_ms);
 
+/* Returns a descriptor, the same for all engines of the process. It becomes readable when a job
+ * gets an estimate or ends. Read 8 bytes then, and look at the jobs. Returns -1 if the system gives
+ * none. */
+int session_jobs_descriptor(void);
+
 /* Returns the exact answer of a job that is DONE; of a running one its estimate, if it has one;
  * otherwise NULL. An estimate stays valid beside the exact answer. */
 const struct session_answer *session_job_answer(struct session_job *job);

@@ -9,6 +9,7 @@
 
 #include "cli/say.h"
 #include "cli/tui_options.h"
+#include "session/jobs.h"
 #include "session/session.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/config.h"
@@ -402,7 +403,7 @@ static void loop(struct terminal *terminal, struct browser *browser, struct grid
         browser_render(browser, grid);
         terminal_show(terminal, grid);
     } while (!browser_finished(browser) &&
-             terminal_wait(terminal, browser_patience(browser), &event));
+             terminal_wait(terminal, browser_patience(browser), session_jobs_descriptor(), &event));
 }
 
 static int run_terminal(struct arguments *arguments)

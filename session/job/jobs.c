@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 #include "session/data/error.h"
@@ -37,10 +38,26 @@ struct session_jobs {
     bool stopping;
 };
 
+static pthread_once_t descriptor_once = PTHREAD_ONCE_INIT;
+static int descriptor = -1;
+
+static void open_descriptor(void)
+{
+    descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+int session_jobs_descriptor(void)
+{
+    pthread_once(&descriptor_once, open_descriptor);
+    return descriptor;
+}
+
 /* Wakes the callers that wait, with the lock held. */
 static void tell(struct session_jobs *jobs)
 {
     pthread_cond_broadcast(&jobs->ended);
+    if (session_jobs_descriptor() >= 0)
+        eventfd_write(descriptor, 1);
 }
 
 static void unlink_job(struct session_job *job)

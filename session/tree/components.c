@@ -15,7 +15,7 @@
 
 enum { SEEN_BITS = 14 };
 
-/* What the rows of one thread have: the edges, as caller << 32 | callee, and the functions. */
+/* The edges in the rows of one thread, as caller << 32 | callee, and the functions. */
 struct graph {
     uint32_t functions;
     struct code_map edges;

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <poll.h>
 #include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -303,6 +305,29 @@ static void an_estimate_comes_first(void **state)
     assert_true(fixture_sql(path, "DELETE FROM sample_chunk"));
 }
 
+/* Each answer makes the descriptor readable, and nothing else does. */
+static void the_descriptor_wakes(void **state)
+{
+    (void)state;
+    struct pollfd waits = {.fd = session_jobs_descriptor(), .events = POLLIN};
+    eventfd_t count;
+    assert_true(waits.fd >= 0);
+    eventfd_read(waits.fd, &count); /* what earlier tests have left */
+    assert_int_equal(poll(&waits, 1, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        struct session_job *job =
+            ask(&(struct session_question){.kind = SESSION_ASK_SELECTION, .text = "all"});
+        do {
+            assert_int_equal(poll(&waits, 1, -1), 1);
+            assert_int_equal(eventfd_read(waits.fd, &count), 0);
+        } while (session_job_poll(job, NULL) == SESSION_JOB_RUNNING); /* an estimate */
+        assert_int_equal(session_job_poll(job, NULL), SESSION_JOB_DONE);
+        eventfd_read(waits.fd, &count); /* it may have ended after an estimate was read */
+        assert_int_equal(poll(&waits, 1, 0), 0);
+        session_job_free(job);
+    }
+}
+
 static void errors_are_those_of_blocking_calls(void **state)
 {
     (void)state;
@@ -528,6 +553,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(estimates_of_a_sample_equal_blocking_ones, open_both,
                                         close_both),
         cmocka_unit_test_setup_teardown(an_estimate_comes_first, open_both, close_both),
+        cmocka_unit_test_setup_teardown(the_descriptor_wakes, open_both, close_both),
         cmocka_unit_test_setup_teardown(errors_are_those_of_blocking_calls, open_both, close_both),
         cmocka_unit_test_setup_teardown(a_newer_question_of_a_kind_cancels_the_older, open_both,
                                         close_both),

@@ -128,7 +128,7 @@ void browser_search(struct browser *browser, const char *text)
 /* ---- answers and newer states ----------------------------------------------------------- */
 
 enum {
-    ANSWER_MS = 15,      /* between two looks for answers */
+    PROGRESS_MS = 100,   /* between two looks at how far an answer is */
     WRITING_MS = 200,    /* between two looks at a session that is being written */
     RENEWAL_LEAST = 100, /* ms between two looks for a newer state of the session */
     RENEWAL_SHARE = 2    /* a newer state that takes t ms is looked for again after this times t */
@@ -138,7 +138,7 @@ int browser_patience(const struct browser *browser)
 {
     const struct exploration *exploration = &browser->exploration;
     if (exploration_waits(exploration))
-        return ANSWER_MS;
+        return PROGRESS_MS;
     if (browser->writing)
         return WRITING_MS;
     int64_t next = session_recording(exploration->session) && !browser->paused ? browser->renewal_ms

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -450,11 +451,14 @@ bool terminal_pending(const struct terminal *terminal)
 
 /*
  * Reads what curses has kept, or else waits for input. Returns as get_wch() does, and 1 when the
- * time has passed. No resize is missed: its signal only comes in the wait.
+ * time has passed or the counter has counted. No resize is missed: its signal only comes in the
+ * wait.
  */
-static int wait_for_code(int milliseconds, wint_t *code)
+static int wait_for_code(int milliseconds, int counter, wint_t *code)
 {
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct pollfd inputs[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                               {.fd = counter, .events = POLLIN}};
+    eventfd_t counted;
     const struct timespec limit = {.tv_sec = milliseconds / 1000,
                                    .tv_nsec = milliseconds % 1000 * 1000000L};
     sigset_t resize, before;
@@ -465,8 +469,12 @@ static int wait_for_code(int milliseconds, wint_t *code)
     timeout(0);
     int result = get_wch(code);
     if (result == ERR)
-        ready = ppoll(&input, 1, milliseconds < 0 ? NULL : &limit, &before);
+        ready = ppoll(inputs, 2, milliseconds < 0 ? NULL : &limit, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    if (inputs[1].revents) {
+        eventfd_read(counter, &counted);
+        ready = inputs[0].revents ? 1 : 0;
+    }
     if (result != ERR || ready == 0)
         return ready == 0 ? 1 : result;
     /* The signal may have been a resize, which curses reports as a key. */
@@ -496,11 +504,11 @@ static uint32_t read_sequence(void)
     return KEYCODE_UNKNOWN;
 }
 
-bool terminal_wait(struct terminal *terminal, int milliseconds, struct event *event)
+bool terminal_wait(struct terminal *terminal, int milliseconds, int counter, struct event *event)
 {
     wint_t code;
     *event = (struct event){.kind = EVENT_NONE};
-    const int result = wait_for_code(milliseconds, &code);
+    const int result = wait_for_code(milliseconds, counter, &code);
     if (result == ERR)
         return (errno == EINTR || errno == EAGAIN) && isatty(STDIN_FILENO);
     if (result == 1) {
