@@ -50,7 +50,8 @@ for i in "${!names[@]}"; do
     printf '%-24s %10.0f %10.0f\n' "${names[i]}" "${least[i]}" "$(jq -n "${least[i]} - ${least[0]}")"
 done
 
-# A program that makes nothing but small objects: processor time of the whole process.
+# ECL: processor time of whole processes. One makes nothing but small objects, the other is a compiler
+# in Lisp, which also computes.
 command -v ecl >/dev/null && [ -e "$MPROF_BUILD/lib/libmprof_ecl.so" ] || exit 0
 cd "$work"
 cat >small.lisp <<'LISP'
@@ -61,28 +62,40 @@ cat >small.lisp <<'LISP'
 (defun run (times)
   (dotimes (i times) (chain 10000)))
 LISP
-ecl --norc --eval '(progn (compile-file "small.lisp") (ext:quit 0))' >compiled.txt 2>&1
-program=(ecl --norc --eval '(progn (load "small.fas") (run 200) (ext:quit 0))')
-names=('ecl' 'mprof-run --ecl --sample=64K' 'mprof-run --ecl --unwind=off' 'mprof-run --ecl')
+cp "$MPROF_SOURCE"/tests/programs/lisp/compile*.lisp "$MPROF_SOURCE/tests/programs/lisp/programs.scm" .
+for name in small compiler; do
+    ecl --norc --eval "(progn (compile-file \"$name.lisp\") (ext:quit 0))" >compiled.txt 2>&1
+done
+small=(ecl --norc --eval '(progn (load "small.fas") (run 200) (ext:quit 0))')
+compiler=(ecl --norc --shell compile_programs.lisp compiler.fas programs.scm 100)
+names=('ecl' 'mprof-run --ecl --sample=512K' 'mprof-run --ecl --sample=64K' 'mprof-run --ecl --unwind=off' 'mprof-run --ecl')
 seconds() { # COMMAND…
     local TIMEFORMAT='%U %S'
     { time "$@" >output.txt 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
 }
-small() { # NUMBER
-    case $1 in
-    0) seconds "${program[@]}" ;;
-    1) seconds "${run[@]}" --ecl --sample=64K -- "${program[@]}" ;;
-    2) seconds "${run[@]}" --ecl --unwind=off -- "${program[@]}" ;;
-    3) seconds "${run[@]}" --ecl -- "${program[@]}" ;;
+recorded() { # NUMBER COMMAND…
+    local number=$1
+    shift
+    case $number in
+    0) seconds "$@" ;;
+    1) seconds "${run[@]}" --ecl --sample=512K -- "$@" ;;
+    2) seconds "${run[@]}" --ecl --sample=64K -- "$@" ;;
+    3) seconds "${run[@]}" --ecl --unwind=off -- "$@" ;;
+    4) seconds "${run[@]}" --ecl -- "$@" ;;
     esac
 }
-least=()
-for _ in 1 2 3 4 5; do
-    for i in "${!names[@]}"; do
-        least[i]=$(printf '%s\n' "$(small "$i")" ${least[i]:-} | sort -g | head -n 1)
+compare() { # TITLE COMMAND…
+    local title=$1 least=() i
+    shift
+    for _ in 1 2 3 4 5 6 7; do
+        for i in "${!names[@]}"; do
+            least[i]=$(printf '%s\n' "$(recorded "$i" "$@")" ${least[i]:-} | sort -g | head -n 1)
+        done
     done
-done
-printf '\n%-32s %8s %8s\n' 'ECL, 8 million small objects' s times
-for i in "${!names[@]}"; do
-    printf '%-32s %8.2f %8.1f\n' "${names[i]}" "${least[i]}" "$(jq -n "${least[i]} / ${least[0]}")"
-done
+    printf '\n%-32s %8s %8s\n' "$title" s times
+    for i in "${!names[@]}"; do
+        printf '%-32s %8.2f %8.2f\n' "${names[i]}" "${least[i]}" "$(jq -n "${least[i]} / ${least[0]}")"
+    done
+}
+compare 'ECL, 8 million small objects' "${small[@]}"
+compare 'ECL, a compiler in Lisp' "${compiler[@]}"
