@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include <sqlite3.h>
 
 #include "fixture.h"
 #include "tui/view/diff/compare.h"
+#include "tui/view/diff/counted.h"
 
 struct world {
     struct session *session;
@@ -127,10 +129,84 @@ static void rows_are_those_of_sql(void **state)
     close_world(&b);
 }
 
+/* Few enough that some types go. */
+#define FEW "all | where id in (1..900)"
+
+/* Returns the bytes that the step of a row selects. */
+static int64_t bytes_of(const struct world *world, const struct compare_row *row,
+                        enum session_growth_by by, enum counted counted,
+                        const struct counted_times *times)
+{
+    struct session_error error = {.message = ""};
+    char *step = counted_step(row, by, counted, times), *text = NULL;
+    assert_non_null(step);
+    assert_true(asprintf(&text, FEW " | %s", step) > 0);
+    struct selection *selection = selection_new(world->session, text, &error);
+    if (!selection)
+        print_message("%s: %s\n", text, error.message);
+    assert_non_null(selection);
+    const int64_t bytes = (int64_t)selection_bytes(selection);
+    selection_free(selection);
+    free(step);
+    free(text);
+    return bytes;
+}
+
+/* Compares what each row counts with its numbers. */
+static void check_steps(struct world *world, uint64_t from, uint64_t to, enum session_growth_by by)
+{
+    const struct compare_side before = {world->session, world->selection, from};
+    const struct compare_side after = {world->session, world->selection, to};
+    const struct counted_times times = {.before_ns = from, .after_ns = to};
+    struct session_error error = {.message = ""};
+    struct compare_row *rows;
+    size_t count, several = 0, gone = 0;
+    assert_true(compare_sides(&before, &after, by, &rows, &count, &error));
+    for (size_t i = 0; i < count; i++) {
+        const int64_t came = bytes_of(world, &rows[i], by, COUNTED_CAME, &times);
+        const int64_t went = bytes_of(world, &rows[i], by, COUNTED_WENT, &times);
+        assert_int_equal(came - went, compare_net(&rows[i]));
+        assert_int_equal(bytes_of(world, &rows[i], by, COUNTED_LIVE, &times), rows[i].after.bytes);
+        several += rows[i].stack_count > 2;
+        gone += rows[i].after.count == 0;
+    }
+    assert_true(by != SESSION_GROWTH_STACK || several > 0);
+    assert_true(from > to || by == SESSION_GROWTH_USER || gone > 0);
+    compare_free(rows, count);
+}
+
+/* Also for what is gone, for times in either order, and for paths that several stacks have. */
+static void a_row_lists_what_it_counts(void **state)
+{
+    static const enum session_growth_by ways[] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_FUNCTION,
+                                                  SESSION_GROWTH_USER, SESSION_GROWTH_STACK};
+    struct world world = {.ns = 0};
+    (void)state;
+    open_world(&world, "steps.db", 3);
+    const char *sql =
+        "UPDATE function SET name = 'long ' || printf('%1200s', 'name') WHERE id % 3 = 0;"
+        "UPDATE function SET name = 'one' WHERE id % 3 > 0;";
+    struct session_error error = {.message = ""};
+    assert_int_equal(sqlite3_exec(world.database, sql, NULL, NULL, NULL), SQLITE_OK);
+    selection_free(world.selection);
+    session_close(world.session);
+    world.session = session_open("steps.db", &error);
+    assert_non_null(world.session);
+    world.selection = selection_new(world.session, FEW, &error);
+    assert_non_null(world.selection);
+    const uint64_t end = session_duration_ns(world.session), early = end / 20;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        check_steps(&world, early, end, ways[i]);
+        check_steps(&world, end, early, ways[i]);
+    }
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_sql),
+        cmocka_unit_test(a_row_lists_what_it_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,9 +51,35 @@ static void sum(struct session_growth_sum *to, const struct session_growth_sum *
     to->count += from->count;
 }
 
-/* Appends the rows of one side to the `*count` that there are. */
+/* Makes the row of what is live on a side. `named`: its id is one of the later session. Returns
+ * false if memory is exhausted. */
+static bool make_row(struct compare_row *row, const struct compare_side *side,
+                     enum session_growth_by by, const struct session_growth *live, bool named)
+{
+    *row = (struct compare_row){.name = name_of(side->session, by, live->id)};
+    if (!row->name)
+        return false;
+    row->key = hash_of(row->name);
+    if (!named)
+        return true;
+    if (by != SESSION_GROWTH_STACK) {
+        row->id = live->id;
+        return true;
+    }
+    row->stacks = malloc(sizeof(*row->stacks));
+    if (!row->stacks) {
+        free(row->name);
+        return false;
+    }
+    row->stacks[row->stack_count++] = live->id;
+    return true;
+}
+
+/* Appends the rows of one side to the `*count` that there are. `named`: their ids are those of the
+ * later session. */
 static bool add_side(const struct compare_side *side, enum session_growth_by by, bool later,
-                     struct compare_row **rows, size_t *count, struct session_error *error)
+                     bool named, struct compare_row **rows, size_t *count,
+                     struct session_error *error)
 {
     struct session_growth *live;
     size_t live_count;
@@ -65,16 +91,10 @@ static bool add_side(const struct compare_side *side, enum session_growth_by by,
         *rows = more;
     for (size_t i = 0; good && i < live_count; i++) {
         struct compare_row *row = &more[*count];
-        *row = (struct compare_row){.name = name_of(side->session, by, live[i].id)};
-        good = row->name != NULL;
+        good = make_row(row, side, by, &live[i], named);
         if (!good)
             break;
-        row->key = hash_of(row->name);
         *(later ? &row->after : &row->before) = live[i].after;
-        if (later && by == SESSION_GROWTH_STACK)
-            row->stack = live[i].id;
-        else if (later)
-            row->id = live[i].id;
         (*count)++;
     }
     free(live);
@@ -89,49 +109,72 @@ static int by_name(const void *left, const void *right)
                   ((const struct compare_row *)right)->name);
 }
 
-/* Makes one row of those with the same name. Returns the number of rows left. */
-static size_t merge(struct compare_row *rows, size_t count)
+/* Adds a row to another one of the same name, and frees it. Returns false if memory is exhausted.
+ */
+static bool join(struct compare_row *row, struct compare_row *other)
+{
+    const size_t count = row->stack_count + other->stack_count;
+    uint32_t *stacks = realloc(row->stacks, (count + 1) * sizeof(*stacks));
+    if (stacks) {
+        row->stacks = stacks;
+        for (size_t i = 0; i < other->stack_count; i++)
+            stacks[row->stack_count++] = other->stacks[i];
+    }
+    sum(&row->before, &other->before);
+    sum(&row->after, &other->after);
+    row->id = row->id != 0 ? row->id : other->id;
+    free(other->stacks);
+    free(other->name);
+    return stacks != NULL;
+}
+
+/* Makes one row of those with the same name. Changes the number of rows. Returns false if memory is
+ * exhausted. */
+static bool merge(struct compare_row *rows, size_t *count)
 {
     size_t used = 0;
-    if (count == 0)
-        return 0;
-    qsort(rows, count, sizeof(*rows), by_name);
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(rows[i].name, rows[used].name) != 0) {
+    bool good = true;
+    if (*count == 0)
+        return true;
+    qsort(rows, *count, sizeof(*rows), by_name);
+    for (size_t i = 1; i < *count; i++)
+        if (strcmp(rows[i].name, rows[used].name) != 0)
             rows[++used] = rows[i];
-            continue;
-        }
-        const bool two_stacks = rows[used].stack != 0 && rows[i].stack != 0;
-        sum(&rows[used].before, &rows[i].before);
-        sum(&rows[used].after, &rows[i].after);
-        rows[used].id = rows[used].id != 0 ? rows[used].id : rows[i].id;
-        rows[used].stack = two_stacks ? 0 : rows[used].stack + rows[i].stack;
-        free(rows[i].name);
-    }
-    return used + 1;
+        else
+            good = join(&rows[used], &rows[i]) && good;
+    *count = used + 1;
+    return good;
 }
 
 bool compare_sides(const struct compare_side *before, const struct compare_side *after,
                    enum session_growth_by by, struct compare_row **rows, size_t *count,
                    struct session_error *error)
 {
+    const bool one = before->session == after->session;
+    bool good = true;
     *rows = NULL;
     *count = 0;
-    if (!add_side(before, by, false, rows, count, error) ||
-        !add_side(after, by, true, rows, count, error)) {
-        compare_free(*rows, *count);
-        *rows = NULL;
-        *count = 0;
-        return false;
+    if (!add_side(before, by, false, one, rows, count, error) ||
+        !add_side(after, by, true, true, rows, count, error)) {
+        good = false;
+    } else if (!merge(*rows, count)) {
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
+        good = false;
     }
-    *count = merge(*rows, *count);
-    return true;
+    if (good)
+        return true;
+    compare_free(*rows, *count);
+    *rows = NULL;
+    *count = 0;
+    return false;
 }
 
 void compare_free(struct compare_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        free(rows[i].stacks);
         free(rows[i].name);
+    }
     free(rows);
 }
 

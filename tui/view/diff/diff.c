@@ -10,6 +10,7 @@
 #include "tui/screen/theme.h"
 #include "tui/view/common/list.h"
 #include "tui/view/diff/compare.h"
+#include "tui/view/diff/counted.h"
 #include "tui/view/view.h"
 
 #define WORD_SIZE 128 /* of a time as the user writes it */
@@ -138,10 +139,9 @@ static uint64_t magnitude(int64_t net)
     return net < 0 ? 0 - (uint64_t)net : (uint64_t)net;
 }
 
-static bool is_shown(const struct diff *diff, const struct compare_row *row)
+static bool has_changed(const struct compare_row *row)
 {
-    return (row->before.bytes != row->after.bytes || row->before.count != row->after.count) &&
-           magnitude(compare_net(row)) >= thresholds[diff->threshold];
+    return row->before.bytes != row->after.bytes || row->before.count != row->after.count;
 }
 
 static int compare_rows(const void *left, const void *right, void *context)
@@ -185,9 +185,11 @@ static void sort_rows(struct diff *diff)
     diff->order = diff->data ? malloc((diff->data->count + 1) * sizeof(uint32_t)) : NULL;
     if (!diff->order)
         return;
-    for (size_t i = 0; i < diff->data->count; i++)
-        if (is_shown(diff, &diff->data->rows[i]))
+    for (size_t i = 0; i < diff->data->count; i++) {
+        const struct compare_row *row = &diff->data->rows[i];
+        if (has_changed(row) && magnitude(compare_net(row)) >= thresholds[diff->threshold])
             diff->order[diff->shown++] = (uint32_t)i;
+    }
     qsort_r(diff->order, diff->shown, sizeof(uint32_t), compare_rows, diff);
 }
 
@@ -311,78 +313,64 @@ static struct table_place place_of(int width, int height)
 
 /* ---- what a row counts ------------------------------------------------------------------ */
 
-enum happened { STAYED, GONE, LIVE };
-
-/* Writes the step that selects what happened to a row. Returns false if there is no such filter: a
- * path of several stacks. */
-static bool write_step(const struct diff *diff, const struct exploration *exploration,
-                       const struct compare_row *row, enum happened happened, char *out,
-                       size_t size)
+static const struct compare_row *selected_row(const struct diff *diff)
 {
-    static const char *const fields[WAYS] = {"type", "user", "function", "stack"};
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], name[1000], which[1100], time[300];
-    uint64_t before_ns = 0, after_ns = 0;
+    return diff->data && diff->table.selected < diff->shown ? row_at(diff, diff->table.selected)
+                                                            : NULL;
+}
+
+/* Returns the step that selects what happened to a row, malloc()ed. NULL: there is none. */
+static char *make_step(const struct diff *diff, const struct exploration *exploration,
+                       const struct compare_row *row, enum counted counted)
+{
+    struct counted_times times = {.two_sessions = exploration->other != NULL};
     struct session_error error;
-    if (!session_moment(exploration->session, diff->after, &after_ns, &error) ||
-        (!exploration->other &&
-         !session_moment(exploration->session, diff->before, &before_ns, &error)))
-        return false;
-    if (ways[diff->way] == SESSION_GROWTH_STACK && row->stack == 0)
-        return false;
-    if (ways[diff->way] == SESSION_GROWTH_STACK)
-        snprintf(which, sizeof(which), "stack == %u", row->stack);
-    else if (row->id == 0)
-        snprintf(which, sizeof(which), "%s is null", fields[diff->way]);
-    else
-        snprintf(which, sizeof(which), "%s == %s", fields[diff->way],
-                 filter_quote(name, sizeof(name), row->name));
-    format_filter_time(a, before_ns);
-    format_filter_time(b, after_ns);
-    if (happened == LIVE || exploration->other)
-        snprintf(time, sizeof(time), "alloc_time <= %s and (freed == false or free_time > %s)", b,
-                 b);
-    else if (happened == GONE)
-        snprintf(time, sizeof(time), "alloc_time <= %s and free_time > %s and free_time <= %s", a,
-                 a, b);
-    else
-        snprintf(time, sizeof(time),
-                 "alloc_time > %s and alloc_time <= %s and (freed == false or free_time > %s)", a,
-                 b, b);
-    snprintf(out, size, "where %s and %s", time, which);
-    return true;
+    if (!session_moment(exploration->session, diff->after, &times.after_ns, &error) ||
+        (!times.two_sessions &&
+         !session_moment(exploration->session, diff->before, &times.before_ns, &error)))
+        return NULL;
+    return counted_step(row, ways[diff->way], counted, &times);
+}
+
+/* Tells whether this session has nothing of a row. */
+static bool is_elsewhere(const struct exploration *exploration, const struct compare_row *row)
+{
+    return exploration->other && row->after.count == 0;
 }
 
 static void list(const struct diff *diff, struct exploration *exploration)
 {
-    char step[1600];
-    if (!diff->data || diff->table.selected >= diff->shown)
+    const struct compare_row *row = selected_row(diff);
+    if (!row)
         return;
-    const struct compare_row *row = row_at(diff, diff->table.selected);
-    if (exploration->other && row->after.count == 0)
+    if (is_elsewhere(exploration, row)) {
         exploration_say(exploration, "only the other session has this");
-    else if (write_step(diff, exploration, row, compare_net(row) < 0 ? GONE : STAYED, step,
-                        sizeof(step)))
+        return;
+    }
+    char *step =
+        make_step(diff, exploration, row, compare_net(row) < 0 ? COUNTED_WENT : COUNTED_CAME);
+    if (step)
         exploration_list(exploration, step);
     else
-        exploration_say(exploration, "several stacks have this path: no filter selects them");
+        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
+    free(step);
 }
 
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
-    static const char *const labels[] = {"came and stayed", "went", "live at B"};
+    static const char *const labels[] = {"live at B, not at A", "live at A, not at B", "live at B"};
     const struct diff *diff = view;
+    const struct compare_row *row = selected_row(diff);
     size_t count = 0;
-    if (!diff->data || diff->table.selected >= diff->shown)
+    if (!row || is_elsewhere(exploration, row))
         return 0;
-    const struct compare_row *row = row_at(diff, diff->table.selected);
-    for (int happened = STAYED; happened <= LIVE && count < capacity; happened++) {
-        if (exploration->other && happened != LIVE)
+    for (int counted = exploration->other ? COUNTED_LIVE : COUNTED_CAME;
+         counted <= COUNTED_LIVE && count < capacity; counted++) {
+        out[count].long_step = make_step(diff, exploration, row, (enum counted)counted);
+        if (!out[count].long_step)
             continue;
-        if (!write_step(diff, exploration, row, (enum happened)happened, out[count].step,
-                        sizeof(out[count].step)))
-            continue;
-        snprintf(out[count].label, sizeof(out[count].label), "%s: %.90s", labels[happened],
+        snprintf(out[count].label, sizeof(out[count].label), "%s: %.90s", labels[counted],
                  row->name);
         count++;
     }
