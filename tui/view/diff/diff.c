@@ -68,7 +68,7 @@ struct diff {
     struct table table;
     struct table_column columns[COLUMNS]; /* names are cut as the way needs */
     uint32_t *order;                      /* of the rows that are shown */
-    size_t shown;
+    size_t shown, changed;                /* changed: before the threshold */
     bool failed;
 };
 
@@ -181,12 +181,13 @@ static int compare_rows(const void *left, const void *right, void *context)
 static void sort_rows(struct diff *diff)
 {
     free(diff->order);
-    diff->shown = 0;
+    diff->shown = diff->changed = 0;
     diff->order = diff->data ? malloc((diff->data->count + 1) * sizeof(uint32_t)) : NULL;
     if (!diff->order)
         return;
     for (size_t i = 0; i < diff->data->count; i++) {
         const struct compare_row *row = &diff->data->rows[i];
+        diff->changed += has_changed(row);
         if (has_changed(row) && magnitude(compare_net(row)) >= thresholds[diff->threshold])
             diff->order[diff->shown++] = (uint32_t)i;
     }
@@ -530,7 +531,9 @@ static void render(const void *view, const struct exploration *exploration, cons
     struct area rows = area_part(area, place.x, place.y, place.width, place.height);
     table_render(&diff->table, &source, &rows);
     if (diff->shown == 0)
-        area_text(area, 1, 4, faint, "nothing changed between A and B");
+        area_text(area, 1, 4, faint,
+                  diff->changed > 0 ? "all changes are smaller; - shows them"
+                                    : "nothing changed between A and B");
     else if (diff->table.selected < diff->shown)
         area_field(area, 1, area->height - 1, area->width - 2, faint,
                    row_at(diff, diff->table.selected)->name);
