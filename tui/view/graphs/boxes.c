@@ -112,8 +112,5 @@ void graphs_clear_boxes(struct graphs *graphs, struct exploration *exploration)
         graphs->flows[i] = NULL;
     }
     forget_diagram(graphs);
-    for (size_t i = 0; i < graphs->disabled_count; i++) {
-        free(graphs->disabled[i].before);
-        free(graphs->disabled[i].text);
-    }
+    graphs_clear_off(graphs);
 }

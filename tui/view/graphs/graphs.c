@@ -62,42 +62,9 @@ static void ask(struct graphs *graphs, struct exploration *exploration,
 /* Switches a step off, or the one on that was switched off after the selected box. */
 static void switch_box(struct graphs *graphs, struct exploration *exploration)
 {
-    const struct session_box *box = &graphs->diagram.boxes[graphs->box];
-    char *here = session_diagram_text(&graphs->diagram, graphs->box);
-    for (size_t i = 0; here && i < graphs->disabled_count; i++) {
-        struct disabled_box *off = &graphs->disabled[i];
-        if (strcmp(off->before, here) != 0)
-            continue;
-        apply(graphs, exploration,
-              session_diagram_inserted(&graphs->diagram, graphs->box, off->text), NULL);
-        free(off->before);
-        free(off->text);
-        *off = graphs->disabled[--graphs->disabled_count];
-        free(here);
-        return;
-    }
-    free(here);
-    if (box->kind != SESSION_BOX_STEP) {
-        exploration_complain(exploration, "only a step can be switched off");
-        return;
-    }
-    if (graphs->disabled_count == DISABLED_MOST) {
-        exploration_complain(exploration, "%d steps are switched off already", DISABLED_MOST);
-        return;
-    }
-    struct disabled_box off = {session_diagram_text(&graphs->diagram, box->input[0]),
-                               strdup(box->text)};
-    if (!off.before || !off.text) {
-        free(off.before);
-        free(off.text);
-        exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
-        return;
-    }
-    graphs->disabled[graphs->disabled_count++] = off;
-    const size_t input = box->input[0];
-    apply(graphs, exploration, session_diagram_removed(&graphs->diagram, graphs->box), NULL);
-    graphs->box = input;
-    exploration_say(exploration, "off: %s; O switches it on again", off.text);
+    char *text = graphs_switch(graphs, exploration);
+    if (text)
+        apply(graphs, exploration, text, NULL);
 }
 
 static void save(struct graphs *graphs, struct exploration *exploration, const char *name)
@@ -271,6 +238,7 @@ static bool act_on_diagram(struct graphs *graphs, struct exploration *exploratio
         ask(graphs, exploration, ASKED_PAINT, "color:", "");
         return true;
     case ACTION_REMOVE:
+        graphs_forget_off(graphs, graphs->box);
         apply(graphs, exploration, session_diagram_removed(&graphs->diagram, graphs->box), NULL);
         if (session_box_inputs(box) > 0)
             graphs->box = box->input[0];

@@ -38,7 +38,7 @@ struct box_place {
 #define NO_BOX SIZE_MAX
 #define BOX_GAP 4
 
-/* A step that is switched off. It works again after the box with this text. */
+/* A step that the user has switched off (switch.c). */
 struct disabled_box {
     char *before; /* text of the graph that ends where it was */
     char *text;
@@ -94,6 +94,16 @@ void graphs_wire_select(struct graphs *graphs);
 char *graphs_wire_end(struct graphs *graphs, struct exploration *exploration, bool *asks);
 char *graphs_wire_joined(struct graphs *graphs, struct exploration *exploration, const char *text);
 char *graphs_open_box(struct graphs *graphs, struct exploration *exploration);
+
+/* switch.c: steps that are off. Returns the next one after a box from `*at` on, 0 at first; NULL if
+ * there is none. It moves `*at` on. */
+const char *graphs_next_off(const struct graphs *graphs, size_t box, size_t *at);
+/* Switches the first of them on or, if there is none, the selected step off. Returns the text of
+ * the changed graph, malloc()ed; NULL: there is none, and the user was told why. */
+char *graphs_switch(struct graphs *graphs, struct exploration *exploration);
+/* Forgets that a step was ever off: the user deletes it. */
+void graphs_forget_off(struct graphs *graphs, size_t box);
+void graphs_clear_off(struct graphs *graphs);
 
 /* list.c: the stored graphs. */
 void graphs_load_list(struct graphs *graphs, struct exploration *exploration);

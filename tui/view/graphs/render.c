@@ -223,13 +223,9 @@ static void draw_texts(const struct graphs *graphs, const struct area *area)
                         flow->estimated ? "~" : "", format_count(count, flow->count),
                         flow->kind == RESULT_GROUPS ? "groups" : "allocations",
                         format_size(size, flow->bytes));
-    char *before =
-        graphs->disabled_count > 0 ? session_diagram_text(&graphs->diagram, graphs->box) : NULL;
-    for (size_t i = 0; before && i < graphs->disabled_count; i++)
-        if (strcmp(graphs->disabled[i].before, before) == 0)
-            x += 2 + area_print(area, x + 4, 1, theme_style(THEME_FAINT), "(off: %s)",
-                                graphs->disabled[i].text);
-    free(before);
+    size_t at = 0;
+    for (const char *off; (off = graphs_next_off(graphs, graphs->box, &at));)
+        x += 2 + area_print(area, x + 4, 1, theme_style(THEME_FAINT), "(off: %s)", off);
     x = 1 + area_text(area, 1, 2, theme_style(THEME_HEADING), "text ");
     area_field(area, x, 2, area->width - x - 1, theme_style(THEME_PLAIN),
                graphs->shown[0] ? graphs->shown : "all");
