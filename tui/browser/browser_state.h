@@ -59,6 +59,7 @@ struct browser {
     struct line_editor *editors[MODES]; /* of the modes with typing; MODE_GOTO: of the view */
     struct line_editor *places[VIEWS];  /* the editors of MODE_GOTO, each with its own history */
     const char *asked;                  /* the prompt of MODE_ASK */
+    const char *asked_before;           /* what its line continues: of exploration_ask() */
     struct session_error filter_error;  /* of the filter in the editor */
     struct completion completion;
 

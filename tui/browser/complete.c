@@ -148,17 +148,6 @@ static void complete_filter(struct browser *browser, struct asking *asking, cons
     free(before);
 }
 
-/* Completes a part of a filter: a step, or an operator and a set, that follows a set. */
-static void complete_part(struct browser *browser, struct asking *asking, const char *text)
-{
-    char *whole = NULL;
-    const bool joins = *text == '+' || *text == '-' || *text == '&';
-    if (asprintf(&whole, "all %s%s", joins ? "" : "| ", text) < 0)
-        return;
-    complete_filter(browser, asking, whole);
-    free(whole);
-}
-
 static void function_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)before;
@@ -266,6 +255,24 @@ static void file_words(struct browser *browser, struct asking *asking, const cha
         closedir(folder);
 }
 
+/* Completes the answer to a view: a part of a filter, or the name of a graph. An operator and a set
+ * follow a set. */
+static void complete_answer(struct browser *browser, struct asking *asking, const char *text)
+{
+    const bool joins = *text == '+' || *text == '-' || *text == '&';
+    char *whole = NULL;
+    if (!browser->asked_before) {
+        asking->part = strdup(text);
+        if (asking->part)
+            ask(browser, asking, graph_words, "");
+        return;
+    }
+    if (asprintf(&whole, "%s%s", joins ? "all " : browser->asked_before, text) < 0)
+        return;
+    complete_filter(browser, asking, whole);
+    free(whole);
+}
+
 static void complete_command(struct browser *browser, struct asking *asking, const char *text)
 {
     static void (*const words[])(struct browser *, struct asking *, const char *) = {
@@ -295,6 +302,29 @@ static void complete_command(struct browser *browser, struct asking *asking, con
     asking->part = strdup(comma ? comma + 1 + strspn(comma + 1, " ") : argument);
     if (asking->part)
         ask(browser, asking, words[command->kind], "");
+}
+
+/* Returns the second of two times as split_times() takes them, NULL if there is none. */
+static const char *second_time(const char *text)
+{
+    const char *at = strstr(text, "..");
+    if (at)
+        at += 1;
+    else if (!(at = strchr(text, ',')))
+        at = strchr(text + strspn(text, " "), ' ');
+    return at ? at + 1 + strspn(at + 1, " ") : NULL;
+}
+
+/* Completes a time or the second of two: the name of a mark may have spaces. */
+static void complete_times(struct browser *browser, struct asking *asking, const char *text)
+{
+    for (const char *part = text; part && asking->completion->count == 0;
+         part = part == text ? second_time(text) : NULL) {
+        free(asking->part);
+        asking->part = strdup(part);
+        if (asking->part)
+            ask(browser, asking, moment_words, "");
+    }
 }
 
 /* ---- SQL -------------------------------------------------------------------------------- */
@@ -430,7 +460,7 @@ void complete(struct browser *browser)
         complete_command(browser, &asking, text);
         break;
     case MODE_ASK:
-        complete_part(browser, &asking, text);
+        complete_answer(browser, &asking, text);
         break;
     case MODE_GOTO:
         if (browser->current == VIEW_SQL) {
@@ -438,11 +468,13 @@ void complete(struct browser *browser)
             break;
         }
         /* fallthrough */
-    case MODE_SEARCH:
     case MODE_RANGE:
+        complete_times(browser, &asking, text);
+        break;
+    case MODE_SEARCH:
         asking.part = strdup(text);
         if (asking.part)
-            ask(browser, &asking, browser->mode == MODE_SEARCH ? function_words : moment_words, "");
+            ask(browser, &asking, function_words, "");
         break;
     default:
         break;

@@ -25,6 +25,7 @@ void prompt_ask(struct browser *browser)
 {
     struct exploration *exploration = &browser->exploration;
     browser->asked = exploration->wish_ask;
+    browser->asked_before = exploration->wish_before;
     prompt_open(browser, MODE_ASK);
     line_editor_set(browser->editors[MODE_ASK],
                     exploration->wish_answer ? exploration->wish_answer : "");

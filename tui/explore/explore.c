@@ -523,11 +523,13 @@ void exploration_edit(struct exploration *exploration, const char *path, uint32_
     exploration->edit_line = line;
 }
 
-void exploration_ask(struct exploration *exploration, const char *prompt, const char *text)
+void exploration_ask(struct exploration *exploration, const char *prompt, const char *before,
+                     const char *text)
 {
     free(exploration->wish_answer);
     exploration->wish_answer = strdup(text);
     exploration->wish_ask = prompt;
+    exploration->wish_before = before;
 }
 
 void exploration_list(struct exploration *exploration, const char *step)

@@ -84,8 +84,9 @@ struct exploration {
     /* The wishes of a view; the browser fulfils them after update(). */
     char *wish_filter; /* owned; NULL: none */
     enum view_number wish_view;
-    const char *wish_ask; /* a prompt; NULL: none */
-    char *wish_answer;    /* the text that the prompt begins with; owned */
+    const char *wish_ask;    /* a prompt; NULL: none */
+    const char *wish_before; /* for Tab: of exploration_ask() */
+    char *wish_answer;       /* the text that the prompt begins with; owned */
     char message[320];
     bool message_is_error;
 };
@@ -169,10 +170,12 @@ void exploration_open_function(struct exploration *exploration, uint32_t functio
 void exploration_edit(struct exploration *exploration, const char *path, uint32_t line);
 /* Wishes for the list of the allocations that the active filter with one more step selects. */
 void exploration_list(struct exploration *exploration, const char *step);
-/* Wishes for a line that the user types: a set or step of a filter, or a name. `prompt` lives as
- * long as the program, `text` is the first answer. The view gets it by ACTION_ANSWER, or nothing if
- * the user leaves the prompt. */
-void exploration_ask(struct exploration *exploration, const char *prompt, const char *text);
+/* Wishes for a line that the user types. `prompt` and `before` live as long as the program, `text`
+ * is the first answer. `before` is the part of a filter that the line continues, so that Tab knows
+ * its words; NULL: the line is the name of a graph. The view gets the line by ACTION_ANSWER, or
+ * nothing if the user leaves the prompt. */
+void exploration_ask(struct exploration *exploration, const char *prompt, const char *before,
+                     const char *text);
 void exploration_say(struct exploration *exploration, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void exploration_complain(struct exploration *exploration, const char *format, ...)

@@ -54,9 +54,15 @@ static bool has_boxes(struct graphs *graphs, struct exploration *exploration)
 static void ask(struct graphs *graphs, struct exploration *exploration,
                 enum graphs_question question, const char *prompt, const char *text)
 {
+    static const char *const before[] = {
+        [ASKED_ADD] = "all | ", [ASKED_EDIT] = "all | ", [ASKED_PAINT] = "all | color ",
+        [ASKED_JOIN] = "all ",  [ASKED_USE] = "",        [ASKED_SAVE] = NULL};
     const bool again = graphs->rejected[0] && graphs->asked == question;
+    const bool set =
+        question == ASKED_EDIT && graphs->diagram.boxes[graphs->box].kind == SESSION_BOX_SET;
     graphs->asked = question;
-    exploration_ask(exploration, prompt, again ? graphs->rejected : text);
+    exploration_ask(exploration, prompt, set ? "" : before[question],
+                    again ? graphs->rejected : text);
 }
 
 /* Switches a step off, or the one on that was switched off after the selected box. */
