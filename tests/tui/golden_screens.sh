@@ -113,7 +113,7 @@ for view in 1 2v 6 7 8 2vd; do
     python3 - "$work/unknown.csv" "$view" <<'PYTHON' || failed=1
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], encoding="utf-8", newline="")):
-    for name in ("type", "name", "subject"):
+    for name in ("type", "subject"):
         if row.get(name) in ("unknown", "unknown type"):
             sys.exit(f"{row[name]!r} in {name} of the file of: {sys.argv[2]}")
 PYTHON

@@ -140,7 +140,7 @@ for block in some[:3]:
               what["this address before"], what["this address after"], frames[:frames.index("")]]],
             [[f"{number:,}", f"{address:x} to {address + size:x}", f"{size:,}", bool(live), uses(before), uses(after),
               [row[0] for row in database.execute("SELECT function FROM v_stack WHERE stack_id = ? ORDER BY depth", (stack,))]]])
-compare("source", take(rows("source", "all"), "file", "at_peak_bytes"),
+compare("source", take(rows("source", "all"), "file", "total_at_peak_bytes"),
         whole(database.execute("""SELECT file, sum(bytes) FROM (SELECT DISTINCT s.file, s.stack_id, at_peak_bytes AS bytes
             FROM v_stack s JOIN (SELECT stack_id, total(size * at_peak) AS at_peak_bytes FROM heap GROUP BY stack_id)
             USING (stack_id) WHERE s.file IS NOT NULL) GROUP BY file""").fetchall()))
@@ -149,7 +149,7 @@ compare("arenas", take(rows("arenas", "all"), "arena", "allocations", "objects",
             WHERE allocations > 0""").fetchall())
 # The changes from the peak to the end: most of them are less than before.
 LIVE_AT = "(h.alloc_ns <= {0} AND (h.free_ns IS NULL OR h.free_ns > {0}))"
-compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "name", "net_bytes", "from_bytes", "to_bytes", "net_count"),
+compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "type", "net_bytes", "from_bytes", "to_bytes", "net_count"),
         whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, '(unknown)'), total(size * b) - total(size * a) AS net,
             total(size * a), total(size * b), total(b) - total(a) FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a,
             {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1) WHERE net <> 0""").fetchall()))
@@ -163,13 +163,53 @@ compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "t
 page = open(os.path.join(os.path.dirname(sys.argv[0]), "../../docs/tables.md")).read().split("## Columns of files")[1]
 known = {name for line in page.splitlines() if line.startswith("| `") for name in line.split("|")[1].replace("`", "").replace(" ", "").split(",")}
 used = set()
-for view, *keys in (("overview",), ("timeline",), ("timeline", "v", "type start peak", "Enter"), ("memory",),
-                    ("memory", "p", "h"), ("tree",), ("functions",), ("types",), ("leaks",), ("allocations",), ("sizes",),
-                    ("lifetimes",), ("threads",), ("arenas",), ("source",), ("diff",), ("graphs",)):
-    for row in rows(view, "all", *keys)[:1]:
-        used |= {name.split(": ")[0] for name in row}
-if used - known:
-    print("columns that docs/tables.md does not have:", sorted(used - known))
+# In each view but those named here, the rows share out all allocations: a column that sums them up
+# has the sum that SQL has. A column about rows that overlap has another name, total_ before it.
+SHARED = {"bytes": "sum(size)", "allocations": "count(*)", "live_bytes": "total(size * (free_ns IS NULL))",
+          "live_count": "total(free_ns IS NULL)", "at_peak_bytes": "total(size * at_peak)", "at_peak_count": "total(at_peak)"}
+whole_sums = dict(zip(SHARED, whole(database.execute(f"SELECT {', '.join(SHARED.values())} FROM heap"))[0]))
+TWICE = {"threads"}  # a process, and its threads
+OTHERS = {"overview": "findings overlap", "arenas": "not of the heap"}
+PART = {"functions": "no row of what has no call site", "lines": "those of one file"}
+AT_TIME = {"timeline": ("live_bytes", "live_count")}  # at the end of each column
+tables = {}
+for name, view, *keys in (("overview", "overview"), ("timeline", "timeline"), ("range", "timeline", "v", "type start peak", "Enter"),
+                          ("memory", "memory"), ("holes", "memory", "p", "h"), ("tree", "tree", "e"),
+                          ("bottom-up", "tree", "b", "b", "e"), ("functions", "functions"), ("types", "types"), ("leaks", "leaks"),
+                          ("allocations", "allocations"), ("sizes", "sizes"), ("classes", "sizes", "C"),
+                          ("lifetimes", "lifetimes"), ("threads", "threads"), ("arenas", "arenas"), ("source", "source"),
+                          ("lines", "source", "Enter"), ("live lines", "source", "B", "Enter"), ("diff", "diff"),
+                          ("diff by path", "diff", "b", "b", "b"), ("graphs", "graphs")):
+    if name == "allocations" and whole_sums["allocations"] > 50000:
+        continue  # too long for :w
+    tables[name] = table = rows(view, "all", *keys)
+    used |= {column.split(": ")[0] for row in table[:1] for column in row}
+    for column in SHARED:
+        if not table or column not in table[0] or name in OTHERS or column in AT_TIME.get(name, ()):
+            continue
+        got, wanted = sum(int(row[column] or 0) for row in table), whole_sums[column] * (2 if name in TWICE else 1)
+        lines += 1
+        if got > wanted or (got < wanted and name not in PART and name != "live lines"):
+            print(f"{column} of {name}: {got}, but all have {wanted}")
+            differences += 1
+of_functions = {row["function"]: row for row in tables["functions"]}
+for row in tables["tree"]:
+    for column in ("total_bytes", "total_allocations", "total_at_peak_bytes"):
+        lines += 1
+        if row["function"] in of_functions and int(row[column]) > int(of_functions[row["function"]][column]):
+            print(f"{column} of {row['function']}: more in the tree than in functions")
+            differences += 1
+for row in tables["overview"]:
+    held = row["part"].startswith("at the peak")
+    if held != bool(row["at_peak_bytes"]) or held == bool(row["bytes"]) and row["part"] != "the session":
+        print("overview:", row)
+        differences += 1
+if sum(int(row["total_bytes"]) for row in tables["tree"] if row["level"] == "1") > whole_sums["bytes"]:
+    print("the outermost rows of the tree have more than all")
+    differences += 1
+unknown = {name for name in used if name.removeprefix("total_") not in known}
+if unknown:
+    print("columns that docs/tables.md does not have:", sorted(unknown))
     differences += 1
 print(f"{lines} lines compared")
 sys.exit(differences > 0)

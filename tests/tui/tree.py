@@ -45,7 +45,7 @@ def compare(mode, row, condition):
         " count(*) FILTER (WHERE free_ns IS NULL),"
         " count(*) FILTER (WHERE free_ns - alloc_ns < 1000000)"
         f" FROM allocation WHERE arena_id = 0 AND ({condition})").fetchone()
-    shown = tuple(int(row[name]) for name in (
+    shown = tuple(int(row["total_" + name]) for name in (
         "at_peak_bytes", "at_peak_count", "bytes", "allocations", "live_bytes", "live_count",
         "short_count"))
     if shown != found:

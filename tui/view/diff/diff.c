@@ -40,6 +40,7 @@ static const enum session_growth_by ways[] = {SESSION_GROWTH_TYPE, SESSION_GROWT
 static const enum table_cut cuts[] = {TABLE_CUT_CATEGORY, TABLE_CUT_NAME, TABLE_CUT_NAME,
                                       TABLE_CUT_PATH};
 static const char *const way_names[] = {"type", "function of yours", "function", "path"};
+static const char *const way_files[] = {"type", "user", "function", "path"};
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
 /* Smaller changes are not shown. */
@@ -218,6 +219,7 @@ static void load(struct diff *diff, struct exploration *exploration)
     find_times(diff, exploration);
     memcpy(diff->columns, columns, sizeof(columns));
     diff->columns[COLUMN_NAME].cut = cuts[diff->way];
+    diff->columns[COLUMN_NAME].file = way_files[diff->way];
     memset(&wanted, 0, sizeof(wanted));
     wanted.request.selections = exploration->selections;
     wanted.request.by = (uint64_t)ways[diff->way];

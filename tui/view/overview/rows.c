@@ -4,12 +4,23 @@
 #include "tui/view/common/list.h"
 #include "tui/view/overview/overview.h"
 
-enum { COLUMN_PART, COLUMN_BYTES, COLUMN_BLOCKS, COLUMN_WHAT, COLUMN_FUNCTION, COLUMNS };
+enum {
+    COLUMN_PART,
+    COLUMN_BYTES,
+    COLUMN_BLOCKS,
+    COLUMN_AT_PEAK,
+    COLUMN_AT_PEAK_BLOCKS,
+    COLUMN_WHAT,
+    COLUMN_FUNCTION,
+    COLUMNS
+};
 
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_PART] = {.title = "part", .text = true},
     [COLUMN_BYTES] = {.title = "bytes"},
     [COLUMN_BLOCKS] = {.title = "blocks", .file = "allocations"},
+    [COLUMN_AT_PEAK] = {.title = "at peak", .file = "at_peak_bytes"},
+    [COLUMN_AT_PEAK_BLOCKS] = {.title = "blocks at peak", .file = "at_peak_count"},
     [COLUMN_WHAT] = {.title = "what", .text = true, .file = "subject"},
     [COLUMN_FUNCTION] = {.title = "function", .text = true, .file = "user"},
 };
@@ -41,7 +52,7 @@ static void ranked_cell(const struct ranked_finding *finding, size_t column,
     else if (column == COLUMN_WHAT)
         cell->name =
             finding->type[0] || finding->kind == RANKED_HOLES ? finding->type : LIST_UNKNOWN_TYPE;
-    else
+    else if (column == COLUMN_FUNCTION)
         cell->name = finding->user;
 }
 
@@ -54,11 +65,11 @@ static void held_cell(const struct rows *rows, const struct overview_line *line,
         growth_name(rows->session, type ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, row->id);
     if (column == COLUMN_PART)
         cell->name = type ? "at the peak, by type" : "at the peak, by function";
-    else if (column == COLUMN_BYTES)
+    else if (column == COLUMN_AT_PEAK)
         put_number(cell, row->after.bytes, true);
-    else if (column == COLUMN_BLOCKS)
+    else if (column == COLUMN_AT_PEAK_BLOCKS)
         put_number(cell, row->after.count, false);
-    else if ((column == COLUMN_WHAT) == type)
+    else if (column == (type ? COLUMN_WHAT : COLUMN_FUNCTION))
         cell->name = type && row->id == 0 ? LIST_UNKNOWN_TYPE : name;
 }
 

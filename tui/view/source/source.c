@@ -16,7 +16,8 @@
 
 enum measure { AT_PEAK, LIVE, ALLOCATED, MEASURES };
 static const char *const measure_names[MEASURES] = {"at peak", "live", "allocated"};
-static const char *const measure_files[MEASURES] = {"at_peak_bytes", "live_bytes", "bytes"};
+static const char *const measure_files[MEASURES] = {"total_at_peak_bytes", "total_live_bytes",
+                                                    "total_bytes"};
 
 enum { COLUMN_LINE, COLUMN_BYTES, COLUMN_SHARE, COLUMN_OWN, COLUMN_BLOCKS, COLUMN_TEXT, COLUMNS };
 enum { FILE_BYTES, FILE_SHARE, FILE_PATH, FILE_COLUMNS };
@@ -333,9 +334,9 @@ static struct table_source source_of_lines(const struct source *source)
         [COLUMN_BYTES] = {.width = 10, .keep = true, .unsorted = true},
         [COLUMN_SHARE] = {.title = "share", .width = 6, .least_width = 66, .unsorted = true},
         [COLUMN_OWN] =
-            {.title = "own", .file = "own_bytes", .width = 7, .least_width = 110, .unsorted = true},
+            {.title = "own", .file = "bytes", .width = 7, .least_width = 110, .unsorted = true},
         [COLUMN_BLOCKS] = {.title = "blocks",
-                           .file = "allocations",
+                           .file = "total_allocations",
                            .width = 7,
                            .least_width = 100,
                            .unsorted = true},
