@@ -213,13 +213,19 @@ void memory_loads_clear(struct memory_grid *grid, struct exploration *exploratio
 struct memory_layout {
     int columns, rows;  /* of the grid */
     int grid_x, grid_y; /* its first cell */
-    int legend_y;
+    int legend_y, legend_width;
     int details_x, details_y, details_width, details_height;
 };
 /* Computes the layout. If the pane lies below the cells, `tall` gives it more room. */
 struct memory_layout memory_lay_out(int width, int height, bool tall);
 /* Tells whether the pane needs more room. */
 bool memory_is_tall(const struct memory_grid *grid);
+
+/* legend.c: draws the legend in a line. */
+void memory_legend_render(const struct memory_grid *grid, const struct exploration *exploration,
+                          const struct area *area, int width, int y);
+/* Returns the entry at a column of the legend, SIZE_MAX if there is none. */
+size_t memory_legend_at(const struct exploration *exploration, int width, int x);
 
 void memory_grid_render(const void *view, const struct exploration *exploration,
                         const struct area *area);

@@ -7,6 +7,7 @@
 
 #include "tui/keys/keys.h"
 #include "tui/screen/format.h"
+#include "tui/view/common/legend.h"
 #include "tui/view/memory/grid.h"
 #include "tui/view/view.h"
 
@@ -51,6 +52,7 @@ struct memory_layout memory_lay_out(int width, int height, bool tall)
     layout.details_x = width - layout.details_width;
     layout.details_y = height - layout.details_height;
     layout.legend_y = beside ? height - 1 : layout.details_y - 1;
+    layout.legend_width = beside ? layout.details_x : width;
     layout.rows = layout.legend_y - layout.grid_y;
     int room = (beside ? layout.details_x : width) - layout.grid_x - 1;
     int power = 8;
@@ -159,10 +161,14 @@ static void go_to(struct memory_grid *grid, struct exploration *exploration, con
     grid->exact = true;
 }
 
-static void click(struct memory_grid *grid, const struct view_input *input)
+static void click(struct memory_grid *grid, struct exploration *exploration,
+                  const struct view_input *input)
 {
     struct memory_layout layout = memory_lay_out(input->width, input->height, memory_is_tall(grid));
     int column = input->x - layout.grid_x, row = input->y - layout.grid_y;
+    if (input->y == layout.legend_y && !grid->alternate && !input->twice)
+        legend_follow(exploration, &exploration->legend, color_by_name(exploration->color_by),
+                      memory_legend_at(exploration, layout.legend_width, input->x));
     if (column < 0 || column >= grid->map.columns || row < 0 || row >= grid->rows)
         return;
     struct memory_row at = memory_row_at(&grid->map, grid->first_row + (uint64_t)row);
@@ -301,7 +307,7 @@ static bool act(struct memory_grid *grid, struct exploration *exploration,
         grid->stack_scroll = 0;
         break;
     case ACTION_CLICK:
-        click(grid, input);
+        click(grid, exploration, input);
         break;
     case ACTION_FOLLOW:
         grid->stack_focus =

@@ -170,46 +170,6 @@ static void render_rows(const struct memory_grid *grid, const struct exploration
     }
 }
 
-/* Tells whether another function of the legend has the same name: it needs room to differ. */
-static bool has_namesake(const struct session_legend *legend, size_t at)
-{
-    for (size_t i = 0; i < legend->count; i++)
-        if (i != at && strcmp(legend->entry[i].label, legend->entry[at].label) == 0)
-            return true;
-    return false;
-}
-
-static void render_legend(const struct memory_grid *grid, const struct exploration *exploration,
-                          const struct area *area, int width, int y)
-{
-    struct area line = area_part(area, 0, y, width, 1);
-    int x = 1;
-    if (grid->alternate) {
-        area_text(&line, x, 0, theme_style(THEME_FAINT),
-                  "colours only tell neighbours apart; a goes back");
-        return;
-    }
-    struct alike_field labels[SESSION_COLORS];
-    size_t shown = 0;
-    size_t count = exploration->legend.count;
-    int most = count > 0 && width / (int)count > 26 ? width / (int)count - 4 : 22;
-    for (size_t i = 0; i < count; i++) {
-        const char *label = exploration->legend.entry[i].label;
-        int label_width = text_width(label) < most ? text_width(label) : most;
-        if (has_namesake(&exploration->legend, i))
-            label_width = most;
-        if (x + label_width + 3 > width)
-            break;
-        labels[shown++] = (struct alike_field){x + 2, 0, label_width, i, NULL};
-        area_put(&line, x, 0, grid_colors(line.grid) ? 0x2588 : exploration_pattern(exploration, i),
-                 exploration_category(exploration, line.grid, i));
-        area_category(&line, x + 2, 0, label_width, theme_style(THEME_PLAIN), label);
-        x += label_width + 4;
-    }
-    struct legend_names names = {exploration->session, &exploration->legend};
-    alike_rewrite(&line, labels, shown, list_legend_name, &names);
-}
-
 /* ---- details ---------------------------------------------------------------------------- */
 
 /* Writes `thread 3 "main"`, or "thread 3" if it has no name. */
@@ -452,8 +412,7 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
     render_status(grid, exploration, area);
     if (grid->cells)
         render_rows(grid, exploration, area, &layout);
-    render_legend(grid, exploration, area, layout.details_x > 0 ? layout.details_x : area->width,
-                  layout.legend_y);
+    memory_legend_render(grid, exploration, area, layout.legend_width, layout.legend_y);
     struct area details = area_part(area, layout.details_x, layout.details_y, layout.details_width,
                                     layout.details_height);
     if (grid->pane == MEMORY_HOLES)

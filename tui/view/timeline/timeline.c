@@ -6,6 +6,7 @@
 
 #include "tui/keys/keys.h"
 #include "tui/screen/format.h"
+#include "tui/view/common/legend.h"
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"
 
@@ -225,6 +226,13 @@ static bool click(struct timeline *timeline, struct exploration *exploration,
     const struct timeline_layout layout =
         timeline_lay_out(timeline, input->width, input->height, exploration->has_range);
     const int slot = input->x - layout.axis_width;
+    if (input->action == ACTION_CLICK && layout.legend_x >= 0 && input->x > layout.legend_x &&
+        input->y > 0 && input->y < layout.chart_height) {
+        if (!input->twice)
+            legend_follow(exploration, timeline->legend, timeline_stack_name(timeline, exploration),
+                          (size_t)input->y - 1);
+        return true;
+    }
     if (slot < 0 || slot >= timeline->slot_count || input->y >= layout.details)
         return false;
     set_cursor(timeline, exploration, slot);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A click on a legend selects what the entry counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "tui/view/common/legend.h"
+
+#define PATH "test_legend.db"
+
+static void check(struct session *session, enum session_color_by by)
+{
+    static struct session_legend legend;
+    static struct exploration exploration;
+    struct session_error error = {.message = ""};
+    char all[] = "";
+    struct selection *selection = selection_new(session, "all", &error);
+    assert_non_null(selection);
+    selection_legend(selection, by, &legend);
+    const bool named =
+        by != SESSION_COLOR_SIZE && by != SESSION_COLOR_AGE && by != SESSION_COLOR_LIFETIME;
+    assert_true(legend.count > 1);
+    for (size_t i = 0; i < legend.count; i++) {
+        exploration = (struct exploration){.session = session, .filter = all};
+        legend_follow(&exploration, &legend, color_by_name(by), i);
+        assert_int_equal(exploration.wish_filter != NULL, named && i < SESSION_COLORS - 1);
+        assert_int_equal(exploration.message[0] != 0, !exploration.wish_filter);
+        if (!exploration.wish_filter)
+            continue;
+        struct selection *narrow = selection_new(session, exploration.wish_filter, &error);
+        if (!narrow)
+            fail_msg("%s: %s", exploration.wish_filter, error.message);
+        if (selection_allocations(narrow) != legend.entry[i].allocations)
+            fail_msg("%s selects %u of %u", exploration.wish_filter,
+                     (unsigned)selection_allocations(narrow),
+                     (unsigned)legend.entry[i].allocations);
+        selection_free(narrow);
+        free(exploration.wish_filter);
+    }
+    selection_free(selection);
+}
+
+static void an_entry_selects_what_it_counts(void **state)
+{
+    const struct fixture_options options = FIXTURE_DEFAULTS;
+    struct session_error error = {.message = ""};
+    (void)state;
+    assert_true(fixture_write(PATH, &options));
+    assert_true(fixture_sql(PATH, "UPDATE thread SET name = 'same' WHERE id IN (2, 3)"));
+    struct session *session = session_open(PATH, &error);
+    assert_non_null(session);
+    for (int by = SESSION_COLOR_NONE + 1; by <= SESSION_COLOR_KIND; by++)
+        if (by != SESSION_COLOR_OWNER) /* the session has none */
+            check(session, (enum session_color_by)by);
+    session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_entry_selects_what_it_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

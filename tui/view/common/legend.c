@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/view/common/legend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The fields whose legends have names, and the label of what has none; NULL: all have one. */
+static const struct {
+    const char *field, *none;
+} fields[] = {
+    {"function", "no call site"},
+    {"user", "no own code"},
+    {"type", "unknown type"},
+    {"module", "no module"},
+    {"thread", NULL},
+    {"owner", "unknown owner"},
+    {"kind", NULL},
+};
+
+/* Writes the test for a label, malloc()ed. NULL: there is none, or no memory. */
+static char *make_test(const char *field, const char *none, const char *label)
+{
+    char *text = NULL;
+    if (none && strcmp(label, none) == 0)
+        return asprintf(&text, "where %s is null", field) < 0 ? NULL : text;
+    /* Threads of one name have their number before it. */
+    if (strcmp(field, "thread") == 0 && label[0] == '#')
+        return asprintf(&text, "where thread == %lu", strtoul(label + 1, NULL, 10)) < 0 ? NULL
+                                                                                        : text;
+    const size_t size = 4 * strlen(label) + 3;
+    char *quoted = malloc(size);
+    if (quoted && asprintf(&text, "where %s == %s", field, filter_quote(quoted, size, label)) < 0)
+        text = NULL;
+    free(quoted);
+    return text;
+}
+
+void legend_follow(struct exploration *exploration, const struct session_legend *legend,
+                   const char *field, size_t entry)
+{
+    if (entry >= legend->count)
+        return;
+    const char *label = legend->entry[entry].label;
+    if (entry == SESSION_COLORS - 1) {
+        exploration_say(exploration, "the rest has no name to filter by");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (strcmp(fields[i].field, field) != 0)
+            continue;
+        char *step = make_test(field, fields[i].none, label);
+        if (step)
+            exploration_narrow(exploration, step);
+        free(step);
+        return;
+    }
+    exploration_say(exploration, "this legend has no names; f types a filter");
+}
