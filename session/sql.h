@@ -50,6 +50,9 @@ size_t session_table_rows(const struct session_table *table);
 enum session_table_end session_table_end(const struct session_table *table);
 /* Returns the name of a column; it lives as long as the table. */
 const char *session_table_title(const struct session_table *table, size_t column);
+/* Returns the table of the session that a column comes from, also through a view; "" if it is
+ * computed. It lives as long as the table. */
+const char *session_table_origin(const struct session_table *table, size_t column);
 /* Returns a value. Its text lives as long as the table. */
 struct session_value session_table_value(const struct session_table *table, size_t row,
                                          size_t column);

@@ -21,7 +21,7 @@ struct stored {
 struct session_table {
     size_t columns, rows;
     enum session_table_end end;
-    char **titles;
+    char **titles, **origins;
     struct stored *values; /* row * columns + column */
     size_t capacity;       /* of `values` */
     char *texts;
@@ -35,11 +35,14 @@ struct session_table *table_new(sqlite3_stmt *statement)
         return NULL;
     table->columns = (size_t)sqlite3_column_count(statement);
     table->titles = calloc(table->columns + 1, sizeof(*table->titles));
-    bool good = table->titles;
+    table->origins = calloc(table->columns + 1, sizeof(*table->origins));
+    bool good = table->titles && table->origins;
     for (size_t i = 0; good && i < table->columns; i++) {
         const char *title = sqlite3_column_name(statement, (int)i);
+        const char *origin = sqlite3_column_table_name(statement, (int)i);
         table->titles[i] = strdup(title ? title : "?");
-        good = table->titles[i];
+        table->origins[i] = strdup(origin ? origin : "");
+        good = table->titles[i] && table->origins[i];
     }
     if (good)
         return table;
@@ -53,6 +56,9 @@ void session_table_free(struct session_table *table)
         return;
     for (size_t i = 0; table->titles && i < table->columns; i++)
         free(table->titles[i]);
+    for (size_t i = 0; table->origins && i < table->columns; i++)
+        free(table->origins[i]);
+    free(table->origins);
     free(table->titles);
     free(table->values);
     free(table->texts);
@@ -177,6 +183,11 @@ enum session_table_end session_table_end(const struct session_table *table)
 const char *session_table_title(const struct session_table *table, size_t column)
 {
     return table->titles[column];
+}
+
+const char *session_table_origin(const struct session_table *table, size_t column)
+{
+    return table->origins[column];
 }
 
 struct session_value session_table_value(const struct session_table *table, size_t row,

@@ -6,16 +6,29 @@
 
 #include "tui/view/sql/sql.h"
 
-const char *sql_field_of(const char *title)
+/* Tells whether numbers of a table's own rows are those of allocations. */
+static bool is_of_allocations(const char *origin)
 {
+    return !*origin || strcmp(origin, "allocation") == 0 || strcmp(origin, "v_allocation") == 0 ||
+           strcmp(origin, "graph") == 0;
+}
+
+const char *sql_field_of(const struct session_table *table, size_t column)
+{
+    const char *title = session_table_title(table, column);
+    const char *origin = session_table_origin(table, column);
     static const char *const fields[][2] = {{"id", "id"},           {"allocation_id", "id"},
                                             {"realloc_of", "id"},   {"stack_id", "stack"},
                                             {"address", "address"}, {"free_stack_id", "free_stack"},
                                             {"size", "size"}};
+    const char *field = NULL;
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         if (strcasecmp(title, fields[i][0]) == 0)
-            return fields[i][1];
-    return NULL;
+            field = fields[i][1];
+    const bool own = field && (strcasecmp(title, "id") == 0 || strcasecmp(title, "address") == 0);
+    if (!own || is_of_allocations(origin))
+        return field;
+    return strcasecmp(title, "id") == 0 && strcmp(origin, "stack") == 0 ? "stack" : NULL;
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -68,7 +81,7 @@ size_t sql_offers(void *view, struct exploration *exploration, struct view_offer
     size_t count = 0;
     (void)exploration;
     for (size_t i = 0; i < sql->column_count && count < capacity; i++) {
-        const char *field = sql_field_of(sql->columns[i].title);
+        const char *field = sql_field_of(sql->result->table, i);
         struct view_offer *offer = &out[count];
         if (!field || !(offer->long_step = make_step(sql->result->table, i, field)))
             continue;

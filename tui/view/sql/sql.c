@@ -155,7 +155,7 @@ static void follow(const struct sql *sql, struct exploration *exploration)
     if (sql->row_count == 0)
         return; /* Enter types a statement */
     for (size_t i = 0; i < sql->column_count && sql->table.selected < sql->row_count; i++) {
-        const char *field = sql_field_of(sql->columns[i].title);
+        const char *field = sql_field_of(sql->result->table, i);
         const struct session_value value =
             session_table_value(sql->result->table, sql->order[sql->table.selected], i);
         char step[80];
@@ -171,7 +171,8 @@ static void follow(const struct sql *sql, struct exploration *exploration)
         }
         return;
     }
-    exploration_say(exploration, "g types a statement; Enter follows a row with an id");
+    exploration_say(exploration,
+                    "g types a statement; Enter follows the id of an allocation or a stack");
 }
 
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)

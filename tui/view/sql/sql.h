@@ -58,9 +58,9 @@ size_t sql_columns_shown(const struct sql *sql, int width);
 struct table_source sql_source(const struct sql *sql);
 struct table_source sql_source_of_all(const struct sql *sql);
 
-/* sets.c: returns the field of the filter language that a column of this title holds, NULL: none.
- */
-const char *sql_field_of(const char *title);
+/* sets.c: returns the field of the filter language that a column holds, by its title and table;
+ * NULL: none. */
+const char *sql_field_of(const struct session_table *table, size_t column);
 /* Offers each column of ids, addresses or sizes as a set, as view_ops.offers. */
 size_t sql_offers(void *view, struct exploration *exploration, struct view_offer *out,
                   size_t capacity);
