@@ -103,7 +103,8 @@ static void write_flow(const struct flow_data *flow, char *out, size_t size)
     else if (flow->kind == RESULT_MEASURE)
         write_measure(&flow->measure, out, size);
     else if (flow->kind == RESULT_GROUPS)
-        snprintf(out, size, "%s groups", format_count_short(count, flow->count));
+        snprintf(out, size, "%s group%s", format_count_short(count, flow->count),
+                 flow->count == 1 ? "" : "s");
     else
         snprintf(out, size, "%s%s  %s%s", about, format_count_short(count, flow->count), about,
                  format_size_short(bytes, flow->bytes));
@@ -219,10 +220,10 @@ static void draw_texts(const struct graphs *graphs, const struct area *area)
     if (flow && flow->problem[0])
         x += area_print(area, x + 2, 1, theme_style(THEME_WARNING), "%s", flow->problem);
     else if (flow && flow->kind != RESULT_MEASURE)
-        x += area_print(area, x + 2, 1, theme_style(THEME_PLAIN), "%s%s %s, %s",
+        x += area_print(area, x + 2, 1, theme_style(THEME_PLAIN), "%s%s %s%s, %s",
                         flow->estimated ? "~" : "", format_count(count, flow->count),
-                        flow->kind == RESULT_GROUPS ? "groups" : "allocations",
-                        format_size(size, flow->bytes));
+                        flow->kind == RESULT_GROUPS ? "group" : "allocation",
+                        flow->count == 1 ? "" : "s", format_size(size, flow->bytes));
     size_t at = 0;
     for (const char *off; (off = graphs_next_off(graphs, graphs->box, &at));)
         x += 2 + area_print(area, x + 4, 1, theme_style(THEME_FAINT), "(off: %s)", off);

@@ -218,7 +218,8 @@ static void render_count(const struct sql *sql, const struct area *area)
                        : session_table_end(table) == TABLE_ROWS_MOST ? "the first "
                                                                      : "the first 64 MiB: ";
     int x = 1 + area_print(area, 1, 1, theme_style(*more ? THEME_WARNING : THEME_FAINT),
-                           "%s%s rows%s", more, count, *more ? "; the statement gives more" : "");
+                           "%s%s row%s%s", more, count, session_table_rows(table) == 1 ? "" : "s",
+                           *more ? "; the statement gives more" : "");
     const size_t shown = sql_columns_shown(sql, area->width);
     if (columns > shown)
         area_print(area, x + 2, 1, theme_style(THEME_WARNING),
