@@ -114,6 +114,12 @@ static void commands_and_their_arguments(void **state)
     press(KEYCODE_ENTER);
     assert_int_equal(browser->exploration.color_by, SESSION_COLOR_THREAD);
     press(':');
+    type("color nothing");
+    press(KEYCODE_ENTER);
+    for (int by = SESSION_COLOR_FUNCTION; by <= SESSION_COLOR_KIND; by++)
+        assert_non_null(
+            strstr(browser->exploration.message, color_by_name((enum session_color_by)by)));
+    press(':');
     type("view func");
     press(KEYCODE_TAB);
     press(KEYCODE_ENTER);

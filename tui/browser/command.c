@@ -31,10 +31,11 @@ static void run_color(struct browser *browser, const char *argument)
     struct exploration *exploration = &browser->exploration;
     enum session_color_by color_by;
     if (!color_by_from_name(argument, &color_by)) {
-        exploration_complain(exploration,
-                             "colours go by function, thread, size, age, type, module, lifetime "
-                             "or kind, not by \"%s\"",
-                             argument);
+        exploration_complain(
+            exploration,
+            "colours go by function, thread, size, age, type, module, user, owner, "
+            "lifetime or kind, not by \"%s\"",
+            argument);
         return;
     }
     exploration_color_by(exploration, color_by);
