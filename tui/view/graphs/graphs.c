@@ -244,6 +244,10 @@ static bool act_on_diagram(struct graphs *graphs, struct exploration *exploratio
         ask(graphs, exploration, ASKED_PAINT, "color:", "");
         return true;
     case ACTION_REMOVE:
+        if (box->kind == SESSION_BOX_SET && strcmp(box->text, "all") == 0) {
+            exploration_complain(exploration, "a set that is deleted becomes all: this one is");
+            return true;
+        }
         graphs_forget_off(graphs, graphs->box);
         apply(graphs, exploration, session_diagram_removed(&graphs->diagram, graphs->box), NULL);
         if (session_box_inputs(box) > 0)
