@@ -167,8 +167,7 @@ bool source_file_run(struct session *session, struct selection *selection, void 
     const int descriptor = find(session, file, &about);
     if (descriptor < 0) {
         snprintf(file->note, sizeof(file->note),
-                 "not found on this machine. If it is elsewhere: mprof-tui --add-setting "
-                 "'source FROM=TO' SESSION");
+                 "not here: mprof-tui --add-setting 'source FROM=TO'");
         file->warns = true;
         return true;
     }
