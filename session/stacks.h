@@ -87,5 +87,9 @@ bool session_function_is_alone(const struct session *session, uint32_t function)
  */
 bool session_function_stacks(struct session *session, uint32_t function, bool call_site,
                              char **test, struct session_error *error);
+/* Stores such a test for the stacks that pass through a line of a file, as the session names it, or
+ * with line 0 through the file. */
+bool session_source_stacks(struct session *session, const char *path, uint32_t line, char **test,
+                           struct session_error *error);
 
 #endif

@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fixture.h"
 #include "rows.h"
 #include "session/source.h"
+#include "session/stacks.h"
 
 #define PATH "source.db"
 #define FRAMES 200
@@ -85,6 +87,24 @@ static void check_line(struct selection *selection, const char *path,
     assert_memory_equal(&sums, line, sizeof(sums));
 }
 
+/* Compares what the test for the stacks of a line, or with line 0 of a file, selects. */
+static void check_stacks(const char *filter, const char *path, uint32_t line, uint64_t bytes)
+{
+    char *test = NULL, *text = NULL;
+    assert_true(session_source_stacks(session, path, line, &test, &error));
+    assert_non_null(test);
+    const size_t size = strlen(filter) + strlen(test) + 20;
+    text = malloc(size);
+    assert_non_null(text);
+    snprintf(text, size, "%s | where %s", filter, test);
+    struct selection *selection = selection_new(session, text, &error);
+    assert_non_null(selection);
+    assert_int_equal(selection_bytes(selection), bytes);
+    selection_free(selection);
+    free(text);
+    free(test);
+}
+
 static void check_files(const char *filter)
 {
     struct session_source_file *files;
@@ -105,6 +125,8 @@ static void check_files(const char *filter)
         assert_true(line_count > 0);
         for (size_t n = 0; n < line_count; n += 5)
             check_line(selection, files[i].path, &lines[n]);
+        check_stacks(filter, files[i].path, 0, files[i].bytes);
+        check_stacks(filter, files[i].path, lines[0].line, lines[0].bytes);
         for (size_t n = 1; n < line_count; n++)
             assert_true(lines[n - 1].line < lines[n].line);
         several += line_count > 1;

@@ -41,7 +41,8 @@ struct files_data {
 
 struct source {
     struct table table, file_table;
-    struct load file_load, lines_load, files_load;
+    struct load file_load, lines_load, files_load, stacks_load;
+    const char *test; /* for the stacks of the selected row; NULL: not known, or none */
     const struct source_file *file; /* NULL: not known yet; so with the others */
     const struct lines_data *sums;
     const struct files_data *files;
@@ -65,6 +66,7 @@ static void destroy(void *view, struct exploration *exploration)
     load_clear(&exploration->loader, &source->file_load);
     load_clear(&exploration->loader, &source->lines_load);
     load_clear(&exploration->loader, &source->files_load);
+    load_clear(&exploration->loader, &source->stacks_load);
     free(source->order);
     free(source->path);
     free(source);
@@ -449,6 +451,25 @@ static struct table_place place_of(int width, int height)
     return (struct table_place){0, 1, width, height - 1};
 }
 
+/* Returns the file of the selected row, NULL if there is none. `*line`: 0 in the list of files. */
+static const char *selected_path(const struct source *source, uint32_t *line)
+{
+    *line = source->path ? line_of(source, source->table.selected) : 0;
+    if (source->path)
+        return source->path;
+    const bool any = source->files && source->file_table.selected < source->files->count;
+    return any ? source->files->files[source->order[source->file_table.selected]].path : NULL;
+}
+
+/* Asks which stacks the selected row counts. */
+static void load_stacks(struct source *source, struct exploration *exploration)
+{
+    uint32_t line;
+    const char *path = selected_path(source, &line);
+    const bool counts = path && (!source->path || sums_of(source, line));
+    source->test = counts ? source_stacks(exploration, &source->stacks_load, path, line) : NULL;
+}
+
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct source *source = view;
@@ -473,6 +494,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     const struct table_source rows =
         source->path ? source_of_lines(source) : source_of_files(source);
     table_settle(source->path ? &source->table : &source->file_table, &rows, &place);
+    if (!input->more)
+        load_stacks(source, exploration);
     return used;
 }
 
@@ -517,24 +540,10 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
                      size_t capacity)
 {
     const struct source *source = view;
-    char quoted[1100];
+    uint32_t line;
     (void)exploration;
-    const char *path = source->path;
-    if (!path && source->files && source->file_table.selected < source->files->count)
-        path = source->files->files[source->order[source->file_table.selected]].path;
-    const uint32_t line = source->path ? line_of(source, source->table.selected) : 0;
-    if (!path || capacity < 2 || !*filter_quote(quoted, sizeof(quoted), path))
-        return 0;
-    size_t count = 0;
-    if (line != 0) {
-        snprintf(out[0].label, sizeof(out[0].label), "call sites on line %" PRIu32, line);
-        snprintf(out[0].step, sizeof(out[0].step), "where file == %s and line == %" PRIu32, quoted,
-                 line);
-        count++;
-    }
-    snprintf(out[count].label, sizeof(out[count].label), "call sites in this file");
-    snprintf(out[count].step, sizeof(out[count].step), "where file == %s", quoted);
-    return count + 1;
+    const char *path = selected_path(source, &line);
+    return path && source->test ? source_offers(path, line, source->test, out, capacity) : 0;
 }
 
 static bool copy(void *view, struct exploration *exploration, FILE *out)

@@ -7,6 +7,7 @@
 
 #include "session/source.h"
 #include "tui/explore/explore.h"
+#include "tui/view/view.h"
 
 #define SOURCE_PATH_MOST 1000
 #define SOURCE_NOTE_SIZE 300
@@ -29,5 +30,13 @@ struct source_file {
 bool source_file_run(struct session *session, struct selection *selection, void *data,
                      struct session_error *error);
 void source_file_clear(void *data);
+
+/* stacks.c: returns a test for the stacks that a line counts, or with line 0 the file. NULL: it is
+ * not known yet, or there is none. */
+const char *source_stacks(struct exploration *exploration, struct load *load, const char *path,
+                          uint32_t line);
+/* Offers such a test, and the call sites of the line or file. */
+size_t source_offers(const char *path, uint32_t line, const char *test, struct view_offer *out,
+                     size_t capacity);
 
 #endif
