@@ -39,7 +39,7 @@ void run_report_never_began(const char *trace, time_t since)
             "without it recording begins at once");
 }
 
-void run_report(const char *trace, time_t since)
+void run_report(const char *trace, time_t since, bool next)
 {
     struct sibling_traces_sum sum;
     char programs[64] = "";
@@ -50,15 +50,14 @@ void run_report(const char *trace, time_t since)
             "such as sudo kept it out: put mprof-run after that",
             trace);
     else if (sum.traces == 1)
-        say("mprof-run", "recorded %s; mprof-ingest makes a session of it", trace);
+        say("mprof-run", "recorded %s%s", trace,
+            next ? "; mprof-ingest makes a session of it" : "");
     else {
         if (sum.traces > sum.processes)
             snprintf(programs, sizeof(programs), " that ran %zu programs", sum.traces);
-        say("mprof-run",
-            "recorded %s and " TRACE_FOLDER
-            ": %zu process%s%s, %.1f MiB; mprof-ingest reads them together",
-            trace, sum.processes, sum.processes == 1 ? "" : "es", programs,
-            (double)sum.bytes / (1 << 20));
+        say("mprof-run", "recorded %s and " TRACE_FOLDER ": %zu process%s%s, %.1f MiB%s", trace,
+            sum.processes, sum.processes == 1 ? "" : "es", programs, (double)sum.bytes / (1 << 20),
+            next ? "; mprof-ingest reads them together" : "");
     }
 }
 

@@ -6,10 +6,11 @@
 #ifndef MPROF_CAPTURE_RUN_REPORT_H
 #define MPROF_CAPTURE_RUN_REPORT_H
 
+#include <stdbool.h>
 #include <time.h>
 
-/* Says in one line which traces there are. */
-void run_report(const char *trace, time_t since);
+/* Says in one line which traces there are, and with `next` what to do with them. */
+void run_report(const char *trace, time_t since, bool next);
 
 /* Says so, also with --quiet, if the condition under which recording begins was never met. */
 void run_report_never_began(const char *trace, time_t since);

@@ -266,7 +266,7 @@ int run_attach(const struct run_arguments *arguments)
     if (arguments->live && viewer.ingest > 0)
         status = run_viewer_end(&viewer);
     if (!arguments->quiet)
-        run_report(names.trace, started);
+        run_report(names.trace, started, !arguments->open && !arguments->live);
     if (arguments->compress)
         run_compress(names.trace, started);
     return status == 0 && arguments->open ? run_session_open(arguments, names.trace) : status;

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     if (status != 0)
         return status;
     if (!arguments.quiet)
-        run_report(child.recorded, started);
+        run_report(child.recorded, started, !arguments.open && !arguments.live);
     if (run_watch_starts_late(&arguments.watch))
         run_report_never_began(child.recorded, started);
     if (arguments.compress)

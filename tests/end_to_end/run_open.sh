@@ -39,6 +39,7 @@ exec 3>&-
 read -r answer <&4
 wait $run
 is $? -eq 0 "exit status of --open --live"
+grep -q 'makes a session' live.txt && fail "told to make a session that is there: $(cat live.txt)"
 [ "$answer" = "$work/live.db" ] || fail "the session is not named: $answer"
 sane live.db
 is "$(ask live.db "SELECT count(*) FROM meta WHERE key = 'unfinished'")" -eq 0 "finished in the end"
