@@ -243,7 +243,7 @@ static struct detail_line *write_other(struct writing *writing, const char *labe
 static void write_side(struct writing *writing, const struct session_allocation *of,
                        const struct session_allocation *other, bool above)
 {
-    char label[64];
+    char label[64], bytes[FORMAT_SIZE];
     if (other->id == 0) {
         add_text(writing, above ? "above" : "below", "nothing")->role = THEME_FAINT;
         return;
@@ -255,7 +255,8 @@ static void write_side(struct writing *writing, const struct session_allocation 
     if (gap >= UINT64_C(16) << 20)
         snprintf(label, sizeof(label), "%s, far away", above ? "above" : "below");
     else
-        snprintf(label, sizeof(label), "%s, gap %" PRIu64, above ? "above" : "below", gap);
+        snprintf(label, sizeof(label), "%s, gap %s B", above ? "above" : "below",
+                 format_count(bytes, gap));
     write_other(writing, label, other);
 }
 
