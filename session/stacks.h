@@ -79,14 +79,20 @@ bool selection_short_lived(struct selection *selection, uint64_t **by_stack,
 
 /* Tells whether no other function has the name of this one, so that a filter can name it. */
 bool session_function_is_alone(const struct session *session, uint32_t function);
+/* The frames of a stack that can be a function's. */
+enum session_function_part {
+    SESSION_ANYWHERE,     /* any frame */
+    SESSION_AT_CALL_SITE, /* that of the call site */
+    SESSION_AT_USER       /* the innermost one of the user's own code */
+};
 /*
- * Stores a test of the filter language for the stacks that have this function, and no other one of
- * its name: "stack in (2..4, 7)". `call_site` wants those whose call site it is, not those that
- * have it anywhere. The caller free()s the test; it is NULL if there is no such stack, or more than
- * 100,000 pieces. Returns false with `error` set.
+ * Stores a test of the filter language for the stacks that have this function in this part, and no
+ * other one of its name: "stack in (2..4, 7)". The caller free()s the test; it is NULL if there is
+ * no such stack, or more than 100,000 pieces. Returns false with `error` set.
  */
-bool session_function_stacks(struct session *session, uint32_t function, bool call_site,
-                             char **test, struct session_error *error);
+bool session_function_stacks(struct session *session, uint32_t function,
+                             enum session_function_part part, char **test,
+                             struct session_error *error);
 /* Stores such a test for the stacks that pass through a line of a file, as the session names it, or
  * with line 0 through the file. */
 bool session_source_stacks(struct session *session, const char *path, uint32_t line, char **test,

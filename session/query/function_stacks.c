@@ -10,6 +10,7 @@
 #include "session/data/session_state.h"
 #include "session/scan/scan.h"
 #include "session/stacks.h"
+#include "session/user/user.h"
 
 enum { PIECES_MOST = 100000 }; /* a text of the language has at most 500,000 tokens */
 
@@ -22,32 +23,38 @@ bool session_function_is_alone(const struct session *session, uint32_t function)
     return true;
 }
 
-/* The stacks that are sought. */
-struct sought {
+/* The function or the file that is sought, and the frames that count. */
+struct wanted {
     uint32_t function;
-    bool call_site;   /* the function is the call site's */
-    uint8_t *of_file; /* by file id: 1 if it is the file; NULL: the function is sought */
-    uint32_t line;    /* 0: any */
+    enum session_function_part part;
+    const uint32_t *users; /* the user's frames by stack, of SESSION_AT_USER */
+    uint8_t *of_file;      /* by file id: 1 if it is the file; NULL: the function is sought */
+    uint32_t line;         /* 0: any */
 };
 
-static bool fits(const struct stacks *stacks, uint32_t stack, const struct sought *sought)
+static bool fits(const struct wanted *wanted, const struct stack_frame *frame)
 {
-    if (!sought->of_file && stacks->function[stack] == sought->function)
+    if (!wanted->of_file)
+        return frame->function == wanted->function;
+    return wanted->of_file[frame->file] && (wanted->line == 0 || frame->line == wanted->line);
+}
+
+static bool has(const struct stacks *stacks, uint32_t stack, const struct wanted *wanted)
+{
+    if (wanted->part == SESSION_AT_USER)
+        return fits(wanted, &stacks->frame_table[wanted->users[stack]]);
+    if (!wanted->of_file && stacks->function[stack] == wanted->function)
         return true;
-    if (sought->call_site)
+    if (wanted->part == SESSION_AT_CALL_SITE)
         return false;
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
-        if (!sought->of_file ? frame->function == sought->function
-                             : sought->of_file[frame->file] &&
-                                   (sought->line == 0 || frame->line == sought->line))
+    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++)
+        if (fits(wanted, &stacks->frame_table[stacks_frame(stacks, i)]))
             return true;
-    }
     return false;
 }
 
 /* Writes the stacks, each run of numbers as one piece. Returns how many pieces there are. */
-static size_t put_stacks(const struct session *session, const struct sought *sought, FILE *out)
+static size_t put_stacks(const struct session *session, const struct wanted *wanted, FILE *out)
 {
     const struct stacks *stacks = &session->stacks;
     size_t pieces = 0;
@@ -56,7 +63,7 @@ static size_t put_stacks(const struct session *session, const struct sought *sou
         const uint32_t first = stack;
         if (stack % 4096 == 0 && scan_cancelled(session))
             break;
-        while (stack < stacks->count && fits(stacks, stack, sought))
+        while (stack < stacks->count && has(stacks, stack, wanted))
             stack++;
         if (stack == first)
             continue;
@@ -68,12 +75,12 @@ static size_t put_stacks(const struct session *session, const struct sought *sou
     return pieces;
 }
 
-static bool write_test(struct session *session, const struct sought *sought, char **test,
+static bool write_test(struct session *session, const struct wanted *wanted, char **test,
                        struct session_error *error)
 {
     size_t size;
     FILE *out = open_memstream(test, &size);
-    const size_t pieces = out ? put_stacks(session, sought, out) : 0;
+    const size_t pieces = out ? put_stacks(session, wanted, out) : 0;
     bool good = out && !ferror(out);
     if ((out && fclose(out) != 0) || !good)
         good = session_fail_memory(error, "a list of stacks");
@@ -86,29 +93,33 @@ static bool write_test(struct session *session, const struct sought *sought, cha
     return good;
 }
 
-bool session_function_stacks(struct session *session, uint32_t function, bool call_site,
-                             char **test, struct session_error *error)
+bool session_function_stacks(struct session *session, uint32_t function,
+                             enum session_function_part part, char **test,
+                             struct session_error *error)
 {
-    const struct sought sought = {.function = function, .call_site = call_site};
+    struct wanted wanted = {.function = function, .part = part};
     *test = NULL;
-    return stacks_frames(&session->stacks, error) && write_test(session, &sought, test, error);
+    if ((part == SESSION_AT_USER && !user_frames(session, &wanted.users, error)) ||
+        (part == SESSION_ANYWHERE && !stacks_frames(&session->stacks, error)))
+        return false;
+    return write_test(session, &wanted, test, error);
 }
 
 bool session_source_stacks(struct session *session, const char *path, uint32_t line, char **test,
                            struct session_error *error)
 {
     const struct name_table *files = &session->names.file;
-    struct sought sought = {.line = line};
+    struct wanted wanted = {.line = line};
     *test = NULL;
     if (!stacks_frames(&session->stacks, error))
         return false;
-    sought.of_file = calloc((size_t)files->count + 1, sizeof(*sought.of_file));
-    if (!sought.of_file)
+    wanted.of_file = calloc((size_t)files->count + 1, sizeof(*wanted.of_file));
+    if (!wanted.of_file)
         return session_fail_memory(error, "a list of stacks");
     /* Id 0 is not a file, whatever its name. */
     for (uint32_t file = 1; file < files->count; file++)
-        sought.of_file[file] = files->name[file] && strcmp(files->name[file], path) == 0;
-    const bool good = write_test(session, &sought, test, error);
-    free(sought.of_file);
+        wanted.of_file[file] = files->name[file] && strcmp(files->name[file], path) == 0;
+    const bool good = write_test(session, &wanted, test, error);
+    free(wanted.of_file);
     return good;
 }

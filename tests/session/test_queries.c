@@ -527,67 +527,13 @@ static void test_edges(void **state)
     with_selections(check_edges);
 }
 
-/* Counts the allocations that a test lets through. */
-static uint64_t count_of(const char *test)
-{
-    char *filter = NULL;
-    assert_true(asprintf(&filter, "all | where %s", test) > 0);
-    struct selection *selection = selection_new(session, filter, &error);
-    assert_non_null(selection);
-    const uint64_t count = selection_allocations(selection);
-    selection_free(selection);
-    free(filter);
-    return count;
-}
-
-/* A test that lists stacks counts what the row of a function counts, also if others have its name.
- */
-static void test_function_stacks(void **state)
-{
-    (void)state;
-    struct session_function_row *found;
-    size_t count, shared = 0;
-    struct fixture_options options = FIXTURE_DEFAULTS;
-    options.allocations = 3000;
-    assert_true(fixture_write(PATH, &options));
-    assert_true(fixture_sql(PATH, "UPDATE function SET name = 'make(int)' WHERE id IN (5, 6, 9)"));
-    session = session_open(PATH, &error);
-    assert_non_null(session);
-    struct selection *all = selection_new(session, "all", &error);
-    assert_non_null(all);
-    assert_true(selection_functions(all, &found, &count, &error));
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t function = found[i].function;
-        char *test;
-        if (function == 0)
-            continue;
-        assert_int_equal(session_function_is_alone(session, function),
-                         function != 5 && function != 6 && function != 9);
-        assert_true(session_function_stacks(session, function, false, &test, &error));
-        assert_non_null(test);
-        assert_int_equal(count_of(test), found[i].total_count);
-        free(test);
-        assert_true(session_function_stacks(session, function, true, &test, &error));
-        assert_int_equal(test ? count_of(test) : 0, found[i].self_count);
-        free(test);
-        shared += function == 5 || function == 6 || function == 9;
-    }
-    assert_true(shared >= 2);
-    char *none;
-    assert_true(session_function_stacks(session, 1000000, false, &none, &error));
-    assert_null(none);
-    free(found);
-    selection_free(all);
-    session_close(session);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_peak),          cmocka_unit_test(test_legends),
         cmocka_unit_test(test_color_steps),   cmocka_unit_test(test_timeline),
         cmocka_unit_test(test_top_functions), cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_edges),         cmocka_unit_test(test_function_stacks),
+        cmocka_unit_test(test_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,29 @@ one_name_each() {
     return 0
 }
 one_name_each
+# The same of the list, of a block's page, of leaks, and of a frame on the stack of a leak. The menu names the
+# function by its place.
+narrows() { # KEYS NUMBER CONDITION: of SQL, on `fn`, which has the id of the function
+    local place counted
+    printf '%s\n' "key $1" dump "key $2" dump >"$work/narrow.script"
+    "$MPROF_BUILD/bin/mprof-tui" --script "$work/narrow.script" --size 120x40 "$session" >"$work/narrow.txt" || failed=1
+    place=$(sed -n "s/.*│ $2 [^:]*function[^:]*: .*make.* (\([a-z]*\.c\):\([0-9]*\)).*/\1 \2/p" "$work/narrow.txt" | head -1)
+    counted=$(sqlite3 "$session" "WITH fn AS (SELECT n.id FROM function n JOIN source_file s ON s.id = n.source_file_id
+            WHERE n.name = 'make(int)' AND n.line = '${place#* }' AND s.path LIKE '%${place% *}')
+        SELECT printf('%,d', count(*)) FROM allocation WHERE arena_id = 0 AND $3")
+    grep -q " | where stack in .* $counted of 20,000" "$work/narrow.txt" || {
+        echo "w after $1: $counted allocations of make in ${place:-?}, but the filter is:"
+        sed -n '/^==/,$p' "$work/narrow.txt" | grep '^ ▸' | tail -1
+        failed=1
+    }
+}
+on_stack="stack_id IN (SELECT stack_id FROM stack_frame JOIN frame f ON f.id = frame_id
+    WHERE f.function_id IN (SELECT id FROM fn))"
+at_site="stack_id IN (SELECT id FROM stack WHERE function_id IN (SELECT id FROM fn))"
+narrows '8 / m a k e Enter w' 2 "$at_site"
+narrows '8 / m a k e Enter Enter w' 2 "$at_site"
+narrows '8 / m a k e Enter Enter / c a c h e . c Enter w' 1 "$on_stack"
+narrows '7 / m a k e Enter Tab Up Up w' 2 "$on_stack"
 # Functions of one place, as of a header in two modules; then of one module, too, as without debug
 # information.
 sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = 3, line = 12,

@@ -40,6 +40,7 @@ static void destroy(void *view, struct exploration *exploration)
     load_clear(&exploration->loader, &list->all_load);
     load_clear(&exploration->loader, &list->place_load);
     load_clear(&exploration->loader, &list->strip_load);
+    function_tests_clear(&list->tests, exploration);
     free(list);
 }
 
@@ -224,6 +225,9 @@ static bool update(void *view, struct exploration *exploration, const struct vie
             table_settle(&list->table, &source, &place);
         note_selected(list, exploration);
         allocations_load_strip(list, exploration);
+        const struct allocation_row *row = allocation_row_at(list, list->table.selected);
+        if (row)
+            block_tests_load(&list->tests, exploration, &row->block, row->user, 0);
     }
     return used;
 }
@@ -299,7 +303,9 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
 {
     const struct allocations *list = view;
     const struct allocation_row *row = allocation_row_at(list, list->table.selected);
-    return row ? offer_block(exploration->session, &row->block, row->user, out, capacity) : 0;
+    return row ? offer_block(&list->tests, exploration->session, &row->block, row->user, out,
+                             capacity)
+               : 0;
 }
 
 static bool copy(void *view, struct exploration *exploration, FILE *out)

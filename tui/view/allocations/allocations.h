@@ -5,6 +5,7 @@
 
 #include "session/rows.h"
 #include "tui/explore/explore.h"
+#include "tui/view/common/function_test.h"
 #include "tui/widget/table.h"
 
 enum allocation_column {
@@ -57,6 +58,7 @@ struct allocations {
     struct load part_load, all_load, place_load, strip_load;
     const struct allocation_part *part; /* the last part, maybe of another order; NULL: none */
     const struct allocation_strip *strip;
+    struct function_tests tests; /* of the selected row */
     const struct exploration *exploration;
     uint64_t wanted;   /* the id to select as soon as its place is known; 0: none */
     uint64_t selected; /* the id of the selected row, 0: not known */

@@ -4,9 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "session/stacks.h"
 #include "tui/screen/format.h"
-#include "tui/view/common/list.h"
 
 struct offering {
     struct view_offer *out;
@@ -44,21 +42,39 @@ static void offer_name(struct offering *offering, const char *label, const char 
     snprintf(offer->step, sizeof(offer->step), "where %s == %s", field, quoted);
 }
 
-size_t offer_block(const struct session *session, const struct session_allocation *block,
-                   uint32_t user, struct view_offer *out, size_t capacity)
+/* Offers the functions of a block's call site and of the user's frame. */
+static void offer_functions(struct offering *offering, const struct function_tests *tests,
+                            const struct session *session, uint32_t site, uint32_t user)
+{
+    static const struct function_words sites = {"this function", "each function of this name",
+                                                false};
+    static const struct function_words users = {"my function", "each of mine of this name", false};
+    offering->count +=
+        function_tests_offer(tests, session, SESSION_AT_CALL_SITE, site, &sites,
+                             offering->out + offering->count, offering->capacity - offering->count);
+    offering->count +=
+        function_tests_offer(tests, session, SESSION_AT_USER, user, &users,
+                             offering->out + offering->count, offering->capacity - offering->count);
+}
+
+void block_tests_load(struct function_tests *tests, struct exploration *exploration,
+                      const struct session_allocation *block, uint32_t user, uint32_t anywhere)
+{
+    const uint32_t functions[FUNCTION_PARTS] = {[SESSION_ANYWHERE] = anywhere,
+                                                [SESSION_AT_CALL_SITE] = block->function,
+                                                [SESSION_AT_USER] = user};
+    function_tests_load(tests, exploration, functions);
+}
+
+size_t offer_block(const struct function_tests *tests, const struct session *session,
+                   const struct session_allocation *block, uint32_t user, struct view_offer *out,
+                   size_t capacity)
 {
     struct offering offering = {.out = out, .capacity = capacity};
     offer_number(&offering, "this allocation", "id", block->id);
     if (block->type != 0)
         offer_name(&offering, "this type", "type", session_type_name(session, block->type));
-    if (block->function != 0)
-        offer_name(&offering, list_named(session, block->function), "function",
-                   session_function_name(session, block->function));
-    if (user != 0)
-        offer_name(&offering,
-                   session_function_is_alone(session, user) ? "my function"
-                                                            : "each of mine of this name",
-                   "user", session_function_name(session, user));
+    offer_functions(&offering, tests, session, block->function, user);
     if (block->stack != 0)
         offer_number(&offering, "this stack", "stack", block->stack);
     offer_number(&offering, "this size", "size", block->size);

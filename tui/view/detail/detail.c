@@ -32,6 +32,7 @@ static void destroy(void *view, struct exploration *exploration)
     load_clear(&exploration->loader, &detail->facts_load);
     load_clear(&exploration->loader, &detail->around_load);
     load_clear(&exploration->loader, &detail->chain_load);
+    function_tests_clear(&detail->tests, exploration);
     free(detail->lines);
     free(detail);
 }
@@ -165,6 +166,21 @@ static void take_wish(struct detail *detail, struct exploration *exploration)
     show(detail, exploration, exploration->allocation);
 }
 
+/* Returns the function of the user's frame, 0: none. */
+static uint32_t detail_user(const struct detail_facts *facts)
+{
+    return facts->user < DETAIL_FRAMES ? facts->born.frames[facts->user].function : 0;
+}
+
+static void load_tests(struct detail *detail, struct exploration *exploration)
+{
+    const struct detail_facts *facts = detail->facts;
+    const struct detail_line *line = selected_line(detail);
+    if (facts)
+        block_tests_load(&detail->tests, exploration, &facts->block, detail_user(facts),
+                         line ? line->function : 0);
+}
+
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct detail *detail = view;
@@ -183,6 +199,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     detail_write_lines(detail, exploration);
     const struct table_source source = source_of(detail);
     table_settle(&detail->table, &source, &place);
+    if (!input->more)
+        load_tests(detail, exploration);
     return used;
 }
 
@@ -206,26 +224,18 @@ static void render(const void *view, const struct exploration *exploration, cons
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
+    static const struct function_words words = {"under this function",
+                                                "under each function of this name", false};
     const struct detail *detail = view;
     const struct detail_facts *facts = detail->facts;
     const struct detail_line *line = selected_line(detail);
-    char quoted[1100];
-    size_t count = 0;
     if (!facts)
         return 0;
-    if (line && line->function != 0 && count < capacity &&
-        *filter_quote(quoted, sizeof(quoted),
-                      session_function_name(exploration->session, line->function))) {
-        struct view_offer *offer = &out[count++];
-        snprintf(offer->label, sizeof(offer->label), "under %s: %.80s",
-                 list_named(exploration->session, line->function),
-                 session_function_name(exploration->session, line->function));
-        snprintf(offer->step, sizeof(offer->step), "where stack has %s", quoted);
-    }
-    const uint32_t user =
-        facts->user < DETAIL_FRAMES ? facts->born.frames[facts->user].function : 0;
-    return count +
-           offer_block(exploration->session, &facts->block, user, out + count, capacity - count);
+    const size_t count =
+        function_tests_offer(&detail->tests, exploration->session, SESSION_ANYWHERE,
+                             line ? line->function : 0, &words, out, capacity);
+    return count + offer_block(&detail->tests, exploration->session, &facts->block,
+                               detail_user(facts), out + count, capacity - count);
 }
 
 /* Copies the whole page. */

@@ -6,6 +6,7 @@
 #include "session/block.h"
 #include "tui/explore/explore.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/function_test.h"
 #include "tui/widget/table.h"
 
 #define DETAIL_FRAMES 256
@@ -72,8 +73,9 @@ struct detail {
     const struct detail_facts *facts; /* NULL: not known yet; so with the others */
     const struct detail_around *around;
     const struct detail_chain *chain;
-    uint64_t shown;    /* id of the block */
-    uint64_t renewals; /* the state of the session that the ids are of */
+    struct function_tests tests; /* of the block, and of the selected frame */
+    uint64_t shown;              /* id of the block */
+    uint64_t renewals;           /* the state of the session that the ids are of */
     uint64_t trail[DETAIL_TRAIL];
     size_t trail_length;
     struct detail_line *lines;

@@ -223,8 +223,9 @@ static bool take_stacks(struct session *session, struct edges_data *edges,
     if (session_function_is_alone(session, function) &&
         strlen(session_function_name(session, function)) < NAME_MOST)
         return true;
-    return session_function_stacks(session, function, false, &edges->on_stack, error) &&
-           session_function_stacks(session, function, true, &edges->call_site, error);
+    return session_function_stacks(session, function, SESSION_ANYWHERE, &edges->on_stack, error) &&
+           session_function_stacks(session, function, SESSION_AT_CALL_SITE, &edges->call_site,
+                                   error);
 }
 
 static bool run_edges(struct session *session, struct selection *selection, void *data,

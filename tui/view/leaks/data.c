@@ -103,6 +103,14 @@ const struct session_leak *leaks_selected(const struct leaks *leaks)
     return group == SIZE_MAX ? NULL : &leaks->data->leaks.leaks[group];
 }
 
+uint32_t leaks_selected_function(const struct leaks *leaks)
+{
+    const size_t group = leaks_selected_group(leaks), row = leaks->frames.selected;
+    if (leaks->in_stack && leaks->stack && row < leaks->stack->count && row < LEAK_FRAMES)
+        return leaks->stack->frames[row].function;
+    return group == SIZE_MAX ? 0 : leaks_function(leaks, group);
+}
+
 static void load_stack(struct leaks *leaks, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(((struct leak_stack_data *)0)->request),
@@ -132,6 +140,8 @@ static void load_stack(struct leaks *leaks, struct exploration *exploration)
     leaks->pattern = leaks_pattern(&leaks->shown_pattern, exploration);
     exploration->stack = shown->stack;
     exploration->has_stack = true;
+    const uint32_t below[FUNCTION_PARTS] = {[SESSION_ANYWHERE] = leaks_selected_function(leaks)};
+    function_tests_load(&leaks->tests, exploration, below);
 }
 
 /* ---- both ------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@ static void destroy(void *view, struct exploration *exploration)
     struct leaks *leaks = view;
     load_clear(&exploration->loader, &leaks->leaks_load);
     load_clear(&exploration->loader, &leaks->stack_load);
+    function_tests_clear(&leaks->tests, exploration);
     leaks_forget_pattern(&leaks->shown_pattern, exploration);
     leaks_forget_pattern(&leaks->written_pattern, exploration);
     free(leaks->order);
@@ -123,9 +124,10 @@ static void list_stack(struct leaks *leaks, struct exploration *exploration)
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
+    static const struct function_words words = {"made below this function",
+                                                "made below each function of this name", false};
     const struct leaks *leaks = view;
     const struct session_leak *leak = leaks_selected(leaks);
-    const size_t group = leaks_selected_group(leaks);
     size_t count = 0;
     char name[1100];
     (void)exploration;
@@ -137,14 +139,9 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
         snprintf(out[count++].step, sizeof(out->step), "%s", step);
     }
     free(step);
-    const uint32_t function = leaks_function(leaks, group);
-    if (function != 0 && count < capacity) {
-        const char *text = session_function_name(leaks->session, function);
-        snprintf(out[count].label, sizeof(out->label), "made below %s: %.80s",
-                 list_named(leaks->session, function), text);
-        snprintf(out[count++].step, sizeof(out->step), "where stack has %s",
-                 filter_quote(name, sizeof(name), text));
-    }
+    count +=
+        function_tests_offer(&leaks->tests, leaks->session, SESSION_ANYWHERE,
+                             leaks_selected_function(leaks), &words, out + count, capacity - count);
     if (leak->type != 0 && count < capacity) {
         const char *text = session_type_name(leaks->session, leak->type);
         snprintf(out[count].label, sizeof(out->label), "this type: %.100s", text);

@@ -9,6 +9,7 @@
 
 #include "session/leaks.h"
 #include "tui/explore/explore.h"
+#include "tui/view/common/function_test.h"
 #include "tui/view/common/panes.h"
 #include "tui/view/leaks/supp_file.h"
 #include "tui/widget/table.h"
@@ -70,8 +71,9 @@ struct leaks {
     uint64_t nth_key; /* of that group */
     struct leak_question shown_pattern, written_pattern; /* of the selected group; of `X` */
     const struct leak_pattern *pattern; /* of the selected group, NULL while it is not known */
-    uint64_t frames_of; /* the stack, and its place, that the table of frames shows */
-    bool in_stack;      /* the pane has the keys */
+    uint64_t frames_of;          /* the stack, and its place, that the table of frames shows */
+    struct function_tests tests; /* of leaks_selected_function() */
+    bool in_stack;               /* the pane has the keys */
     bool estimated;
     struct table groups, frames;
 };
@@ -85,6 +87,10 @@ const struct session_leak *leaks_selected(const struct leaks *leaks);
 size_t leaks_selected_group(const struct leaks *leaks);
 /* Returns the number of groups, 0 while they are not known. */
 size_t leaks_rows(const struct leaks *leaks);
+
+/* Returns the function of the selected frame if the pane has the keys, otherwise the one that the
+ * selected group is listed under; 0: none. */
+uint32_t leaks_selected_function(const struct leaks *leaks);
 
 /* ---- rows.c ---- */
 

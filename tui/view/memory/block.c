@@ -80,8 +80,8 @@ size_t memory_offers(void *view, struct exploration *exploration, struct view_of
         return offer_hole(&hole->hole, out, capacity);
     if (!grid->details->found)
         return 0;
-    return offer_block(exploration->session, &grid->details->allocation, grid->details->user, out,
-                       capacity);
+    return offer_block(&grid->tests, exploration->session, &grid->details->allocation,
+                       grid->details->user, out, capacity);
 }
 
 static void copy_hole(const struct memory_hole *hole, FILE *out)

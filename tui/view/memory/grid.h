@@ -14,6 +14,7 @@
 
 #include "session/holes.h"
 #include "tui/explore/worst_holes.h"
+#include "tui/view/common/function_test.h"
 #include "tui/view/view.h"
 
 #define MEMORY_ROWS_MOST 256
@@ -105,6 +106,7 @@ struct memory_grid {
     struct memory_map map;
     struct memory_frame_loads frame;
     struct load gaps_load, holes_load, moment_load, now_load, block_load;
+    struct function_tests tests; /* of the block under the cursor */
     bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */

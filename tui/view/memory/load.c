@@ -225,4 +225,5 @@ void memory_loads_clear(struct memory_grid *grid, struct exploration *exploratio
     load_clear(&exploration->loader, &grid->moment_load);
     load_clear(&exploration->loader, &grid->now_load);
     load_clear(&exploration->loader, &grid->block_load);
+    function_tests_clear(&grid->tests, exploration);
 }

@@ -7,6 +7,7 @@
 
 #include "tui/keys/keys.h"
 #include "tui/screen/format.h"
+#include "tui/view/common/block.h"
 #include "tui/view/common/legend.h"
 #include "tui/view/memory/grid.h"
 #include "tui/view/view.h"
@@ -338,6 +339,9 @@ static void load(struct memory_grid *grid, struct exploration *exploration)
     memory_load(grid, exploration);
     if (grid->pane == MEMORY_OVER_TIME)
         memory_load_over_time(grid, exploration);
+    if (grid->details->found && !grid->play.playing)
+        block_tests_load(&grid->tests, exploration, &grid->details->allocation, grid->details->user,
+                         0);
 }
 
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)

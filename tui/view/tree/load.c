@@ -331,7 +331,7 @@ static bool run_test(struct session *session, struct selection *selection, void 
         data->test[0] = 0;
     const struct session_tree_node *of = session_tree_node(data->request.tree, data->request.node);
     if (of->functions == 1 && !session_function_is_alone(session, of->function))
-        session_function_stacks(session, of->function, false, &data->on_stack, &none);
+        session_function_stacks(session, of->function, SESSION_ANYWHERE, &data->on_stack, &none);
     return true;
 }
 
