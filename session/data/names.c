@@ -154,6 +154,15 @@ static bool read_confidence(void *context, const struct database_row *row,
     return confidence != NULL;
 }
 
+static bool load_modules(struct names *names, struct database *database,
+                         struct session_error *error)
+{
+    if (!load_table(names, database, "module", "name", &names->module, error))
+        return false;
+    names->module_first = name_table_first(&names->module, error);
+    return names->module_first != NULL;
+}
+
 static bool load_types(struct names *names, struct database *database, struct session_error *error)
 {
     if (!load_table(names, database, "type", "name", &names->type, error))
@@ -384,7 +393,7 @@ bool names_load(struct names *names, struct database *database, struct session_e
         "SELECT id, tid, name, start_ns, end_ns, allocations, frees, bytes FROM thread ORDER BY id";
     struct loading loading = {.names = names, .database = database};
     return database_each(database, "SELECT key, value FROM meta", read_meta, names, error) &&
-           load_table(names, database, "module", "name", &names->module, error) &&
+           load_modules(names, database, error) &&
            load_table(names, database, "source_file", "path", &names->file, error) &&
            load_table(names, database, "kind", "name", &names->kind, error) &&
            load_table(names, database, "arena", "name", &names->arena, error) &&
@@ -442,6 +451,7 @@ void names_free(struct names *names)
     free(names->thread_label);
     free(names->confidence);
     free(names->type_first);
+    free(names->module_first);
     free(names->function);
     free(names->threads);
     free(names->marks);

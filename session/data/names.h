@@ -48,6 +48,9 @@ struct names {
     /* By type id the first type of the same name. A type whose blocks are partly exact and partly
      * inferred has a row for each. */
     uint32_t *type_first;
+    /* The same of modules: one of several processes, or that was loaded again, has a row for each.
+     */
+    uint32_t *module_first;
     struct name_function *function;
     uint32_t function_count;
     struct session_thread *threads;

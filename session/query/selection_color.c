@@ -144,7 +144,7 @@ static uint32_t category_of(const struct session *session, enum session_color_by
     case SESSION_COLOR_FUNCTION:
         return stacks->function[code];
     case SESSION_COLOR_MODULE:
-        return stacks_call_site(stacks, code)->module;
+        return session->names.module_first[stacks_call_site(stacks, code)->module];
     case SESSION_COLOR_USER:
         return !known ? 0 : stacks->frame_table[known[code]].function;
     case SESSION_COLOR_OWNER:

@@ -527,13 +527,41 @@ static void test_edges(void **state)
     with_selections(check_edges);
 }
 
+/* Modules of one name, as those of several processes, have one entry together. */
+static void test_modules_of_one_name(void **state)
+{
+    (void)state;
+    struct session_legend legend;
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    options.allocations = 3000;
+    assert_true(fixture_write(PATH, &options));
+    assert_true(fixture_sql(PATH, "UPDATE module SET name = 'libc.so.6' WHERE id IN (1, 2, 3)"));
+    session = session_open(PATH, &error);
+    assert_non_null(session);
+    struct selection *named = selection_new(session, "where module == \"libc.so.6\"", &error);
+    struct selection *all = selection_new(session, "all", &error);
+    assert_non_null(named);
+    assert_non_null(all);
+    selection_legend(all, SESSION_COLOR_MODULE, &legend);
+    uint64_t found = 0;
+    for (size_t i = 0; i < legend.count; i++)
+        if (strcmp(legend.entry[i].label, "libc.so.6") == 0) {
+            assert_int_equal(legend.entry[i].allocations, selection_allocations(named));
+            found++;
+        }
+    assert_int_equal(found, 1);
+    selection_free(named);
+    selection_free(all);
+    session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_peak),          cmocka_unit_test(test_legends),
         cmocka_unit_test(test_color_steps),   cmocka_unit_test(test_timeline),
         cmocka_unit_test(test_top_functions), cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_edges),         cmocka_unit_test(test_modules_of_one_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
