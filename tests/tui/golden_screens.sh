@@ -170,6 +170,20 @@ sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = 3, line = 12,
 one_name_each
 sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = NULL, line = NULL, module_id = 1 WHERE name = 'make(int)'"
 one_name_each
+# layers_differ FIELDS: no two layers look the same in the legend of the timeline.
+layers_differ() {
+    printf '%s\n' 'key 2 :' "type stack $1" 'key Enter' dump >"$work/layers.script"
+    for size in 80x24 120x40 200x60; do
+        "$MPROF_BUILD/bin/mprof-tui" --script "$work/layers.script" --size "$size" "$session" |
+            sed -nE 's/.*█ (.*[^ ]) +[0-9.]+[KMG]?( +<?[0-9.]+%)?$/\1/p' >"$work/layers.txt" || failed=1
+        [ "$(wc -l <"$work/layers.txt")" -ge 10 ] || { echo "few layers of $1 at $size"; failed=1; }
+        sort "$work/layers.txt" | uniq -d | grep . && echo "two layers of $1 look the same at $size" && failed=1
+    done
+    return 0
+}
+sqlite3 "$work/alike.db" "UPDATE function SET name = 'void app::Cache::keep(int)' WHERE name = 'decode_cache';
+    UPDATE function SET name = 'void app::Cache::keep(long)' WHERE name = 'store_page'"
+layers_differ 'function, kind'
 session=$work/session.db
 
 # Keys that come together end in the same screen as keys that come one by one.

@@ -61,31 +61,59 @@ static void color_text(const struct timeline *timeline, const struct session_slo
                                                  : (int64_t)colors->up[color]);
 }
 
-/* Returns a label of several keys, with each of them in its short form. */
-static const char *short_keys(const char *label)
+typedef char *short_form(char *out, size_t size, const char *name);
+
+/* Writes a label of several keys, with each of them in a short form. */
+static void put_keys(char *out, size_t size, const char *label, short_form *form)
 {
-    static char text[SHORT_NAME_SIZE]; /* only one thread draws */
     static const char between[] = SESSION_STACKING_BETWEEN;
     const char *at = label;
     size_t length = 0;
     for (const char *end; (end = strstr(at, between)); at = end + sizeof(between) - 1) {
         char key[SHORT_NAME_SIZE];
         snprintf(key, sizeof(key), "%.*s", (int)(end - at), at);
-        short_name(text + length, sizeof(text) - length, key);
-        length += strlen(text + length);
-        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", between);
-        if (length + sizeof(between) >= sizeof(text))
+        form(out + length, size - length, key);
+        length += strlen(out + length);
+        length += (size_t)snprintf(out + length, size - length, "%s", between);
+        if (length + sizeof(between) >= size)
+            return;
+    }
+    form(out + length, size - length, at);
+}
+
+/* Tells whether another label looks like `shown` in this form. */
+static bool is_shared(const struct session_legend *legend, size_t row, const char *shown,
+                      short_form *form)
+{
+    char other[SHORT_NAME_SIZE];
+    for (size_t i = 0; i < legend->count; i++) {
+        put_keys(other, sizeof(other), legend->entry[i].label, form);
+        if (i != row && strcmp(other, shown) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns a label of several keys in the shortest form that no other one has, valid until the next
+ * call. */
+static const char *short_keys(const struct session_legend *legend, size_t row)
+{
+    static short_form *const forms[] = {short_name, short_name_with_parameters};
+    static char text[SHORT_NAME_SIZE]; /* only one thread draws */
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        put_keys(text, sizeof(text), legend->entry[row].label, forms[i]);
+        if (!is_shared(legend, row, text, forms[i]))
             return text;
     }
-    short_name(text + length, sizeof(text) - length, at);
-    return text;
+    return legend->entry[row].label;
 }
 
 static struct alike_name label_of(void *context, size_t row)
 {
+    const struct legend_names *names = context;
     struct alike_name name = list_legend_name(context, row);
     if (strstr(name.name, SESSION_STACKING_BETWEEN))
-        name.name = short_keys(name.name);
+        name.name = short_keys(names->legend, row);
     return name;
 }
 
