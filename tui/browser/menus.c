@@ -79,16 +79,14 @@ static bool load_offers(struct browser *browser, bool excludable)
 static void take_offer(struct browser *browser, const struct view_offer *offer)
 {
     struct session_error error = {.message = ""};
-    const struct exploration *exploration = &browser->exploration;
-    const char *base = exploration->filter[0] ? exploration->filter : "all";
-    char *text = NULL;
-    const int length = browser->menu_kind == MENU_EXCLUDE
-                           ? asprintf(&text, "%s | where not (%s)", base, step_of(offer) + 6)
-                           : asprintf(&text, "%s | %s", base, step_of(offer));
-    if (length < 0)
+    char *excluded = NULL;
+    if (browser->menu_kind == MENU_EXCLUDE &&
+        asprintf(&excluded, "where not (%s)", step_of(offer) + 6) < 0)
         return;
-    if (!browser_filter(browser, text, &error))
+    char *text = exploration_narrowed(&browser->exploration, excluded ? excluded : step_of(offer));
+    if (text && !browser_filter(browser, text, &error))
         exploration_complain(&browser->exploration, "%s", error.message);
+    free(excluded);
     free(text);
 }
 

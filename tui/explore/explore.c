@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/stacking.h"
 #include "tui/screen/theme.h"
 
 /* The position of "rest" in a legend. */
@@ -479,11 +480,29 @@ void exploration_replace(struct exploration *exploration, const char *filter)
     exploration->wish_filter = strdup(filter);
 }
 
+char *exploration_allocations(const struct exploration *exploration)
+{
+    struct session_error error;
+    const char *filter = exploration->filter[0] ? exploration->filter : "all";
+    const bool groups =
+        session_stacking_check(exploration->session, filter, SESSION_STACKING_GROUPS, &error);
+    char *text = NULL;
+    return asprintf(&text, "%s%s", filter, groups ? " | ungroup" : "") < 0 ? NULL : text;
+}
+
+char *exploration_narrowed(const struct exploration *exploration, const char *step)
+{
+    char *text = NULL, *base = exploration_allocations(exploration);
+    if (base && asprintf(&text, "%s | %s", base, step) < 0)
+        text = NULL;
+    free(base);
+    return text;
+}
+
 void exploration_narrow(struct exploration *exploration, const char *step)
 {
-    const char *base = exploration->filter[0] ? exploration->filter : "all";
-    char *text = NULL;
-    if (asprintf(&text, "%s | %s", base, step) < 0)
+    char *text = exploration_narrowed(exploration, step);
+    if (!text)
         return;
     free(exploration->wish_filter);
     exploration->wish_filter = text;

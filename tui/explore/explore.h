@@ -156,6 +156,10 @@ struct cell_style exploration_category(const struct exploration *exploration,
 /* Returns its glyph on a terminal without colours. */
 uint32_t exploration_pattern(const struct exploration *exploration, size_t position);
 
+/* Return a text that the caller frees, NULL if memory is exhausted: the active filter, and one that
+ * has one more step. If the filter makes groups, both go on with the allocations of these. */
+char *exploration_allocations(const struct exploration *exploration);
+char *exploration_narrowed(const struct exploration *exploration, const char *step);
 /* Wishes for the active filter with one more step; `step` is the text after the bar. */
 void exploration_narrow(struct exploration *exploration, const char *step);
 /* Wishes for a filter that does not build on the active one. */

@@ -114,23 +114,32 @@ static void follow_fact(const struct overview *overview, struct exploration *exp
         exploration_say(exploration, "this line counts no allocations");
 }
 
+static void follow_ranked(const struct ranked_finding *finding, struct exploration *exploration)
+{
+    char text[STEP_SIZE];
+    if (finding->kind == RANKED_HOLES) {
+        exploration->moment_ns = finding->first_ns;
+        exploration_show(exploration, VIEW_MEMORY);
+        exploration_say(exploration, "h lists the holes");
+        return;
+    }
+    char *filter = exploration->filter[0] ? exploration_allocations(exploration) : strdup("");
+    if (filter && ranked_filter(finding, filter, text, sizeof(text))) {
+        exploration_replace(exploration, text);
+        exploration_show(exploration, VIEW_ALLOCATIONS);
+    } else {
+        exploration_say(exploration, "the filter of this line is too long");
+    }
+    free(filter);
+}
+
 static void follow(const struct overview *overview, struct exploration *exploration)
 {
     const struct overview_line line = overview_line_of(overview, overview->selected);
     char text[STEP_SIZE];
     switch (line.kind) {
     case LINE_RANKED:
-        if (overview->ranked[line.at].kind == RANKED_HOLES) {
-            exploration->moment_ns = overview->ranked[line.at].first_ns;
-            exploration_show(exploration, VIEW_MEMORY);
-            exploration_say(exploration, "h lists the holes");
-        } else if (ranked_filter(&overview->ranked[line.at], exploration->filter, text,
-                                 sizeof(text))) {
-            exploration_replace(exploration, text);
-            exploration_show(exploration, VIEW_ALLOCATIONS);
-        } else {
-            exploration_say(exploration, "the filter of this line is too long");
-        }
+        follow_ranked(&overview->ranked[line.at], exploration);
         break;
     case LINE_FACT:
         follow_fact(overview, exploration, line.at);

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Keys that make a filter of what is selected take exactly what that counts, by SQL.
+. "$MPROF_SOURCE/tests/end_to_end/common.sh"
+
+screen() { # KEYS…: the screens at each "dump"
+    printf '%s\n' "$@" >keys
+    mprof-tui --script keys --size 140x40 "$session" >screen.txt || fail "the browser failed: $*"
+}
+has() { # WHAT TEXT: in the last screen
+    if tac screen.txt | sed '/^== /q' | grep -qF -- "$2"; then echo "ok: $1"; else
+        echo "$1: no line has $2"
+        cat screen.txt
+        failed=1
+    fi
+}
+
+mprof-run --quiet -o leaks.bin "$MPROF_BUILD/tests/graphs/leaking_requests" >out.txt
+mprof-ingest --quiet -o leaks.db leaks.bin
+session=leaks.db
+all=$(ask leaks.db "SELECT printf('%,d', count(*)) FROM allocation")
+
+# A filter that makes groups goes on with their allocations.
+headers=$(ask leaks.db "SELECT printf('%,d', count(*)) FROM v_allocation WHERE type = 'Header'")
+screen 'key f' 'type all | join type' 'key Enter 6 / H e a d e r Enter w' dump
+has "w after a join" "all | join type | ungroup | where type == \"Header\""
+has "what w takes after a join" "$headers of $all allocations"
+screen 'key f' 'type all | join type' 'key Enter 6 / H e a d e r Enter x' dump
+has "x after a join" "all | join type | ungroup | where not (type == \"Header\")"
+screen 'key f' 'type all | join type' 'key Enter 1 Enter' dump
+has "a finding after a join" "1,000 of $all allocations"
+exit $failed
