@@ -310,6 +310,8 @@ static void add_leaks(struct collection *to)
         most
             ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))
             : "?");
+    if (to->count > 0)
+        to->findings[to->count - 1].leaked = !recording && kept > 0;
 }
 
 static void add_short_lived(struct collection *to)

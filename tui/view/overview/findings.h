@@ -19,6 +19,7 @@ struct finding {
     enum finding_gravity gravity;
     char text[256];
     char filter[64];       /* step that selects the blocks that it counts, "" for none */
+    bool leaked;           /* it counts only those that the runtime does not keep */
     enum view_number view; /* the view that shows it best */
 };
 

@@ -104,10 +104,24 @@ static void held_step(const struct overview *overview, const struct exploration 
                  id != 0 ? filter_quote(name, sizeof(name), text) : "");
 }
 
+/* The leaked blocks are a set: no step selects them. */
+static void show_leaked(struct exploration *exploration)
+{
+    char *text = NULL, *shown = exploration_allocations(exploration);
+    if (!exploration->filter[0])
+        exploration_replace(exploration, "leaked");
+    else if (shown && asprintf(&text, "leaked & ( %s )", shown) >= 0)
+        exploration_replace(exploration, text);
+    free(shown);
+    free(text);
+}
+
 static void follow_fact(const struct overview *overview, struct exploration *exploration, size_t at)
 {
     const struct finding *finding = overview_fact(overview, at);
-    if (finding->filter[0])
+    if (finding->leaked)
+        show_leaked(exploration);
+    else if (finding->filter[0])
         exploration_narrow(exploration, finding->filter);
     exploration->wish_view = finding->view;
     if (!finding->filter[0] && finding->view == VIEW_SAME)
@@ -162,7 +176,10 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     if (capacity == 0)
         return 0;
     if (line.kind == LINE_FACT && overview_fact(overview, line.at)->filter[0]) {
-        snprintf(out->label, sizeof(out->label), "%.120s", overview_fact(overview, line.at)->text);
+        snprintf(out->label, sizeof(out->label), "%.120s",
+                 overview_fact(overview, line.at)->leaked
+                     ? "never freed, also what the runtime keeps"
+                     : overview_fact(overview, line.at)->text);
         snprintf(out->step, sizeof(out->step), "%s", overview_fact(overview, line.at)->filter);
         return 1;
     }
