@@ -40,4 +40,12 @@ has "what Enter on it lists" " ▸ leaked "
 has "its number" "$leaked of $all allocations"
 screen 'key f' 'type where size != 120' 'key Enter 1 Enter' dump
 has "the same under a filter" " ▸ leaked & ( where size != 120 ) "
+
+# A group of many stacks, whose filter is long.
+mprof-run --quiet --free-stacks -o stacks.bin "$MPROF_BUILD/tests/many_stacks"
+mprof-ingest --quiet -o stacks.db stacks.bin
+session=stacks.db
+screen 'key 7 l' dump
+has "l on a group of many stacks" "where freed == false and stack in ("
+has "its number" " 512 of 1,025 allocations"
 exit $failed

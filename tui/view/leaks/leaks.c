@@ -134,9 +134,10 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     if (!leak)
         return 0;
     char *step = group_step(leaks, leak);
-    if (step && strlen(step) < sizeof(out->step) && count < capacity) {
+    if (step && count < capacity) {
         snprintf(out[count].label, sizeof(out->label), "the blocks of this group");
-        snprintf(out[count++].step, sizeof(out->step), "%s", step);
+        out[count++].long_step = step; /* the browser frees it */
+        step = NULL;
     }
     free(step);
     count +=
