@@ -48,4 +48,9 @@ session=stacks.db
 screen 'key 7 l' dump
 has "l on a group of many stacks" "where freed == false and stack in ("
 has "its number" " 512 of 1,025 allocations"
+
+# A frame of the stack of a free is a filter of what was freed there.
+screen 'key 8 Enter / g i v e Enter w 1' dump
+has "w on the frame of a free" 'where free_stack has "give_back"'
+has "its number" " 1 of 1,025 allocations"
 exit $failed

@@ -224,16 +224,18 @@ static void render(const void *view, const struct exploration *exploration, cons
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
-    static const struct function_words words = {"under this function",
-                                                "under each function of this name", false};
+    static const struct function_words allocated = {
+        "allocated under this function", "allocated under each function of this name", false};
+    static const struct function_words freed = {"freed under this function",
+                                                "freed under each function of this name", true};
     const struct detail *detail = view;
     const struct detail_facts *facts = detail->facts;
     const struct detail_line *line = selected_line(detail);
     if (!facts)
         return 0;
-    const size_t count =
-        function_tests_offer(&detail->tests, exploration->session, SESSION_ANYWHERE,
-                             line ? line->function : 0, &words, out, capacity);
+    const size_t count = function_tests_offer(
+        &detail->tests, exploration->session, SESSION_ANYWHERE, line ? line->function : 0,
+        line && line->frees ? &freed : &allocated, out, capacity);
     return count + offer_block(&detail->tests, exploration->session, &facts->block,
                                detail_user(facts), out + count, capacity - count);
 }

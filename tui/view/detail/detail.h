@@ -62,6 +62,7 @@ struct detail_line {
     const char *place; /* a path in the source; NULL: none */
     uint32_t line;
     uint32_t function;   /* of a frame, 0: it is not a frame */
+    bool frees;          /* the frame is of the stack of the free */
     uint64_t allocation; /* the block that Enter shows, 0: none */
     enum theme_role role;
 };

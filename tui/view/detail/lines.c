@@ -190,7 +190,8 @@ static void write_life(struct writing *writing, const struct detail_facts *facts
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
-static void write_stack(struct writing *writing, const struct detail_stack *stack, size_t user)
+static void write_stack(struct writing *writing, const struct detail_stack *stack, size_t user,
+                        bool frees)
 {
     const size_t shown = stack->count < DETAIL_FRAMES ? stack->count : DETAIL_FRAMES;
     for (size_t i = 0; i < shown; i++) {
@@ -201,6 +202,7 @@ static void write_stack(struct writing *writing, const struct detail_stack *stac
         struct detail_line *line = add(writing, label);
         line->name = session_function_name(writing->session, frame->function);
         line->function = frame->function;
+        line->frees = frees;
         line->place = *frame->file ? frame->file : NULL;
         line->line = frame->line;
         line->role = i == stack->call_site || i == user ? THEME_STRONG : THEME_PLAIN;
@@ -215,14 +217,14 @@ static void write_stacks(struct writing *writing, const struct detail_facts *fac
 {
     const struct session_allocation *block = &facts->block;
     add_heading(writing, PART_BORN, "allocated in");
-    write_stack(writing, &facts->born, facts->user);
+    write_stack(writing, &facts->born, facts->user, false);
     if (block->free_ns == SESSION_LIVE)
         return;
     struct detail_line *line = add_heading(writing, PART_FREED, "freed in");
     if (session_stack_by_collector(writing->session, block->free_stack))
         snprintf(line->value, sizeof(line->value), "no function: a garbage collector took it");
     else if (block->free_stack != 0)
-        write_stack(writing, &facts->freed, SIZE_MAX);
+        write_stack(writing, &facts->freed, SIZE_MAX, true);
     else
         snprintf(line->value, sizeof(line->value),
                  "no stack of the free: mprof-run --free-stacks records them");
