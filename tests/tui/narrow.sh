@@ -53,4 +53,24 @@ has "its number" " 512 of 1,025 allocations"
 screen 'key 8 Enter / g i v e Enter w 1' dump
 has "w on the frame of a free" 'where free_stack has "give_back"'
 has "its number" " 1 of 1,025 allocations"
+
+# Lines of the overview that count no blocks show by Enter what they count.
+follow() { # TEXT: Enter on the finding with it
+    local row
+    screen 'key 1' dump
+    row=$(sed -n '/^ Findings/,/^$/p' screen.txt | grep -nF -- "$1" | head -1 | cut -d: -f1)
+    [ -n "$row" ] || fail "no finding has: $1"
+    screen "key 1 $(yes Down | head -$((row - 2)) | tr '\n' ' ')Enter" dump
+}
+g++ -O1 -g -w -fno-builtin -std=c++17 -fsized-deallocation -o mismatched "$MPROF_SOURCE/tests/programs/mismatched.cpp" || fail "mismatched"
+mprof-run --quiet --free-stacks -o mismatched.bin ./mismatched >out.txt
+mprof-ingest --quiet -o mismatched.db mismatched.bin
+session=mismatched.db
+follow 'mismatched frees'
+has "the mismatches" "SELECT * FROM v_mismatch ORDER BY allocations DESC"
+has "all of them" " $(ask mismatched.db "SELECT count(*) FROM v_mismatch") row"
+follow 'no debug information for'
+has "the modules" "SELECT DISTINCT name, symbols, path FROM module"
+has "the number of one row" " $(ask mismatched.db "SELECT count(DISTINCT name) FROM module
+    WHERE symbols NOT IN ('dwarf', 'runtime') AND id IN (SELECT module_id FROM frame)") row"
 exit $failed

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/stacking.h"
 #include "tui/screen/theme.h"
 
 /* The position of "rest" in a legend. */
@@ -472,89 +471,6 @@ struct cell_style exploration_category(const struct exploration *exploration,
 uint32_t exploration_pattern(const struct exploration *exploration, size_t position)
 {
     return legend_pattern(exploration->slots, position);
-}
-
-void exploration_replace(struct exploration *exploration, const char *filter)
-{
-    free(exploration->wish_filter);
-    exploration->wish_filter = strdup(filter);
-}
-
-char *exploration_allocations(const struct exploration *exploration)
-{
-    struct session_error error;
-    const char *filter = exploration->filter[0] ? exploration->filter : "all";
-    const bool groups =
-        session_stacking_check(exploration->session, filter, SESSION_STACKING_GROUPS, &error);
-    char *text = NULL;
-    return asprintf(&text, "%s%s", filter, groups ? " | ungroup" : "") < 0 ? NULL : text;
-}
-
-char *exploration_narrowed(const struct exploration *exploration, const char *step)
-{
-    char *text = NULL, *base = exploration_allocations(exploration);
-    if (base && asprintf(&text, "%s | %s", base, step) < 0)
-        text = NULL;
-    free(base);
-    return text;
-}
-
-void exploration_narrow(struct exploration *exploration, const char *step)
-{
-    char *text = exploration_narrowed(exploration, step);
-    if (!text)
-        return;
-    free(exploration->wish_filter);
-    exploration->wish_filter = text;
-}
-
-void exploration_show(struct exploration *exploration, enum view_number view)
-{
-    exploration->wish_view = view;
-}
-
-void exploration_open_function(struct exploration *exploration, uint32_t function)
-{
-    uint32_t line;
-    const char *file = session_function_file(exploration->session, function, &line);
-    if (*file)
-        exploration_open_source(exploration, file, line);
-    else
-        exploration_complain(exploration, "the source of %.200s is not known",
-                             session_function_name(exploration->session, function));
-}
-
-void exploration_open_source(struct exploration *exploration, const char *path, uint32_t line)
-{
-    char *copy = strdup(path);
-    if (!copy)
-        return;
-    free(exploration->source_path);
-    exploration->source_path = copy;
-    exploration->source_line = line;
-    exploration_show(exploration, VIEW_SOURCE);
-}
-
-void exploration_edit(struct exploration *exploration, const char *path, uint32_t line)
-{
-    free(exploration->edit_path);
-    exploration->edit_path = strdup(path);
-    exploration->edit_line = line;
-}
-
-void exploration_ask(struct exploration *exploration, const char *prompt, const char *before,
-                     const char *text)
-{
-    free(exploration->wish_answer);
-    exploration->wish_answer = strdup(text);
-    exploration->wish_ask = prompt;
-    exploration->wish_before = before;
-}
-
-void exploration_list(struct exploration *exploration, const char *step)
-{
-    exploration_narrow(exploration, step);
-    exploration_show(exploration, VIEW_ALLOCATIONS);
 }
 
 static void say(struct exploration *exploration, bool error, const char *format, va_list arguments)

@@ -86,6 +86,7 @@ struct exploration {
     enum view_number wish_view;
     const char *wish_ask;    /* a prompt; NULL: none */
     const char *wish_before; /* for Tab: of exploration_ask() */
+    const char *wish_sql;    /* a statement that the view of SQL runs next; NULL: none */
     char *wish_answer;       /* the text that the prompt begins with; owned */
     char message[320];
     bool message_is_error;
@@ -160,6 +161,8 @@ uint32_t exploration_pattern(const struct exploration *exploration, size_t posit
  * has one more step. If the filter makes groups, both go on with the allocations of these. */
 char *exploration_allocations(const struct exploration *exploration);
 char *exploration_narrowed(const struct exploration *exploration, const char *step);
+/* Wishes for the rows of a statement of SQL, which lives as long as the program. */
+void exploration_query(struct exploration *exploration, const char *statement);
 /* Wishes for the active filter with one more step; `step` is the text after the bar. */
 void exploration_narrow(struct exploration *exploration, const char *step);
 /* Wishes for a filter that does not build on the active one. */

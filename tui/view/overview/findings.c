@@ -21,6 +21,7 @@ struct collection {
     size_t row_count;
     struct finding *findings;
     size_t capacity, count;
+    struct finding *last; /* NULL: there was no room for it */
 };
 
 static void add(struct collection *to, enum finding_gravity gravity, const char *filter,
@@ -30,9 +31,10 @@ static void add(struct collection *to, enum finding_gravity gravity, const char 
 static void add(struct collection *to, enum finding_gravity gravity, const char *filter,
                 enum view_number view, const char *format, ...)
 {
-    if (to->count == to->capacity)
+    to->last = to->count < to->capacity ? &to->findings[to->count++] : NULL;
+    if (!to->last)
         return;
-    struct finding *finding = &to->findings[to->count++];
+    struct finding *finding = to->last;
     finding->gravity = gravity;
     finding->view = view;
     snprintf(finding->filter, sizeof(finding->filter), "%s", filter);
@@ -42,6 +44,13 @@ static void add(struct collection *to, enum finding_gravity gravity, const char 
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(finding->text, sizeof(finding->text), format, arguments);
     va_end(arguments);
+}
+
+/* Tells which rows the finding counts that was just added. */
+static void counts(struct collection *to, const char *sql)
+{
+    if (to->last)
+        to->last->sql = sql;
 }
 
 static uint64_t number(const struct collection *to, const char *key)
@@ -92,13 +101,17 @@ static void add_losses(struct collection *to)
         add(to, FINDING_BAD, "", VIEW_SAME, "imported from %s", imported);
     add_modules(to, "unseen_modules", "allocations of %s were not recorded");
     add_modules(to, "late_modules", "%s was recorded only after it was loaded");
-    if (damaged > 0)
+    if (damaged > 0) {
         add(to, FINDING_BAD, "", VIEW_SAME, "%s of the trace were damaged and left out",
             format_size(a, damaged));
-    if (overlaps > 0)
+        counts(to, "SELECT * FROM problem WHERE kind = 'damage'");
+    }
+    if (overlaps > 0) {
         add(to, FINDING_BAD, "", VIEW_SAME,
             "%s time%s an address was live twice: events are missing or out of order",
             format_count(a, overlaps), format_plural(overlaps));
+        counts(to, "SELECT * FROM problem WHERE kind = 'overlap'");
+    }
     if (ambiguous > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s pair%s of events could be read two ways",
             format_count(a, ambiguous), format_plural(ambiguous));
@@ -133,9 +146,12 @@ static void add_stacks(struct collection *to)
         incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0 &&
                       !session_stack_by_collector(session, id);
     }
-    if (incomplete > 0)
+    if (incomplete > 0) {
         add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
             "%s of %s stacks are incomplete", format_count(a, incomplete), format_count(b, stacks));
+        counts(to, "SELECT id AS stack_id, state, depth, allocations, bytes FROM stack WHERE state "
+                   "NOT IN ('complete', 'none', 'collector') ORDER BY bytes DESC");
+    }
 }
 
 /* Tells whether some stack goes through a module. */
@@ -147,40 +163,58 @@ static bool is_used(const struct collection *to, const char *module)
     return false;
 }
 
+/* Tells whether an earlier module has the same name: one of several processes has it in each. */
+static bool is_repeated(const struct session_module *modules, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(modules[i].name, modules[at].name) == 0)
+            return true;
+    return false;
+}
+
+/* Puts the package with a module's debug information behind the others, once. There is no list if
+ * the first module has no package: others would not help it. */
+static void put_package(const char *module, char *packages, size_t size)
+{
+    char package[DEBUG_PACKAGE_SIZE];
+    const size_t length = strlen(packages);
+    if (debug_package(module, DEBUG_PACKAGE_FOLDER, package) && !strstr(packages, package) &&
+        length + strlen(package) + 2 < size)
+        snprintf(packages + length, size - length, " %s", package);
+}
+
 /* Names the modules whose functions have no files and lines, and says what helps. */
 static void add_unsymbolized(struct collection *to)
 {
     const struct session_module *modules = NULL;
     struct session_error error;
     size_t count = 0, found = 0, first = 0;
+    char others[40] = "", packages[140] = "";
     if (!session_modules(to->session, &modules, &count, &error))
         return;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(modules[i].symbols, "dwarf") == 0 ||
-            strcmp(modules[i].symbols, "runtime") == 0 || !is_used(to, modules[i].name))
+            strcmp(modules[i].symbols, "runtime") == 0 || !is_used(to, modules[i].name) ||
+            is_repeated(modules, i))
             continue;
         first = found++ == 0 ? i : first;
+        if (i == first || packages[0])
+            put_package(modules[i].name, packages, sizeof(packages));
     }
     if (found == 0)
         return;
-    char others[40] = "";
     if (found > 1)
         snprintf(others, sizeof(others), " and %zu other%s", found - 1, found > 2 ? "s" : "");
-    char package[DEBUG_PACKAGE_SIZE];
-    if (debug_package(modules[first].name, DEBUG_PACKAGE_FOLDER, package))
-        add(to, FINDING_ODD, "", VIEW_SAME,
-            "no debug information for %.60s%s: install %s, then ingest again", modules[first].name,
-            others, package);
-    else if (strstr(modules[first].name, ".so"))
-        add(to, FINDING_ODD, "", VIEW_SAME,
-            "no debug information for %.60s%s: install its debug package or set DEBUGINFOD_URLS, "
-            "then ingest again",
-            modules[first].name, others);
-    else
-        add(to, FINDING_ODD, "", VIEW_SAME,
-            "no debug information for %.60s%s: build it with -g, or give --debug-dir to "
-            "mprof-ingest",
-            modules[first].name, others);
+    add(to, FINDING_ODD, "", VIEW_SAME,
+        packages[0] ? "no debug information for %.50s%s: install%s, then ingest again"
+        : strstr(modules[first].name, ".so")
+            ? "no debug information for %.50s%s: install its debug package or set "
+              "DEBUGINFOD_URLS, then ingest again%s"
+            : "no debug information for %.50s%s: build it with -g, or give --debug-dir to "
+              "mprof-ingest%s",
+        modules[first].name, others, packages);
+    counts(to, "SELECT DISTINCT name, symbols, path FROM module WHERE symbols NOT IN ('dwarf', "
+               "'runtime') AND id IN (SELECT module_id FROM frame) ORDER BY name");
 }
 
 /* Leads to the arena that gave out the most, if that is more than the heap did: without a filter
@@ -230,21 +264,27 @@ static void add_misuse(struct collection *to)
 {
     char a[FORMAT_SIZE];
     uint64_t twice = number(to, "double_frees"), unknown = number(to, "unmatched_frees");
-    if (twice > 0)
+    if (twice > 0) {
         add(to, FINDING_ODD, "", VIEW_SAME, "%s block%s %s freed twice", format_count(a, twice),
             format_plural(twice), were(twice));
-    if (unknown > 0)
+        counts(to, "SELECT * FROM problem WHERE kind = 'double free'");
+    }
+    if (unknown > 0) {
         add(to, FINDING_ODD, "", VIEW_SAME, "%s free%s of blocks that were never seen allocated",
             format_count(a, unknown), format_plural(unknown));
+        counts(to, "SELECT * FROM problem WHERE kind = 'unmatched free'");
+    }
 }
 
 static void add_mismatches(struct collection *to)
 {
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
     const uint64_t wrong_sizes = number(to, "wrong_sizes");
-    if (wrong_sizes > 0)
-        add(to, FINDING_ODD, "", VIEW_SAME, "%s block%s %s deleted with a wrong size: v_wrong_size",
+    if (wrong_sizes > 0) {
+        add(to, FINDING_ODD, "", VIEW_SAME, "%s block%s %s deleted with a wrong size",
             format_count(a, wrong_sizes), format_plural(wrong_sizes), were(wrong_sizes));
+        counts(to, "SELECT * FROM v_wrong_size");
+    }
     struct session_mismatch worst;
     struct session_error error;
     uint64_t all = number(to, "mismatched_frees");
@@ -253,6 +293,7 @@ static void add_mismatches(struct collection *to)
     add(to, FINDING_ODD, "", VIEW_SAME, "%s mismatched frees, most (%s) %s of what %s gave %.80s",
         format_count(a, all), format_percent(b, worst.allocations, all), worst.freed_by, worst.kind,
         worst.function);
+    counts(to, "SELECT * FROM v_mismatch ORDER BY allocations DESC");
 }
 
 /* Returns the live bytes of a function or, if the program has ended, only its leaks. */
@@ -310,8 +351,8 @@ static void add_leaks(struct collection *to)
         most
             ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))
             : "?");
-    if (to->count > 0)
-        to->findings[to->count - 1].leaked = !recording && kept > 0;
+    if (to->last)
+        to->last->leaked = !recording && kept > 0;
 }
 
 static void add_short_lived(struct collection *to)

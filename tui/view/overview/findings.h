@@ -18,8 +18,9 @@ enum finding_gravity {
 struct finding {
     enum finding_gravity gravity;
     char text[256];
-    char filter[64];       /* step that selects the blocks that it counts, "" for none */
-    bool leaked;           /* it counts only those that the runtime does not keep */
+    char filter[64]; /* step that selects the blocks that it counts, "" for none */
+    bool leaked;     /* it counts only those that the runtime does not keep */
+    const char *sql; /* gives the rows that it counts, if it counts other things than blocks */
     enum view_number view; /* the view that shows it best */
 };
 

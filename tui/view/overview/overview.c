@@ -124,7 +124,9 @@ static void follow_fact(const struct overview *overview, struct exploration *exp
     else if (finding->filter[0])
         exploration_narrow(exploration, finding->filter);
     exploration->wish_view = finding->view;
-    if (!finding->filter[0] && finding->view == VIEW_SAME)
+    if (finding->sql)
+        exploration_query(exploration, finding->sql);
+    else if (!finding->filter[0] && finding->view == VIEW_SAME)
         exploration_say(exploration, "this line counts no allocations");
 }
 

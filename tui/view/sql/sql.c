@@ -181,6 +181,9 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     const struct table_place place = {0, 2, input->width, input->height - 2};
     const struct table_source before = sql_source(sql);
     bool used = true;
+    if (exploration->wish_sql)
+        ask(sql, exploration, exploration->wish_sql);
+    exploration->wish_sql = NULL;
     if (input->action == ACTION_GOTO && input->text) {
         ask(sql, exploration, input->text);
     } else if (input->action == ACTION_FOLLOW) {
