@@ -49,6 +49,11 @@ screen 'key 7 l' dump
 has "l on a group of many stacks" "where freed == false and stack in ("
 has "its number" " 512 of 1,025 allocations"
 
+# The page of a block names who freed it before any stack.
+screen 'key 8 Enter' dump
+sed -n '/^ freed  /,/^ here before /p' screen.txt | grep -qE '^ freed in +give_back +many_stacks\.c:[0-9]+' ||
+    fail "the page does not begin with who freed the block: $(head -12 screen.txt)"
+
 # A frame of the stack of a free is a filter of what was freed there.
 screen 'key 8 Enter / g i v e Enter w 1' dump
 has "w on the frame of a free" 'where free_stack has "give_back"'

@@ -29,7 +29,8 @@ struct detail_facts {
     struct session_allocation block;
     struct session_block_facts facts;
     struct detail_stack born, freed;
-    size_t user; /* the user's frame in `born`, SESSION_NO_FRAME: none */
+    size_t user;       /* the user's frame in `born`, SESSION_NO_FRAME: none */
+    size_t freed_user; /* and in `freed` */
     struct session_member members[DETAIL_MEMBERS];
     size_t member_count;
     uint64_t type_size;

@@ -174,6 +174,27 @@ static void write_before(struct writing *writing, const struct detail_around *ar
     }
 }
 
+/* Says of what the line is a frame. */
+static void put_frame(const struct writing *writing, struct detail_line *line,
+                      const struct session_frame *frame, bool frees)
+{
+    line->name = session_function_name(writing->session, frame->function);
+    line->function = frame->function;
+    line->frees = frees;
+    line->place = *frame->file ? frame->file : NULL;
+    line->line = frame->line;
+}
+
+/* Names the function of the user's own code that freed the block or, without one, the call site. */
+static void write_freed_in(struct writing *writing, const struct detail_facts *facts)
+{
+    const struct detail_stack *freed = &facts->freed;
+    const size_t shown = freed->count < DETAIL_FRAMES ? freed->count : DETAIL_FRAMES;
+    const size_t at = facts->freed_user < shown ? facts->freed_user : freed->call_site;
+    if (at < shown)
+        put_frame(writing, add(writing, "freed in"), &freed->frames[at], true);
+}
+
 /* Writes who allocated and freed the block, and what its address held before, before any stack:
  * these lines fit on every screen. */
 static void write_life(struct writing *writing, const struct detail_facts *facts,
@@ -185,6 +206,7 @@ static void write_life(struct writing *writing, const struct detail_facts *facts
              session_thread_label(writing->session, block->thread),
              format_instant(time, block->alloc_ns));
     write_free(writing, facts);
+    write_freed_in(writing, facts);
     write_before(writing, around);
 }
 
@@ -200,11 +222,7 @@ static void write_stack(struct writing *writing, const struct detail_stack *stac
         snprintf(label, sizeof(label), "%s%3zu%s%s", i == stack->call_site ? "▸" : " ", i,
                  frame->inlined ? " inlined" : "", i == user ? " mine" : "");
         struct detail_line *line = add(writing, label);
-        line->name = session_function_name(writing->session, frame->function);
-        line->function = frame->function;
-        line->frees = frees;
-        line->place = *frame->file ? frame->file : NULL;
-        line->line = frame->line;
+        put_frame(writing, line, frame, frees);
         line->role = i == stack->call_site || i == user ? THEME_STRONG : THEME_PLAIN;
     }
     if (shown < stack->count)
@@ -224,7 +242,7 @@ static void write_stacks(struct writing *writing, const struct detail_facts *fac
     if (session_stack_by_collector(writing->session, block->free_stack))
         snprintf(line->value, sizeof(line->value), "no function: a garbage collector took it");
     else if (block->free_stack != 0)
-        write_stack(writing, &facts->freed, SIZE_MAX, true);
+        write_stack(writing, &facts->freed, facts->freed_user, true);
     else
         snprintf(line->value, sizeof(line->value),
                  "no stack of the free: mprof-run --free-stacks records them");

@@ -24,8 +24,11 @@ static bool run_facts(struct session *session, struct selection *selection, void
     facts->found = true;
     read_stack(session, block->stack, &facts->born);
     facts->user = session_stack_user(session, block->stack);
-    if (block->free_ns != SESSION_LIVE)
+    facts->freed_user = SESSION_NO_FRAME;
+    if (block->free_ns != SESSION_LIVE) {
         read_stack(session, block->free_stack, &facts->freed);
+        facts->freed_user = session_stack_user(session, block->free_stack);
+    }
     return block->type == 0 ||
            session_type_members(session, block->type, facts->members, DETAIL_MEMBERS,
                                 &facts->member_count, &facts->type_size, error);
