@@ -35,6 +35,8 @@ VARIES = [
     (r'events of the slot|[0-9.]+ (ns|µs|ms|s) [+−]\S+ +\w+$', ''),
     (r'[0-9.]+ (ns|µs|ms|s)\b|[0-9.]+ ?…', 'TIME'),
     (r'· pid \d+', ''),
+    # A short run may have its peak before the first sample of RSS. With it the sizes before it are short.
+    (r'^ Outside blocks.*', lambda line: re.sub(r'  RSS .*| (?=[KMG]?i?B\b)|(?<=[KMG])iB\b|B\b', '', line[0])),
     (r'RSS +[\d.]+ ?[KMG]?i?B?', ''),
     (r'\b\d+ of 10\b', 'N of 10'),
     (r' +', ' '),

@@ -299,13 +299,41 @@ static uint64_t rss_at(const struct exploration *exploration, uint64_t ns)
     return bytes;
 }
 
+/* A size with its name. */
+struct part {
+    const char *name;
+    uint64_t bytes;
+};
+
+/* Draws sizes in a row, in their short form if they have no room otherwise. */
+static void render_parts(const struct area *area, int x, int y, const struct part *parts,
+                         size_t count)
+{
+    char text[FORMAT_SIZE];
+    int width = 0;
+    for (size_t i = 0; i < count; i++)
+        width += text_width(parts[i].name) + text_width(format_size(text, parts[i].bytes));
+    const bool briefly = x + width > area->width;
+    for (size_t i = 0; i < count; i++) {
+        if (briefly)
+            format_size_short(text, parts[i].bytes);
+        else
+            format_size(text, parts[i].bytes);
+        if (x + text_width(parts[i].name) + text_width(text) > area->width) {
+            area_text(area, x, y, theme_style(THEME_FAINT), " …");
+            return;
+        }
+        x += area_text(area, x, y, theme_style(THEME_FAINT), parts[i].name);
+        x += area_text(area, x, y, theme_style(THEME_PLAIN), text);
+    }
+}
+
 /* Draws what lies outside of blocks at the peak. */
 static void render_outside(const struct overview *overview, const struct exploration *exploration,
                            const struct area *area, int y)
 {
     const struct session_use *use = overview->use;
-    const struct cell_style plain = theme_style(THEME_PLAIN), faint = theme_style(THEME_FAINT);
-    char a[FORMAT_SIZE];
+    const struct cell_style faint = theme_style(THEME_FAINT);
     const bool narrow = area->width < 100; /* so that RSS has room */
     int x = 1 + area_text(area, 1, y, theme_style(THEME_HEADING),
                           narrow ? "Outside blocks at peak" : "Outside blocks at the peak");
@@ -322,19 +350,12 @@ static void render_outside(const struct overview *overview, const struct explora
         area_text(area, x, y, faint, "  not known: the recording has no addresses");
         return;
     }
-    x += area_text(area, x, y, faint, "  holes ");
-    x += area_text(area, x, y, plain, format_size(a, use->hole_bytes));
-    x += area_text(area, x, y, faint, narrow ? "  gaps " : "  small gaps ");
-    x += area_text(area, x, y, plain, format_size(a, use->small_bytes));
-    if (x + 18 < area->width) {
-        x += area_text(area, x, y, faint, "  overhead ");
-        x += area_text(area, x, y, plain, format_size(a, use->overhead_bytes));
-    }
     const uint64_t rss = rss_at(exploration, exploration->peak_ns);
-    if (rss > 0 && x + 15 < area->width) {
-        x += area_text(area, x, y, faint, "  RSS ");
-        area_text(area, x, y, plain, format_size(a, rss));
-    }
+    const struct part parts[] = {{"  holes ", use->hole_bytes},
+                                 {narrow ? "  gaps " : "  small gaps ", use->small_bytes},
+                                 {"  overhead ", use->overhead_bytes},
+                                 {"  RSS ", rss}};
+    render_parts(area, x, y, parts, rss > 0 ? 4 : 3);
 }
 
 /* ---- at the peak ------------------------------------------------------------------------ */
