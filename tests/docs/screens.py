@@ -37,7 +37,7 @@ VARIES = [
     (r'· pid \d+', ''),
     # A short run may have its peak before the first sample of RSS. With it the sizes before it are short.
     (r'^ Outside blocks.*', lambda line: re.sub(r'  RSS .*| (?=[KMG]?i?B\b)|(?<=[KMG])iB\b|B\b', '', line[0])),
-    (r'RSS +[\d.]+ ?[KMG]?i?B?', ''),
+    (r'(RSS(?:, above)?) +[\d.]+ ?[KMG]?i?B?', r'\1'),
     (r'\b\d+ of 10\b', 'N of 10'),
     (r' +', ' '),
     (r'(TIME )+TIME', 'TIME'),

@@ -69,6 +69,15 @@ NO_COLOR=1 play plain-mono.80x24 plain 80x24 --ascii
 play tree-ascii.80x24 tree 80x24 --ascii
 grep -n '?' "$work/tree-ascii.80x24.txt" | grep -v '? help\|; ? lists' && echo 'tree-ascii: a mark has no ASCII' && failed=1
 
+# RSS far above what is live has no line in the chart: the legend says so.
+cp "$work/session.db" "$work/above.db"
+sqlite3 "$work/above.db" "UPDATE rss SET bytes = bytes * 10"
+printf 'key 2\ndump\n' >"$work/above.script"
+for size in 80x24 200x60; do
+    "$MPROF_BUILD/bin/mprof-tui" --script "$work/above.script" --size "$size" "$work/above.db" | grep -q '─ RSS, above  *121M' ||
+        { echo "above the chart: the legend has another RSS at $size"; failed=1; }
+done
+
 # Two sessions beside each other, with other ids for the same names.
 "$MPROF_BUILD/tests/make_session" "$work/earlier.db" 15000 300 120 4 7
 play two-sessions.80x24 two_sessions 80x24 "$work/earlier.db"

@@ -143,7 +143,8 @@ static void render_heading(const struct timeline *timeline, const struct explora
 }
 
 void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
-                            const struct area *area, const struct timeline_layout *layout)
+                            const struct area *area, const struct timeline_layout *layout,
+                            uint64_t scale)
 {
     /* The moment itself, or as long as that is not known the end of its slot. */
     const struct session_slot *slot =
@@ -178,7 +179,8 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     if (y < legend.height && rss > 0) {
         char size[FORMAT_SIZE];
         area_put(&legend, 0, y, 0x2500, theme_style(THEME_STRONG));
-        area_field(&legend, 2, y, label, theme_style(THEME_FAINT), "RSS");
+        area_field(&legend, 2, y, label, theme_style(THEME_FAINT),
+                   rss > scale ? "RSS, above" : "RSS");
         area_field_right(&legend, 2 + label, y++, 7, theme_style(THEME_FAINT),
                          format_size_short(size, rss));
     }

@@ -373,7 +373,7 @@ void timeline_render(const void *view, const struct exploration *exploration,
                   exploration_pending(text, exploration));
     } else {
         if (layout.legend_x >= 0)
-            timeline_legend_render(timeline, exploration, area, &layout);
+            timeline_legend_render(timeline, exploration, area, &layout, scale);
         timeline_details_render(timeline, exploration, area, &layout);
     }
     if (layout.range_rows > 0) {

@@ -158,7 +158,9 @@ void timeline_render(const void *view, const struct exploration *exploration,
 /* details.c: draws the lines below the chart, and the legend beside it. */
 void timeline_details_render(const struct timeline *timeline, const struct exploration *exploration,
                              const struct area *area, const struct timeline_layout *layout);
+/* `scale` is the number at the top of the chart. */
 void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
-                            const struct area *area, const struct timeline_layout *layout);
+                            const struct area *area, const struct timeline_layout *layout,
+                            uint64_t scale);
 
 #endif
