@@ -335,10 +335,13 @@ MPROF_INLINE mprof_kind mprof_kind_create(mprof_runtime runtime, const char *nam
 }
 
 /*
- * Tells whether a sample leaves out the block of `size` bytes that the arena has given out at
- * `address`. If it returns 1, the block is dealt with: call neither mprof_arena_alloc_kind() nor
- * mprof_arena_alloc(), and no function for its end. If it returns 0, call them as usual. For
- * runtimes that have work of their own for each block that is recorded.
+ * Asks if a sample leaves out the block of `size` bytes that the arena has given out at `address`.
+ * It is for runtimes that have work of their own for each block that is recorded.
+ *
+ * If it returns 1, the recorder needs no more calls for the block: neither mprof_arena_alloc() nor
+ * mprof_arena_alloc_kind(), and none for its end. If it returns 0, call one of the two next, before
+ * the thread allocates anything else: another allocation would take the block's place in the
+ * sample. Do not ask for a block that mprof_arena_realloc() tells of.
  */
 MPROF_INLINE int mprof_arena_skips(mprof_arena arena, void *address, size_t size)
 {
@@ -358,7 +361,8 @@ MPROF_INLINE void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_
 
 /* Records that a garbage collector has taken the block back. Call it before the address is given
  * out again. It differs from mprof_arena_free() in that no function of the program freed it.
- * `address` NULL: tells only that this collection is one of the arena. */
+ * With `address` NULL it tells only that this collection is one of the arena, which a sample that
+ * is rotated keeps in mind. */
 MPROF_INLINE void mprof_collected(mprof_arena arena, void *address)
 {
     if (MPROF_HAS(collected))

@@ -286,7 +286,8 @@ static void put_free(struct thread *thread, mprof_arena arena, void *address, bo
                                                  (uintptr_t)address, collected));
 }
 
-void arena_allocate(mprof_arena arena, void *address, size_t size, size_t count, mprof_kind kind)
+void arena_block_allocated(mprof_arena arena, void *address, size_t size, size_t count,
+                           mprof_kind kind)
 {
     struct thread *thread =
         arena && address ? recorder_enter(FRAME, RECORDER_ARENA_ALLOCATION) : NULL;
@@ -330,12 +331,12 @@ static void end_block(const void *frame, mprof_arena arena, void *address, bool 
     recorder_leave();
 }
 
-void arena_free(mprof_arena arena, void *address)
+void arena_block_freed(mprof_arena arena, void *address)
 {
     end_block(FRAME, arena, address, false);
 }
 
-void arena_collect(mprof_arena arena, void *address)
+void arena_block_collected(mprof_arena arena, void *address)
 {
     if (sample_mean != 0)
         arena_note_collector(arena);

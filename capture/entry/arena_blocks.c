@@ -33,20 +33,20 @@ ENTRY_POINT int mprof_arena_skips(mprof_arena arena, void *address, size_t size)
 ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count)
 {
     if (!skips(arena, address, size))
-        arena_allocate(arena, address, size, count, 0);
+        arena_block_allocated(arena, address, size, count, 0);
 }
 
 ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_t count,
                                         mprof_kind kind)
 {
     if (!skips(arena, address, size))
-        arena_allocate(arena, address, size, count, kind);
+        arena_block_allocated(arena, address, size, count, kind);
 }
 
 ENTRY_POINT void mprof_arena_free(mprof_arena arena, void *address)
 {
     if (!samples() || !event_filter_skips_free(address))
-        arena_free(arena, address);
+        arena_block_freed(arena, address);
 }
 
 ENTRY_POINT void mprof_collected(mprof_arena arena, void *address)
@@ -54,5 +54,5 @@ ENTRY_POINT void mprof_collected(mprof_arena arena, void *address)
     if (samples() && event_filter_skips_free(address))
         arena_note_collector(arena);
     else
-        arena_collect(arena, address);
+        arena_block_collected(arena, address);
 }

@@ -12,6 +12,9 @@
 #define OF_ARENA (UINT64_C(1) << 63)
 #define ARENA_MASK ~((UINT64_C(1) << ADDRESS_BITS) - 1)
 
+_Static_assert(SAMPLED_BLOCKS_FILTER *UINT64_C(64) <= UINT64_C(1) << ADDRESS_BITS,
+               "a key has the place of its address in the filter");
+
 static uint64_t sample_key(uint32_t place, const void *address)
 {
     return OF_ARENA | (uint64_t)place << ADDRESS_BITS | ((uintptr_t)address & ~ARENA_MASK);

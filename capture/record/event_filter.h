@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decides which events of the heap are recorded if not all are. That is so with sampling, and when
- * events are only counted or watched. All functions need the guard held.
+ * Decides which events are recorded if not all are. That is so with sampling, and when events are
+ * only counted or watched. The functions need the guard held, but for the last three.
  */
 #ifndef MPROF_CAPTURE_RECORD_EVENT_FILTER_H
 #define MPROF_CAPTURE_RECORD_EVENT_FILTER_H
@@ -57,10 +57,11 @@ static inline void event_filter_look_for_requests(void)
 }
 
 /*
- * The decisions of a sample that nearly every event gets, for the entry points of the heap: the
- * event is not recorded, and there is nothing to do but the real call. They need no guard, and ask
- * for nothing but three words that each event reads. If they return false, go the usual way, by the
- * gate. Ask them only if recorder_page.skipped has the real function, and then call that one.
+ * The decisions of a sample that nearly every event gets, for the entry points of the heap and of
+ * arenas: the event is not recorded, and there is nothing to do but the real call, if there is one.
+ * They need no guard, and ask for nothing but three words that each event reads. If they return
+ * false, go the usual way, by the gate. Ask them only if recorder_page.skipped has the real
+ * functions.
  *
  * The first one is for an allocation of `size` bytes that is going to be made. Once it has returned
  * true, the sample has gone past it.
@@ -75,7 +76,8 @@ static inline bool event_filter_skips_free(const void *address)
     return !trace_file_is_asked() && !sampled_blocks_may_have((uintptr_t)address);
 }
 
-/* For a block that is going to be resized: neither its end nor its beginning is recorded. */
+/* For a block that is going to be resized, or that a new one takes the place of: neither its end
+ * nor the beginning of the new one is recorded. */
 static inline bool event_filter_skips_resize(const void *old, uint64_t size)
 {
     return event_filter_skips_free(old) && sample_skips(&thread_self.sample, size);

@@ -122,4 +122,16 @@ done
 mprof-run --quiet --ecl --mmap -o maps.bin -- ecl --norc --eval '(ext:quit 0)' && mprof-ingest -q -o maps.db maps.bin || fail "a recording with mappings"
 is "$(ask maps.db 'SELECT count(*) FROM v_region')" -gt 0 "mappings of the program"
 is "$(ask maps.db 'SELECT count(*) FROM v_region WHERE mapped_file IS NULL AND size = 1 << 24')" -eq 0 "mappings of the plug-in"
+# A sample: its blocks stand for about as many bytes as there were, and the collector takes most of them.
+mprof-run --quiet --ecl --sample=4K -o sample.bin -- ecl --norc --eval "(progn (load \"$program\") (main) (ext:quit 0))" >out.txt 2>&1 ||
+    { cat out.txt; fail "status $?"; }
+mv sample.bin.d sample_children.d
+mprof-ingest --quiet -o sample.db sample.bin || fail "ingest of the sample"
+sound sample.db
+whole=$(awk -F'|' '{ n += $3 } END { print n }' counted.txt)
+estimate=$(ask sample.db "SELECT size FROM allocation WHERE arena_id > 0" | awk '{ n += $1 / (1 - exp(-$1 / 4096)) } END { printf "%d", n }')
+is "$estimate" -gt $((whole * 88 / 100)) "bytes by the sample"
+is "$estimate" -lt $((whole * 112 / 100)) "bytes by the sample"
+taken=$(ask sample.db "SELECT count(*) FROM allocation WHERE arena_id > 0")
+is "$(ask sample.db "SELECT count(*) FROM v_allocation WHERE arena_id > 0 AND freed_by = 'collector'")" -gt $((taken / 2)) "collected blocks of $taken"
 exit "$failed"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACES = 4096, BLOCKS = 200000, STEP = 64 };
+enum { PLACES = 4096, BLOCKS = 200000, STEP = 16 };
 
 static char pool[PLACES * STEP];
 static unsigned char told[PLACES]; /* 1: there is a block, which the recorder was told of */

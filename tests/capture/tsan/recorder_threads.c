@@ -179,12 +179,18 @@ static void use_arena(unsigned *random)
 static void use_heap(unsigned *random)
 {
     char cells[8][16];
+    bool told[8];
     mprof_arena heap = mprof_arena_create("toy heap", 0);
-    for (unsigned i = 0; i < 8; i++)
-        mprof_arena_alloc_kind(heap, cells[i], 16, 1, kinds[next_random(random) % 4]);
+    for (unsigned i = 0; i < 8; i++) {
+        told[i] = !mprof_arena_skips(heap, cells[i], 16);
+        if (told[i])
+            mprof_arena_alloc_kind(heap, cells[i], 16, 1, kinds[next_random(random) % 4]);
+    }
     mprof_collection(toy, 1);
+    mprof_collected(heap, NULL);
     for (unsigned i = 0; i < 8; i += 2)
-        mprof_collected(heap, cells[i]);
+        if (told[i])
+            mprof_collected(heap, cells[i]);
     mprof_collection(toy, 0);
     mprof_arena_reset(heap);
     mprof_arena_destroy(heap);
