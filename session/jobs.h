@@ -105,8 +105,8 @@ enum session_job_state session_job_poll(struct session_job *job, struct session_
 enum session_job_state session_job_wait(struct session_job *job, int timeout_ms);
 
 /* Returns a descriptor, the same for all engines of the process. It becomes readable when a job
- * gets an estimate or ends. Read 8 bytes then, and look at the jobs. Returns -1 if the system gives
- * none. */
+ * gets an estimate or an answer, or fails. Read 8 bytes then, and look at the jobs. Returns -1 if
+ * the system gives none. */
 int session_jobs_descriptor(void);
 
 /* Returns the exact answer of a job that is DONE; of a running one its estimate, if it has one;

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -39,25 +40,32 @@ struct session_jobs {
 };
 
 static pthread_once_t descriptor_once = PTHREAD_ONCE_INIT;
-static int descriptor = -1;
+static atomic_int descriptor = -1; /* nobody has asked for it */
 
 static void open_descriptor(void)
 {
-    descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    atomic_store(&descriptor, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
 }
 
 int session_jobs_descriptor(void)
 {
     pthread_once(&descriptor_once, open_descriptor);
-    return descriptor;
+    return atomic_load(&descriptor);
 }
 
 /* Wakes the callers that wait, with the lock held. */
-static void tell(struct session_jobs *jobs)
+static void wake(struct session_jobs *jobs)
 {
     pthread_cond_broadcast(&jobs->ended);
-    if (session_jobs_descriptor() >= 0)
-        eventfd_write(descriptor, 1);
+}
+
+/* Does so, and makes the descriptor readable: the engine has something new. */
+static void tell(struct session_jobs *jobs)
+{
+    const int counter = atomic_load(&descriptor);
+    wake(jobs);
+    if (counter >= 0)
+        eventfd_write(counter, 1);
 }
 
 static void unlink_job(struct session_job *job)
@@ -182,7 +190,7 @@ static void cancel(struct session_job *job)
     job->state = SESSION_JOB_CANCELLED;
     if (job == jobs->running)
         scan_cancel(jobs->session, true);
-    tell(jobs);
+    wake(jobs);
 }
 
 void session_jobs_stop(struct session_jobs *jobs)

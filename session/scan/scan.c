@@ -311,6 +311,11 @@ struct column_reader *scan_reader(struct scan_worker *worker, struct session_err
     return worker->reader;
 }
 
+size_t scan_worker_number(const struct scan_worker *worker)
+{
+    return worker->index;
+}
+
 const struct session *scan_session(const struct scan_worker *worker)
 {
     return worker->session;

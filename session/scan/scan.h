@@ -116,6 +116,8 @@ bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work
  * Returns false with `error` set. */
 bool scan_column(struct scan_worker *worker, uint32_t chunk, enum column column,
                  struct column_view *view, struct session_error *error);
+/* Returns the worker's number, less than scan_threads(). No two that work at once have the same. */
+size_t scan_worker_number(const struct scan_worker *worker);
 /* Return the worker's own reader (NULL with `error` set if memory is exhausted) and session. */
 struct column_reader *scan_reader(struct scan_worker *worker, struct session_error *error);
 const struct session *scan_session(const struct scan_worker *worker);

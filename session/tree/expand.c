@@ -66,6 +66,8 @@ static bool find_children(struct expanding *expanding, struct session_error *err
         return false;
     for (uint32_t i = 0; i < rows; i++) {
         const uint32_t key = expanding->keys[i];
+        if (!tree_go_on(tree, i, error))
+            return false;
         if (key == PATH_END)
             continue;
         if (tree->slots[key] == 0) {

@@ -4,14 +4,14 @@
 #include "session/scan/scan.h"
 #include "session/tree/tree_state.h"
 
-/* So few that a question is cancelled soon, so many that handing them out costs nothing. */
+/* A question is cancelled soon with parts that are small, and handing these out costs little with
+ * parts that are not too small. */
 #define PART 4096u
 
 struct parting {
     tree_part_work *work;
     void *context;
     uint32_t count;
-    size_t thread;
 };
 
 static bool work_on_part(void *context, struct scan_worker *worker, uint32_t part,
@@ -19,21 +19,25 @@ static bool work_on_part(void *context, struct scan_worker *worker, uint32_t par
 {
     const struct parting *parting = context;
     const uint32_t first = part * PART, left = parting->count - first;
-    (void)worker;
     (void)error;
-    parting->work(parting->context, parting->thread, first, first + (left < PART ? left : PART));
+    parting->work(parting->context, scan_worker_number(worker), first,
+                  first + (left < PART ? left : PART));
     return true;
 }
 
 bool tree_each_part(const struct session_tree *tree, uint32_t count, tree_part_work *work,
                     void *context, struct session_error *error)
 {
-    struct parting partings[SCAN_THREADS_MAX];
+    struct parting parting = {work, context, count};
     void *contexts[SCAN_THREADS_MAX];
-    const uint32_t parts = count / PART + (count % PART != 0);
-    for (size_t i = 0; i < SCAN_THREADS_MAX; i++) {
-        partings[i] = (struct parting){work, context, count, i};
-        contexts[i] = &partings[i];
-    }
-    return scan_chunks(tree->session, parts, work_on_part, contexts, SCAN_THREADS_MAX, error);
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        contexts[i] = &parting;
+    if (count > PART)
+        return scan_chunks(tree->session, count / PART + (count % PART != 0), work_on_part,
+                           contexts, SCAN_THREADS_MAX, error);
+    /* A pass would show its progress in the browser. */
+    if (!scan_go_on(tree->session, error))
+        return false;
+    work(context, 0, 0, count);
+    return true;
 }
