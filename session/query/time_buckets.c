@@ -14,12 +14,12 @@ enum { FRACTION_BITS = 16 };
 enum { ROWS_A_BUCKET = 2 };
 
 /* Returns the cell of a time, the nearest one if it is not in the span. */
-static size_t cell_of(const struct time_buckets *buckets, uint64_t ns)
+static uint32_t cell_of(const struct time_buckets *buckets, uint64_t ns)
 {
     if (ns < buckets->from)
         return 0;
     /* Each cell has one bucket as yet. */
-    return ns >= buckets->to ? (buckets->parts << buckets->cell_bits) - 1
+    return ns >= buckets->to ? (uint32_t)(buckets->parts << buckets->cell_bits) - 1
                              : time_buckets_find(buckets, ns).bucket;
 }
 
@@ -27,11 +27,11 @@ static size_t cell_of(const struct time_buckets *buckets, uint64_t ns)
 static void spread(const struct time_buckets *buckets, uint64_t first, uint64_t last,
                    uint64_t events, uint64_t *change)
 {
-    const size_t from = cell_of(buckets, first), end = cell_of(buckets, last);
-    const size_t to = end < from ? from : end;
-    const uint64_t each = (events << FRACTION_BITS) / (to - from + 1);
+    const uint32_t from = cell_of(buckets, first), end = cell_of(buckets, last);
+    const uint64_t cells = 1 + (uint64_t)(end > from ? end - from : 0);
+    const uint64_t each = (events << FRACTION_BITS) / cells;
     change[from] += each;
-    change[to + 1] -= each;
+    change[from + cells] -= each;
 }
 
 /* Stores by the directory about how many events lie in each cell. A chunk's blocks were freed one
@@ -131,7 +131,7 @@ static bool open_cells(struct time_buckets *buckets, size_t most, struct session
         buckets->cell_bits++;
     const size_t cells = parts << buckets->cell_bits;
     buckets->begins = malloc((parts + 1) * sizeof(*buckets->begins));
-    buckets->cell = malloc((cells + 1) * sizeof(*buckets->cell));
+    buckets->cell = calloc(cells + 1, sizeof(*buckets->cell));
     if (!buckets->begins || !buckets->cell)
         return session_fail_memory(error, "the buckets of time");
     for (size_t i = 0; i <= parts; i++)
