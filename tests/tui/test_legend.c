@@ -9,11 +9,13 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "session/stacks.h"
 #include "tui/view/common/legend.h"
 
 #define PATH "test_legend.db"
 
-static void check(struct session *session, enum session_color_by by)
+/* Counts in `*shared` the entries whose name other functions have. */
+static void check(struct session *session, enum session_color_by by, size_t *shared)
 {
     static struct session_legend legend;
     static struct exploration exploration;
@@ -28,7 +30,10 @@ static void check(struct session *session, enum session_color_by by)
     for (size_t i = 0; i < legend.count; i++) {
         exploration = (struct exploration){.session = session, .filter = all};
         legend_follow(&exploration, &legend, color_by_name(by), i);
-        assert_int_equal(exploration.wish_filter != NULL, named && i < SESSION_COLORS - 1);
+        const uint32_t function = legend.entry[i].function;
+        const bool alone = function == 0 || session_function_is_alone(session, function);
+        assert_int_equal(exploration.wish_filter != NULL, named && alone && i < SESSION_COLORS - 1);
+        *shared += !alone;
         assert_int_equal(exploration.message[0] != 0, !exploration.wish_filter);
         if (!exploration.wish_filter)
             continue;
@@ -49,14 +54,16 @@ static void an_entry_selects_what_it_counts(void **state)
 {
     const struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.message = ""};
+    size_t shared = 0;
     (void)state;
     assert_true(fixture_write(PATH, &options));
     assert_true(fixture_sql(PATH, "UPDATE thread SET name = 'same' WHERE id IN (2, 3)"));
+    assert_true(fixture_sql(PATH, "UPDATE function SET name = 'make(int)' WHERE id % 3 = 0"));
     struct session *session = session_open(PATH, &error);
     assert_non_null(session);
     for (int by = SESSION_COLOR_NONE + 1; by <= SESSION_COLOR_KIND; by++)
-        if (by != SESSION_COLOR_OWNER) /* the session has none */
-            check(session, (enum session_color_by)by);
+        check(session, (enum session_color_by)by, &shared);
+    assert_true(shared >= 2);
     session_close(session);
 }
 

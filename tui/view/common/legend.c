@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/stacks.h"
+
 /* The fields whose legends have names, and the label of what has none; NULL: all have one. */
 static const struct {
     const char *field, *none;
@@ -27,7 +29,7 @@ static char *make_test(const char *field, const char *none, const char *label)
     if (strcmp(field, "thread") == 0 && label[0] == '#')
         return asprintf(&text, "where thread == %lu", strtoul(label + 1, NULL, 10)) < 0 ? NULL
                                                                                         : text;
-    const size_t size = 4 * strlen(label) + 3;
+    const size_t size = 2 * strlen(label) + 3;
     char *quoted = malloc(size);
     if (quoted && asprintf(&text, "where %s == %s", field, filter_quote(quoted, size, label)) < 0)
         text = NULL;
@@ -40,15 +42,23 @@ void legend_follow(struct exploration *exploration, const struct session_legend 
 {
     if (entry >= legend->count)
         return;
-    const char *label = legend->entry[entry].label;
+    const uint32_t function = legend->entry[entry].function;
+    /* A label has no room for the longest names. */
+    const char *label = function != 0 ? session_function_name(exploration->session, function)
+                                      : legend->entry[entry].label;
     if (entry == SESSION_COLORS - 1) {
         exploration_say(exploration, "the rest has no name to filter by");
+        return;
+    }
+    if (function != 0 && !session_function_is_alone(exploration->session, function)) {
+        exploration_say(exploration,
+                        "several functions have this name; w in the functions takes one");
         return;
     }
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (strcmp(fields[i].field, field) != 0)
             continue;
-        char *step = make_test(field, fields[i].none, label);
+        char *step = make_test(field, function != 0 ? NULL : fields[i].none, label);
         if (step)
             exploration_narrow(exploration, step);
         free(step);
