@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/view/common/legend.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +20,26 @@ static const struct {
     {"kind", NULL},
 };
 
+/* Returns the number of the thread that a label tells by it, as those of one name do; 0: the label
+ * is a name. */
+static uint32_t thread_number(const struct session *session, const char *label)
+{
+    const uint32_t thread = label[0] == '#' ? (uint32_t)strtoul(label + 1, NULL, 10) : 0;
+    const bool told = strcmp(session_thread_label(session, thread), label) == 0 &&
+                      strcmp(session_thread_name(session, thread), label) != 0;
+    return told ? thread : 0;
+}
+
 /* Writes the test for a label, malloc()ed. NULL: there is none, or no memory. */
-static char *make_test(const char *field, const char *none, const char *label)
+static char *make_test(const struct session *session, const char *field, const char *none,
+                       const char *label)
 {
     char *text = NULL;
     if (none && strcmp(label, none) == 0)
         return asprintf(&text, "where %s is null", field) < 0 ? NULL : text;
-    /* Threads of one name have their number before it. */
-    if (strcmp(field, "thread") == 0 && label[0] == '#')
-        return asprintf(&text, "where thread == %lu", strtoul(label + 1, NULL, 10)) < 0 ? NULL
-                                                                                        : text;
+    const uint32_t thread = strcmp(field, "thread") == 0 ? thread_number(session, label) : 0;
+    if (thread != 0)
+        return asprintf(&text, "where thread == %" PRIu32, thread) < 0 ? NULL : text;
     const size_t size = 2 * strlen(label) + 3;
     char *quoted = malloc(size);
     if (quoted && asprintf(&text, "where %s == %s", field, filter_quote(quoted, size, label)) < 0)
@@ -58,7 +69,8 @@ void legend_follow(struct exploration *exploration, const struct session_legend 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (strcmp(fields[i].field, field) != 0)
             continue;
-        char *step = make_test(field, function != 0 ? NULL : fields[i].none, label);
+        char *step =
+            make_test(exploration->session, field, function != 0 ? NULL : fields[i].none, label);
         if (step)
             exploration_narrow(exploration, step);
         free(step);
