@@ -76,5 +76,5 @@ void legend_follow(struct exploration *exploration, const struct session_legend 
         free(step);
         return;
     }
-    exploration_say(exploration, "this legend has no names; f types a filter");
+    exploration_say(exploration, "no filter is made of this legend; f types one");
 }
