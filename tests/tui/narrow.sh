@@ -41,6 +41,21 @@ has "its number" "$leaked of $all allocations"
 screen 'key f' 'type where size != 120' 'key Enter 1 Enter' dump
 has "the same under a filter" " ▸ leaked & ( where size != 120 ) "
 
+# Names of any length are filters.
+cp leaks.db long.db
+for table in function type; do
+    ask long.db "UPDATE $table SET name = name || printf('%.*c', 700, 'n')"
+done
+session=long.db
+screen 'key 5 / m a i n Enter w Enter 1' dump
+has "w on a function with a long name" 'where stack has "'
+has "its number" " of $all allocations"
+screen 'key 7 l' dump
+has "l on a leak with a long type" "where freed == false and stack "
+has "its number" " of $all allocations"
+screen 'key 2 v' 'type start end' 'key Enter Enter' dump
+has "Enter on a type of the range" 'where alloc_time in '
+
 # A group of many stacks, whose filter is long.
 mprof-run --quiet --free-stacks -o stacks.bin "$MPROF_BUILD/tests/many_stacks"
 mprof-ingest --quiet -o stacks.db stacks.bin

@@ -513,3 +513,10 @@ char *filter_quote(char *out, size_t size, const char *name)
     out[length] = 0;
     return out;
 }
+
+char *filter_quoted(const char *name)
+{
+    const size_t size = 2 * strlen(name) + 3;
+    char *out = malloc(size);
+    return out ? filter_quote(out, size, name) : NULL;
+}

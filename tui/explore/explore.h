@@ -190,5 +190,7 @@ void exploration_complain(struct exploration *exploration, const char *format, .
 
 /* Writes `name` as a string of the filter language, "" if `size` is too small. */
 char *filter_quote(char *out, size_t size, const char *name);
+/* Returns it for any length, malloc()ed, NULL if memory is exhausted. */
+char *filter_quoted(const char *name);
 
 #endif

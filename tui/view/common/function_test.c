@@ -7,8 +7,6 @@
 
 #include "tui/screen/short_name.h"
 
-enum { NAME_MOST = 1000 }; /* bytes of a name that a filter is written with */
-
 struct function_tests_data {
     struct {
         uint64_t selections, functions[FUNCTION_PARTS];
@@ -23,8 +21,7 @@ static bool run_tests(struct session *session, struct selection *selection, void
     (void)selection;
     for (int part = 0; part < FUNCTION_PARTS; part++) {
         const uint32_t function = (uint32_t)data->request.functions[part];
-        if (function == 0 || (session_function_is_alone(session, function) &&
-                              strlen(session_function_name(session, function)) < NAME_MOST))
+        if (function == 0 || session_function_is_alone(session, function))
             continue;
         if (!session_function_stacks(session, function, (enum session_function_part)part,
                                      &data->test[part], error))
@@ -85,18 +82,20 @@ size_t function_tests_offer(const struct function_tests *tests, const struct ses
     const struct function_tests_data *data = tests->data;
     const char *name = session_function_name(session, function);
     const bool known = data && data->request.functions[part] == function;
-    char quoted[NAME_MOST + 100];
     size_t count = 0;
     if (function == 0 || capacity < 2)
         return 0;
     if (known && data->test[part])
         count += offer_stacks(session, function, data->test[part], words, out);
-    if (!*filter_quote(quoted, sizeof(quoted), name))
-        return count;
     struct view_offer *offer = &out[count];
+    char *quoted = filter_quoted(name);
+    if (!quoted || asprintf(&offer->long_step, "where %s%s %s", words->freed ? "free_" : "",
+                            by_name[part], quoted) < 0)
+        offer->long_step = NULL;
+    free(quoted);
+    if (!offer->long_step)
+        return count;
     snprintf(offer->label, sizeof(offer->label), "%.40s: %.80s",
              session_function_is_alone(session, function) ? words->one : words->each, name);
-    snprintf(offer->step, sizeof(offer->step), "where %s%s %s", words->freed ? "free_" : "",
-             by_name[part], quoted);
     return count + 1;
 }

@@ -40,9 +40,8 @@ static char *make_test(const struct session *session, const char *field, const c
     const uint32_t thread = strcmp(field, "thread") == 0 ? thread_number(session, label) : 0;
     if (thread != 0)
         return asprintf(&text, "where thread == %" PRIu32, thread) < 0 ? NULL : text;
-    const size_t size = 2 * strlen(label) + 3;
-    char *quoted = malloc(size);
-    if (quoted && asprintf(&text, "where %s == %s", field, filter_quote(quoted, size, label)) < 0)
+    char *quoted = filter_quoted(label);
+    if (quoted && asprintf(&text, "where %s == %s", field, quoted) < 0)
         text = NULL;
     free(quoted);
     return text;

@@ -47,10 +47,9 @@ static bool write_which(FILE *out, const struct compare_row *row, enum session_g
         fprintf(out, "%s is null", fields[by]);
         return true;
     }
-    const size_t size = 4 * strlen(row->name) + 3;
-    char *quoted = malloc(size);
+    char *quoted = filter_quoted(row->name);
     if (quoted)
-        fprintf(out, "%s == %s", fields[by], filter_quote(quoted, size, row->name));
+        fprintf(out, "%s == %s", fields[by], quoted);
     free(quoted);
     return quoted != NULL;
 }

@@ -13,8 +13,6 @@
 #include "tui/view/functions/functions.h"
 #include "tui/view/view.h"
 
-enum { NAME_MOST = 1000 }; /* bytes of a name in a test */
-
 static void *create(void)
 {
     struct functions *functions = calloc(1, sizeof(*functions));
@@ -215,13 +213,12 @@ struct edges_data {
     char *on_stack, *call_site;
 };
 
-/* Takes the stacks of a function that others have the name of, or that has a very long one. */
+/* Takes the stacks of a function that others have the name of. */
 static bool take_stacks(struct session *session, struct edges_data *edges,
                         struct session_error *error)
 {
     const uint32_t function = (uint32_t)edges->request.function;
-    if (session_function_is_alone(session, function) &&
-        strlen(session_function_name(session, function)) < NAME_MOST)
+    if (session_function_is_alone(session, function))
         return true;
     return session_function_stacks(session, function, SESSION_ANYWHERE, &edges->on_stack, error) &&
            session_function_stacks(session, function, SESSION_AT_CALL_SITE, &edges->call_site,
@@ -308,13 +305,13 @@ static bool offer_stacks(const struct exploration *exploration, uint32_t functio
 static bool offer_name(const struct exploration *exploration, uint32_t function, const char *what,
                        const char *test, struct view_offer *out)
 {
-    char quoted[NAME_MOST + 100];
     const char *name = session_function_name(exploration->session, function);
-    if (!*filter_quote(quoted, sizeof(quoted), name))
-        return false;
+    char *quoted = filter_quoted(name);
+    if (!quoted || asprintf(&out->long_step, "where %s %s", test, quoted) < 0)
+        out->long_step = NULL;
+    free(quoted);
     snprintf(out->label, sizeof(out->label), "%s %.110s", what, name);
-    snprintf(out->step, sizeof(out->step), "where %s %s", test, quoted);
-    return true;
+    return out->long_step != NULL;
 }
 
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,

@@ -68,8 +68,7 @@ static size_t write_stacks(FILE *out, const struct session_leaks *leaks,
  * caller frees it. */
 static char *group_step(const struct leaks *leaks, const struct session_leak *leak)
 {
-    char name[1100];
-    char *step = NULL;
+    char *step = NULL, *type = NULL;
     size_t size, items = 1;
     FILE *out = open_memstream(&step, &size);
     if (!out)
@@ -86,14 +85,14 @@ static char *group_step(const struct leaks *leaks, const struct session_leak *le
     }
     if (leak->type == 0)
         fputs(" and type is null", out);
-    else
-        fprintf(out, " and type == %s",
-                filter_quote(name, sizeof(name), session_type_name(leaks->session, leak->type)));
-    if (fclose(out) != 0 || items > ITEMS_MOST) {
-        free(step);
-        return NULL;
-    }
-    return step;
+    else if ((type = filter_quoted(session_type_name(leaks->session, leak->type))))
+        fprintf(out, " and type == %s", type);
+    const bool whole = leak->type == 0 || type;
+    free(type);
+    if (fclose(out) == 0 && whole && items <= ITEMS_MOST)
+        return step;
+    free(step);
+    return NULL;
 }
 
 static void list_group(struct leaks *leaks, struct exploration *exploration)
@@ -121,6 +120,16 @@ static void list_stack(struct leaks *leaks, struct exploration *exploration)
                      leaks->stack->stack == 0 ? "where freed == false and stack is null" : step);
 }
 
+static size_t offer_type(const char *type, struct view_offer *out)
+{
+    char *quoted = filter_quoted(type);
+    if (!quoted || asprintf(&out->long_step, "where type == %s", quoted) < 0)
+        out->long_step = NULL;
+    free(quoted);
+    snprintf(out->label, sizeof(out->label), "this type: %.100s", type);
+    return out->long_step != NULL;
+}
+
 static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
                      size_t capacity)
 {
@@ -129,7 +138,6 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     const struct leaks *leaks = view;
     const struct session_leak *leak = leaks_selected(leaks);
     size_t count = 0;
-    char name[1100];
     (void)exploration;
     if (!leak)
         return 0;
@@ -143,12 +151,8 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     count +=
         function_tests_offer(&leaks->tests, leaks->session, SESSION_ANYWHERE,
                              leaks_selected_function(leaks), &words, out + count, capacity - count);
-    if (leak->type != 0 && count < capacity) {
-        const char *text = session_type_name(leaks->session, leak->type);
-        snprintf(out[count].label, sizeof(out->label), "this type: %.100s", text);
-        snprintf(out[count++].step, sizeof(out->step), "where type == %s",
-                 filter_quote(name, sizeof(name), text));
-    }
+    if (leak->type != 0 && count < capacity)
+        count += offer_type(session_type_name(leaks->session, leak->type), &out[count]);
     if (count < capacity) {
         snprintf(out[count].label, sizeof(out->label), "never freed");
         snprintf(out[count++].step, sizeof(out->step), "where freed == false");

@@ -87,21 +87,26 @@ static void next_part(struct overview *overview, bool back)
 
 /* ---- what a line counts ----------------------------------------------------------------- */
 
-static void held_step(const struct overview *overview, const struct exploration *exploration,
-                      const struct overview_line *line, char *out, size_t size)
+/* Returns a step that the caller frees, NULL if memory is exhausted. */
+static char *held_step(const struct overview *overview, const struct exploration *exploration,
+                       const struct overview_line *line)
 {
     const bool by_type = line->way == HELD_BY_TYPE;
     const uint32_t id = overview->held[line->way]->rows[line->at].id;
-    char name[2100], time[FORMAT_SIZE];
-    const char *text =
-        growth_name(exploration->session, by_type ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, id);
+    char time[FORMAT_SIZE], *step = NULL;
+    char *name =
+        id == 0
+            ? NULL
+            : filter_quoted(growth_name(exploration->session,
+                                        by_type ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, id));
     format_filter_time(time, exploration->peak_ns);
-    const int length =
-        snprintf(out, size, "where alloc_time <= %s and (freed == false or free_time > %s) and %s",
-                 time, time, by_type ? "type" : "user");
-    if (length > 0 && (size_t)length < size)
-        snprintf(out + length, size - (size_t)length, id != 0 ? " == %s" : "%s is null",
-                 id != 0 ? filter_quote(name, sizeof(name), text) : "");
+    if ((id != 0 && !name) ||
+        asprintf(&step, "where alloc_time <= %s and (freed == false or free_time > %s) and %s%s%s",
+                 time, time, by_type ? "type" : "user", name ? " == " : " is null",
+                 name ? name : "") < 0)
+        step = NULL;
+    free(name);
+    return step;
 }
 
 /* The leaked blocks are a set: no step selects them. */
@@ -152,7 +157,7 @@ static void follow_ranked(const struct ranked_finding *finding, struct explorati
 static void follow(const struct overview *overview, struct exploration *exploration)
 {
     const struct overview_line line = overview_line_of(overview, overview->selected);
-    char text[STEP_SIZE];
+    char *step;
     switch (line.kind) {
     case LINE_RANKED:
         follow_ranked(&overview->ranked[line.at], exploration);
@@ -161,8 +166,10 @@ static void follow(const struct overview *overview, struct exploration *explorat
         follow_fact(overview, exploration, line.at);
         break;
     case LINE_HELD:
-        held_step(overview, exploration, &line, text, sizeof(text));
-        exploration_list(exploration, text);
+        step = held_step(overview, exploration, &line);
+        if (step)
+            exploration_list(exploration, step);
+        free(step);
         break;
     case LINE_NONE:
         break;
@@ -190,16 +197,17 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
                  growth_name(exploration->session,
                              line.way == HELD_BY_TYPE ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER,
                              overview->held[line.way]->rows[line.at].id));
-        held_step(overview, exploration, &line, out->step, sizeof(out->step));
-        return 1;
+        out->long_step = held_step(overview, exploration, &line);
+        return out->long_step != NULL;
     }
     if (line.kind == LINE_RANKED && overview->ranked[line.at].user[0]) {
-        char name[2100];
         const struct ranked_finding *finding = &overview->ranked[line.at];
         snprintf(out->label, sizeof(out->label), "this function: %.90s", finding->user);
-        snprintf(out->step, sizeof(out->step), "where user == %s",
-                 filter_quote(name, sizeof(name), finding->user));
-        return 1;
+        char *name = filter_quoted(finding->user);
+        if (!name || asprintf(&out->long_step, "where user == %s", name) < 0)
+            out->long_step = NULL;
+        free(name);
+        return out->long_step != NULL;
     }
     return 0;
 }

@@ -261,27 +261,30 @@ void timeline_load_range(struct timeline *timeline, struct exploration *explorat
 
 enum happened { BORN, STAYED, DIED };
 
-/* Writes the step that selects what happened in the range, of one type or function if `which` is
- * not NULL. */
-static void write_step(const struct exploration *exploration, enum happened happened,
-                       const char *field, const char *which, char *out, size_t size)
+/* Returns the step that selects what happened in the range, of one type or function if `which` is
+ * not NULL: the caller frees it. NULL: memory is exhausted. */
+static char *make_step(const struct exploration *exploration, enum happened happened,
+                       const char *field, const char *which)
 {
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], name[1000] = "", about[1100] = "";
-    const uint64_t from = exploration->range_from_ns + 1, to = exploration->range_to_ns;
-    format_filter_time(a, from);
-    format_filter_time(b, to);
-    if (which && field[0])
-        snprintf(about, sizeof(about), " and %s == %s", field,
-                 filter_quote(name, sizeof(name), which));
-    else if (field[0])
-        snprintf(about, sizeof(about), " and %s is null", field);
-    if (happened == DIED)
-        snprintf(out, size, "where free_time in %s .. %s%s", a, b, about);
-    else if (happened == BORN)
-        snprintf(out, size, "where alloc_time in %s .. %s%s", a, b, about);
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], *step = NULL, *name = NULL;
+    format_filter_time(a, exploration->range_from_ns + 1);
+    format_filter_time(b, exploration->range_to_ns);
+    if (which && !(name = filter_quoted(which)))
+        return NULL;
+    const char *and = field[0] ? " and " : "", *is = which ? " == " : field[0] ? " is null" : "";
+    const char *value = which ? name : "";
+    int length;
+    if (happened == STAYED)
+        length = asprintf(&step,
+                          "where alloc_time in %s .. %s and (freed == false or free_time > %s)"
+                          "%s%s%s%s",
+                          a, b, b, and, field, is, value);
     else
-        snprintf(out, size, "where alloc_time in %s .. %s and (freed == false or free_time > %s)%s",
-                 a, b, b, about);
+        length =
+            asprintf(&step, "where %s in %s .. %s%s%s%s%s",
+                     happened == DIED ? "free_time" : "alloc_time", a, b, and, field, is, value);
+    free(name);
+    return length < 0 ? NULL : step;
 }
 
 /* Returns the selected row of the pane that has the keys, NULL if there is none. */
@@ -308,15 +311,18 @@ static size_t offer_row(const struct timeline *timeline, const struct exploratio
     const char *name = NULL;
     if (row) {
         name = growth_name(exploration->session, by_of_pane[timeline->pane], row->id);
-        for (size_t i = 0; i < 3 && count < capacity; i++, count++) {
+        for (size_t i = 0; i < 3 && count < capacity; i++) {
             offer(&out[count], labels[whats[i]], name);
-            write_step(exploration, whats[i], timeline->pane == BY_TYPE ? "type" : "user",
-                       row->id != 0 ? name : NULL, out[count].step, sizeof(out[count].step));
+            out[count].long_step =
+                make_step(exploration, whats[i], timeline->pane == BY_TYPE ? "type" : "user",
+                          row->id != 0 ? name : NULL);
+            count += out[count].long_step != NULL;
         }
     }
-    for (size_t i = 0; i < 3 && count < capacity; i++, count++) {
+    for (size_t i = 0; i < 3 && count < capacity; i++) {
         offer(&out[count], labels[whats[i]], row ? "all" : NULL);
-        write_step(exploration, whats[i], "", NULL, out[count].step, sizeof(out[count].step));
+        out[count].long_step = make_step(exploration, whats[i], "", NULL);
+        count += out[count].long_step != NULL;
     }
     return count;
 }
@@ -397,15 +403,16 @@ bool timeline_act_on_range(struct timeline *timeline, struct exploration *explor
     place.y += layout.range_y;
     const struct table_source source = source_of(timeline, pane, &rows, exploration);
     if (input->action == ACTION_FOLLOW) {
-        char step[1200];
         const struct session_growth *row = selected(timeline);
-        if (!row)
-            return true;
-        write_step(
-            exploration, row->stayed.count > 0 ? STAYED : BORN, pane == BY_TYPE ? "type" : "user",
-            row->id != 0 ? growth_name(exploration->session, by_of_pane[pane], row->id) : NULL,
-            step, sizeof(step));
-        exploration_list(exploration, step);
+        char *step = !row ? NULL
+                          : make_step(exploration, row->stayed.count > 0 ? STAYED : BORN,
+                                      pane == BY_TYPE ? "type" : "user",
+                                      row->id != 0 ? growth_name(exploration->session,
+                                                                 by_of_pane[pane], row->id)
+                                                   : NULL);
+        if (step)
+            exploration_list(exploration, step);
+        free(step);
         return true;
     }
     const enum table_answer answer = table_update(&timeline->tables[pane], &source, input, &place);
