@@ -30,6 +30,15 @@ has "x after a join" "all | join type | ungroup | where not (type == \"Header\")
 screen 'key f' 'type all | join type' 'key Enter 1 Enter' dump
 has "a finding after a join" "1,000 of $all allocations"
 
+# The view of arenas sums up those of the groups' allocations.
+mprof-run --quiet -o arenas.bin "$MPROF_BUILD/tests/arena" >out.txt
+mprof-ingest --quiet -o arenas.db arenas.bin
+session=arenas.db
+arena=$(ask arenas.db "SELECT name FROM arena WHERE allocations > 0 ORDER BY bytes DESC LIMIT 1")
+screen 'key f' 'type all | join type' 'key Enter :' 'type arenas' 'key Enter' dump
+has "the arenas after a join" "$arena"
+session=leaks.db
+
 # The overview counts what was never freed without what the runtime keeps, and so does its Enter.
 leaked=$(ask leaks.db "SELECT printf('%,d', count(*)) FROM allocation WHERE free_ns IS NULL
     AND stack_id NOT IN (SELECT stack_id FROM runtime_stack)")

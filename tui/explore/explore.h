@@ -161,6 +161,8 @@ uint32_t exploration_pattern(const struct exploration *exploration, size_t posit
  * has one more step. If the filter makes groups, both go on with the allocations of these. */
 char *exploration_allocations(const struct exploration *exploration);
 char *exploration_narrowed(const struct exploration *exploration, const char *step);
+/* Writes the first one to `size` bytes, "" if there is no filter. Returns false if it is longer. */
+bool exploration_put_allocations(const struct exploration *exploration, char *out, size_t size);
 /* Wishes for the rows of a statement of SQL, which lives as long as the program. */
 void exploration_query(struct exploration *exploration, const char *statement);
 /* Wishes for the active filter with one more step; `step` is the text after the bar. */

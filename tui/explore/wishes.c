@@ -23,6 +23,16 @@ char *exploration_allocations(const struct exploration *exploration)
     return asprintf(&text, "%s%s", filter, groups ? " | ungroup" : "") < 0 ? NULL : text;
 }
 
+bool exploration_put_allocations(const struct exploration *exploration, char *out, size_t size)
+{
+    char *text = exploration->filter[0] ? exploration_allocations(exploration) : strdup("");
+    const bool fits = text && strlen(text) < size;
+    if (fits)
+        memcpy(out, text, strlen(text) + 1);
+    free(text);
+    return fits;
+}
+
 char *exploration_narrowed(const struct exploration *exploration, const char *step)
 {
     char *text = NULL, *base = exploration_allocations(exploration);

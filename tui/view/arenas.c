@@ -227,11 +227,10 @@ static void load(struct arenas *arenas, struct exploration *exploration)
     if (!wanted)
         return;
     wanted->request.selections = exploration->selections;
-    arenas->too_long = strlen(exploration->filter) >= sizeof(wanted->request.filter);
-    if (!arenas->too_long) {
-        snprintf(wanted->request.filter, sizeof(wanted->request.filter), "%s", exploration->filter);
+    arenas->too_long = !exploration_put_allocations(exploration, wanted->request.filter,
+                                                    sizeof(wanted->request.filter));
+    if (!arenas->too_long)
         arenas->data = exploration_get(exploration, &arenas->load, &kind, &wanted->request);
-    }
     free(wanted);
     if (arenas->data && !arenas->data->complete)
         arenas->data = NULL;

@@ -152,20 +152,6 @@ static void take_findings(struct overview *overview, const struct exploration *e
         overview->ranked[overview->ranked_count++] = data->findings[i];
 }
 
-/* Writes the filter of the allocations that are shown, "" for none, to FILTER_SIZE bytes. Returns
- * false if it is longer. */
-static bool put_filter(const struct exploration *exploration, char *out)
-{
-    if (!exploration->filter[0])
-        return true;
-    char *text = exploration_allocations(exploration);
-    const bool fits = text && strlen(text) < FILTER_SIZE;
-    if (fits)
-        memcpy(out, text, strlen(text) + 1);
-    free(text);
-    return fits;
-}
-
 /* Looks for the next kinds as far as the answers come in time. */
 static void load_ranked(struct overview *overview, struct exploration *exploration)
 {
@@ -192,7 +178,7 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
         memset(&wanted.request, 0, sizeof(wanted.request));
         wanted.request.selections = exploration->selections;
         wanted.request.kind = overview->kinds_done;
-        if (!put_filter(exploration, wanted.request.filter)) {
+        if (!exploration_put_allocations(exploration, wanted.request.filter, FILTER_SIZE)) {
             overview->kinds_done = RANKED_KINDS;
             return;
         }
