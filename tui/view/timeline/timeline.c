@@ -22,6 +22,7 @@ static void *create(void)
     if (timeline) {
         timeline->slots = timeline_no_slots();
         timeline->legend = timeline_no_legend();
+        timeline->dragged_ns = UINT64_MAX;
     }
     return timeline;
 }
@@ -250,6 +251,8 @@ static bool drag(struct timeline *timeline, struct exploration *exploration,
     const struct timeline_layout layout =
         timeline_lay_out(timeline, input->width, input->height, exploration->has_range);
     int slot = input->x - layout.axis_width;
+    if (timeline->dragged_ns == UINT64_MAX)
+        return true;
     slot = slot < 0 ? 0 : slot >= timeline->slot_count ? timeline->slot_count - 1 : slot;
     if (input->action == ACTION_DRAG) {
         exploration->marking = true;
@@ -376,6 +379,8 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     struct timeline *timeline = view;
     timeline_check_stack(timeline, exploration);
     fit(timeline, exploration, input);
+    if (input->action == ACTION_CLICK)
+        timeline->dragged_ns = UINT64_MAX; /* click() knows better of the chart */
     bool used = !is_of_chart(timeline, exploration, input) && input->action != ACTION_REFRESH &&
                 timeline_act_on_range(timeline, exploration, input);
     if (!used)

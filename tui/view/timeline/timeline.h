@@ -68,7 +68,7 @@ struct timeline {
     const struct session_legend *legend;    /* of the layers; empty while it is not known */
     uint8_t tones[SESSION_COLORS];          /* colour of each position of the legend */
     uint64_t range_ns;                      /* where the range begins that is being marked */
-    uint64_t dragged_ns;                    /* where the mouse button went down */
+    uint64_t dragged_ns; /* where the mouse button went down; UINT64_MAX: not in the chart */
 
     struct load slots_load, shares_load, busy_load, at_load, events_load, types_load, users_load,
         colors_load, stack_load;
