@@ -26,15 +26,17 @@ static void destroy(void *view, struct exploration *exploration)
 
 /* ---- changes ---------------------------------------------------------------------------- */
 
-/* Makes a text the active filter if it parses; frees it. `answer`: what the user typed for it. */
-static void apply(struct graphs *graphs, struct exploration *exploration, char *text,
+/* Makes a text the active filter if it parses; frees it. `answer`: what the user typed for it.
+ * Returns false if it does not parse. */
+static bool apply(struct graphs *graphs, struct exploration *exploration, char *text,
                   const char *answer)
 {
     struct session_error error = {.message = ""};
+    const bool good = text && session_filter_check(exploration->session, text, &error);
     graphs->rejected[0] = 0;
     if (!text) {
         exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
-    } else if (!session_filter_check(exploration->session, text, &error)) {
+    } else if (!good) {
         exploration_complain(exploration, "%s", error.message);
         if (answer)
             snprintf(graphs->rejected, sizeof(graphs->rejected), "%s", answer);
@@ -42,6 +44,7 @@ static void apply(struct graphs *graphs, struct exploration *exploration, char *
         exploration_replace(exploration, text);
     }
     free(text);
+    return good;
 }
 
 static bool has_boxes(struct graphs *graphs, struct exploration *exploration)
@@ -68,9 +71,19 @@ static void ask(struct graphs *graphs, struct exploration *exploration,
 /* Switches a step off, or the one on that was switched off after the selected box. */
 static void switch_box(struct graphs *graphs, struct exploration *exploration)
 {
-    char *text = graphs_switch(graphs, exploration);
-    if (text)
-        apply(graphs, exploration, text, NULL);
+    const size_t box = graphs->box;
+    const struct session_box *step = &graphs->diagram.boxes[box];
+    bool off;
+    char *text = graphs_switch(graphs, exploration, &off);
+    const bool good = text && apply(graphs, exploration, text, NULL);
+    if (good && off) {
+        exploration_say(exploration, "off: %s; O switches it on again", step->text);
+        graphs->box = step->input[0];
+    } else if (good) {
+        graphs->added = true;
+    } else if (off) {
+        graphs_forget_off(graphs, box);
+    }
 }
 
 static void save(struct graphs *graphs, struct exploration *exploration, const char *name)

@@ -98,9 +98,10 @@ char *graphs_open_box(struct graphs *graphs, struct exploration *exploration);
 /* switch.c: steps that are off. Returns the next one after a box from `*at` on, 0 at first; NULL if
  * there is none. It moves `*at` on. */
 const char *graphs_next_off(const struct graphs *graphs, size_t box, size_t *at);
-/* Switches the first of them on or, if there is none, the selected step off. Returns the text of
- * the changed graph, malloc()ed; NULL: there is none, and the user was told why. */
-char *graphs_switch(struct graphs *graphs, struct exploration *exploration);
+/* Switches the first of them on or, if there is none, the selected step off, and stores which of
+ * both. Returns the text of the changed graph, malloc()ed; NULL: there is none, and the user was
+ * told why. */
+char *graphs_switch(struct graphs *graphs, struct exploration *exploration, bool *off);
 /* Forgets that a step was ever off: the user deletes it. */
 void graphs_forget_off(struct graphs *graphs, size_t box);
 void graphs_clear_off(struct graphs *graphs);

@@ -74,27 +74,23 @@ static bool remember(struct graphs *graphs, size_t box)
     return true;
 }
 
-char *graphs_switch(struct graphs *graphs, struct exploration *exploration)
+char *graphs_switch(struct graphs *graphs, struct exploration *exploration, bool *off)
 {
     const size_t box = graphs->box;
     const struct session_box *step = &graphs->diagram.boxes[box];
     size_t at = 0;
-    const char *off = graphs_next_off(graphs, box, &at);
-    if (off) {
-        graphs->added = true;
-        return session_diagram_inserted(&graphs->diagram, box, off);
-    }
+    const char *again = graphs_next_off(graphs, box, &at);
+    *off = false;
+    if (again)
+        return session_diagram_inserted(&graphs->diagram, box, again);
     if (step->kind != SESSION_BOX_STEP) {
         exploration_complain(exploration, "only a step can be switched off");
         return NULL;
     }
-    char *text = remember(graphs, box) ? session_diagram_removed(&graphs->diagram, box) : NULL;
-    if (!text) {
+    *off = remember(graphs, box);
+    char *text = *off ? session_diagram_removed(&graphs->diagram, box) : NULL;
+    if (!text)
         exploration_complain(exploration, SESSION_OUT_OF_MEMORY);
-        return NULL;
-    }
-    exploration_say(exploration, "off: %s; O switches it on again", step->text);
-    graphs->box = step->input[0];
     return text;
 }
 
