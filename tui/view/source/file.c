@@ -195,3 +195,21 @@ void source_file_clear(void *data)
     free(file->text);
     free(file->lines);
 }
+
+void source_file_line(const struct source_file *file, uint32_t line, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = 0;
+    if (!file || line == 0 || line > file->count)
+        return;
+    for (const char *at = file->text + file->lines[line - 1]; *at && used + 5 < size; at++) {
+        if (*at != '\t') {
+            out[used++] = *at;
+            continue;
+        }
+        do
+            out[used++] = ' ';
+        while (used % 4 != 0);
+    }
+    out[used] = 0;
+}

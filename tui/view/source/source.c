@@ -42,7 +42,8 @@ struct files_data {
 struct source {
     struct table table, file_table;
     struct load file_load, lines_load, files_load, stacks_load;
-    const char *test; /* for the stacks of the selected row; NULL: not known, or none */
+    const char *test;               /* for the stacks of the selected row; NULL: none */
+    bool tested;                    /* that is known */
     const struct source_file *file; /* NULL: not known yet; so with the others */
     const struct lines_data *sums;
     const struct files_data *files;
@@ -265,25 +266,6 @@ static uint32_t line_of(const struct source *source, size_t row)
     return source->sums && row < source->sums->count ? source->sums->lines[row].line : 0;
 }
 
-static void line_text(const struct source *source, uint32_t line, char *out, size_t size)
-{
-    const struct source_file *file = source->file;
-    size_t used = 0;
-    out[0] = 0;
-    if (!file || line == 0 || line > file->count)
-        return;
-    for (const char *at = file->text + file->lines[line - 1]; *at && used + 5 < size; at++) {
-        if (*at != '\t') {
-            out[used++] = *at;
-            continue;
-        }
-        do
-            out[used++] = ' ';
-        while (used % 4 != 0);
-    }
-    out[used] = 0;
-}
-
 static void put_size(struct table_cell *cell, uint64_t bytes)
 {
     cell->is_number = true;
@@ -304,7 +286,7 @@ static void line_cell(void *context, size_t row, size_t column, struct table_cel
         cell->styled = !sums;
         cell->style = theme_style(THEME_FAINT);
     } else if (column == COLUMN_TEXT) {
-        line_text(source, line, cell->text, sizeof(cell->text));
+        source_file_line(source->file, line, cell->text, sizeof(cell->text));
     } else if (sums) {
         const uint64_t bytes = line_bytes(sums, source->measure);
         const uint64_t whole = source->sums->whole[source->measure];
@@ -467,7 +449,9 @@ static void load_stacks(struct source *source, struct exploration *exploration)
     uint32_t line;
     const char *path = selected_path(source, &line);
     const bool counts = path && (!source->path || sums_of(source, line));
-    source->test = counts ? source_stacks(exploration, &source->stacks_load, path, line) : NULL;
+    source->test = NULL;
+    source->tested =
+        counts && source_stacks(exploration, &source->stacks_load, path, line, &source->test);
 }
 
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
@@ -543,7 +527,7 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     uint32_t line;
     (void)exploration;
     const char *path = selected_path(source, &line);
-    return path && source->test ? source_offers(path, line, source->test, out, capacity) : 0;
+    return path && source->tested ? source_offers(path, line, source->test, out, capacity) : 0;
 }
 
 static bool copy(void *view, struct exploration *exploration, FILE *out)
@@ -554,7 +538,7 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
         return false;
     char text[256];
     const uint32_t line = line_of(source, source->table.selected);
-    line_text(source, line, text, sizeof(text));
+    source_file_line(source->file, line, text, sizeof(text));
     fprintf(out, "%s:%" PRIu32 "  %s\n", source->path, line, text);
     return true;
 }

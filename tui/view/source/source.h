@@ -30,12 +30,14 @@ struct source_file {
 bool source_file_run(struct session *session, struct selection *selection, void *data,
                      struct session_error *error);
 void source_file_clear(void *data);
+/* Writes a line, "" if the file has none of the number. */
+void source_file_line(const struct source_file *file, uint32_t line, char *out, size_t size);
 
-/* stacks.c: returns a test for the stacks that a line counts, or with line 0 the file. NULL: it is
- * not known yet, or there is none. */
-const char *source_stacks(struct exploration *exploration, struct load *load, const char *path,
-                          uint32_t line);
-/* Offers such a test, and the call sites of the line or file. */
+/* stacks.c: stores a test for the stacks that a line counts, or with line 0 the file; NULL: there
+ * is none, as for too many stacks. Returns false while that is not known. */
+bool source_stacks(struct exploration *exploration, struct load *load, const char *path,
+                   uint32_t line, const char **test);
+/* Offers such a test, if there is one, and the call sites of the line or file. */
 size_t source_offers(const char *path, uint32_t line, const char *test, struct view_offer *out,
                      size_t capacity);
 

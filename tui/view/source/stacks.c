@@ -29,8 +29,8 @@ static void clear(void *argument)
     free(((struct stacks_data *)argument)->test);
 }
 
-const char *source_stacks(struct exploration *exploration, struct load *load, const char *path,
-                          uint32_t line)
+bool source_stacks(struct exploration *exploration, struct load *load, const char *path,
+                   uint32_t line, const char **test)
 {
     static const struct load_kind kind = {sizeof(((struct stacks_data *)0)->request),
                                           sizeof(struct stacks_data), run, clear};
@@ -40,25 +40,30 @@ const char *source_stacks(struct exploration *exploration, struct load *load, co
     wanted.request.line = line;
     snprintf(wanted.request.path, sizeof(wanted.request.path), "%s", path);
     const struct stacks_data *data = exploration_get(exploration, load, &kind, &wanted.request);
-    return data ? data->test : NULL;
+    *test = data ? data->test : NULL;
+    return data != NULL;
 }
 
 size_t source_offers(const char *path, uint32_t line, const char *test, struct view_offer *out,
                      size_t capacity)
 {
     char quoted[1100], place[40] = "this file";
-    if (capacity < 2 || asprintf(&out[0].long_step, "where %s", test) < 0)
+    size_t count = 0;
+    if (capacity < 2)
         return 0;
     if (line != 0)
         snprintf(place, sizeof(place), "line %" PRIu32, line);
-    snprintf(out[0].label, sizeof(out[0].label), "%s, anywhere on the stack", place);
+    if (test && asprintf(&out[0].long_step, "where %s", test) < 0)
+        return 0;
+    if (test)
+        snprintf(out[count++].label, sizeof(out->label), "%s, anywhere on the stack", place);
     if (!*filter_quote(quoted, sizeof(quoted), path))
-        return 1;
-    snprintf(out[1].label, sizeof(out[1].label), "call sites of %s", place);
+        return count;
+    snprintf(out[count].label, sizeof(out->label), "call sites of %s", place);
     if (line != 0)
-        snprintf(out[1].step, sizeof(out[1].step), "where file == %s and line == %" PRIu32, quoted,
-                 line);
+        snprintf(out[count].step, sizeof(out->step), "where file == %s and line == %" PRIu32,
+                 quoted, line);
     else
-        snprintf(out[1].step, sizeof(out[1].step), "where file == %s", quoted);
-    return 2;
+        snprintf(out[count].step, sizeof(out->step), "where file == %s", quoted);
+    return count + 1;
 }
