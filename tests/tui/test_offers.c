@@ -8,7 +8,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "fixture.h"
+#include "tui/view/common/function_test.h"
 #include "tui/view/source/source.h"
+
+#define PATH "test_offers.db"
 
 static void a_line_on_too_many_stacks_offers_its_call_sites(void **state)
 {
@@ -25,10 +29,34 @@ static void a_line_on_too_many_stacks_offers_its_call_sites(void **state)
     assert_null(offers[0].long_step);
 }
 
+static void a_function_that_shares_its_name_waits(void **state)
+{
+    static const struct function_words words = {"this", "each", false};
+    const struct fixture_options options = FIXTURE_DEFAULTS;
+    const struct function_tests unknown = {.data = NULL};
+    struct view_offer offers[2] = {{.label = ""}};
+    struct session_error error = {.message = ""};
+    (void)state;
+    assert_true(fixture_write(PATH, &options));
+    assert_true(fixture_sql(PATH, "UPDATE function SET name = 'make(int)' WHERE id IN (2, 3);"
+                                  "UPDATE function SET name = 'alone()' WHERE id = 4"));
+    struct session *session = session_open(PATH, &error);
+    assert_non_null(session);
+    assert_int_equal(
+        function_tests_offer(&unknown, session, SESSION_ANYWHERE, 2, &words, offers, 2), 0);
+    assert_int_equal(
+        function_tests_offer(&unknown, session, SESSION_ANYWHERE, 4, &words, offers, 2), 1);
+    assert_string_equal(offers[0].label, "this: alone()");
+    assert_string_equal(offers[0].long_step, "where stack has \"alone()\"");
+    free(offers[0].long_step);
+    session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_on_too_many_stacks_offers_its_call_sites),
+        cmocka_unit_test(a_function_that_shares_its_name_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

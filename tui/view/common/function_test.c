@@ -85,6 +85,9 @@ size_t function_tests_offer(const struct function_tests *tests, const struct ses
     size_t count = 0;
     if (function == 0 || capacity < 2)
         return 0;
+    /* Its name alone would take more than it. */
+    if (!known && !session_function_is_alone(session, function))
+        return 0;
     if (known && data->test[part])
         count += offer_stacks(session, function, data->test[part], words, out);
     struct view_offer *offer = &out[count];

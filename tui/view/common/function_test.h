@@ -26,8 +26,9 @@ struct function_words {
     const char *one, *each; /* "this function", "each function of this name" */
     bool freed;             /* the frame is of the stack of the free */
 };
-/* Writes what a function of a part offers: at most two steps, itself before all of its name.
- * Returns their number, at most `capacity`. */
+/* Writes what a function of a part offers: at most two steps, itself before all of its name;
+ * nothing while it is not known and others have its name. Returns their number, at most `capacity`.
+ */
 size_t function_tests_offer(const struct function_tests *tests, const struct session *session,
                             enum session_function_part part, uint32_t function,
                             const struct function_words *words, struct view_offer *out,

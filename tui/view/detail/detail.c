@@ -236,6 +236,9 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     const size_t count = function_tests_offer(
         &detail->tests, exploration->session, SESSION_ANYWHERE, line ? line->function : 0,
         line && line->frees ? &freed : &allocated, out, capacity);
+    /* Its function is awaited: `l` is not for the block in its place. */
+    if (line && line->function != 0 && count == 0)
+        return 0;
     return count + offer_block(&detail->tests, exploration->session, &facts->block,
                                detail_user(facts), out + count, capacity - count);
 }
