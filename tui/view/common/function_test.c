@@ -98,7 +98,7 @@ size_t function_tests_offer(const struct function_tests *tests, const struct ses
     free(quoted);
     if (!offer->long_step)
         return count;
-    snprintf(offer->label, sizeof(offer->label), "%.40s: %.80s",
+    snprintf(offer->label, sizeof(offer->label), "%.44s: %.80s",
              session_function_is_alone(session, function) ? words->one : words->each, name);
     return count + 1;
 }
