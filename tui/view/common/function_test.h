@@ -21,7 +21,7 @@ void function_tests_load(struct function_tests *tests, struct exploration *explo
                          const uint32_t functions[FUNCTION_PARTS]);
 void function_tests_clear(struct function_tests *tests, struct exploration *exploration);
 
-/* How the offers of a part are called, before the name. */
+/* The words before the name in the offers of a part. */
 struct function_words {
     const char *one, *each; /* "this function", "each function of this name" */
     bool freed;             /* the frame is of the stack of the free */
