@@ -99,7 +99,7 @@ follow 'mismatched frees'
 has "the mismatches" "SELECT * FROM v_mismatch ORDER BY allocations DESC"
 has "all of them" " $(ask mismatched.db "SELECT count(*) FROM v_mismatch") row"
 follow 'no debug information for'
-has "the modules" "SELECT DISTINCT name, symbols, path FROM module"
+has "the modules" "SELECT name, group_concat(DISTINCT symbols) AS symbols"
 has "the number of one row" " $(ask mismatched.db "SELECT count(DISTINCT name) FROM module
     WHERE symbols NOT IN ('dwarf', 'runtime') AND id IN (SELECT module_id FROM frame)") row"
 exit $failed

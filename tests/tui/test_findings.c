@@ -149,6 +149,48 @@ static void graphs_of_the_user_are_named(void **state)
     session_close(session);
 }
 
+/* Writes the line about modules without debug information, "" if there is none. */
+static void bare_modules(char *out, size_t size)
+{
+    struct session_error error = {.message = ""};
+    struct finding found[FINDINGS_MOST];
+    struct session_function_row *rows;
+    size_t row_count;
+    struct session *session = session_open(PATH, &error);
+    assert_non_null(session);
+    struct selection *selection = selection_new(session, "", &error);
+    assert_non_null(selection);
+    assert_true(selection_functions(selection, &rows, &row_count, &error));
+    const size_t count =
+        findings_collect(session, selection, false, rows, row_count, NULL, found, FINDINGS_MOST);
+    out[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strstr(found[i].text, "no debug information"))
+            snprintf(out, size, "%s", found[i].text);
+    free(rows);
+    selection_free(selection);
+    session_close(session);
+}
+
+/* Another process may have a stripped copy of a module. */
+static void modules_without_debug_information_are_counted_once(void **state)
+{
+    (void)state;
+    char text[256];
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    assert_true(fixture_write(PATH, &options));
+    bare_modules(text, sizeof(text));
+    assert_string_equal(text, "");
+    assert_true(fixture_sql(PATH, "INSERT INTO module SELECT id + 100, '/opt/' || name, name, NULL,"
+                                  " load_bias, start_address, end_address, 0, NULL, 'symtab'"
+                                  " FROM module WHERE id <= 2"));
+    bare_modules(text, sizeof(text));
+    assert_non_null(strstr(text, "and 1 other:"));
+    assert_true(fixture_sql(PATH, "UPDATE module SET symbols = 'none'"));
+    bare_modules(text, sizeof(text));
+    assert_non_null(strstr(text, "and 5 others:"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +198,7 @@ int main(void)
         cmocka_unit_test(holes_count_if_they_exceed_what_is_in_use),
         cmocka_unit_test(following_selects_what_is_counted),
         cmocka_unit_test(graphs_of_the_user_are_named),
+        cmocka_unit_test(modules_without_debug_information_are_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

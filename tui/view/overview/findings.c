@@ -163,11 +163,18 @@ static bool is_used(const struct collection *to, const char *module)
     return false;
 }
 
-/* Tells whether an earlier module has the same name: one of several processes has it in each. */
+/* Tells whether the functions of a module have no files and lines. */
+static bool is_bare(const struct session_module *module)
+{
+    return strcmp(module->symbols, "dwarf") != 0 && strcmp(module->symbols, "runtime") != 0;
+}
+
+/* Tells whether an earlier one of these has the same name: one of several processes has it in
+ * each. */
 static bool is_repeated(const struct session_module *modules, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (strcmp(modules[i].name, modules[at].name) == 0)
+        if (is_bare(&modules[i]) && strcmp(modules[i].name, modules[at].name) == 0)
             return true;
     return false;
 }
@@ -193,9 +200,7 @@ static void add_unsymbolized(struct collection *to)
     if (!session_modules(to->session, &modules, &count, &error))
         return;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(modules[i].symbols, "dwarf") == 0 ||
-            strcmp(modules[i].symbols, "runtime") == 0 || !is_used(to, modules[i].name) ||
-            is_repeated(modules, i))
+        if (!is_bare(&modules[i]) || !is_used(to, modules[i].name) || is_repeated(modules, i))
             continue;
         first = found++ == 0 ? i : first;
         if (i == first || packages[0])
@@ -213,8 +218,9 @@ static void add_unsymbolized(struct collection *to)
             : "no debug information for %.50s%s: build it with -g, or give --debug-dir to "
               "mprof-ingest%s",
         modules[first].name, others, packages);
-    counts(to, "SELECT DISTINCT name, symbols, path FROM module WHERE symbols NOT IN ('dwarf', "
-               "'runtime') AND id IN (SELECT module_id FROM frame) ORDER BY name");
+    counts(to, "SELECT name, group_concat(DISTINCT symbols) AS symbols, "
+               "group_concat(DISTINCT path) AS paths FROM module WHERE symbols NOT IN ('dwarf', "
+               "'runtime') AND id IN (SELECT module_id FROM frame) GROUP BY name");
 }
 
 /* Leads to the arena that gave out the most, if that is more than the heap did: without a filter
