@@ -84,6 +84,11 @@ struct session_mismatch {
 bool session_worst_mismatch(const struct session *session, struct session_mismatch *worst,
                             struct session_error *error);
 
+/* Counts the problems of a kind, as in the table `problem`, that the session has rows of: the first
+ * ones of all. Returns false with `error` set. */
+bool session_problems_kept(const struct session *session, const char *kind, uint64_t *count,
+                           struct session_error *error);
+
 /* Returns the value of a key of `meta` as text, NULL if there is none. */
 const char *session_meta(const struct session *session, const char *key);
 /* Returns the value as a number, 0 if there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The questions that one SQL query on the session's tables answers: the members of a type, and the
- * most frequent mismatch of allocation and free.
+ * The questions that one SQL query on the session's tables answers: the members of a type, the most
+ * frequent mismatch of allocation and free, and the number of problems that are kept.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool read_member(void *context, const struct database_row *row, struct se
     return true;
 }
 
-static bool read_size(void *context, const struct database_row *row, struct session_error *error)
+static bool read_number(void *context, const struct database_row *row, struct session_error *error)
 {
     (void)error;
     *(uint64_t *)context = (uint64_t)database_number(row, 0);
@@ -46,7 +46,7 @@ bool session_type_members(struct session *session, uint32_t type, struct session
     char sql[128];
     *size = 0;
     snprintf(sql, sizeof(sql), "SELECT COALESCE(size, 0) FROM type WHERE id = %" PRIu32, type);
-    bool good = database_each(session->database, sql, read_size, size, error);
+    bool good = database_each(session->database, sql, read_number, size, error);
     snprintf(sql, sizeof(sql),
              "SELECT name, type, offset, size FROM type_member WHERE type_id = %" PRIu32
              " ORDER BY position",
@@ -76,4 +76,13 @@ bool session_worst_mismatch(const struct session *session, struct session_mismat
     if (session_meta_number(session, "mismatched_frees") <= 0)
         return true;
     return database_each(session->database, worst_mismatch_sql, read_worst, worst, error);
+}
+
+bool session_problems_kept(const struct session *session, const char *kind, uint64_t *count,
+                           struct session_error *error)
+{
+    char sql[128];
+    *count = 0;
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM problem WHERE kind = '%.40s'", kind);
+    return database_each(session->database, sql, read_number, count, error);
 }

@@ -102,4 +102,11 @@ follow 'no debug information for'
 has "the modules" "SELECT name, group_concat(DISTINCT symbols) AS symbols"
 has "the number of one row" " $(ask mismatched.db "SELECT count(DISTINCT name) FROM module
     WHERE symbols NOT IN ('dwarf', 'runtime') AND id IN (SELECT module_id FROM frame)") row"
+# A session keeps the first of many problems, and the line of the overview counts all.
+cp mismatched.db many.db
+ask many.db "DELETE FROM meta WHERE key = 'double_frees'; INSERT INTO meta(key, value) VALUES ('double_frees', 2000);
+    INSERT INTO problem(kind, detail) VALUES ('double free', 'one'), ('double free', 'two')"
+session=many.db
+follow '2,000 blocks were freed twice'
+has "how many problems are kept" "the first 2 are kept"
 exit $failed

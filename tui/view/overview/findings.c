@@ -53,6 +53,17 @@ static void counts(struct collection *to, const char *sql)
         to->last->sql = sql;
 }
 
+/* Tells which problems the finding counts that was just added. The session keeps the first of each
+ * kind. */
+static void counts_problems(struct collection *to, const char *kind, const char *sql, uint64_t all)
+{
+    struct session_error error;
+    uint64_t kept;
+    counts(to, sql);
+    if (to->last && session_problems_kept(to->session, kind, &kept, &error) && kept < all)
+        to->last->kept = kept;
+}
+
 static uint64_t number(const struct collection *to, const char *key)
 {
     int64_t value = session_meta_number(to->session, key);
@@ -110,7 +121,7 @@ static void add_losses(struct collection *to)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "%s time%s an address was live twice: events are missing or out of order",
             format_count(a, overlaps), format_plural(overlaps));
-        counts(to, "SELECT * FROM problem WHERE kind = 'overlap'");
+        counts_problems(to, "overlap", "SELECT * FROM problem WHERE kind = 'overlap'", overlaps);
     }
     if (ambiguous > 0)
         add(to, FINDING_BAD, "", VIEW_SAME, "%s pair%s of events could be read two ways",
@@ -273,12 +284,14 @@ static void add_misuse(struct collection *to)
     if (twice > 0) {
         add(to, FINDING_ODD, "", VIEW_SAME, "%s block%s %s freed twice", format_count(a, twice),
             format_plural(twice), were(twice));
-        counts(to, "SELECT * FROM problem WHERE kind = 'double free'");
+        counts_problems(to, "double free", "SELECT * FROM problem WHERE kind = 'double free'",
+                        twice);
     }
     if (unknown > 0) {
         add(to, FINDING_ODD, "", VIEW_SAME, "%s free%s of blocks that were never seen allocated",
             format_count(a, unknown), format_plural(unknown));
-        counts(to, "SELECT * FROM problem WHERE kind = 'unmatched free'");
+        counts_problems(to, "unmatched free", "SELECT * FROM problem WHERE kind = 'unmatched free'",
+                        unknown);
     }
 }
 

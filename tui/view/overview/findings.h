@@ -21,6 +21,7 @@ struct finding {
     char filter[64]; /* step that selects the blocks that it counts, "" for none */
     bool leaked;     /* it counts only those that the runtime does not keep */
     const char *sql; /* gives the rows that it counts, if it counts other things than blocks */
+    uint64_t kept;   /* only so many of these, the first ones, are in the session; 0: all */
     enum view_number view; /* the view that shows it best */
 };
 

@@ -124,11 +124,14 @@ static void show_leaked(struct exploration *exploration)
 static void follow_fact(const struct overview *overview, struct exploration *exploration, size_t at)
 {
     const struct finding *finding = overview_fact(overview, at);
+    char kept[FORMAT_SIZE];
     if (finding->leaked)
         show_leaked(exploration);
     else if (finding->filter[0])
         exploration_narrow(exploration, finding->filter);
     exploration->wish_view = finding->view;
+    if (finding->kept > 0)
+        exploration_say(exploration, "the first %s are kept", format_count(kept, finding->kept));
     if (finding->sql)
         exploration_query(exploration, finding->sql);
     else if (!finding->filter[0] && finding->view == VIEW_SAME)
