@@ -149,8 +149,8 @@ static void graphs_of_the_user_are_named(void **state)
     session_close(session);
 }
 
-/* Writes the line about modules without debug information, "" if there is none. */
-static void bare_modules(char *out, size_t size)
+/* Writes the line that has a text, "" if there is none. */
+static void find_line(const char *text, char *out, size_t size)
 {
     struct session_error error = {.message = ""};
     struct finding found[FINDINGS_MOST];
@@ -165,7 +165,7 @@ static void bare_modules(char *out, size_t size)
         findings_collect(session, selection, false, rows, row_count, NULL, found, FINDINGS_MOST);
     out[0] = 0;
     for (size_t i = 0; i < count; i++)
-        if (strstr(found[i].text, "no debug information"))
+        if (strstr(found[i].text, text))
             snprintf(out, size, "%s", found[i].text);
     free(rows);
     selection_free(selection);
@@ -179,16 +179,39 @@ static void modules_without_debug_information_are_counted_once(void **state)
     char text[256];
     struct fixture_options options = FIXTURE_DEFAULTS;
     assert_true(fixture_write(PATH, &options));
-    bare_modules(text, sizeof(text));
+    find_line("no debug information", text, sizeof(text));
     assert_string_equal(text, "");
     assert_true(fixture_sql(PATH, "INSERT INTO module SELECT id + 100, '/opt/' || name, name, NULL,"
                                   " load_bias, start_address, end_address, 0, NULL, 'symtab'"
                                   " FROM module WHERE id <= 2"));
-    bare_modules(text, sizeof(text));
+    find_line("no debug information", text, sizeof(text));
     assert_non_null(strstr(text, "and 1 other:"));
     assert_true(fixture_sql(PATH, "UPDATE module SET symbols = 'none'"));
-    bare_modules(text, sizeof(text));
+    find_line("no debug information", text, sizeof(text));
     assert_non_null(strstr(text, "and 5 others:"));
+}
+
+static void one_thing_is_not_many(void **state)
+{
+    static const char *const lines[] = {
+        "1 of 1 stack is incomplete", "1 mismatched free, most",
+        "1 text or line of the program's own suppressions is missing",
+        "1 freed allocation is counted without details"};
+    char text[256];
+    struct fixture_options options = FIXTURE_DEFAULTS;
+    (void)state;
+    assert_true(fixture_write(PATH, &options));
+    assert_true(fixture_sql(
+        PATH, "DELETE FROM meta WHERE key IN ('stacks', 'unmatched_frees');"
+              "INSERT INTO meta(key, value) VALUES ('stacks', 1), ('mismatched_frees', 1),"
+              " ('lost_suppressions', 1), ('skipped_allocations', 1);"
+              "UPDATE stack SET state = CASE id WHEN 1 THEN 'unwind end' ELSE 'complete' END;"
+              "INSERT INTO mismatch VALUES (1, (SELECT min(id) FROM kind), 0, 'free', 1, 8)"));
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        find_line(lines[i], text, sizeof(text));
+        if (!text[0])
+            fail_msg("no line has: %s", lines[i]);
+    }
 }
 
 int main(void)
@@ -199,6 +222,7 @@ int main(void)
         cmocka_unit_test(following_selects_what_is_counted),
         cmocka_unit_test(graphs_of_the_user_are_named),
         cmocka_unit_test(modules_without_debug_information_are_counted_once),
+        cmocka_unit_test(one_thing_is_not_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,9 @@ static void add_losses(struct collection *to)
             format_count(a, ambiguous), format_plural(ambiguous));
     if (number(to, "lost_suppressions") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
-            "%s texts or lines of the program's own suppressions are missing or damaged",
+            number(to, "lost_suppressions") == 1
+                ? "%s text or line of the program's own suppressions is missing or damaged"
+                : "%s texts or lines of the program's own suppressions are missing or damaged",
             format_count(a, number(to, "lost_suppressions")));
     if (number(to, "machines") > 1)
         add(to, FINDING_BAD, "", VIEW_SAME,
@@ -136,9 +138,10 @@ static void add_losses(struct collection *to)
             format_count(a, number(to, "machines")));
     if (number(to, "skipped_allocations") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
-            "%s freed allocations are counted without details: mprof-ingest could not keep up; "
+            "%s freed allocation%s counted without details: mprof-ingest could not keep up; "
             "the finished session has all",
-            format_count(a, number(to, "skipped_allocations")));
+            format_count(a, number(to, "skipped_allocations")),
+            number(to, "skipped_allocations") == 1 ? " is" : "s are");
     if (number(to, "sampled") > 0)
         add(to, FINDING_BAD, "", VIEW_SAME,
             "recorded by sampling: numbers with ~ are estimates, from %s recorded allocations",
@@ -159,7 +162,8 @@ static void add_stacks(struct collection *to)
     }
     if (incomplete > 0) {
         add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
-            "%s of %s stacks are incomplete", format_count(a, incomplete), format_count(b, stacks));
+            "%s of %s stack%s %s incomplete", format_count(a, incomplete), format_count(b, stacks),
+            format_plural(stacks), incomplete == 1 ? "is" : "are");
         counts(to, "SELECT id AS stack_id, state, depth, allocations, bytes FROM stack WHERE state "
                    "NOT IN ('complete', 'none', 'collector') ORDER BY bytes DESC");
     }
@@ -309,9 +313,9 @@ static void add_mismatches(struct collection *to)
     uint64_t all = number(to, "mismatched_frees");
     if (!session_worst_mismatch(to->session, &worst, &error) || !worst.allocations)
         return;
-    add(to, FINDING_ODD, "", VIEW_SAME, "%s mismatched frees, most (%s) %s of what %s gave %.80s",
-        format_count(a, all), format_percent(b, worst.allocations, all), worst.freed_by, worst.kind,
-        worst.function);
+    add(to, FINDING_ODD, "", VIEW_SAME, "%s mismatched free%s, most (%s) %s of what %s gave %.80s",
+        format_count(a, all), format_plural(all), format_percent(b, worst.allocations, all),
+        worst.freed_by, worst.kind, worst.function);
     counts(to, "SELECT * FROM v_mismatch ORDER BY allocations DESC");
 }
 
