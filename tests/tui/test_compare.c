@@ -202,11 +202,42 @@ static void a_row_lists_what_it_counts(void **state)
     close_world(&world);
 }
 
+/* A stack without frames has the row of the blocks that have no stack. */
+static void the_stacks_of_a_path_are_ranges(void **state)
+{
+    static uint32_t stacks[] = {0, 3, 4, 5, 9};
+    static const struct {
+        size_t first, count;
+        const char *text;
+    } cases[] = {{0, 1, " and stack is null"},
+                 {0, 5, " and (stack is null or stack in (3..5, 9))"},
+                 {1, 4, " and stack in (3..5, 9)"},
+                 {1, 2, " and stack in (3..4)"},
+                 {4, 1, " and stack in (9)"}};
+    const struct counted_times times = {.before_ns = 1, .after_ns = 2};
+    struct world world = {.ns = 0};
+    (void)state;
+    open_world(&world, "ranges.db", 4);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[] = "no stack";
+        const struct compare_row row = {
+            .name = name, .stacks = stacks + cases[i].first, .stack_count = cases[i].count};
+        char *step = counted_step(&row, SESSION_GROWTH_STACK, COUNTED_LIVE, &times);
+        assert_non_null(step);
+        assert_true(strlen(step) > strlen(cases[i].text));
+        assert_string_equal(step + strlen(step) - strlen(cases[i].text), cases[i].text);
+        bytes_of(&world, &row, SESSION_GROWTH_STACK, COUNTED_LIVE, &times);
+        free(step);
+    }
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_sql),
         cmocka_unit_test(a_row_lists_what_it_counts),
+        cmocka_unit_test(the_stacks_of_a_path_are_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

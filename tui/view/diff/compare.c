@@ -128,6 +128,25 @@ static bool join(struct compare_row *row, struct compare_row *other)
     return stacks != NULL;
 }
 
+static int by_id(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Sorts the stacks of a path, each once. */
+static void sort_stacks(struct compare_row *row)
+{
+    size_t used = 0;
+    if (row->stack_count == 0)
+        return;
+    qsort(row->stacks, row->stack_count, sizeof(*row->stacks), by_id);
+    for (size_t i = 1; i < row->stack_count; i++)
+        if (row->stacks[i] != row->stacks[used])
+            row->stacks[++used] = row->stacks[i];
+    row->stack_count = used + 1;
+}
+
 /* Makes one row of those with the same name. Changes the number of rows. Returns false if memory is
  * exhausted. */
 static bool merge(struct compare_row *rows, size_t *count)
@@ -143,6 +162,8 @@ static bool merge(struct compare_row *rows, size_t *count)
         else
             good = join(&rows[used], &rows[i]) && good;
     *count = used + 1;
+    for (size_t i = 0; i < *count; i++)
+        sort_stacks(&rows[i]);
     return good;
 }
 

@@ -14,7 +14,7 @@ struct compare_row {
     char *name; /* owned; the functions of a path from the call site outwards, with " ← " between */
     uint64_t key;     /* the same for the same name */
     uint32_t id;      /* of the type or function in the later session; 0: unknown, or a path */
-    uint32_t *stacks; /* of a path: its stacks in the later session, some twice; owned */
+    uint32_t *stacks; /* of a path: its stacks in the later session, by id; owned */
     size_t stack_count;
     struct session_growth_sum before, after;
 };

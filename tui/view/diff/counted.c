@@ -4,33 +4,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/explore/explore.h"
 #include "tui/screen/format.h"
 
-static int compare_ids(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Writes the stacks of a path, each once. */
+/* Writes the stacks of a path, runs of numbers as ranges. Stack 0 is none. */
 static void write_stacks(FILE *out, const struct compare_row *row)
 {
-    bool first = true;
-    if (row->stack_count == 0 || row->stacks[0] == 0) {
-        fputs("stack is null", out);
-        return;
+    const bool none = row->stack_count == 0 || row->stacks[0] == 0;
+    size_t i = none && row->stack_count > 0 ? 1 : 0;
+    const bool both = none && i < row->stack_count;
+    const char *between = "stack in (";
+    fputs(both ? "(stack is null or " : none ? "stack is null" : "", out);
+    for (size_t last; i < row->stack_count; i = last + 1, between = ", ") {
+        for (last = i;
+             last + 1 < row->stack_count && row->stacks[last + 1] == row->stacks[last] + 1;)
+            last++;
+        fprintf(out, last > i ? "%s%" PRIu32 "..%" PRIu32 : "%s%" PRIu32, between, row->stacks[i],
+                row->stacks[last]);
     }
-    qsort(row->stacks, row->stack_count, sizeof(*row->stacks), compare_ids);
-    for (size_t i = 0; i < row->stack_count; i++) {
-        if (i > 0 && row->stacks[i] == row->stacks[i - 1])
-            continue;
-        fprintf(out, "%s%" PRIu32, first ? "stack in (" : ", ", row->stacks[i]);
-        first = false;
-    }
-    fputc(')', out);
+    fputs(both ? "))" : none ? "" : ")", out);
 }
 
 /* Writes the test for the type, function or path of a row. Returns false if memory is exhausted. */
