@@ -229,7 +229,7 @@ static bool click(struct timeline *timeline, struct exploration *exploration,
     const int slot = input->x - layout.axis_width;
     if (input->action == ACTION_CLICK && layout.legend_x >= 0 && input->x > layout.legend_x &&
         input->y > 0 && input->y < layout.chart_height) {
-        if (!input->twice)
+        if (!input->twice && timeline->slots_known) /* otherwise it is not drawn */
             legend_follow(exploration, timeline->legend, timeline_stack_name(timeline, exploration),
                           (size_t)input->y - 1);
         return true;
