@@ -75,7 +75,7 @@ has "its number" " 512 of 1,025 allocations"
 
 # The page of a block names who freed it before any stack.
 screen 'key 8 Enter' dump
-sed -n '/^ freed  /,/^ here before /p' screen.txt | grep -qE '^ freed in +give_back +many_stacks\.c:[0-9]+' ||
+sed -n '/^ freed  /,/^ here before /p' screen.txt | grep -qE '^ freed by +give_back +many_stacks\.c:[0-9]+' ||
     fail "the page does not begin with who freed the block: $(head -12 screen.txt)"
 
 # A frame of the stack of a free is a filter of what was freed there.

@@ -186,13 +186,13 @@ static void put_frame(const struct writing *writing, struct detail_line *line,
 }
 
 /* Names the function of the user's own code that freed the block or, without one, the call site. */
-static void write_freed_in(struct writing *writing, const struct detail_facts *facts)
+static void write_freed_by(struct writing *writing, const struct detail_facts *facts)
 {
     const struct detail_stack *freed = &facts->freed;
     const size_t shown = freed->count < DETAIL_FRAMES ? freed->count : DETAIL_FRAMES;
     const size_t at = facts->freed_user < shown ? facts->freed_user : freed->call_site;
     if (at < shown)
-        put_frame(writing, add(writing, "freed in"), &freed->frames[at], true);
+        put_frame(writing, add(writing, "freed by"), &freed->frames[at], true);
 }
 
 /* Writes who allocated and freed the block, and what its address held before, before any stack:
@@ -206,7 +206,7 @@ static void write_life(struct writing *writing, const struct detail_facts *facts
              session_thread_label(writing->session, block->thread),
              format_instant(time, block->alloc_ns));
     write_free(writing, facts);
-    write_freed_in(writing, facts);
+    write_freed_by(writing, facts);
     write_before(writing, around);
 }
 
