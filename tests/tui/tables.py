@@ -171,6 +171,10 @@ whole_sums = dict(zip(SHARED, whole(database.execute(f"SELECT {', '.join(SHARED.
 TWICE = {"threads"}  # a process, and its threads
 OTHERS = {"overview": "findings overlap", "arenas": "not of the heap"}
 PART = {"functions": "no row of what has no call site", "lines": "those of one file"}
+# Some programs have nothing of these; the other views have rows of each program.
+MAY_BE_EMPTY = {"arenas", "holes"}
+if not database.execute("SELECT 1 FROM v_stack WHERE file IS NOT NULL LIMIT 1").fetchone():
+    MAY_BE_EMPTY |= {"source", "lines", "live lines"}
 AT_TIME = {"timeline": ("live_bytes", "live_count")}  # at the end of each column
 tables = {}
 for name, view, *keys in (("overview", "overview"), ("timeline", "timeline"), ("range", "timeline", "v", "type start peak", "Enter"),
@@ -183,6 +187,9 @@ for name, view, *keys in (("overview", "overview"), ("timeline", "timeline"), ("
     if name == "allocations" and whole_sums["allocations"] > 50000:
         continue  # too long for :w
     tables[name] = table = rows(view, "all", *keys)
+    if not table and name not in MAY_BE_EMPTY:
+        print(f"{name}: no rows")
+        differences += 1
     used |= {column.split(": ")[0] for row in table[:1] for column in row}
     for column in SHARED:
         if not table or column not in table[0] or name in OTHERS or column in AT_TIME.get(name, ()):
