@@ -59,7 +59,9 @@ static void an_entry_selects_what_it_counts(void **state)
     assert_true(fixture_write(PATH, &options));
     assert_true(fixture_sql(PATH, "UPDATE thread SET name = 'same' WHERE id IN (2, 3)"));
     assert_true(fixture_sql(PATH, "UPDATE thread SET name = '#3 of a kind' WHERE id = 1"));
-    assert_true(fixture_sql(PATH, "UPDATE function SET name = 'make(int)' WHERE id % 3 = 0"));
+    assert_true(fixture_sql(PATH, "UPDATE function SET name = 'make(int)' WHERE id % 3 = 0;"
+                                  "UPDATE function SET name = name || printf('%.*c', 5000, 'n')"
+                                  " WHERE id % 3 = 1"));
     struct session *session = session_open(PATH, &error);
     assert_non_null(session);
     for (int by = SESSION_COLOR_NONE + 1; by <= SESSION_COLOR_KIND; by++)
