@@ -31,7 +31,7 @@ struct graph {
 struct graphs {
     const struct session_tree *tree;
     struct graph *each[SCAN_THREADS_MAX]; /* NULL: not needed yet */
-    bool failed[SCAN_THREADS_MAX];
+    atomic_bool failed;
 };
 
 static void graph_free(struct graph *graph)
@@ -109,7 +109,7 @@ static void walk_rows(void *context, size_t thread, uint32_t first, uint32_t end
         path_each_function(tree, row, meet, graph);
     }
     if (!graph || graph->failed)
-        graphs->failed[thread] = true;
+        atomic_store(&graphs->failed, true);
 }
 
 /* Adds what the rows of another thread have. */
@@ -129,13 +129,11 @@ static bool walk(struct session_tree *tree, struct graphs *graphs, struct sessio
 {
     if (!tree_each_part(tree, (uint32_t)tree->row_count, walk_rows, graphs, error))
         return false;
-    bool failed = graphs->failed[0];
-    for (size_t i = 1; i < SCAN_THREADS_MAX; i++) {
-        failed = failed || graphs->failed[i];
-        if (graphs->each[i] && !failed)
+    for (size_t i = 1; i < SCAN_THREADS_MAX; i++)
+        if (graphs->each[i])
             add_graph(graphs->each[0], graphs->each[i]);
-    }
-    return (!failed && !graphs->each[0]->failed) || session_fail_memory(error, "the call tree");
+    return (!atomic_load(&graphs->failed) && !graphs->each[0]->failed) ||
+           session_fail_memory(error, "the call tree");
 }
 
 /* ---- components ---- */
