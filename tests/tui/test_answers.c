@@ -10,37 +10,9 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "tui/browser/browser.h"
-#include "tui/browser/browser_state.h"
+#include "typing.h"
 
 #define PATH "answers.db"
-
-static struct browser *browser;
-
-static void press(uint32_t key)
-{
-    browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = key});
-}
-
-static void type(const char *text)
-{
-    for (uint32_t key; (key = text_next(&text)) != 0;)
-        press(key);
-}
-
-static const char *typed(void)
-{
-    return line_editor_text(browser->editors[browser->mode]);
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    browser->mode = MODE_VIEW;
-    for (int i = 0; i < STEPS_MOST; i++)
-        press(KEYCODE_ESCAPE);
-    return 0;
-}
 
 /* Types an answer and Tab; the prompt has `wanted` then. */
 static void completes_answer(uint32_t key, const char *text, const char *wanted)

@@ -12,38 +12,10 @@
 
 #include "grid_text.h"
 #include "fixture.h"
-#include "tui/browser/browser.h"
-#include "tui/browser/browser_state.h"
+#include "typing.h"
 #include "tui/browser/first_run.h"
 
 #define PATH "prompts.db"
-
-static struct browser *browser;
-
-static void press(uint32_t key)
-{
-    browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = key});
-}
-
-static void type(const char *text)
-{
-    for (uint32_t key; (key = text_next(&text)) != 0;)
-        press(key);
-}
-
-static const char *typed(void)
-{
-    return line_editor_text(browser->editors[browser->mode]);
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    browser->mode = MODE_VIEW;
-    for (int i = 0; i < STEPS_MOST; i++)
-        press(KEYCODE_ESCAPE);
-    return 0;
-}
 
 static void a_single_word_is_put_in(void **state)
 {
