@@ -3,7 +3,8 @@
  * The recorder under ThreadSanitizer. Threads call every entry point at once, hand blocks to one
  * another, come and go, while another pauses, marks, stops and restarts. They run functions of a
  * runtime, whose names and kinds all of them use. With `meet` they are all inside its frames() at
- * one moment, before the other begins.
+ * one moment, before the other begins, and half of the names are told before it stops the first
+ * time.
  * The capture sources are compiled into this program as for libmprof.a, so that the sanitizer sees
  * their loads and stores. The real allocator is the sanitizer's own.
  * usage: recorder_threads ROUNDS [meet]
@@ -63,7 +64,8 @@ struct call {
 
 static __thread struct call *volatile top __attribute__((tls_model("initial-exec")));
 static __thread bool has_met __attribute__((tls_model("initial-exec")));
-static _Atomic unsigned met;
+static _Atomic unsigned met, named;
+static _Atomic bool has_name[FUNCTIONS + 1];
 static bool meet;
 static mprof_runtime toy;
 static mprof_kind kinds[4];
@@ -91,6 +93,8 @@ static unsigned frames(void *data, struct mprof_frame *out, unsigned max)
 static void name(void *data, const void *key, struct mprof_frame_name *out)
 {
     (void)data;
+    if (!atomic_exchange(&has_name[(uintptr_t)key], true))
+        atomic_fetch_add(&named, 1);
     snprintf(out->function, sizeof(out->function), "toy-%u", (unsigned)(uintptr_t)key);
     snprintf(out->file, sizeof(out->file), "%u.toy", (unsigned)(uintptr_t)key % 3);
 }
@@ -251,6 +255,8 @@ static void *controller(void *unused)
             mprof_kind_create(mprof_runtime_create("other", &(struct mprof_runtime_calls){0}, NULL),
                               "late");
         if (turn % 50 == 20) {
+            while (meet && atomic_load(&named) < FUNCTIONS / 2 && atomic_load(&running) > 0)
+                sched_yield();
             mprof_stop();
             mprof_restart(NULL);
         }
