@@ -353,6 +353,19 @@ void stacks_close(struct stacks *stacks)
     stack_frames_free(&stacks->all);
 }
 
+uint8_t *stacks_pieces_with(const struct stacks *stacks, const uint8_t *of_function,
+                            struct session_error *error)
+{
+    const struct stack_frames *all = &stacks->all;
+    uint8_t *of_piece = calloc(all->piece_count + 1, 1);
+    if (!of_piece)
+        session_fail_memory(error, "the stacks");
+    for (size_t piece = 0; of_piece && piece < all->piece_count; piece++)
+        for (unsigned i = SESSION_PIECE_FRAMES - all->lengths[piece]; i < SESSION_PIECE_FRAMES; i++)
+            of_piece[piece] |= of_function[stacks->frame_table[all->pieces[piece][i]].function];
+    return of_piece;
+}
+
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack)
 {
     return &stacks->frame_table[stack < stacks->count ? stacks->call_site[stack] : 0];

@@ -68,6 +68,25 @@ static inline uint32_t stacks_frame(const struct stacks *stacks, uint64_t at)
     return stack_frames_at(&stacks->all, at);
 }
 
+/*
+ * Stores for each piece of the stacks if one of its frames has a function for which `of_function`,
+ * by id, is not 0. Stacks share their pieces, so this is much faster than to look at the frames of
+ * each stack. The caller frees it. Call stacks_frames() before. Returns NULL with `error` set.
+ */
+uint8_t *stacks_pieces_with(const struct stacks *stacks, const uint8_t *of_function,
+                            struct session_error *error);
+
+/* Tells if `of_piece` has a piece of the stack: if the stack has such a function. */
+static inline bool stacks_has_piece(const struct stacks *stacks, const uint8_t *of_piece,
+                                    uint32_t stack)
+{
+    const struct stack_frames *all = &stacks->all;
+    uint8_t has = 0;
+    for (uint32_t place = all->first[stack]; place < all->first[stack + 1]; place++)
+        has |= of_piece[all->places[place]];
+    return has;
+}
+
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);
 /* Tells whether the stack is that of blocks that a garbage collector took back. */

@@ -31,19 +31,14 @@ static uint8_t *clearing_functions(struct session *session, struct session_error
 uint8_t *clears_find(struct session *session, struct session_error *error)
 {
     struct stacks *stacks = &session->stacks;
-    uint8_t *clears = clearing_functions(session, error);
-    uint8_t *found = clears ? calloc((size_t)stacks->count + 1, 1) : NULL;
-    if (clears && !found)
+    uint8_t *clears = stacks_frames(stacks, error) ? clearing_functions(session, error) : NULL;
+    uint8_t *of_piece = clears ? stacks_pieces_with(stacks, clears, error) : NULL;
+    uint8_t *found = of_piece ? calloc((size_t)stacks->count + 1, 1) : NULL;
+    if (of_piece && !found)
         session_fail_memory(error, "the filter");
-    if (!found || !stacks_frames(stacks, error)) {
-        free(clears);
-        free(found);
-        return NULL;
-    }
-    for (uint32_t stack = 1; stack < stacks->count; stack++) {
-        for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++)
-            found[stack] |= clears[stacks->frame_table[stacks_frame(stacks, i)].function];
-    }
+    for (uint32_t stack = 1; found && stack < stacks->count; stack++)
+        found[stack] = stacks_has_piece(stacks, of_piece, stack);
+    free(of_piece);
     free(clears);
     return found;
 }

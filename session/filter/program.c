@@ -136,22 +136,20 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     bool good = truth || session_fail_memory(error, "the filter");
     good = good && leaf_table(leaf, test->field == FIELD_STACK ? COLUMN_STACK : COLUMN_FREE_STACK,
                               stacks->count, error);
+    for (uint32_t id = 0; good && id < names->function_count; id++)
+        truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
+    uint8_t *of_piece = good ? stacks_pieces_with(stacks, truth, error) : NULL;
+    good = of_piece != NULL;
     bool some = false;
-    if (good && truth) {
-        for (uint32_t id = 0; id < names->function_count; id++)
-            truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
-        for (uint32_t stack = 1; good && stack < stacks->count; stack++) {
-            bool found = false;
-            good = stack % 4096 != 0 || scan_go_on(session, error);
-            for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack) && !found;
-                 i++)
-                found = truth[stacks->frame_table[stacks_frame(stacks, i)].function];
-            leaf->table[stack] = found != negative;
-            some |= found;
-        }
-        if (good && !some && !negative)
-            leaf->unknown = test;
+    for (uint32_t stack = 1; good && stack < stacks->count; stack++) {
+        const bool found = stacks_has_piece(stacks, of_piece, stack);
+        good = stack % 4096 != 0 || scan_go_on(session, error);
+        leaf->table[stack] = found != negative;
+        some |= found;
     }
+    if (good && !some && !negative)
+        leaf->unknown = test;
+    free(of_piece);
     free(truth);
     text_test_close(&text);
     return good;
