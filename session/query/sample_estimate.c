@@ -6,6 +6,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/run/recall.h"
 #include "session/run/run.h"
 #include "session/scan/scan.h"
 
@@ -15,6 +16,7 @@ static void close_sample(struct session *sample)
 {
     if (!sample)
         return;
+    recall_free(sample);
     if (sample->scan)
         scan_close(sample);
     column_reader_free(sample->reader);
@@ -81,6 +83,7 @@ static void lend(struct session *sample, const struct session *session)
     sample->columns = own.columns;
     sample->reader = own.reader;
     sample->scan = own.scan;
+    sample->recalled = own.recalled;
     sample->live = NULL;
     sample->sample = NULL;
     sample->processes.selected = 0; /* ids of processes are not those of the sample's rows */

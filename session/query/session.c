@@ -14,6 +14,7 @@
 #include "session/query/other_sessions.h"
 #include "session/query/sample_estimate.h"
 #include "session/query/selection_state.h"
+#include "session/run/recall.h"
 #include "session/scan/estimate.h"
 #include "session/scan/scan.h"
 #include "session/user/user.h"
@@ -136,6 +137,7 @@ void session_close(struct session *session)
 {
     if (!session)
         return;
+    recall_free(session);
     sample_estimate_close(session);
     other_sessions_close(session);
     scan_close(session);

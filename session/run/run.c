@@ -29,14 +29,12 @@ static bool copy_begin(struct run *run, struct run_rows *rows)
     return true;
 }
 
-static bool run_steps(struct run *run, const struct filter_pipeline *pipeline,
-                      struct run_rows *rows)
+static bool run_steps(struct run *run, const struct filter_step *steps, struct run_rows *rows)
 {
-    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
-        if (!run_step(run, step, rows))
-            return false;
-    }
-    return true;
+    bool good = true;
+    for (const struct filter_step *step = steps; good && step; step = step->next)
+        good = run_step(run, step, rows);
+    return good;
 }
 
 /* Returns the step after which the graph's rows stay as they are, if it is a `where`. */
@@ -58,7 +56,20 @@ bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struc
     if (++run->pipelines > RUN_PIPELINES_MAX)
         return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
                             RUN_PIPELINES_MAX);
-    return run_set(run, pipeline->set, rows) && run_steps(run, pipeline, rows);
+    const bool leaks_unknown = run->leaks_unknown;
+    struct pipeline_text text;
+    const struct filter_step *keep;
+    run->leaks_unknown = false;
+    const struct filter_step *known = recall_find(run, pipeline, rows, &text, &keep);
+    bool good = known || run_set(run, pipeline->set, rows);
+    for (const struct filter_step *step = known ? known->next : pipeline->steps; good && step;
+         step = step->next) {
+        good = run_step(run, step, rows);
+        if (good && step == keep)
+            recall_keep(run, &text, rows, run->leaks_unknown);
+    }
+    run->leaks_unknown |= leaks_unknown;
+    return good;
 }
 
 bool run_graph(struct session *session, const struct filter_graph *graph,
@@ -74,7 +85,7 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
     run.last = session->estimate ? NULL : last_where(pipeline);
     run.arenas = run_mentions(pipeline, FIELD_ARENA);
     run.processes = run_mentions(pipeline, FIELD_PROCESS);
-    if (!(options->begin ? copy_begin(&run, &rows) && run_steps(&run, pipeline, &rows)
+    if (!(options->begin ? copy_begin(&run, &rows) && run_steps(&run, pipeline->steps, &rows)
                          : run_pipeline(&run, pipeline, &rows))) {
         run_rows_free(&rows);
         filter_place_error(NULL, run.error);

@@ -57,6 +57,29 @@ bool run_combine(struct run *run, enum filter_set_kind kind, struct run_rows *le
 struct run_side *run_only_side(struct run_rows *rows, bool *several);
 void run_sides_free(struct run_side *sides);
 
+/* All that decides which rows a pipeline selects, apart from the session. */
+struct pipeline_text {
+    size_t length;
+    bool usable; /* false: the text is too long, or the rows are not all that the pipeline makes */
+    char bytes[4096];
+};
+
+/* Write the text of a pipeline without steps, and append that of its next step. */
+void pipeline_text_begin(struct pipeline_text *text, const struct filter_set *set);
+void pipeline_text_add(struct pipeline_text *text, const struct filter_step *step);
+
+/*
+ * Puts the rows that the first steps of a pipeline gave into `rows`, which are empty: as many steps
+ * as the session remembers. Returns the last of them, NULL if there is none. `*keep` gets the step
+ * whose rows are to be remembered, NULL if there is none, and `text` the text up to there.
+ */
+const struct filter_step *recall_find(struct run *run, const struct filter_pipeline *pipeline,
+                                      struct run_rows *rows, struct pipeline_text *text,
+                                      const struct filter_step **keep);
+/* Remembers the rows of a text if they are only a set of the run's session. Without memory it
+ * remembers nothing. */
+void recall_keep(struct run *run, const struct pipeline_text *text, const struct run_rows *rows,
+                 bool leaks_unknown);
 /* Does a step on the rows. */
 bool run_step(struct run *run, const struct filter_step *step, struct run_rows *rows);
 

@@ -176,6 +176,7 @@ bool session_set_user_code(struct session *session, const struct user_code *code
     }
     user_code_free(&user->code);
     user->code = copy;
+    session->user_code_changes++;
     free(user->frames);
     free(user->classes);
     user->frames = NULL;
