@@ -46,13 +46,14 @@ struct session_group_set {
     struct group_sum *sums;       /* by group, as the next three */
     struct group_detail *details; /* NULL: not known yet */
     struct group_variance *variances;
-    struct group_shape *shapes; /* NULL: not known yet */
-    uint64_t *padding;          /* the same */
-    uint64_t *peaks;            /* PEAK_UNKNOWN: not known yet */
-    uint32_t *by_key;           /* groups in the order of their keys */
-    uint32_t *order;            /* the groups that are left, in the present order */
-    size_t count;               /* of these */
-    uint8_t *color; /* by group: number of the color step, 0: none. NULL: no group has one */
+    struct group_shape *shapes; /* NULL: not known yet; then which parts are: */
+    bool times_known, rises_known, steps_known;
+    uint64_t *padding; /* the same */
+    uint64_t *peaks;   /* PEAK_UNKNOWN: not known yet */
+    uint32_t *by_key;  /* groups in the order of their keys */
+    uint32_t *order;   /* the groups that are left, in the present order */
+    size_t count;      /* of these */
+    uint8_t *color;    /* by group: number of the color step, 0: none. NULL: no group has one */
     struct group_node *nodes; /* of a fold: a cell is a node; the first is the root */
     size_t node_count;        /* 0: no fold */
 };

@@ -13,7 +13,15 @@
 #include "session/group/shape.h"
 
 /* Classes of measures that are computed together. */
-enum measure_class { CLASS_SUM, CLASS_DETAIL, CLASS_PEAK, CLASS_SHAPE, CLASS_PADDING };
+enum measure_class {
+    CLASS_SUM,
+    CLASS_DETAIL,
+    CLASS_PEAK,
+    CLASS_TIMES,
+    CLASS_RISES,
+    CLASS_STEPS,
+    CLASS_PADDING
+};
 
 static const struct {
     const char *name;
@@ -33,13 +41,13 @@ static const struct {
     [MEASURE_MAX_SIZE] = {"max_size", UNIT_BYTES, CLASS_DETAIL},
     [MEASURE_MIN_LIFETIME] = {"min_lifetime", UNIT_DURATION, CLASS_DETAIL},
     [MEASURE_MAX_LIFETIME] = {"max_lifetime", UNIT_DURATION, CLASS_DETAIL},
-    [MEASURE_FIRST_TIME] = {"first_time", UNIT_MOMENT, CLASS_SHAPE},
-    [MEASURE_LAST_TIME] = {"last_time", UNIT_MOMENT, CLASS_SHAPE},
-    [MEASURE_BORN_OVER] = {"born_over", UNIT_DURATION, CLASS_SHAPE},
-    [MEASURE_DIED_OVER] = {"died_over", UNIT_DURATION, CLASS_SHAPE},
-    [MEASURE_RISES] = {"rises", UNIT_NUMBER, CLASS_SHAPE},
-    [MEASURE_CLIMB] = {"climb", UNIT_NUMBER, CLASS_SHAPE},
-    [MEASURE_REPLACED] = {"replaced", UNIT_NUMBER, CLASS_SHAPE},
+    [MEASURE_FIRST_TIME] = {"first_time", UNIT_MOMENT, CLASS_TIMES},
+    [MEASURE_LAST_TIME] = {"last_time", UNIT_MOMENT, CLASS_TIMES},
+    [MEASURE_BORN_OVER] = {"born_over", UNIT_DURATION, CLASS_TIMES},
+    [MEASURE_DIED_OVER] = {"died_over", UNIT_DURATION, CLASS_TIMES},
+    [MEASURE_RISES] = {"rises", UNIT_NUMBER, CLASS_RISES},
+    [MEASURE_CLIMB] = {"climb", UNIT_NUMBER, CLASS_STEPS},
+    [MEASURE_REPLACED] = {"replaced", UNIT_NUMBER, CLASS_STEPS},
     [MEASURE_TURNOVER] = {"turnover", UNIT_NUMBER, CLASS_PEAK},
     [MEASURE_WASTED] = {"wasted", UNIT_BYTES, CLASS_PADDING},
     [MEASURE_SHARE] = {"share", UNIT_NUMBER, CLASS_SUM},
@@ -138,7 +146,7 @@ static uint64_t measure_of_shape(const struct group_shape *shape,
                    ? 0
                    : (uint64_t)((unsigned __int128)shape->replaced * 100 / shape->sizes);
     default:
-        return shape->climbs * 100 / shape->rows;
+        return shape->rows == 0 ? 0 : shape->climbs * 100 / shape->rows;
     }
 }
 
@@ -187,7 +195,9 @@ uint64_t group_measure(const struct session_group_set *set, uint32_t group,
                              : measure_of_detail(&set->details[group], sum->allocations, measure);
     case CLASS_PEAK:
         return measure_of_peak(set, group, measure);
-    case CLASS_SHAPE:
+    case CLASS_TIMES:
+    case CLASS_RISES:
+    case CLASS_STEPS:
         return set->shapes ? measure_of_shape(&set->shapes[group], measure) : 0;
     case CLASS_PADDING:
         return set->padding ? set->padding[group] : 0;
@@ -210,10 +220,9 @@ bool session_groups_prepare(struct session_group_set *set, unsigned wanted,
                             struct session_error *error)
 {
     static bool (*const find[])(struct session_group_set *, struct session_error *) = {
-        [CLASS_DETAIL] = group_find_details,
-        [CLASS_PEAK] = group_find_peaks,
-        [CLASS_SHAPE] = group_find_shapes,
-        [CLASS_PADDING] = group_find_padding,
+        [CLASS_DETAIL] = group_find_details, [CLASS_PEAK] = group_find_peaks,
+        [CLASS_TIMES] = group_find_times,    [CLASS_RISES] = group_find_rises,
+        [CLASS_STEPS] = group_find_steps,    [CLASS_PADDING] = group_find_padding,
     };
     unsigned classes = 0;
     for (int measure = 0; measure < MEASURE_TOTAL; measure++)
