@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums up the growth between two moments in one pass: each thread adds to a table with a place for
- * each code (type or stack). Codes then lead to rows.
+ * Sums up the growth between two moments in one pass: the code of a block (type or stack) leads to
+ * the place of its row in the thread's table.
  */
 #include "session/growth.h"
 
@@ -16,10 +16,11 @@
 
 #define CONTEXTS_MOST ((size_t)128 << 20)
 
-/* The sums of one thread, by code. */
+/* The sums of one thread, by the id of a row. */
 struct growing {
     uint64_t from, to;
     enum column column;
+    const uint32_t *ids; /* by code */
     struct session_growth sums[];
 };
 
@@ -46,7 +47,7 @@ static void add_rows(void *context, const struct chunk_rows *rows)
         for (size_t i = 0; i < batch.count; i++) {
             /* Life 0 means never freed: the end is then the largest number. */
             const uint64_t end = life[i] == 0 ? UINT64_MAX : began[i] + life[i] - 1;
-            struct session_growth *sum = &growing->sums[code[i]];
+            struct session_growth *sum = &growing->sums[growing->ids[code[i]]];
             if (began[i] > to || end <= from)
                 continue;
             if (began[i] <= from)
@@ -79,39 +80,34 @@ static void merge(struct session_growth *to, const struct session_growth *from)
     add(&to->stayed, from->stayed.bytes, from->stayed.count);
 }
 
-/* The row to which the sums of a code go. */
+/* The rows to which the sums of codes go. */
 struct mapping {
     enum session_growth_by by;
-    const struct stacks *stacks;
-    const uint32_t *types;  /* by type, the first one of its name */
-    const uint32_t *frames; /* the user's, by stack */
-    uint32_t codes, ids;
+    uint32_t *ids; /* by code */
+    uint32_t codes, count;
 };
 
 static bool open_mapping(struct session *session, enum session_growth_by by,
                          struct mapping *mapping, struct session_error *error)
 {
+    const struct stacks *stacks = &session->stacks;
     const bool by_type = by == SESSION_GROWTH_TYPE;
-    *mapping =
-        (struct mapping){.by = by, .stacks = &session->stacks, .types = session->names.type_first};
-    mapping->codes = by_type ? session->names.type.count : session->stacks.count;
-    mapping->ids =
+    const uint32_t *frames = NULL; /* the user's, by stack */
+    *mapping = (struct mapping){.by = by};
+    mapping->codes = by_type ? session->names.type.count : stacks->count;
+    mapping->count =
         by_type || by == SESSION_GROWTH_STACK ? mapping->codes : session->names.function_count;
-    return by != SESSION_GROWTH_USER || user_frames(session, &mapping->frames, error);
-}
-
-static uint32_t id_of(const struct mapping *mapping, uint32_t code)
-{
-    switch (mapping->by) {
-    case SESSION_GROWTH_TYPE:
-        return mapping->types[code];
-    case SESSION_GROWTH_FUNCTION:
-        return mapping->stacks->function[code];
-    case SESSION_GROWTH_USER:
-        return mapping->stacks->frame_table[mapping->frames[code]].function;
-    default:
-        return code;
-    }
+    if (by == SESSION_GROWTH_USER && !user_frames(session, &frames, error))
+        return false;
+    mapping->ids = malloc(((size_t)mapping->codes + 1) * sizeof(*mapping->ids));
+    if (!mapping->ids)
+        return session_fail_memory(error, "the growth");
+    for (uint32_t code = 0; code < mapping->codes; code++)
+        mapping->ids[code] = by_type                         ? session->names.type_first[code]
+                             : by == SESSION_GROWTH_FUNCTION ? stacks->function[code]
+                             : frames ? stacks->frame_table[frames[code]].function
+                                      : code;
+    return true;
 }
 
 int64_t session_growth_net(const struct session_growth *row)
@@ -171,16 +167,16 @@ static struct session_growth *make_rows(struct session *session,
                                         const struct mapping *mapping, size_t *count,
                                         struct session_growth *total)
 {
-    struct session_growth *rows = calloc((size_t)mapping->ids + 1, sizeof(*rows));
+    struct session_growth *rows = calloc((size_t)mapping->count + 1, sizeof(*rows));
     size_t used = 0;
     if (!rows)
         return NULL;
     for (size_t thread = 0; thread < contexts->threads; thread++) {
         const struct growing *growing = contexts->each[thread];
-        for (uint32_t code = 0; code < mapping->codes; code++)
-            merge(&rows[id_of(mapping, code)], &growing->sums[code]);
+        for (uint32_t id = 0; id < mapping->count; id++)
+            merge(&rows[id], &growing->sums[id]);
     }
-    for (uint32_t id = 0; id < mapping->ids; id++) {
+    for (uint32_t id = 0; id < mapping->count; id++) {
         const struct session_growth row = rows[id];
         if (row.before.count == 0 && row.born.count == 0)
             continue;
@@ -212,15 +208,18 @@ bool selection_growth(struct selection *selection, uint64_t from_ns, uint64_t to
     if (!open_mapping(session, by, &mapping, error))
         return false;
     const size_t size =
-        sizeof(struct growing) + (size_t)mapping.codes * sizeof(struct session_growth);
-    if (!scan_contexts_open(session, &contexts, size, CONTEXTS_MOST, error))
+        sizeof(struct growing) + ((size_t)mapping.count + 1) * sizeof(struct session_growth);
+    if (!scan_contexts_open(session, &contexts, size, CONTEXTS_MOST, error)) {
+        free(mapping.ids);
         return false;
+    }
     const enum column column = by == SESSION_GROWTH_TYPE ? COLUMN_TYPE : COLUMN_STACK;
     for (size_t i = 0; i < contexts.threads; i++) {
         struct growing *growing = contexts.each[i];
         growing->from = from_ns;
         growing->to = to_ns < UINT64_MAX ? to_ns : UINT64_MAX - 1;
         growing->column = column;
+        growing->ids = mapping.ids;
     }
     bool good = scan_wanted_chunks(session, &selection->set,
                                    COLUMN_BIT(COLUMN_ALLOC_NS) | COLUMN_BIT(COLUMN_LIFE_NS) |
@@ -231,5 +230,6 @@ bool selection_growth(struct selection *selection, uint64_t from_ns, uint64_t to
     if (good && !*rows)
         good = session_fail_memory(error, "the growth");
     scan_contexts_close(&contexts);
+    free(mapping.ids);
     return good;
 }
