@@ -11,6 +11,7 @@
 #include "session/query/other_sessions.h"
 #include "session/query/selection_state.h"
 #include "session/run/run.h"
+#include "session/summary/summary.h"
 
 struct graph_result {
     enum graph_result_kind kind;
@@ -70,6 +71,16 @@ static bool selects_everything(const struct filter_graph *graph)
     return pipeline->set->kind == SET_ALL && !step;
 }
 
+/* Tells whether a graph that selects left out no block of the process heap, and gave none a colour:
+ * ingest knows no colours. */
+static bool keeps_everything(const struct run_result *rows, const struct selection *selection)
+{
+    struct session *session = selection->session;
+    return !rows->of_all && !rows->of_arenas && !rows->sides && !selection->set.colors &&
+           summary_answers(session) &&
+           selection_count(selection) == (uint64_t)session_meta_number(session, "allocations");
+}
+
 static bool keep_warnings(struct selection *selection, const struct filter_warnings *warnings,
                           struct session_error *error)
 {
@@ -100,6 +111,7 @@ static struct selection *select_rows(struct running *running, struct session_err
     if (!selection)
         return NULL;
     selection->color_by = rows->color_by;
+    selection->everything = selection->everything || keeps_everything(rows, selection);
     if (!keep_warnings(selection, &rows->warnings, error)) {
         selection_free(selection);
         return NULL;

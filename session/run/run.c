@@ -100,6 +100,7 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
                                   .measure = rows.measure,
                                   .color_by = run.color_by,
                                   .of_all = run.processes,
+                                  .of_arenas = run.arenas || options->begin,
                                   .leaks_unknown = run.leaks_unknown,
                                   .warnings = run.warnings};
     filter_place_warnings(NULL, 0, &result->warnings);

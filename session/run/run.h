@@ -44,6 +44,7 @@ struct run_result {
     enum session_color_by color_by; /* of the last `color by` */
     /* The filter tests processes: it selects from all, not from the selected one. */
     bool of_all;
+    bool of_arenas;     /* it may select blocks of custom allocators */
     bool leaks_unknown; /* it used `leaked` of a session whose recording stopped */
     struct filter_warnings warnings;
 };

@@ -14,6 +14,8 @@
 #include "schemas/slot_codec.h"
 #include "session/data/session_state.h"
 #include "session/query/sample_estimate.h"
+#include "session/query/selection_state.h"
+#include "session/summary/summary.h"
 
 enum { SLOTS_MOST = 400, SHARES_MOST = 50 };
 
@@ -126,6 +128,31 @@ static void check_shares(uint64_t from, uint64_t to)
     }
 }
 
+/* Colours that steps gave are not in the sums. */
+static void check_colors(void)
+{
+    static const char small[] = "all | where size <= 100";
+    static const char colored[] = "all | color red where size <= 100 | color blue where size > 100";
+    struct session_error error;
+    struct session_legend legend;
+    struct selection *selection = selection_new(session, colored, &error);
+    struct selection *red = selection_new(session, small, &error);
+    if (!selection || !red) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    const uint64_t count = selection_allocations(red);
+    selection_legend(selection, SESSION_COLOR_NONE, &legend);
+    const uint64_t all = selection_allocations(scanned);
+    const uint64_t colors = all == 0 ? 0 : count > 0 && count < all ? 2 : 1;
+    compare("colours", 0, legend.count, colors);
+    for (size_t i = 0; i < legend.count; i++)
+        if (strstr(legend.entry[i].label, "<="))
+            compare("red allocations", i, legend.entry[i].allocations, count);
+    selection_free(selection);
+    selection_free(red);
+}
+
 /* Checks spans that begin and end with ingest's slots, long and short, and others. */
 static void check_spans(uint64_t slot_ns, enum session_color_by by)
 {
@@ -192,6 +219,9 @@ int main(int argc, char **argv)
                 argc > 1 ? error.message : "usage: check_summed SESSION [spans|TIMES]");
         return argc > 1 ? 1 : 2;
     }
+    /* A filter that leaves out nothing is answered by sums as well, unless this forbids it. */
+    compare("sums answer a filter", 0, scanned->everything, summary_answers(session));
+    scanned->everything = false;
     uint64_t slot_ns = (uint64_t)session_meta_number(session, "slot_ns");
     if (argc > 2 && atoi(argv[2]) > 0) {
         check_estimates(strtoull(argv[2], NULL, 10));
@@ -214,6 +244,7 @@ int main(int argc, char **argv)
     if (slot_ns == 0)
         slot_ns = session_duration_ns(session) / SLOT_FINEST + 1;
     check_totals();
+    check_colors();
     check_functions();
     check_shares(slot_ns * 256 * 32, slot_ns * 256 * 200);
     check_shares(session_duration_ns(session) / 2, session_duration_ns(session) / 2 + slot_ns);
