@@ -18,6 +18,7 @@
 struct code_facts;
 struct estimate;
 struct filter_names;
+struct kept_selections;
 struct live_list;
 struct other_session;
 struct recalled_set;
@@ -49,6 +50,7 @@ struct session {
     struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */
     struct code_facts *facts;                              /* NULL: not asked for yet */
     struct session_timeline asked;                         /* the last one of the whole session */
+    struct kept_selections *kept;                          /* the last selections; NULL: none yet */
     struct recalled_set *recalled; /* what pipelines gave, the last one first; NULL: nothing yet */
     unsigned user_code_changes;    /* how often the settings of the user's own code changed */
     struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */

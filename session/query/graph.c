@@ -8,9 +8,11 @@
 #include "session/data/session_state.h"
 #include "session/group/group_set.h"
 #include "session/groups.h"
+#include "session/query/kept_selections.h"
 #include "session/query/other_sessions.h"
 #include "session/query/selection_state.h"
 #include "session/run/run.h"
+#include "session/scan/scan.h"
 #include "session/summary/summary.h"
 
 struct graph_result {
@@ -35,23 +37,29 @@ struct running {
     struct run_result rows;
 };
 
-/* `begin`: the steps of the text begin with its rows; NULL: with those of the text's set. */
-static bool running_start(struct running *running, struct session *session, const char *text,
-                          const struct graph_options *rights, const struct selection *begin,
+static bool running_parse(struct running *running, struct session *session, const char *text,
                           struct session_error *error)
 {
+    *running = (struct running){.session = session};
+    running->graph = filter_parse_named(text, session->graph_names, error);
+    return running->graph != NULL;
+}
+
+/* `begin`: the steps of the text begin with its rows; NULL: with those of the text's set. */
+static bool running_run(struct running *running, const char *text,
+                        const struct graph_options *rights, const struct selection *begin,
+                        struct session_error *error)
+{
     const struct run_options options = {.open = other_session_open,
-                                        .context = session,
+                                        .context = running->session,
                                         .text = text ? text : "",
                                         .write = rights->write,
                                         .stored_write = rights->stored_write,
                                         .begin = begin ? &begin->set : NULL};
-    *running = (struct running){.session = session};
     if (begin)
         running->colors = begin->colors;
-    running->graph = filter_parse_named(text, session->graph_names, error);
-    return running->graph &&
-           run_graph(session, running->graph, &options, &running->colors, &running->rows, error);
+    return run_graph(running->session, running->graph, &options, &running->colors, &running->rows,
+                     error);
 }
 
 static void running_end(struct running *running)
@@ -219,6 +227,21 @@ static bool note_result(struct running *running, struct selection *selection,
     return keep_warnings(selection, &notes, error);
 }
 
+static struct selection *select_new(struct running *running, const char *text,
+                                    struct session_error *error)
+{
+    struct selection *selection = NULL;
+    if (running_run(running, text, &(struct graph_options){.write = false}, NULL, error))
+        selection = select_rows(running, error);
+    if (selection && running->rows.kind == KIND_GROUPS)
+        selection->graph = strdup(text);
+    if (selection && !note_result(running, selection, error)) {
+        selection_free(selection);
+        selection = NULL;
+    }
+    return selection;
+}
+
 struct selection *selection_new(struct session *session, const char *text,
                                 struct session_error *error)
 {
@@ -228,13 +251,12 @@ struct selection *selection_new(struct session *session, const char *text,
         session_fail_memory(error, "a selection");
         return NULL;
     }
-    if (running_start(running, session, text, &(struct graph_options){.write = false}, NULL, error))
-        selection = select_rows(running, error);
-    if (selection && running->rows.kind == KIND_GROUPS)
-        selection->graph = strdup(text);
-    if (selection && !note_result(running, selection, error)) {
-        selection_free(selection);
-        selection = NULL;
+    if (running_parse(running, session, text, error)) {
+        struct pipeline_text key;
+        kept_selections_text(session, filter_graph_pipeline(running->graph), &key);
+        if (scan_go_on(session, error) && !(selection = kept_selections_find(session, &key)) &&
+            (selection = select_new(running, text, error)))
+            kept_selections_add(session, &key, selection);
     }
     running_end(running);
     free(running);
@@ -319,7 +341,8 @@ static struct graph_result *run_text(struct session *session, const char *text,
         session_fail_memory(error, "a filter graph");
         return NULL;
     }
-    bool good = running_start(running, session, text, options, begin, error) &&
+    bool good = running_parse(running, session, text, error) &&
+                running_run(running, text, options, begin, error) &&
                 find_result(result, running, error);
     result->warnings = running->rows.warnings;
     result->leaks_unknown = running->rows.leaks_unknown;

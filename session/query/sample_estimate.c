@@ -85,6 +85,7 @@ static void lend(struct session *sample, const struct session *session)
     sample->scan = own.scan;
     sample->recalled = own.recalled;
     sample->live = NULL;
+    sample->kept = NULL;
     sample->sample = NULL;
     sample->processes.selected = 0; /* ids of processes are not those of the sample's rows */
 }

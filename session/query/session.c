@@ -10,6 +10,7 @@
 #include "session/data/session_state.h"
 #include "session/graphs.h"
 #include "session/graphs/names.h"
+#include "session/query/kept_selections.h"
 #include "session/query/live_list.h"
 #include "session/query/other_sessions.h"
 #include "session/query/sample_estimate.h"
@@ -137,6 +138,7 @@ void session_close(struct session *session)
 {
     if (!session)
         return;
+    kept_selections_free(session);
     recall_free(session);
     sample_estimate_close(session);
     other_sessions_close(session);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes what a pipeline selects as a text, which is the same for the same blocks. */
+#include "session/run/pipeline_text.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "session/run/run_state.h"
+#include "session/data/session_state.h"
 
 /* Appends to the text. After a text that is too long nothing more is written. */
 __attribute__((format(printf, 2, 3))) static void add(struct pipeline_text *text,
@@ -119,10 +121,12 @@ static void add_pipeline(struct pipeline_text *text, const struct filter_pipelin
 
 /* NOLINTEND(misc-no-recursion) */
 
-void pipeline_text_begin(struct pipeline_text *text, const struct filter_set *set)
+void pipeline_text_begin(struct pipeline_text *text, const struct session *session, unsigned scope,
+                         const struct filter_set *set)
 {
     text->usable = true;
     text->length = 0;
+    add(text, "%u,%" PRIu32 ",%u ", scope, session->processes.selected, session->user_code_changes);
     add_set(text, set);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/run/recall.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,18 +9,11 @@
 
 size_t recall_bytes_most = (size_t)64 << 20;
 
-struct recalled_state {
-    uint32_t process;
-    unsigned user_code_changes;
-    bool arenas, processes;
-};
-
 /* The rows of a pipeline. Chunks without rows take no memory. */
 struct recalled_set {
     struct recalled_set *next; /* the one that was used last comes first */
     char *text;
     size_t text_length, bytes;
-    struct recalled_state state;
     struct row_set set; /* its words are those of the chunks with rows, one after another */
     uint8_t *filled;    /* by chunk: it has rows */
     bool leaks_unknown, summed;
@@ -57,28 +49,12 @@ size_t recall_count(const struct session *session)
 
 /* ---- finding ---- */
 
-/* The state of the session on which the rows of a text depend. */
-static struct recalled_state state_of(const struct run *run)
-{
-    return (struct recalled_state){.process = run->session->processes.selected,
-                                   .user_code_changes = run->session->user_code_changes,
-                                   .arenas = run->arenas,
-                                   .processes = run->processes};
-}
-
-static bool same_state(const struct recalled_state *a, const struct recalled_state *b)
-{
-    return a->process == b->process && a->user_code_changes == b->user_code_changes &&
-           a->arenas == b->arenas && a->processes == b->processes;
-}
-
 /* Returns the set of a text, or NULL. */
 static struct recalled_set *find(const struct run *run, const struct pipeline_text *text)
 {
-    const struct recalled_state state = state_of(run);
     struct recalled_set *at = run->session->recalled;
-    while (at && (at->text_length != text->length || !same_state(&at->state, &state) ||
-                  memcmp(at->text, text->bytes, text->length) != 0))
+    while (at &&
+           (at->text_length != text->length || memcmp(at->text, text->bytes, text->length) != 0))
         at = at->next;
     return at;
 }
@@ -120,7 +96,7 @@ const struct filter_step *recall_find(struct run *run, const struct filter_pipel
     size_t length = 0;
     bool groups = false, complete = false, whole = false;
     *keep = NULL;
-    pipeline_text_begin(text, pipeline->set);
+    pipeline_text_begin(text, run->session, run->arenas + 2u * run->processes, pipeline->set);
     for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
         pipeline_text_add(text, step);
         complete |= step == run->last;
@@ -213,7 +189,6 @@ void recall_keep(struct run *run, const struct pipeline_text *text, const struct
         return;
     }
     memcpy(recalled->text, text->bytes, text->length);
-    recalled->state = state_of(run);
     recalled->leaks_unknown = leaks_unknown;
     recalled->summed = run->summed;
     recalled->totals = run->totals;

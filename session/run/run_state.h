@@ -3,6 +3,7 @@
 #ifndef MPROF_SESSION_RUN_RUN_STATE_H
 #define MPROF_SESSION_RUN_RUN_STATE_H
 
+#include "session/run/pipeline_text.h"
 #include "session/run/run.h"
 
 /* A name may be used any number of times: a text of one page could need any amount of work. */
@@ -56,17 +57,6 @@ bool run_combine(struct run *run, enum filter_set_kind kind, struct run_rows *le
 /* Returns the only side that has rows, NULL if it is the run's session, or *several. */
 struct run_side *run_only_side(struct run_rows *rows, bool *several);
 void run_sides_free(struct run_side *sides);
-
-/* All that decides which rows a pipeline selects, apart from the session. */
-struct pipeline_text {
-    size_t length;
-    bool usable; /* false: the text is too long, or the rows are not all that the pipeline makes */
-    char bytes[4096];
-};
-
-/* Write the text of a pipeline without steps, and append that of its next step. */
-void pipeline_text_begin(struct pipeline_text *text, const struct filter_set *set);
-void pipeline_text_add(struct pipeline_text *text, const struct filter_step *step);
 
 /*
  * Puts the rows that the first steps of a pipeline gave into `rows`, which are empty: as many steps

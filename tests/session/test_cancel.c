@@ -18,6 +18,7 @@
 #include "fixture.h"
 #include "session/groups.h"
 #include "session/rows.h"
+#include "session/query/kept_selections.h"
 #include "session/run/recall.h"
 #include "session/scan/scan.h"
 #include "session/stacks.h"
@@ -38,7 +39,7 @@ static void open_fixture(size_t allocations)
     if (!session)
         fail_msg("%s", error.message);
     scan_use_threads(session, 1);
-    recall_bytes_most = 0; /* each run does all of its work */
+    recall_bytes_most = kept_selections_bytes_most = 0; /* each run does all of its work */
 }
 
 typedef bool question(const char *text);

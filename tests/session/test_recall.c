@@ -16,6 +16,7 @@
 #include "fixture.h"
 #include "schemas/code/user_code.h"
 #include "session/data/session_state.h"
+#include "session/query/kept_selections.h"
 #include "session/query/sample_estimate.h"
 #include "session/run/recall.h"
 #include "session/session.h"
@@ -35,6 +36,7 @@ static int open_fixture(void **state)
     if (!fixture_write(PATH, &options) || !fixture_sample_all(PATH) ||
         !fixture_sql(PATH, "DELETE FROM sample_chunk WHERE id >= 32"))
         return -1;
+    kept_selections_bytes_most = 0;
     session = session_open(PATH, &error);
     other = session_open(PATH, &error);
     return session && other ? 0 : -1;
@@ -79,8 +81,7 @@ static void test_same_rows(void **state)
     static const char *const graphs[] = {
         "all | where size > 100",
         "all | where size > 100 | where thread == 2",
-        "all | where size > 100 | where thread == 2 | join stack | where allocations >= 20 | "
-        "ungroup",
+        "all | where size > 100 | where thread == 2 | join stack | where bytes >= 2K | ungroup",
         "( all | where size > 100 ) - ( leaked | where thread == 2 )",
         "( all | where size > 100 | where thread == 2 ) & ( live at 30% | where size < 1K )",
         "live at 30% | where size < 1K",
@@ -185,12 +186,48 @@ static void test_bounds(void **state)
     check_same("all | where size > 0");
 }
 
+/* The last selections are kept as they are, until what they depend on changes. */
+static void test_selections(void **state)
+{
+    (void)state;
+    static const char *const graphs[] = {"all | where size > 50", "all | where size > 51",
+                                         "all | where size > 52", "all | where size > 53"};
+    struct selection *first[4], *again;
+    kept_selections_bytes_most = bytes_most;
+    for (size_t i = 0; i < 4; i++)
+        first[i] = selected(session, graphs[i]);
+    for (size_t i = 0; i < 4; i++) {
+        assert_ptr_equal(again = selected(session, graphs[i]), first[i]);
+        selection_free(again);
+    }
+    again = selected(session, "all|where size>50");
+    assert_ptr_equal(again, first[0]);
+    selection_free(again);
+    /* A fifth takes the place of the first; others have parts that a text does not tell. */
+    selection_free(selected(session, "all | where size > 54"));
+    assert_ptr_not_equal(again = selected(session, graphs[0]), first[0]);
+    assert_int_equal(selection_count(again), selection_count(first[0]));
+    selection_free(again);
+    static const char colored[] = "all | color red where size > 50";
+    struct selection *red = selected(session, colored);
+    assert_ptr_not_equal(again = selected(session, colored), red);
+    selection_free(again);
+    selection_free(red);
+    struct user_code code = {0};
+    assert_true(session_set_user_code(session, &code, &error));
+    assert_ptr_not_equal(again = selected(session, graphs[3]), first[3]);
+    selection_free(again);
+    for (size_t i = 0; i < 4; i++)
+        selection_free(first[i]);
+    kept_selections_bytes_most = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_rows), cmocka_unit_test(test_goes_on),
         cmocka_unit_test(test_settings),  cmocka_unit_test(test_estimate),
-        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_bounds),    cmocka_unit_test(test_selections),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
