@@ -117,7 +117,9 @@ static void scales_are_round(void **state)
     (void)state;
     assert_int_equal(bars_nice_size(0), 1);
     assert_int_equal(bars_nice_size(3), 5);
-    assert_int_equal(bars_nice_size(501), 1024);
+    assert_int_equal(bars_nice_size(101), 256);
+    assert_int_equal(bars_nice_size(300 * 1024), 512 * 1024);
+    assert_int_equal(bars_nice_size(513), 1024);
     assert_int_equal(bars_nice_size(1025), 2048);
     assert_int_equal(bars_nice_size(48 * 1048576), 50 * 1048576);
     assert_int_equal(bars_nice_count(30001), 50000);

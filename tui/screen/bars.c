@@ -169,24 +169,26 @@ void bars_row(const struct area *area, int x, int y, int width, uint64_t value, 
                  style);
 }
 
-static uint64_t nice(uint64_t value, uint64_t base)
+static uint64_t nice(uint64_t value, const uint64_t *steps, size_t count, uint64_t base)
 {
-    static const uint64_t steps[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
     for (uint64_t unit = 1;; unit *= base) {
-        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        for (size_t i = 0; i < count; i++)
             if (steps[i] * unit >= value)
                 return steps[i] * unit;
-        if (unit > UINT64_MAX / base / 500)
+        if (unit > UINT64_MAX / base / steps[count - 1])
             return value;
     }
 }
 
 uint64_t bars_nice_size(uint64_t value)
 {
-    return nice(value, 1024);
+    /* A few steps of 100 stay below the next unit; larger steps meet it. */
+    static const uint64_t steps[] = {1, 2, 5, 10, 20, 50, 100, 256, 512};
+    return nice(value, steps, sizeof(steps) / sizeof(steps[0]), 1024);
 }
 
 uint64_t bars_nice_count(uint64_t value)
 {
-    return nice(value, 1000);
+    static const uint64_t steps[] = {1, 2, 5};
+    return nice(value, steps, sizeof(steps) / sizeof(steps[0]), 10);
 }

@@ -35,7 +35,8 @@ void bars_hanging(const struct area *area, int x, const struct bar_layer *layers
 void bars_row(const struct area *area, int x, int y, int width, uint64_t value, uint64_t scale,
               struct cell_style style);
 
-/* Return the next number of the form 1, 2, 5 × 10^n (for sizes: × 1024^n) not below `value`. */
+/* Return the next round step of an axis not below `value`, or `value` if there is none. Sizes are
+ * written in binary units: up to seven steps of a size are round in these, too. */
 uint64_t bars_nice_size(uint64_t value);
 uint64_t bars_nice_count(uint64_t value);
 
