@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schemas/array.h"
+#include "schemas/text_hash.h"
 
 /* Open addressing with linear probing. A slot holds a number plus 1, 0 is free. */
 struct slots {
@@ -135,15 +136,6 @@ struct text_ids {
     struct known_text *texts;
     size_t count, capacity;
 };
-
-/* FNV-1a, 64 bits. */
-static uint64_t text_hash(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 struct text_ids *text_ids_new(void)
 {

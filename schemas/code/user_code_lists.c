@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schemas/code/user_code.h"
+#include "schemas/text_hash.h"
 
 static const char *const namespaces[] = {
     "std",        "__gnu_cxx", "__gnu_debug",    "__gnu_pbds", "__cxxabiv1",   "boost",
@@ -62,17 +63,13 @@ const char *user_code_built_in(size_t n)
     return NULL;
 }
 
-/* FNV-1a. The largest bit stays 0, so that the number fits a signed one. */
+/* The largest bit stays 0, so that the number fits a signed one. */
 uint64_t user_code_version(void)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = TEXT_HASH_EMPTY;
     const char *word;
     for (size_t n = 0; (word = user_code_built_in(n)); n++)
-        for (const char *at = word;; at++) {
-            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-            if (*at == '\0')
-                break;
-        }
+        hash = text_hash_byte(text_hash_add(hash, word), 0);
     return hash >> 1;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "schemas/session_ids.h"
+#include "schemas/text_hash.h"
 #include "session/data/database.h"
 #include "session/data/error.h"
 
@@ -195,6 +196,7 @@ static bool read_function(void *context, const struct database_row *row,
     function->file = file > 0 && file < names->file.count ? (uint32_t)file : 0;
     function->line = (uint32_t)database_number(row, 4);
     function->name = names_keep(names, database_text(row, 1), error);
+    function->hash = function->name ? (uint32_t)text_hash(function->name) : 0;
     char place[256] = "";
     if (function->file != 0)
         snprintf(place, sizeof(place), "%s:%" PRIu32, path_last(names->file.name[function->file]),
@@ -212,7 +214,8 @@ static bool load_functions(struct names *names, struct database *database,
     if (!names->function)
         return session_fail_memory(error, "the session's functions");
     for (uint32_t id = 0; id < names->function_count; id++)
-        names->function[id] = (struct name_function){.name = "?", .place = ""};
+        names->function[id] =
+            (struct name_function){.name = "?", .place = "", .hash = (uint32_t)text_hash("?")};
     struct loading loading = {.names = names, .database = database};
     return database_each(database, "SELECT id, name, module_id, source_file_id, line FROM function",
                          read_function, &loading, error);

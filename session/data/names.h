@@ -25,6 +25,7 @@ struct name_meta {
 struct name_function {
     const char *name, *place;
     uint32_t module, file, line;
+    uint32_t hash; /* of the name: others are told apart without a look at their text */
 };
 
 /* A table of plain names, by id; `count` is the largest id + 1. */

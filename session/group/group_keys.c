@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/text_hash.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/group/group_set.h"
@@ -16,9 +17,7 @@ enum { CELLS_MAX = 1 << 18 };
 
 static uint64_t hash_text(const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    const uint64_t hash = text_hash(text);
     return hash ^ hash >> 32;
 }
 

@@ -16,9 +16,13 @@ enum { PIECES_MOST = 100000 }; /* a text of the language has at most 500,000 tok
 
 bool session_function_is_alone(const struct session *session, uint32_t function)
 {
-    const char *name = session_function_name(session, function);
-    for (uint32_t other = 1; other < session->names.function_count; other++)
-        if (other != function && strcmp(session_function_name(session, other), name) == 0)
+    const struct name_function *all = session->names.function;
+    const uint32_t count = session->names.function_count;
+    if (function >= count)
+        return true;
+    for (uint32_t other = 1; other < count; other++)
+        if (all[other].hash == all[function].hash && other != function &&
+            strcmp(all[other].name, all[function].name) == 0)
             return false;
     return true;
 }

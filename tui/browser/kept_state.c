@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schemas/text_hash.h"
 #include "session/user_folder.h"
 #include "tui/browser/browser_state.h"
 
@@ -25,9 +26,7 @@ enum { SIZE_MOST = 1 << 20, FILES_MOST = 500, NAME_SIZE = 32 };
 static uint64_t add_fact(uint64_t hash, const struct session *session, const char *key)
 {
     const char *fact = session_meta(session, key);
-    for (; fact && *fact; fact++) /* FNV-1a */
-        hash = (hash ^ (unsigned char)*fact) * UINT64_C(0x100000001b3);
-    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+    return text_hash_byte(fact ? text_hash_add(hash, fact) : hash, 0xff);
 }
 
 /* Writes a name that tells sessions apart by what was recorded, when and where. */
@@ -37,7 +36,7 @@ static void name_of(const struct session *session, char out[NAME_SIZE])
     /* For a session of a file that has no such facts. One that is being recorded changes these. */
     static const char *const others[] = {"events", "duration_ns", "peak_bytes"};
     const char *start = session_meta(session, "start_time");
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = TEXT_HASH_EMPTY;
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
         hash = add_fact(hash, session, facts[i]);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !(start && *start); i++)

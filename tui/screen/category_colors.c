@@ -3,12 +3,12 @@
 
 #include <stdbool.h>
 
-/* Returns the FNV-1a hash of the label, never 0. */
+#include "schemas/text_hash.h"
+
+/* Returns the hash of the label, never 0. */
 static uint64_t label_of(unsigned kind, const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ kind;
-    for (; *text != 0; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    const uint64_t hash = text_hash_add(TEXT_HASH_EMPTY ^ kind, text);
     return hash == 0 ? 1 : hash;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/text_hash.h"
 #include "tui/explore/growth.h"
 
 enum { FRAMES_MOST = 256, PATH_MOST = 4000 };
@@ -34,15 +35,6 @@ static char *name_of(struct session *session, enum session_growth_by by, uint32_
     return by == SESSION_GROWTH_STACK ? path_of(session, id) : strdup(growth_name(session, by, id));
 }
 
-/* FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* ---- rows ------------------------------------------------------------------------------- */
 
 static void sum(struct session_growth_sum *to, const struct session_growth_sum *from)
@@ -59,7 +51,7 @@ static bool make_row(struct compare_row *row, const struct compare_side *side,
     *row = (struct compare_row){.name = name_of(side->session, by, live->id)};
     if (!row->name)
         return false;
-    row->key = hash_of(row->name);
+    row->key = text_hash(row->name);
     if (!named)
         return true;
     if (by != SESSION_GROWTH_STACK) {
