@@ -50,6 +50,12 @@ has "its number" "$leaked of $all allocations"
 screen 'key f' 'type where size != 120' 'key Enter 1 Enter' dump
 has "the same under a filter" " ▸ leaked & ( where size != 120 ) "
 
+# A filter for which no findings can be ranked says so.
+steps=all
+for ((i = 0; i < 300; i++)); do steps+=" | where size > 1"; done
+screen 'key f' "type $steps" 'key Enter 1' dump
+has "an overview without ranks" "the filter is too long for leaks, growers and other findings by rank"
+
 # Names of any length are filters.
 cp leaks.db long.db
 for table in function type; do

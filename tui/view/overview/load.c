@@ -167,7 +167,7 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
     if (overview->ranked_selections != exploration->selections) {
         overview->ranked_selections = exploration->selections;
         overview->ranked_count = overview->kinds_done = 0;
-        overview->holes_done = false;
+        overview->holes_done = overview->unranked = false;
     }
     /* While the program runs, nobody knows what it will free. */
     if (session_recording(exploration->session))
@@ -180,6 +180,7 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
         wanted.request.kind = overview->kinds_done;
         if (!exploration_put_allocations(exploration, wanted.request.filter, FILTER_SIZE)) {
             overview->kinds_done = RANKED_KINDS;
+            overview->unranked = true;
             return;
         }
         const struct ranked_data *data =
@@ -212,7 +213,8 @@ static bool run_once(struct session *session, struct selection *selection, void 
     return true;
 }
 
-/* Tells of the blocks that were allocated at the start, once, and kept: they are not leaks. */
+/* Tells of the blocks that were allocated at the start, once, and kept: they are not leaks. If the
+ * filter is too long to rank findings, tells that. */
 static void load_once(struct overview *overview, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct once_data), run_once,
@@ -220,6 +222,13 @@ static void load_once(struct overview *overview, struct exploration *exploration
     char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
     if (session_recording(exploration->session) || overview->kinds_done < RANKED_KINDS)
         return;
+    if (overview->unranked) {
+        overview->once.gravity = FINDING_ODD;
+        overview->once.view = VIEW_OVERVIEW;
+        snprintf(overview->once.text, sizeof(overview->once.text),
+                 "the filter is too long for leaks, growers and other findings by rank");
+        return;
+    }
     const struct once_data *data =
         exploration_get(exploration, &overview->once_load, &kind, &exploration->selections);
     if (!data || data->blocks == 0)

@@ -40,6 +40,7 @@ struct overview {
     size_t ranked_count;
     size_t kinds_done;          /* so many kinds have been looked for */
     bool holes_done;            /* holes have been looked for */
+    bool unranked;              /* the filter is too long */
     struct finding once;        /* blocks that stay from the start; no text: none are known */
     uint64_t ranked_selections; /* the selection that they are about */
     int selected;               /* line */
