@@ -63,8 +63,8 @@ static bool add_facts(const struct report_request *request, const struct session
                       const struct leak_variance *variances, struct document *document,
                       struct session_error *error)
 {
-    uint64_t bytes = 0, blocks = 0, suppressed = 0, start_up = 0;
-    struct leak_variance sum = {.bytes = 0}, left_out = {.bytes = 0};
+    uint64_t bytes = 0, blocks = 0, suppressed = 0, start_up = 0, later = 0;
+    struct leak_variance sum = {.bytes = 0}, left_out = {.bytes = 0}, leaked = {.bytes = 0};
     struct session_measure kept;
     double start_up_variance = 0;
     if (!request_measure(request, request->session, "live - leaked", "| sum size", &kept, error))
@@ -76,6 +76,8 @@ static bool add_facts(const struct report_request *request, const struct session
         suppressed += is_suppressed(leak) ? leak->bytes : 0;
         start_up += leak->kind == SESSION_LEAK_START_UP ? leak->bytes : 0;
         start_up_variance += leak->kind == SESSION_LEAK_START_UP ? variances[i].bytes : 0;
+        later += leak->kind == SESSION_LEAKED ? leak->bytes : 0;
+        leaked.bytes += leak->kind == SESSION_LEAKED ? variances[i].bytes : 0;
         struct leak_variance *of = is_suppressed(leak) ? &left_out : &sum;
         of->bytes += variances[i].bytes;
         of->blocks += variances[i].blocks;
@@ -88,6 +90,8 @@ static bool add_facts(const struct report_request *request, const struct session
                       VALUE_NUMBER, blocks, sqrt(sum.blocks));
     document_fact_sum(document, "start_up_bytes", "of these, from its start up", VALUE_BYTES,
                       start_up, sqrt(start_up_variance));
+    document_fact_sum(document, "later_bytes", "of these, later", VALUE_BYTES, later,
+                      sqrt(leaked.bytes));
     document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed,
                       sqrt(left_out.bytes));
     document_fact_sum(document, "kept_bytes", "kept by the runtime, or suppressed by ingest",

@@ -298,6 +298,7 @@ def against_sql(path):
     made = report('leaks', path)
     check(f'{path}: leaks', sum(row['bytes'] for row in table(made)), facts['leaked_bytes'])
     check(f'{path}: of the start', sum(row['bytes'] for row in table(made) if row['start_up']), made['facts']['start_up_bytes'])
+    check(f'{path}: after the start', sum(row['bytes'] for row in table(made) if not row['start_up']), made['facts']['later_bytes'])
     suppressed(path, db, facts['leaked_bytes'])
     compare(f'{path}: functions', [values(row, 'function', 'self_bytes', 'total_bytes', 'live_bytes', 'at_peak_bytes')
                                    for row in table(report('functions', path), 'functions')],
