@@ -13,6 +13,13 @@
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
 
+/* A program that is linked with libmprof.a may have hooks of its own: these count. */
+#ifdef MPROF_STATIC
+#define HOOK __attribute__((weak)) ENTRY_POINT
+#else
+#define HOOK ENTRY_POINT
+#endif
+
 #define FRAME __builtin_frame_address(0)
 /* The call that a hook reports. Its third member is the stack pointer of the caller before the
  * call: saved rbp and return address lie between. */
@@ -38,7 +45,7 @@ static __attribute__((noinline)) struct shadow_stack *instrument_begin(const voi
     return shadow;
 }
 
-ENTRY_POINT void __cyg_profile_func_enter(void *function, void *call_site)
+HOOK void __cyg_profile_func_enter(void *function, void *call_site)
 {
     if (__builtin_expect(!shadow_stack_on, 1))
         return;
@@ -49,7 +56,7 @@ ENTRY_POINT void __cyg_profile_func_enter(void *function, void *call_site)
     shadow_stack_enter(shadow, &call);
 }
 
-ENTRY_POINT void __cyg_profile_func_exit(void *function, void *call_site)
+HOOK void __cyg_profile_func_exit(void *function, void *call_site)
 {
     struct shadow_stack *shadow = shadow_stack_own;
     if (__builtin_expect(!shadow, 1))
