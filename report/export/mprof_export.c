@@ -298,7 +298,7 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
         return EXIT_BAD_USAGE;
     }
     if (arguments->window &&
-        (!session_moment(side->session, arguments->window, &arguments->export.window_ns, error) ||
+        (!session_duration(side->session, arguments->window, &arguments->export.window_ns, error) ||
          arguments->export.window_ns == 0)) {
         say("mprof-export", "--window needs a length of time, as in 10s");
         *error = (struct session_error){.message = ""};

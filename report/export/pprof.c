@@ -304,15 +304,16 @@ static bool put_window_file(struct export *export, uint64_t number, uint64_t fro
 
 static bool put_windows(struct export *export)
 {
+    const uint64_t start = session_start_ns(export->own.session);
     const uint64_t end = session_duration_ns(export->own.session) + 1;
     const uint64_t length = export->window_ns;
     bool good = true;
-    if (end / length >= WINDOWS_MOST)
+    if ((end - start) / length >= WINDOWS_MOST)
         return report_fail(export->error,
                            "--window would make more than %d files: choose longer "
                            "windows",
                            WINDOWS_MOST);
-    for (uint64_t number = 1, from = 0; good && from < end; number++, from += length)
+    for (uint64_t number = 1, from = start; good && from < end; number++, from += length)
         good = put_window_file(export, number, from, end - from < length ? end : from + length);
     return good;
 }

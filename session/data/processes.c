@@ -141,6 +141,12 @@ uint64_t processes_rows(const struct session *session)
     return first == 0 ? 0 : processes->last[processes->selected - 1] - first + 1;
 }
 
+uint64_t session_start_ns(const struct session *session)
+{
+    const struct processes *processes = &session->processes;
+    return processes->selected == 0 ? 0 : processes->rows[processes->selected - 1].start_ns;
+}
+
 uint64_t processes_first_id(const struct session *session)
 {
     const struct processes *processes = &session->processes;

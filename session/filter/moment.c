@@ -29,13 +29,20 @@ static bool mark_ns(const struct session *session, const struct filter_value *va
                         value->text, suggest_text(&like, text));
 }
 
+/* Returns how long the selected process ran, or all of them. */
+static uint64_t run_ns(const struct session *session)
+{
+    const uint64_t start = session_start_ns(session);
+    return session->duration_ns > start ? session->duration_ns - start : 0;
+}
+
 /* Stores the nanoseconds of one term. */
 static bool term_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
                     struct session_error *error)
 {
     switch (value->moment) {
     case MOMENT_START:
-        *ns = 0;
+        *ns = session_start_ns(session);
         return true;
     case MOMENT_PEAK:
         *ns = session->peak_ns;
@@ -45,7 +52,7 @@ static bool term_ns(const struct session *session, const struct filter_value *va
         return true;
     case MOMENT_PERCENT: {
         const unsigned __int128 part =
-            (unsigned __int128)session->duration_ns * value->number / 1000000000;
+            (unsigned __int128)run_ns(session) * value->number / 1000000000;
         *ns = part > UINT64_MAX ? UINT64_MAX : (uint64_t)part;
         return true;
     }

@@ -184,7 +184,8 @@ static bool is_part(const struct token *token)
 struct time_sum {
     const struct filter_time_term *first;
     const struct filter_time_term **last;
-    int moments; /* added, minus those subtracted */
+    int moments;   /* added, minus those subtracted */
+    bool has_part; /* of the run */
     enum filter_type type;
     bool in_set;
 };
@@ -240,6 +241,7 @@ static bool parse_time_term(struct filter_parser *parser, struct time_sum *sum, 
         if (!parse_time_word(parser, &term->value))
             return false;
     } else if (is_part(&parser->token)) {
+        sum->has_part = true;
         term->value.moment = MOMENT_PERCENT;
         if (!parse_scaled(parser, part_units, 1, expected, &term->value.number))
             return false;
@@ -319,6 +321,16 @@ static bool parse_time(struct filter_parser *parser, struct filter_value *value,
         return filter_fail(parser, value->column,
                            "expected a time: one of start, peak, end or a mark, plus or minus "
                            "durations");
+    /* Parts of the run count from its first moment, unless another moment is named. */
+    if (type == TYPE_MOMENT && sum.moments == 0 && sum.has_part) {
+        struct filter_time_term *start = filter_allocate(parser, sizeof(*start));
+        if (!start)
+            return false;
+        start->value = (struct filter_value){
+            .is_number = true, .moment = MOMENT_START, .column = value->column};
+        start->next = sum.first;
+        sum.first = start;
+    }
     if (!sum.first->next && !sum.first->negative) {
         *value = sum.first->value;
         return true;

@@ -98,12 +98,6 @@ uint32_t session_selected_process(const struct session *session)
     return session->processes.selected;
 }
 
-uint64_t session_start_ns(const struct session *session)
-{
-    const struct processes *processes = &session->processes;
-    return processes->selected == 0 ? 0 : processes->rows[processes->selected - 1].start_ns;
-}
-
 bool session_select_process(struct session *session, uint32_t id, struct session_error *error)
 {
     struct processes *processes = &session->processes;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """go tool pprof reads pprof: sums of functions, lines, labels; so does npm's pprof-format."""
 import collections
+import glob
 import json
 import os
 import re
@@ -107,6 +108,13 @@ pid, *wanted = Session('out/crowd.db').one('SELECT pid, allocations, bytes, live
                                            'ORDER BY id DESC LIMIT 1')
 crowd = export('out/crowd.db', 'pprof', '--process', str(pid))
 check('a large process', raw(crowd)[:3], tuple(wanted))
+# Its windows are parts of its own run: two halves, and the last nanosecond.
+for old in glob.glob('out/crowd.0*'):
+    os.remove(old)
+export('out/crowd.db', 'pprof', '--process', str(pid), '--window', '50%', suffix='.windows')
+halves = sorted(glob.glob('out/crowd.0*'))
+check('windows of a process', 2 <= len(halves) <= 3, True)
+check('what they have', tuple(map(sum, zip(*(raw(half)[:2] for half in halves)))), tuple(wanted[:2]))
 
 # Windows: what was allocated in each, and what was live at its end.
 file = export(session.path, 'pprof', '--window', '25%', suffix='.gz')

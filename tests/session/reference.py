@@ -30,9 +30,9 @@ def number(key):
     return int(meta.get(key) or 0)
 
 
-duration, peak_ns, selected = number("duration_ns"), number("peak_ns"), number("selected_process")
+start, duration, peak_ns, selected = 0, number("duration_ns"), number("peak_ns"), number("selected_process")
 if selected:
-    duration, peak_ns = db.execute("SELECT end_ns, peak_ns FROM s.process WHERE id = ?", (selected,)).fetchone()
+    start, duration, peak_ns = db.execute("SELECT start_ns, end_ns, peak_ns FROM s.process WHERE id = ?", (selected,)).fetchone()
 if number("machines") > 1:
     sys.exit("reference.py knows sessions of one machine only")
 interval = number("sample_interval")
@@ -133,7 +133,7 @@ def named_moment():
     if marks and rng.random() < 0.3:
         name, ns = rng.choice(marks)
         return quote(name), ns
-    return rng.choice((("start", 0), ("peak", peak_ns), ("end", duration)))
+    return rng.choice((("start", start), ("peak", peak_ns), ("end", duration)))
 
 
 def moment():
@@ -141,9 +141,9 @@ def moment():
     if kind < 0.35:
         value = pick("alloc_time", 5)
         return (f"{value}ns", value) if kind < 0.2 else (f"{value // 1000}us", value // 1000 * 1000)
-    if kind < 0.45 and not selected:
+    if kind < 0.45:
         percent = rng.randrange(101)
-        return f"{percent}%", duration * percent // 100
+        return f"{percent}%", start + (duration - start) * percent // 100
     return named_moment()
 
 
