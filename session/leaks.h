@@ -3,7 +3,9 @@
  * Blocks that were never freed, grouped by their common path: the functions of the stack from the
  * call site outwards. A function that a recursion enters again counts once, at its innermost place,
  * so all depths of a recursion are one group. Blocks of one path but of two types are two groups;
- * types are equal if their names are.
+ * types are equal if their names are. Blocks that the program allocated at its start are a group
+ * apart: those whose whole stack and type no later block has. The graph `leaks_by_user` takes the
+ * same blocks for leaks.
  *
  * The session is open while these functions run, and one thread at a time uses it (session.h).
  */
@@ -20,8 +22,8 @@ enum session_leak_kind {
      * all groups are of this kind, except for those of the runtime and the suppressed ones: nothing
      * is known of leaks then. */
     SESSION_LEAKED,
-    SESSION_LEAK_START_UP,   /* the last of them was allocated in the first tenth of the run */
-    SESSION_LEAK_RUNTIME,    /* the language's runtime keeps them on purpose, or its collector */
+    SESSION_LEAK_START_UP, /* the last of their stack and type came in the first tenth of the run */
+    SESSION_LEAK_RUNTIME,  /* the language's runtime keeps them on purpose, or its collector */
     SESSION_LEAK_SUPPRESSED, /* a suppression names them */
     SESSION_LEAK_KINDS,
 };

@@ -35,7 +35,9 @@ struct grouping {
     struct type_ids types;
     struct table_sums sums;  /* by stack and type, then by stack */
     struct code_map paths;   /* parent's number + 1 and function; the number is that of the node */
-    struct code_map groups;  /* node and type; reason */
+    struct code_map parts;   /* stack and type, if several types of a name are one */
+    uint64_t *last_ns;       /* of each part */
+    struct code_map groups;  /* node and type; reason and STARTS */
     uint32_t *group_of_code; /* of each sum */
     uint32_t *seen;          /* by function: the last sum + 1 whose path has it */
     struct reasons reasons;
@@ -46,6 +48,9 @@ struct grouping {
 
 /* In the code of a sum, beside the type: its blocks lie in arenas that a collector cleans. */
 #define OF_COLLECTOR (UINT64_C(1) << 32)
+
+/* In the code of a group, beside the reason: all was allocated in the first tenth of the run. */
+#define STARTS (UINT64_C(1) << 32)
 
 void session_leaks_free(struct session_leaks *leaks)
 {
@@ -217,6 +222,43 @@ static bool find_path(struct grouping *grouping, uint32_t stack, uint32_t number
     return true;
 }
 
+/* Returns the stack and type of a sum as a code. */
+static struct code part_of(const struct grouping *grouping, uint32_t number)
+{
+    const struct code code = grouping->sums.codes.codes[number];
+    return (struct code){code.low, grouping->types.same[code.high & ~OF_COLLECTOR]};
+}
+
+/* Finds when the last block of each stack and type was allocated. */
+static bool find_last(struct grouping *grouping, struct session_error *error)
+{
+    const struct table_sums *sums = &grouping->sums;
+    grouping->last_ns = calloc(sums->codes.count + 1, sizeof(*grouping->last_ns));
+    if (!grouping->last_ns)
+        return session_fail_memory(error, "the leaks");
+    for (uint32_t i = 0; i < sums->codes.count; i++) {
+        uint32_t part;
+        if (sums->codes.codes[i].high & OF_COLLECTOR)
+            continue;
+        if (!code_map_add(&grouping->parts, part_of(grouping, i), GROUPS_MAX, &part))
+            return session_fail_memory(error, "the leaks");
+        if (sums->sums[i].last_ns > grouping->last_ns[part])
+            grouping->last_ns[part] = sums->sums[i].last_ns;
+    }
+    return true;
+}
+
+/* Tells whether the program allocated all blocks of the sum's stack and type in the first tenth of
+ * its run. Nobody knows while it runs. */
+static bool starts(const struct grouping *grouping, uint32_t number)
+{
+    const struct session_leaks *leaks = grouping->leaks;
+    const uint64_t tenth = (leaks->to_ns - leaks->from_ns) / SESSION_LEAK_TENTHS;
+    return !session_recording(grouping->session) && !session_stopped(grouping->session) &&
+           grouping->last_ns[code_map_find(&grouping->parts, part_of(grouping, number))] <=
+               leaks->from_ns + tenth;
+}
+
 static bool find_groups(struct grouping *grouping, struct session_error *error)
 {
     const struct table_sums *sums = &grouping->sums;
@@ -230,7 +272,8 @@ static bool find_groups(struct grouping *grouping, struct session_error *error)
         if ((i % 4096 == 0 && !scan_go_on(grouping->session, error)) ||
             !find_path(grouping, stack, i, &node, error))
             return false;
-        const struct code code = {(uint64_t)node << 32 | type, reason};
+        const uint64_t kept = reason == 0 && starts(grouping, i) ? STARTS : 0;
+        const struct code code = {(uint64_t)node << 32 | type, reason | kept};
         if (!code_map_add(&grouping->groups, code, GROUPS_MAX, &grouping->group_of_code[i]))
             return session_fail_memory(error, "the leaks");
     }
@@ -329,8 +372,7 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     struct session_leaks *leaks = grouping->leaks;
     struct session_leak *leak = &leaks->leaks[group];
     struct session_leak_stack *stacks = leaks->stacks + leak->first_stack;
-    const uint64_t reason = grouping->groups.codes[group].high;
-    const uint64_t tenth = (leaks->to_ns - leaks->from_ns) / SESSION_LEAK_TENTHS;
+    const uint64_t high = grouping->groups.codes[group].high, reason = high & ~STARTS;
     leak->stack_count = order_stacks(stacks, leak->stack_count);
     leak->stack = stacks[0].stack;
     for (int i = 0; i < SESSION_LEAK_TENTHS; i++)
@@ -339,8 +381,7 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     if (reason != 0) {
         leak->kind = grouping->reasons.kinds[reason - 1];
         leak->why = leaks->texts + grouping->reasons.texts[reason - 1];
-    } else if (!session_recording(grouping->session) && !session_stopped(grouping->session) &&
-               leak->last_ns <= leaks->from_ns + tenth) {
+    } else if (high & STARTS) {
         leak->kind = SESSION_LEAK_START_UP;
     }
     leaks->of_kind[leak->kind].groups++;
@@ -374,7 +415,9 @@ static void grouping_free(struct grouping *grouping)
     table_sums_free(&grouping->sums);
     type_ids_free(&grouping->types);
     code_map_free(&grouping->paths);
+    code_map_free(&grouping->parts);
     code_map_free(&grouping->groups);
+    free(grouping->last_ns);
     free(grouping->group_of_code);
     free(grouping->seen);
     free(grouping->reasons.of_stack);
@@ -394,8 +437,8 @@ static bool group(struct grouping *grouping, const struct suppressions *suppress
     grouping->seen = calloc(session->names.function_count, sizeof(*grouping->seen));
     if (!grouping->group_of_code || !grouping->seen)
         return session_fail_memory(error, "the leaks");
-    return find_reasons(grouping, suppressions, error) && find_groups(grouping, error) &&
-           make_result(grouping, error);
+    return find_reasons(grouping, suppressions, error) && find_last(grouping, error) &&
+           find_groups(grouping, error) && make_result(grouping, error);
 }
 
 bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,

@@ -30,15 +30,21 @@ has "the leak, its type, and that it is steady" "117K .* 1,000 +120 +handle_requ
 has "what was allocated at the start is not a leak" '313K .* 8 .*load_table.* start-up'
 has "the runtime's pool is not a leak" '7[12].0K .* 1 .*runtime'
 has "the whole stack" '^ main +leaking_requests.cpp:'
-# The totals by SQL: a group is not a leak if all of it was allocated in the first tenth of the run.
+# The totals by SQL: a block is not a leak if all of its stack and type were allocated in the first tenth of the run.
 sqlite3 -separator ' ' leaks.db "WITH live AS (SELECT s.id AS stack, a.size, a.type_id,
-        max(a.alloc_ns) OVER (PARTITION BY s.function_id, a.type_id) AS last
+        max(a.alloc_ns) OVER (PARTITION BY s.id, a.type_id) AS last
         FROM allocation a JOIN stack s ON s.id = a.stack_id WHERE a.free_ns IS NULL
         AND a.stack_id NOT IN (SELECT stack_id FROM runtime_stack))
     SELECT round(sum(size) / 1024.0), count(*), count(DISTINCT type_id) FROM live
     WHERE last > (SELECT value / 10 FROM meta WHERE key = 'duration_ns')" >sql.txt
 [ "$(cat sql.txt)" = "117.0 1000 1" ] || fail "the program leaks something else: $(cat sql.txt)"
 has "the totals of SQL" '^ leaked 117 KiB in 1,000 blocks of 1 group'
+
+# The report and the graph behind the overview's findings take the same blocks for leaks.
+later=$(mprof-report leaks --format json leaks.db | python3 -c 'import json, sys; print(json.load(sys.stdin)["facts"]["later_bytes"])')
+is "$later" -eq 120000 "the report"
+printf 'graph: leaks_by_user | ungroup | sum size == 120000\n' >leaks.budgets
+mprof-report --check=leaks.budgets leaks.db >budgets.txt || fail "the graph: $(cat budgets.txt)"
 
 # Enter lists exactly the blocks of the group.
 screen 120x40 'key 7' 'key Enter' dump

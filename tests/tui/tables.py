@@ -14,9 +14,9 @@ browser, path = sys.argv[1:3]
 database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 meta = dict(database.execute("SELECT key, value FROM meta"))
 selected = int(meta.get("selected_process") or 0)
-end, peak_ns = int(meta["duration_ns"]), int(meta["peak_ns"])
+start, end, peak_ns = 0, int(meta["duration_ns"]), int(meta["peak_ns"])
 if selected:
-    end, peak_ns = database.execute("SELECT end_ns, peak_ns FROM process WHERE id = ?", (selected,)).fetchone()
+    start, end, peak_ns = database.execute("SELECT start_ns, end_ns, peak_ns FROM process WHERE id = ?", (selected,)).fetchone()
 HEAP = """CREATE TEMP VIEW heap AS SELECT v.*, v.alloc_ns <= {0} AND (v.free_ns IS NULL OR v.free_ns > {0}) AS at_peak
     FROM v_allocation v WHERE v.arena_id = 0 AND ({1} = 0 OR v.process_id = {1}) AND {2}"""
 differences = lines = 0
@@ -106,6 +106,15 @@ for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")
             [[sum(int(row["live_bytes"]) for row in table), sum(int(row["live_count"]) for row in table)]
              for table in [rows("leaks", filter)]],
             ask("SELECT total(size), count(*) FROM heap WHERE free_ns IS NULL"))
+    true_leaks = ask(f"""SELECT total(size), count(*) FROM (SELECT size, max(alloc_ns) OVER (PARTITION BY stack_id, type) AS last
+        FROM heap WHERE free_ns IS NULL AND stack_id NOT IN (SELECT stack_id FROM runtime_stack))
+        WHERE last > {start} + ({end} - {start}) / 10""")
+    compare(f"true leaks of {filter}",
+            [[sum(int(row["live_bytes"]) for row in table), sum(int(row["live_count"]) for row in table)]
+             for table in [[row for row in rows("leaks", filter) if row["what"] == "leak"]]], true_leaks)
+    if filter == "all" and true_leaks[0][1] > 0:
+        listed = rows("allocations", "leaks_by_user | ungroup")
+        compare("leaks of the graph", [[sum(int(row["size"]) for row in listed), len(listed)]], true_leaks)
     compare(f"no leaks of {filter}",
             [[sum(int(row["live_bytes"]) for row in rows("leaks", filter) if row["what"] in ("runtime", "suppressed"))]],
             ask("""SELECT total(size) FROM heap WHERE free_ns IS NULL
