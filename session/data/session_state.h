@@ -23,6 +23,7 @@ struct live_list;
 struct other_session;
 struct recalled_set;
 struct scan;
+struct spare_memory;
 struct user;
 
 /* A timeline that is asked for. */
@@ -44,7 +45,8 @@ struct session {
     struct live_list *live;    /* the last list; NULL: none yet */
     struct live_list *passing; /* the last one of a walk through time; NULL: none yet */
     struct scan *scan;
-    struct session *sample; /* the same with the rows of the sample; NULL: not open, or none */
+    struct spare_memory *spare; /* of passes; NULL: there is none */
+    struct session *sample;     /* the same with the rows of the sample; NULL: not open, or none */
     struct other_session *others;                          /* that filters compare with */
     enum { SUMS_UNKNOWN, SUMS_USABLE, SUMS_MISSING } sums; /* of ingest: summary_answers() */
     struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */

@@ -6,6 +6,7 @@
  */
 #include "session/jobs.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -138,16 +139,36 @@ static void run(struct session_jobs *jobs, struct session_job *job)
         destroy(job);
 }
 
+/* Waits for a question. If none comes in a second, frees the memory that is kept for it and returns
+ * true. */
+static bool wait_until_rest(struct session_jobs *jobs)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    if (pthread_cond_timedwait(&jobs->asked, &jobs->lock, &until) != ETIMEDOUT)
+        return false;
+    pthread_mutex_unlock(&jobs->lock);
+    scan_rest(jobs->session);
+    pthread_mutex_lock(&jobs->lock);
+    return true;
+}
+
 static void *engine_main(void *argument)
 {
     struct session_jobs *jobs = argument;
+    bool rests = true;
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping) {
         struct session_job *job = next_job(jobs);
-        if (job)
+        if (job) {
             run(jobs, job);
-        else
+            rests = false;
+        } else if (rests) {
             pthread_cond_wait(&jobs->asked, &jobs->lock);
+        } else if (wait_until_rest(jobs)) {
+            rests = true;
+        }
     }
     pthread_mutex_unlock(&jobs->lock);
     return NULL;
@@ -166,7 +187,7 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_condattr_init(&steady);
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    pthread_cond_init(&jobs->asked, NULL);
+    pthread_cond_init(&jobs->asked, &steady);
     pthread_cond_init(&jobs->ended, &steady);
     pthread_condattr_destroy(&steady);
     /* Signals are for the threads of the program. */

@@ -83,6 +83,7 @@ static void lend(struct session *sample, const struct session *session)
     sample->columns = own.columns;
     sample->reader = own.reader;
     sample->scan = own.scan;
+    sample->spare = own.spare;
     sample->recalled = own.recalled;
     sample->live = NULL;
     sample->kept = NULL;

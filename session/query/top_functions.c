@@ -106,7 +106,7 @@ static bool rank_summed(struct selection *selection, uint64_t from_ns, uint64_t 
 size_t selection_top_functions(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                                struct session_share *shares, size_t capacity)
 {
-    const struct session *session = selection->session;
+    struct session *session = selection->session;
     const uint32_t functions = session->names.function_count;
     struct scan_contexts contexts;
     size_t count = 0;

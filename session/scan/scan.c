@@ -12,7 +12,6 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
-#include "session/scan/large_memory.h"
 
 /* Least time between two questions of scan_ask(). */
 enum { ASK_MS = 10 };
@@ -93,6 +92,7 @@ void scan_close(struct session *session)
     struct scan *scan = session->scan;
     if (!scan)
         return;
+    scan_rest(session);
     pthread_mutex_lock(&scan->lock);
     scan->closing = true;
     pthread_cond_broadcast(&scan->begin);
@@ -425,48 +425,6 @@ bool scan_each_chunk(struct session *session, const struct row_set *set, unsigne
                      struct session_error *error)
 {
     return scan_wanted_chunks(session, set, columns, NULL, visit, contexts, threads, error);
-}
-
-/* Clears memory. Looks for a cancel now and then. */
-static bool clear(const struct session *session, uint8_t *memory, size_t size,
-                  struct session_error *error)
-{
-    const size_t step = (size_t)2 << 20;
-    for (size_t i = 0; i < size; i += step) {
-        if (!scan_go_on(session, error))
-            return false;
-        memset(memory + i, 0, size - i < step ? size - i : step);
-    }
-    return true;
-}
-
-bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
-                        size_t most, struct session_error *error)
-{
-    /* Each begins a cache line of its own. */
-    const size_t rounded = (size + 63) / 64 * 64;
-    *contexts = (struct scan_contexts){.threads = 0};
-    while (contexts->threads < scan_threads(session) &&
-           (contexts->threads == 0 || rounded * (contexts->threads + 1) <= most)) {
-        void *context = large_memory(rounded);
-        if (!context && contexts->threads > 0)
-            break;
-        if (!context)
-            return session_fail_memory(error, "a pass over the allocations");
-        contexts->each[contexts->threads++] = context;
-        if (!clear(session, context, rounded, error)) {
-            scan_contexts_close(contexts);
-            return false;
-        }
-    }
-    return true;
-}
-
-void scan_contexts_close(struct scan_contexts *contexts)
-{
-    for (size_t i = 0; i < contexts->threads; i++)
-        free(contexts->each[i]);
-    contexts->threads = 0;
 }
 
 bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,

@@ -87,16 +87,20 @@ bool scan_picked_rows(struct session *session, const struct row_set *set, unsign
 
 /* A context for each thread of a pass, zeroed. */
 struct scan_contexts {
+    struct session *session;
     size_t threads;
     void *each[SCAN_THREADS_MAX];
+    size_t sizes[SCAN_THREADS_MAX]; /* private */
 };
 /* Makes contexts of `size` bytes, as many as there are threads, but at most `most` bytes in all
  * (and one at least). Returns false with `error` set, also if the session's questions are
  * cancelled; otherwise scan_contexts_close() frees them.
  */
-bool scan_contexts_open(const struct session *session, struct scan_contexts *contexts, size_t size,
+bool scan_contexts_open(struct session *session, struct scan_contexts *contexts, size_t size,
                         size_t most, struct session_error *error);
 void scan_contexts_close(struct scan_contexts *contexts);
+/* Frees the memory that is kept for the next pass. */
+void scan_rest(struct session *session);
 
 /* Does the same with one thread and one context, for visitors that need the order of chunks. */
 bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,

@@ -252,6 +252,42 @@ static void the_thread_that_asks_cancels(void **state)
     session_close(session);
 }
 
+/* A pass gets the memory of the one before, cleared, if it needs about as much. */
+static void memory_is_used_again(void **state)
+{
+    (void)state;
+    const size_t size = (size_t)1 << 20;
+    struct session *session = open_session(2);
+    struct scan_contexts contexts;
+    void *first[2];
+    assert_true(scan_contexts_open(session, &contexts, size, SIZE_MAX, NULL));
+    assert_int_equal(contexts.threads, 2);
+    for (size_t i = 0; i < 2; i++)
+        memset(first[i] = contexts.each[i], 1, size);
+    scan_contexts_close(&contexts);
+    assert_true(scan_contexts_open(session, &contexts, size / 2, SIZE_MAX, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        const uint8_t *memory = contexts.each[i];
+        assert_true(memory == first[0] || memory == first[1]);
+        for (size_t at = 0; at < size / 2; at++)
+            assert_int_equal(memory[at], 0);
+    }
+    assert_ptr_not_equal(contexts.each[0], contexts.each[1]);
+    scan_contexts_close(&contexts);
+    /* Much less, or more than there is, is other memory. */
+    static const size_t others[] = {(size_t)1 << 12, (size_t)2 << 20};
+    for (size_t k = 0; k < 2; k++) {
+        assert_true(scan_contexts_open(session, &contexts, others[k], SIZE_MAX, NULL));
+        for (size_t i = 0; i < 2; i++)
+            assert_true(contexts.each[i] != first[0] && contexts.each[i] != first[1]);
+        scan_contexts_close(&contexts);
+    }
+    assert_non_null(session->spare);
+    scan_rest(session);
+    assert_null(session->spare);
+    session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +295,7 @@ int main(void)
         cmocka_unit_test(threads_work_at_the_same_time),
         cmocka_unit_test(the_first_chunk_that_fails_is_reported),
         cmocka_unit_test(a_cancel_ends_a_pass),
+        cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(the_thread_that_asks_cancels),
     };
     return cmocka_run_group_tests(tests, make_session, remove_session);
