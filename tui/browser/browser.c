@@ -60,6 +60,8 @@ static bool too_small(const struct browser *browser)
 
 static bool send(struct browser *browser, const struct view_input *given)
 {
+    const struct view_ops *ops = browser_view(browser->current);
+    void *view = browser->views[browser->current];
     struct view_input input = *given;
     browser->exploration.wake_ms = 0;
     input.more = browser->more && input.action != ACTION_REFRESH;
@@ -67,8 +69,15 @@ static bool send(struct browser *browser, const struct view_input *given)
     input.height = browser->height - FRAME_TOP - FRAME_BOTTOM;
     if (input.height < 1)
         input.height = 1;
-    return browser_view(browser->current)
-        ->update(browser->views[browser->current], &browser->exploration, &input);
+    /* Names get their colours in the order of the legends. That of the whole session comes first:
+     * the sums of ingest have it. */
+    if (!browser->exploration.filter[0])
+        exploration_load_legend(&browser->exploration);
+    const bool used = ops->update(view, &browser->exploration, &input);
+    input.action = ACTION_REFRESH;
+    if (exploration_load_peak(&browser->exploration))
+        ops->update(view, &browser->exploration, &input);
+    return used;
 }
 
 void browser_refresh(struct browser *browser)

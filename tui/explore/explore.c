@@ -161,30 +161,39 @@ static void take_sought(struct exploration *exploration)
     exploration->sought.ns = 0;
 }
 
-static void load_facts(struct exploration *exploration)
+void exploration_load_legend(struct exploration *exploration)
 {
-    static const struct load_kind legend_kind = {sizeof(((struct legend_data *)0)->request),
-                                                 sizeof(struct legend_data), run_legend, NULL};
-    static const struct load_kind peak_kind = {sizeof(uint64_t), sizeof(struct peak_data), run_peak,
-                                               NULL};
+    static const struct load_kind kind = {sizeof(((struct legend_data *)0)->request),
+                                          sizeof(struct legend_data), run_legend, NULL};
     const uint64_t wanted[2] = {exploration->generation, (uint64_t)exploration->color_by};
-    if (exploration->legend_generation != exploration->generation) {
-        const struct legend_data *legend =
-            exploration_get(exploration, &exploration->legend_load, &legend_kind, wanted);
-        if (legend)
-            take_legend(exploration, &legend->legend);
-        else
-            exploration->legend.count = 0;
-    }
+    if (exploration->legend_generation == exploration->generation)
+        return;
+    const struct legend_data *legend =
+        exploration_get(exploration, &exploration->legend_load, &kind, wanted);
+    if (legend)
+        take_legend(exploration, &legend->legend);
+    else
+        exploration->legend.count = 0;
+}
+
+bool exploration_load_peak(struct exploration *exploration)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct peak_data), run_peak,
+                                          NULL};
+    if (exploration->peak_known)
+        return false;
     const struct peak_data *peak =
-        exploration_get(exploration, &exploration->peak_load, &peak_kind, &exploration->selections);
-    exploration->peak_known = peak != NULL;
+        exploration_get(exploration, &exploration->peak_load, &kind, &exploration->selections);
+    if (!peak)
+        return false;
+    exploration->peak_known = true;
+    exploration->peak_bytes = peak->bytes;
+    exploration->peak_ns = peak->ns;
     /* The user has asked for it while it was not known, and has not gone elsewhere since. */
-    if (peak && exploration->peak_wanted && exploration->moment_ns == exploration->peak_asked_ns)
+    if (exploration->peak_wanted && exploration->moment_ns == exploration->peak_asked_ns)
         exploration->moment_ns = peak->ns;
-    exploration->peak_wanted = exploration->peak_wanted && !peak;
-    exploration->peak_bytes = peak ? peak->bytes : 0;
-    exploration->peak_ns = peak ? peak->ns : 0;
+    exploration->peak_wanted = false;
+    return true;
 }
 
 void *exploration_get(struct exploration *exploration, struct load *load,
@@ -258,12 +267,13 @@ static void take_filter(struct exploration *exploration)
         exploration->color_by = SESSION_COLOR_FUNCTION;
     exploration->generation++;
     exploration->selections++;
+    exploration->peak_known = false;
+    exploration->peak_bytes = exploration->peak_ns = 0;
     const struct session_warning *warnings;
     if (selection_warnings(selection, &warnings) > 0 && warnings[0].column > 0)
         exploration_complain(exploration, "column %d: %s", warnings[0].column, warnings[0].message);
     else if (selection_warnings(selection, &warnings) > 0)
         exploration_say(exploration, "%s", warnings[0].message);
-    load_facts(exploration);
 }
 
 /* Takes the coming filter if it has an answer, or gives it up if it has failed. Returns false with
@@ -355,7 +365,6 @@ bool exploration_update(struct exploration *exploration, struct session_error *e
 {
     bool good = check_newer(exploration, error) && check_coming(exploration, error);
     take_sought(exploration);
-    load_facts(exploration);
     return good;
 }
 
@@ -401,7 +410,6 @@ void exploration_color_by(struct exploration *exploration, enum session_color_by
 {
     exploration->color_by = color_by;
     exploration->generation++;
-    load_facts(exploration);
 }
 
 char *exploration_pending(char *out, const struct exploration *exploration)

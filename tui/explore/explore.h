@@ -113,7 +113,7 @@ void exploration_keep_filter(struct exploration *exploration);
 /* Returns the filter that is coming or, if none is, the active one. */
 const char *exploration_wanted_filter(const struct exploration *exploration);
 /*
- * Takes the answers that have come: filter, legend, peak. Returns false with `error` set if a
+ * Takes the answers that have come: a filter, a newer state. Returns false with `error` set if a
  * filter that was coming has failed; the active one stays.
  */
 bool exploration_update(struct exploration *exploration, struct session_error *error);
@@ -131,10 +131,16 @@ bool exploration_renew(struct exploration *exploration, struct session_error *er
 /* Returns the data of a request as load_get() does. Complains if they could not be computed. */
 void *exploration_get(struct exploration *exploration, struct load *load,
                       const struct load_kind *kind, const void *request);
+/* Asks for the legend of the colouring. A view that shows it calls this before its own questions:
+ * the answer takes a pass over the selection, which answers them, too. */
+void exploration_load_legend(struct exploration *exploration);
+/* Asks for the selection's peak, which all views show. It comes after the questions of the view:
+ * most of these find it on the way. Returns true if it has become known now. */
+bool exploration_load_peak(struct exploration *exploration);
 /* Moves the moment to the selection's peak. If that is not known yet, says so and returns false:
  * the moment then moves as soon as it is. */
 bool exploration_go_to_peak(struct exploration *exploration);
-/* Chooses the colouring and asks for its legend. */
+/* Chooses the colouring. */
 void exploration_color_by(struct exploration *exploration, enum session_color_by color_by);
 /* Writes the words that take the place of data that have not come yet. Returns `out`. */
 #define PENDING_SIZE 40

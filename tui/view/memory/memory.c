@@ -350,6 +350,7 @@ static bool update(void *view, struct exploration *exploration, const struct vie
     bool used = input->action == ACTION_REFRESH || act_on_time(grid, exploration, input->action);
     if (used && input->more)
         return true;
+    exploration_load_legend(exploration);
     memory_jump(grid, exploration);
     memory_play(grid, exploration, input);
     memory_load_regions(grid, exploration);

@@ -377,6 +377,7 @@ static bool is_of_chart(const struct timeline *timeline, const struct exploratio
 static bool update(void *view, struct exploration *exploration, const struct view_input *input)
 {
     struct timeline *timeline = view;
+    exploration_load_legend(exploration);
     timeline_check_stack(timeline, exploration);
     fit(timeline, exploration, input);
     if (input->action == ACTION_CLICK)
