@@ -20,6 +20,7 @@ enum packed_array {
     PACKED_PROCESS_STACKS = 6,
     PACKED_STACK_ALLOCATIONS = 7,
     PACKED_STACK_BYTES = 8,
+    PACKED_STACK_HELD = 9,
 };
 
 /* The states of stacks by their number. */
@@ -32,6 +33,15 @@ enum { PACKED_STATE_COLLECTOR = 5 };
 
 /* Parts of array 5, in order, with their bytes. */
 enum { PACKED_FRAME_SIZE = 8 + 4 * 4 + 1, PACKED_FRAME_INLINED = 1, PACKED_FRAME_BARE = 2 };
+
+/* Array 9: bytes of a record, and the places of its numbers of 8 bytes. */
+enum { PACKED_HELD_SIZE = 4 + 4 * 8 };
+enum {
+    PACKED_HELD_LIVE_COUNT = 4,
+    PACKED_HELD_LIVE_BYTES = 12,
+    PACKED_HELD_AT_PEAK_COUNT = 20,
+    PACKED_HELD_AT_PEAK_BYTES = 28
+};
 
 /* Places in the directory. */
 enum { PACKED_DIRECTORY_HEAD = 8, PACKED_DIRECTORY_COLUMN = 20 };

@@ -7,6 +7,7 @@
 #include "schemas/session_ids.h"
 
 #include "packed_frames_sql.h"
+#include "packed_held_sql.h"
 #include "packed_stacks_sql.h"
 
 void writer_directory_free(struct writer_directory *directory)
@@ -148,6 +149,44 @@ static int put_stacks(sqlite3 *database)
     return result;
 }
 
+/* Makes the records of stacks that held memory. Stores how many there are. */
+static int make_held(sqlite3 *database, uint8_t **data, uint64_t *count)
+{
+    sqlite3_stmt *query = NULL;
+    uint64_t capacity = 0;
+    int result = sqlite3_prepare_v2(database, packed_held_sql, -1, &query, NULL);
+    while (result == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
+        if (*count == capacity) {
+            capacity = capacity * 2 + 256;
+            uint8_t *more = realloc(*data, capacity * PACKED_HELD_SIZE);
+            if (!more) {
+                result = SQLITE_NOMEM;
+                break;
+            }
+            *data = more;
+        }
+        uint8_t *at = *data + (*count)++ * PACKED_HELD_SIZE;
+        packed_put(at, (uint64_t)sqlite3_column_int64(query, 0), 4);
+        at += PACKED_HELD_LIVE_COUNT;
+        for (int i = 1; i <= 4; i++, at += 8)
+            packed_put(at, (uint64_t)sqlite3_column_int64(query, i), 8);
+    }
+    const int finalized = sqlite3_finalize(query);
+    return result == SQLITE_OK ? finalized : result;
+}
+
+static int put_held(sqlite3 *database)
+{
+    uint8_t *data = NULL;
+    uint64_t count = 0;
+    int result = make_held(database, &data, &count);
+    if (result == SQLITE_OK && count > 0)
+        result =
+            writer_packed_put_array(database, PACKED_STACK_HELD, data, count * PACKED_HELD_SIZE);
+    free(data);
+    return result;
+}
+
 static int put_frames(sqlite3 *database)
 {
     uint64_t count;
@@ -178,5 +217,7 @@ int writer_packed_put(sqlite3 *database, const struct writer_directory *director
         result = put_directory(database, directory);
     if (result == SQLITE_OK)
         result = put_stacks(database);
+    if (result == SQLITE_OK)
+        result = put_held(database);
     return result == SQLITE_OK ? put_frames(database) : result;
 }

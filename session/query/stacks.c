@@ -13,68 +13,9 @@
 #include "session/data/session_state.h"
 #include "session/group/group_state.h"
 #include "session/query/selection_state.h"
+#include "session/query/stored_stacks.h"
+#include "session/scan/large_memory.h"
 #include "session/summary/summary.h"
-#include "stack_sums_sql.h"
-
-/* ---- sums that ingest stored ---- */
-
-struct stored {
-    const struct session *session;
-    struct session_stack_sums *rows;
-    size_t count;
-    uint64_t allocations;
-    bool at_peak;
-};
-
-static bool read_stored(void *context, const struct database_row *row, struct session_error *error)
-{
-    struct stored *stored = context;
-    const struct session *session = stored->session;
-    uint64_t number[7];
-    for (int i = 0; i < 7; i++) {
-        if (!database_natural(session->database, row, i, "stack", &number[i], error))
-            return false;
-    }
-    /* The sum of allocations will show that one is missing. */
-    if (number[0] >= session->stacks.count || stored->count == session->stacks.count)
-        return true;
-    struct session_stack_sums *sums = &stored->rows[stored->count++];
-    *sums = (struct session_stack_sums){.stack = (uint32_t)number[0],
-                                        .allocations = number[1],
-                                        .bytes = number[2],
-                                        .live_count = number[3],
-                                        .live_bytes = number[4]};
-    if (stored->at_peak) {
-        sums->at_peak_count = number[5];
-        sums->at_peak_bytes = number[6];
-    }
-    stored->allocations += number[1];
-    return true;
-}
-
-/* Reads the sums of all allocations. *known is false if ingest has not stored them. */
-static bool stored_stacks(struct selection *selection, bool at_peak, bool *known,
-                          struct session_stack_sums **rows, size_t *count,
-                          struct session_error *error)
-{
-    struct session *session = selection->session;
-    struct stored stored = {.session = session, .at_peak = at_peak};
-    stored.rows = malloc(((size_t)session->stacks.count + 1) * sizeof(*stored.rows));
-    if (!stored.rows)
-        return session_fail_memory(error, "the sums by stack");
-    if (!database_each(session->database, stack_sums_sql, read_stored, &stored, error)) {
-        free(stored.rows);
-        return false;
-    }
-    *known = stored.allocations == selection->allocations;
-    if (!*known) {
-        free(stored.rows);
-        return true;
-    }
-    *rows = stored.rows;
-    *count = stored.count;
-    return true;
-}
 
 /* ---- sums of the selection ---- */
 
@@ -89,7 +30,7 @@ static bool selected_stacks(struct selection *selection, bool at_peak,
         return false;
     for (uint32_t stack = 0; stack < stacks; stack++)
         used += sums[stack].count > 0;
-    *rows = calloc(used + 1, sizeof(**rows));
+    *rows = large_memory((used + 1) * sizeof(**rows));
     if (!*rows)
         return session_fail_memory(error, "the sums by stack");
     *count = 0;

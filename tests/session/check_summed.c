@@ -15,6 +15,7 @@
 #include "session/data/session_state.h"
 #include "session/query/sample_estimate.h"
 #include "session/query/selection_state.h"
+#include "session/stacks.h"
 #include "session/summary/summary.h"
 
 enum { SLOTS_MOST = 400, SHARES_MOST = 50 };
@@ -73,6 +74,32 @@ static void check_functions(void)
         compare("kept count", id, a[i].kept_count, b[i].kept_count);
         compare("at peak bytes", id, a[i].at_peak_bytes, b[i].at_peak_bytes);
         compare("short-lived", id, a[i].short_lived, b[i].short_lived);
+    }
+    free(a);
+    free(b);
+}
+
+static void check_stacks(bool at_peak)
+{
+    const struct session_stacks_options options = {.at_peak = at_peak, .without_short = true};
+    struct session_stack_sums *a, *b;
+    struct session_error error;
+    size_t count, other;
+    if (!selection_stacks(summed, &options, &a, &count, &error) ||
+        !selection_stacks(scanned, &options, &b, &other, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    compare("stacks", at_peak, count, other);
+    for (size_t i = 0; i < count && i < other; i++) {
+        const uint64_t id = b[i].stack;
+        compare("stack", i, a[i].stack, id);
+        compare("allocations of stack", id, a[i].allocations, b[i].allocations);
+        compare("bytes of stack", id, a[i].bytes, b[i].bytes);
+        compare("live count of stack", id, a[i].live_count, b[i].live_count);
+        compare("live bytes of stack", id, a[i].live_bytes, b[i].live_bytes);
+        compare("at peak count of stack", id, a[i].at_peak_count, b[i].at_peak_count);
+        compare("at peak bytes of stack", id, a[i].at_peak_bytes, b[i].at_peak_bytes);
     }
     free(a);
     free(b);
@@ -244,6 +271,8 @@ int main(int argc, char **argv)
     if (slot_ns == 0)
         slot_ns = session_duration_ns(session) / SLOT_FINEST + 1;
     check_totals();
+    check_stacks(true);
+    check_stacks(false);
     check_colors();
     check_functions();
     check_shares(slot_ns * 256 * 32, slot_ns * 256 * 200);
