@@ -17,7 +17,7 @@
 
 /* Cells, of 16 bytes, that each thread has. More parts than MOST are of no use, with fewer than
  * LEAST nearly all events would be collected. */
-enum { CELLS_MAX = 1 << 21, PARTS_MOST = 1 << 20, PARTS_LEAST = 1 << 9 };
+enum { CELLS_MAX = 1 << 21, PARTS_MOST = 1 << 18, PARTS_LEAST = 1 << 9 };
 
 /* The sums of one place in one part. */
 struct cell {

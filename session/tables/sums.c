@@ -10,6 +10,9 @@
 #include "session/query/selection_state.h"
 #include "session/scan/scan.h"
 
+/* Types and most sizes are small codes: their numbers are found without a hash. */
+enum { SMALL = 4096 };
+
 /* The sums of one thread. */
 struct summing {
     const struct table_spec *spec;
@@ -18,6 +21,7 @@ struct summing {
     enum { SUMMING_GOOD, SUMMING_NO_MEMORY, SUMMING_TOO_MANY } state;
     struct table_rows rows;
     struct code codes[KERNEL_ROWS];
+    uint32_t small[SMALL]; /* by code below SMALL: its number plus 1, 0: not known yet */
 };
 
 void table_sums_free(struct table_sums *sums)
@@ -55,6 +59,11 @@ static bool grow(struct table_sums *sums, size_t extras)
 static bool number_of(struct summing *summing, struct code code, uint32_t *number)
 {
     struct code_map *codes = &summing->sums.codes;
+    uint32_t *small = code.high == 0 && code.low < SMALL ? &summing->small[code.low] : NULL;
+    if (small && *small != 0) {
+        *number = *small - 1;
+        return true;
+    }
     if (!code_map_add(codes, code, GROUPS_MAX, number)) {
         summing->state = codes->count < GROUPS_MAX ? SUMMING_NO_MEMORY : SUMMING_TOO_MANY;
         return false;
@@ -63,6 +72,8 @@ static bool number_of(struct summing *summing, struct code code, uint32_t *numbe
         summing->state = SUMMING_NO_MEMORY;
         return false;
     }
+    if (small)
+        *small = *number + 1;
     return true;
 }
 
@@ -88,31 +99,38 @@ void table_sum_add(struct table_sum *sum, const struct table_sum *part)
         sum->last_ns = part->last_ns;
 }
 
-static void add_row(const struct summing *summing, size_t row, struct table_sum *sum)
+static inline void add_row(const struct summing *summing, size_t row, struct table_sum *sum)
 {
     const struct table_rows *rows = &summing->rows;
     const uint64_t began = rows->value[COLUMN_ALLOC_NS][row];
     const uint64_t life = rows->value[COLUMN_LIFE_NS][row];
     const uint64_t size = rows->value[COLUMN_SIZE][row];
     const uint64_t bytes = rows->bytes[row], count = rows->counts[row];
-    const bool counts_objects = summing->spec->columns & COLUMN_BIT(COLUMN_COUNT_OF_OBJECTS);
-    struct table_sum part = {count,
-                             bytes,
-                             counts_objects ? rows->value[COLUMN_COUNT_OF_OBJECTS][row] * count : 0,
-                             .least_size = size,
-                             .most_size = size,
-                             .first_ns = began,
-                             .last_ns = began};
-    if (life == 0) {
-        part.live_count = count;
-        part.live_bytes = bytes;
-    }
     /* Life 0 means never freed: life - 1 is then the largest number. */
-    if (began <= summing->peak_ns && life - 1 > summing->peak_ns - began) {
-        part.at_peak_count = count;
-        part.at_peak_bytes = bytes;
+    const bool at_peak = began <= summing->peak_ns && life - 1 > summing->peak_ns - began;
+    const bool first = sum->allocations == 0;
+    if (count == 0)
+        return;
+    sum->allocations += count;
+    sum->bytes += bytes;
+    if (summing->spec->columns & COLUMN_BIT(COLUMN_COUNT_OF_OBJECTS))
+        sum->objects += rows->value[COLUMN_COUNT_OF_OBJECTS][row] * count;
+    if (life == 0) {
+        sum->live_count += count;
+        sum->live_bytes += bytes;
     }
-    table_sum_add(sum, &part);
+    if (at_peak) {
+        sum->at_peak_count += count;
+        sum->at_peak_bytes += bytes;
+    }
+    if (first || size < sum->least_size)
+        sum->least_size = size;
+    if (first || size > sum->most_size)
+        sum->most_size = size;
+    if (first || began < sum->first_ns)
+        sum->first_ns = began;
+    if (first || began > sum->last_ns)
+        sum->last_ns = began;
 }
 
 static bool add_batch(struct summing *summing)
