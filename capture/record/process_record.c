@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/process_record.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -27,10 +28,16 @@ static char text[TEXT_MAX];
  * over them later; its children and later traces still use the original ones. */
 static char started[TEXT_MAX];
 static size_t started_size;
+static bool started_before; /* the program, before the recorder */
 
 void process_record_set_origin(struct process_origin origin)
 {
     process_origin = origin;
+}
+
+void process_record_comes_late(void)
+{
+    started_before = true;
 }
 
 static uint8_t *put_text(uint8_t *p, const char *string, size_t limit)
@@ -59,16 +66,27 @@ static size_t count_arguments(const char *arguments, size_t length, size_t room,
     return count;
 }
 
+/*
+ * Reads the arguments. A recorder that comes late may find a title there. The zeros behind it are
+ * no arguments: they fill the place of the real ones.
+ */
+static void read_arguments(void)
+{
+    int descriptor = os_open_read("/proc/self/cmdline");
+    long length = descriptor < 0 ? 0 : os_read(descriptor, started, sizeof(started));
+    if (descriptor >= 0)
+        os_close(descriptor);
+    started_size = length > 0 ? (size_t)length : 0;
+    const bool whole = started_size < sizeof(started);
+    while (started_before && whole && started_size > 1 && started[started_size - 2] == 0)
+        started_size--;
+}
+
 static uint8_t *put_arguments(uint8_t *p, const uint8_t *end)
 {
     bool cut = false;
-    if (started_size == 0) {
-        int descriptor = os_open_read("/proc/self/cmdline");
-        long length = descriptor < 0 ? 0 : os_read(descriptor, started, sizeof(started));
-        if (descriptor >= 0)
-            os_close(descriptor);
-        started_size = length > 0 ? (size_t)length : 0;
-    }
+    if (started_size == 0)
+        read_arguments();
     const size_t size = started_size;
     if (size == sizeof(started)) /* the buffer is full: more may follow */
         cut = true;

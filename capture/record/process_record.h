@@ -17,6 +17,9 @@ struct process_origin {
 };
 void process_record_set_origin(struct process_origin origin);
 
+/* Notes that the program began before its recorder: it may have a title instead of arguments. */
+void process_record_comes_late(void);
+
 /* Puts the payload of the record, at most TRACE_EXTENDED_MAX bytes. Returns its end. */
 uint8_t *process_record_put(uint8_t *payload);
 

@@ -333,6 +333,7 @@ bool recorder_start_apart(const void *frame, const char *options, const char *ou
     const uint32_t state = atomic_load(&recorder_page.state);
     if (thread_self.guard || (recorder.started && state != RECORDER_OFF))
         return false;
+    process_record_comes_late();
     if (recorder_inherited.halted) {
         restart(frame, output, true);
     } else {

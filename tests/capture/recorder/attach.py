@@ -169,6 +169,14 @@ check(run.returncode == 0 and not run.stderr, f"forks: the child again: {run}")
 check(session(FOLDER + "/child.bin").execute("SELECT count(*) > 0 FROM allocation WHERE size = 99").fetchone()[0], "forks: its blocks")
 target.end()
 
+# A title that the program wrote over its arguments is not followed by empty ones.
+target = Attached("titled", "titled")
+recorder = Recorder(target, f"{FOLDER}/titled.bin")
+recorder.end()
+target.end()
+argv = meta(session(recorder.trace), "argv")
+check(argv == "'titled: waits'", f"titled: {argv}")
+
 # The recorder's file is in a place that the process does not see.
 hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', os.path.realpath(BUILD + "/lib")]
 if subprocess.run([*hidden, "true"], capture_output=True).returncode == 0:

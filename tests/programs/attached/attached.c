@@ -12,6 +12,7 @@
  * ends signal handlers lies on its stack, as after sigaction().
  * forks: the first piece forks a child, which allocates until the end.
  * handles: it waits inside a signal handler until the end.
+ * titled: it writes the title "titled: waits" over its arguments, and zeros behind it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -166,10 +167,19 @@ static pid_t begin_child(void)
     return child;
 }
 
+/* The arguments lie one after another. */
+static void write_title(int argc, char **argv)
+{
+    char *const end = argv[argc - 1] + strlen(argv[argc - 1]);
+    folder = strdup(folder);
+    memset(argv[0], 0, (size_t)(end - argv[0]));
+    memcpy(argv[0], "titled: waits", sizeof("titled: waits") - 1);
+}
+
 int main(int argc, char **argv)
 {
     const char *plugin = NULL;
-    bool reallocs = false, handles = false, forks = false;
+    bool reallocs = false, handles = false, forks = false, titled = false;
     pid_t child = 0;
     int status = 0;
     char path[4096];
@@ -186,7 +196,10 @@ int main(int argc, char **argv)
         reallocs = reallocs || strcmp(argv[i], "reallocs") == 0;
         handles = handles || strcmp(argv[i], "handles") == 0;
         forks = forks || strcmp(argv[i], "forks") == 0;
+        titled = titled || strcmp(argv[i], "titled") == 0;
     }
+    if (titled)
+        write_title(argc, argv);
     printf("ready\n");
     fflush(stdout);
     if (reallocs)
