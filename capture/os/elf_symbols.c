@@ -19,6 +19,7 @@ struct symbols_file {
     int descriptor;
     uint64_t sections; /* where the section headers begin */
     unsigned count;
+    unsigned char type; /* of the wanted symbols */
     elf_symbols_each *each;
     void *context;
     Elf64_Sym read[SYMBOLS_AT_A_TIME];
@@ -54,7 +55,7 @@ static void file_each_of(struct symbols_file *file, const Elf64_Shdr *table, con
             return;
         for (uint64_t i = 0; i < some; i++) {
             const Elf64_Sym *symbol = &file->read[i];
-            if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+            if (ELF64_ST_TYPE(symbol->st_info) == file->type && symbol->st_shndx != SHN_UNDEF &&
                 symbol->st_size > 0 && symbol->st_name < names_size)
                 file->each(file->context, names + symbol->st_name, symbol->st_value,
                            symbol->st_size);
@@ -100,12 +101,13 @@ static void file_tables(struct symbols_file *file)
             file_table(file, &section);
 }
 
-void elf_symbols_of(const char *path, elf_symbols_each *each, void *context)
+static void symbols_of(const char *path, unsigned char type, elf_symbols_each *each, void *context)
 {
     /* Not on the stack, which may be the small one of a coroutine. */
     struct symbols_file *file = os_map(sizeof(*file));
     if (!file)
         return;
+    file->type = type;
     file->each = each;
     file->context = context;
     file->descriptor = os_open_read(path);
@@ -114,4 +116,14 @@ void elf_symbols_of(const char *path, elf_symbols_each *each, void *context)
         os_close(file->descriptor);
     }
     os_unmap(file, sizeof(*file));
+}
+
+void elf_symbols_of(const char *path, elf_symbols_each *each, void *context)
+{
+    symbols_of(path, STT_FUNC, each, context);
+}
+
+void elf_symbols_of_data(const char *path, elf_symbols_each *each, void *context)
+{
+    symbols_of(path, STT_OBJECT, each, context);
 }

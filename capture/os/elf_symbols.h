@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lists the functions that an ELF file on the disk names. It works without the C library, for rare
- * paths inside the program where nothing may be allocated and errno must keep its value.
+ * Lists the functions or the data that an ELF file on the disk names. It works without the C
+ * library, for rare paths inside the program where nothing may be allocated and errno must keep its
+ * value.
  */
 #ifndef MPROF_CAPTURE_OS_ELF_SYMBOLS_H
 #define MPROF_CAPTURE_OS_ELF_SYMBOLS_H
 
 #include <stdint.h>
 
-/* Takes one function: `address` as in the file, `size` > 0. */
+/* Takes one of them: `address` as in the file, `size` > 0. */
 typedef void elf_symbols_each(void *context, const char *name, uint64_t address, uint64_t size);
 
 /*
@@ -17,5 +18,7 @@ typedef void elf_symbols_each(void *context, const char *name, uint64_t address,
  * since it may be cut short at any time.
  */
 void elf_symbols_of(const char *path, elf_symbols_each *each, void *context);
+/* Does the same for data. */
+void elf_symbols_of_data(const char *path, elf_symbols_each *each, void *context);
 
 #endif

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -107,20 +108,41 @@ static bool load(struct work *work, uint64_t *handle)
     return good;
 }
 
+/*
+ * Tells whether the loader can be used. A child that was forked while another thread of its parent
+ * loaded a library, or held the loader's lock, has neither that thread nor any way out: there
+ * dlopen ends the process, or never returns.
+ */
+static bool loader_works(struct work *work)
+{
+    const struct attach_target *target = &work->target;
+    struct r_debug loader = {.r_state = RT_CONSISTENT};
+    uint64_t ignored;
+    if (attach_thread_count(target->process) != 1)
+        return true;
+    if (target->loader_state)
+        attach_read(target->process, target->loader_state, &loader, sizeof(loader));
+    /* This takes the lock. The function that it calls there changes nothing. */
+    return (loader.r_state == RT_CONSISTENT &&
+            (!target->dl_iterate_phdr ||
+             call(work, target->dl_iterate_phdr, target->errno_location, 0, &ignored))) ||
+           fail(work, "it was forked while another thread used the loader, which never works in it "
+                      "again; record the program from its start");
+}
+
 /* Finds the recorder's desk; loads the recorder if it is not there. */
 static bool find_desk(struct work *work, uint64_t *desk)
 {
-    uint64_t handle = 0; /* RTLD_DEFAULT finds a recorder that was preloaded or linked */
     const struct attach_module *recorder = work->target.recorder;
-    const uint64_t name = attach_threads_put(&work->held, ATTACH_DESK);
-    if (recorder) {
-        const uint64_t path = attach_threads_put(&work->held, recorder->path);
-        if (!path || !call(work, work->target.dlopen, path, RTLD_NOW | RTLD_NOLOAD, &handle))
-            return fail(work, "the call of dlopen in it did not return");
-    } else if (!load(work, &handle))
-        return false;
-    if (!name || !call(work, work->target.dlsym, handle, name, desk))
-        return fail(work, "the call of dlsym in it did not return");
+    uint64_t handle = 0;
+    *desk = recorder ? recorder->desk : 0;
+    if (!recorder) {
+        if (!load(work, &handle))
+            return false;
+        const uint64_t name = attach_threads_put(&work->held, ATTACH_DESK);
+        if (!name || !call(work, work->target.dlsym, handle, name, desk))
+            return fail(work, "the call of dlsym in it did not return");
+    }
     return *desk != 0 || fail(work, "another version of the recorder is in it");
 }
 
@@ -132,7 +154,9 @@ static bool ask(struct work *work, uint64_t at, uint32_t request)
     struct attach_result *result = work->result;
     static struct attach_desk desk;
     uint64_t ignored;
-    if (!attach_read(process, at, &desk, sizeof(desk)) || desk.size != sizeof(desk))
+    if (!attach_read(process, at, &desk, sizeof(desk)) || desk.size != sizeof(desk) ||
+        (work->target.recorder &&
+         attach_target_at(&work->target, (uint64_t)(uintptr_t)desk.call) != work->target.recorder))
         return fail(work, "another version of the recorder is in it");
     desk.request = request;
     desk.answer = ATTACH_NOT_ANSWERED;
@@ -159,7 +183,8 @@ static bool inject(struct work *work, uint32_t request)
 {
     struct attach_result *result = work->result;
     uint64_t desk;
-    if (!attach_target_open(&work->target, work->attach->process, result->why, sizeof(result->why)))
+    if (!attach_target_open(&work->target, work->attach->process, work->attach->library,
+                            result->why, sizeof(result->why)))
         return false;
     if (request == ATTACH_END && !work->target.recorder)
         return fail(work, "the recorder is not in it");
@@ -168,6 +193,7 @@ static bool inject(struct work *work, uint32_t request)
         return false;
     const double began = run_steer_now();
     const bool good =
+        loader_works(work) &&
         attach_filters_read(work->target.process, work->held.thread, work->without,
                             sizeof(work->without), result->why, sizeof(result->why)) &&
         find_desk(work, &desk) && ask(work, desk, request);

@@ -11,10 +11,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "capture/options/attach.h"
 #include "capture/os/elf_symbols.h"
 #include "schemas/array.h"
 
 #define HEADERS_MAX 64u
+#define MEMORY_FILE "/memfd:" /* begins the name of a file in memory */
 
 /* One line of /proc/PID/maps. */
 struct mapping {
@@ -80,13 +82,13 @@ uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted)
     return found < wanted ? found : wanted;
 }
 
-/* A search in the functions of one file. */
+/* A search in the symbols of one file. */
 struct search {
     struct attach_module *module;
     uint64_t bias;
 };
 
-static void take_function(void *context, const char *name, uint64_t address, uint64_t size)
+static void take_symbol(void *context, const char *name, uint64_t address, uint64_t size)
 {
     struct search *search = (struct search *)context;
     struct attach_module *module = search->module;
@@ -104,6 +106,9 @@ static void take_function(void *context, const char *name, uint64_t address, uin
         {"__errno_location", &module->errno_location},
         {"memfd_create", &module->memfd_create},
         {"close", &module->close},
+        {"dl_iterate_phdr", &module->dl_iterate_phdr},
+        {ATTACH_DESK, &module->desk},
+        {"_r_debug", &module->loader_state},
     };
     (void)size;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
@@ -135,7 +140,13 @@ static bool is_named(const char *path, const char *begin)
     return strncmp(slash ? slash + 1 : path, begin, strlen(begin)) == 0;
 }
 
-static void read_module(const struct attach_target *target, struct attach_module *module)
+static bool is_recorder(const struct attach_module *module)
+{
+    return is_named(module->path, "libmprof.so") || is_named(module->path, "memfd:libmprof.so");
+}
+
+static void read_module(const struct attach_target *target, const char *library,
+                        struct attach_module *module)
 {
     char path[PATH_MAX + 64];
     struct search search = {module, 0};
@@ -144,11 +155,14 @@ static void read_module(const struct attach_target *target, struct attach_module
     module->is_loader = is_named(module->path, "ld-linux") || is_named(module->path, "ld-2.");
     module->is_libc = is_named(module->path, "libc.so.6") || is_named(module->path, "libc-2.");
     snprintf(path, sizeof(path), "/proc/%d/root%s", (int)target->process, module->path);
-    if (access(path, R_OK) != 0) { /* replaced or removed since it was loaded */
+    if (is_recorder(module) && strncmp(module->path, MEMORY_FILE, strlen(MEMORY_FILE)) == 0)
+        snprintf(path, sizeof(path), "%s", library);
+    else if (access(path, R_OK) != 0) /* replaced or removed since it was loaded */
         snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)target->process,
-                 module->start, module->end);
-    }
-    elf_symbols_of(path, take_function, &search);
+                 module->start, module->first_end);
+    elf_symbols_of(path, take_symbol, &search);
+    if (module->is_loader || is_recorder(module))
+        elf_symbols_of_data(path, take_symbol, &search);
     if (module->is_loader)
         module->malloc = module->free = 0;
 }
@@ -163,7 +177,7 @@ static struct attach_module *add_module(struct attach_target *target, size_t *ca
     return module;
 }
 
-static bool read_modules(struct attach_target *target)
+static bool read_modules(struct attach_target *target, const char *library)
 {
     FILE *maps = open_of(target->process, "maps");
     struct mapping mapping;
@@ -180,6 +194,7 @@ static bool read_modules(struct attach_target *target)
             if (!good)
                 break;
             last->start = mapping.start;
+            last->first_end = mapping.end;
             memcpy(last->path, mapping.path, sizeof(last->path));
         }
         last->end = mapping.end;
@@ -192,7 +207,7 @@ static bool read_modules(struct attach_target *target)
     if (maps)
         fclose(maps);
     for (size_t i = 0; good && i < target->count; i++)
-        read_module(target, &target->modules[i]);
+        read_module(target, library, &target->modules[i]);
     return good;
 }
 
@@ -219,7 +234,9 @@ static bool choose_functions(struct attach_target *target)
     for (size_t i = 0; i < target->count; i++) {
         const struct attach_module *module = &target->modules[i];
         libc = module->is_libc && !libc ? module : libc;
-        if (is_named(module->path, "libmprof.so"))
+        if (module->is_loader)
+            target->loader_state = module->loader_state;
+        if (is_recorder(module))
             target->recorder = module;
         else if (module->malloc && module->free && target->allocator_count < ATTACH_ALLOCATORS_MAX)
             target->allocators[target->allocator_count++] = module;
@@ -235,6 +252,7 @@ static bool choose_functions(struct attach_target *target)
     target->errno_location = libc->errno_location;
     target->memfd_create = libc->memfd_create;
     target->close = libc->close;
+    target->dl_iterate_phdr = libc->dl_iterate_phdr;
     return read_code(target, libc) && target->dlopen && target->dlsym && target->errno_location;
 }
 
@@ -251,6 +269,11 @@ static long status_number(pid_t process, const char *name)
     if (status)
         fclose(status);
     return number;
+}
+
+long attach_thread_count(pid_t process)
+{
+    return status_number(process, "Threads");
 }
 
 char attach_thread_state(pid_t process, pid_t thread)
@@ -292,7 +315,8 @@ static void read_program(pid_t process, bool *is_static, bool *is_other)
     fclose(file);
 }
 
-bool attach_target_open(struct attach_target *target, pid_t process, char *why, size_t size)
+bool attach_target_open(struct attach_target *target, pid_t process, const char *library, char *why,
+                        size_t size)
 {
     bool is_static, is_other;
     memset(target, 0, sizeof(*target));
@@ -323,7 +347,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, char *why, 
         break;
     }
     errno = 0;
-    if (!read_modules(target) || target->count == 0) {
+    if (!read_modules(target, library) || target->count == 0) {
         snprintf(why, size,
                  "its memory map cannot be read: %s; run mprof-run as its user or as root",
                  errno ? strerror(errno) : "it is empty");

@@ -17,9 +17,12 @@
 /* A file that is mapped as code. Addresses are those in the process. 0: it has no such function. */
 struct attach_module {
     uint64_t start, end;     /* of all its mappings */
+    uint64_t first_end;      /* of the first one */
     uint64_t code, code_end; /* of those that are executable */
     uint64_t malloc, free, realloc, calloc;
-    uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close;
+    uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close, dl_iterate_phdr;
+    uint64_t desk;         /* of the recorder */
+    uint64_t loader_state; /* a struct r_debug of the loader */
     bool is_loader, is_libc;
     char path[PATH_MAX];
 };
@@ -29,7 +32,8 @@ struct attach_target {
     struct attach_module *modules;
     size_t count;
     /* Addresses in the C library. */
-    uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close;
+    uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close, dl_iterate_phdr;
+    uint64_t loader_state;                /* 0: not found */
     uint64_t trap;                        /* a byte 0xcc in its code */
     uint64_t restorer;                    /* where signal handlers return to; 0: not found */
     const struct attach_module *recorder; /* libmprof.so, or NULL */
@@ -38,10 +42,12 @@ struct attach_target {
 };
 
 /*
- * Reads the process. False: `why` (`size` bytes) holds one line with the reason not to attach and
- * what to do. attach_target_close() in both cases.
+ * Reads the process. `library` is the recorder's file: the process may have a copy of it in memory.
+ * False: `why` (`size` bytes) holds one line with the reason not to attach and what to do.
+ * attach_target_close() in both cases.
  */
-bool attach_target_open(struct attach_target *target, pid_t process, char *why, size_t size);
+bool attach_target_open(struct attach_target *target, pid_t process, const char *library, char *why,
+                        size_t size);
 void attach_target_close(struct attach_target *target);
 
 /* Returns the module whose code holds the address, or NULL. */
@@ -51,6 +57,8 @@ const struct attach_module *attach_target_at(const struct attach_target *target,
 bool attach_read(pid_t process, uint64_t address, void *to, size_t size);
 bool attach_write(pid_t process, uint64_t address, const void *from, size_t size);
 
+/* Returns how many threads the process has, or -1. */
+long attach_thread_count(pid_t process);
 /* Returns the state of a thread as /proc has it: 'R', 'S', 'T', 'Z' and others. 'X': it is gone. */
 char attach_thread_state(pid_t process, pid_t thread);
 

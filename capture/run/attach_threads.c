@@ -21,9 +21,10 @@
 #include "capture/run/steer.h"
 #include "schemas/array.h"
 
-#define BREAKPOINTS 4u    /* that the processor has */
-#define OF_A_MODULE 4u    /* functions that get one, in each allocator and in the recorder */
-#define QUICK_ROUNDS 100u /* of a wait that seldom lasts, before it sleeps between looks */
+#define BREAKPOINTS 4u     /* that the processor has */
+#define OF_A_MODULE 4u     /* functions that get one, in each allocator and in the recorder */
+#define QUICK_ROUNDS 100u  /* of a wait that seldom lasts, before it sleeps between looks */
+#define LONG_ROUNDS 10000u /* after which a wait is a long one, of a second or more */
 #define RED_ZONE 128u
 #define TEXTS 12288u         /* for attach_threads_put() */
 #define STACK_WANTED 131072u /* the loader and the recorder's start take about a tenth */
@@ -215,20 +216,22 @@ static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_st
            !may_handle_signal(target, registers->rsp);
 }
 
+enum waited { WAITED_STOPPED, WAITED_ENDED, WAITED_LONG };
+
 /*
- * Waits for one thread. False if it has ended. The kernel does not tell the end of a process's
+ * Waits for one thread, at most so many rounds. The kernel does not tell the end of a process's
  * first thread while another one is a zombie that we have not waited for, so a zombie ends the
  * wait, too.
  */
-static bool wait_for(pid_t thread, int *status)
+static enum waited wait_rounds(pid_t thread, int *status, unsigned rounds)
 {
     bool ended = false;
-    for (unsigned round = 0;; round++) {
+    for (unsigned round = 0; round < rounds; round++) {
         const pid_t result = waitpid(thread, status, __WALL | WNOHANG);
         if (result == thread)
-            return WIFSTOPPED(*status);
+            return WIFSTOPPED(*status) ? WAITED_STOPPED : WAITED_ENDED;
         if (ended || (result < 0 && errno != EINTR))
-            return false;
+            return WAITED_ENDED;
         if (round < QUICK_ROUNDS)
             sched_yield();
         else {
@@ -236,6 +239,17 @@ static bool wait_for(pid_t thread, int *status)
             nanosleep(&(struct timespec){0, ended ? 0 : 100000}, NULL);
         }
     }
+    return WAITED_LONG;
+}
+
+/* Waits for one thread. False if it has ended. */
+static bool wait_for(pid_t thread, int *status)
+{
+    enum waited waited;
+    do {
+        waited = wait_rounds(thread, status, LONG_ROUNDS);
+    } while (waited == WAITED_LONG);
+    return waited == WAITED_STOPPED;
 }
 
 static bool is_at_breakpoint(const struct crowd *crowd, pid_t thread)
@@ -485,20 +499,33 @@ uint64_t attach_threads_put(struct attach_thread *held, const char *text)
     return attach_write(held->target->process, held->top, text, size) ? held->top : 0;
 }
 
-/* Waits until the call has returned to the trap. */
+/*
+ * Waits until the call has returned to the trap. A thread that is alone and waits for a lock waits
+ * for ever: a thread that only its parent has holds that lock. It is interrupted to see that.
+ */
 static bool wait_for_return(struct attach_thread *held, struct user_regs_struct *registers)
 {
+    bool interrupted = false;
     int status;
     for (;;) {
-        if (!wait_for(held->thread, &status)) {
+        const enum waited waited = wait_rounds(held->thread, &status, LONG_ROUNDS);
+        if (waited == WAITED_ENDED) {
             held->ended = true;
             return false;
+        }
+        if (waited == WAITED_LONG) {
+            if (!interrupted && attach_thread_count(held->target->process) == 1)
+                interrupted = ptrace(PTRACE_INTERRUPT, held->thread, NULL, NULL) == 0;
+            continue;
         }
         const int number = status >> 16 ? 0 : WSTOPSIG(status);
         if (ptrace(PTRACE_GETREGS, held->thread, NULL, registers) != 0)
             return false;
         if (number == SIGTRAP && registers->rip == held->target->trap + 1)
             return true;
+        if (interrupted && status >> 16 == PTRACE_EVENT_STOP && registers->orig_rax == SYS_futex)
+            return false;
+        interrupted = interrupted && status >> 16 != PTRACE_EVENT_STOP;
         /* An error in the called code: the thread goes back to where it was, without it. */
         if (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE)
             return false;

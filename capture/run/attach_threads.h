@@ -48,7 +48,8 @@ bool attach_threads_stop(struct attach_thread *held, const struct attach_target 
                          double seconds, char *why, size_t size);
 
 /* Calls a function of the process with up to three arguments, with most signals blocked. False if
- * it did not return: the process has ended, or a signal of an error came. */
+ * it did not return: the process has ended, a signal of an error came, or it waits for a lock that
+ * no thread of the process can give back. */
 bool attach_threads_call(struct attach_thread *held, uint64_t function, const uint64_t arguments[3],
                          uint64_t *result);
 

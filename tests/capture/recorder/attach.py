@@ -132,6 +132,18 @@ for binary in ("attached", "attached_fixed"):
         check(outer > 0, f"{name}: stacks that begin in main")
     target.end()
 
+# The C library has been replaced since the process began.
+upgraded = folder(FOLDER + "/upgraded")
+shutil.copy(next(line.split()[-1] for line in open("/proc/self/maps") if line.rstrip().endswith("/libc.so.6")), upgraded)
+target = Attached("replaced", env=dict(os.environ, LD_LIBRARY_PATH=upgraded))
+os.remove(upgraded + "/libc.so.6")
+recorder = Recorder(target, f"{FOLDER}/replaced.bin")
+target.work()
+recorder.end()
+check(upgraded + "/libc.so.6 (deleted)" in open(f"/proc/{target.pid}/maps").read(), "replaced: the removed C library is in use")
+target.end()
+check(session(recorder.trace).execute("SELECT count(*) FROM allocation WHERE size = 777").fetchone()[0] == 1000, "replaced: its blocks")
+
 # A plug-in that comes later: its constructor is over when its slots are changed.
 target = Attached("plugin", "plugin=" + PLUGIN)
 recorder = Recorder(target, f"{FOLDER}/plugin.bin")
@@ -169,6 +181,24 @@ check(run.returncode == 0 and not run.stderr, f"forks: the child again: {run}")
 check(session(FOLDER + "/child.bin").execute("SELECT count(*) > 0 FROM allocation WHERE size = 99").fetchone()[0], "forks: its blocks")
 target.end()
 
+# Children that were forked while another thread used the loader: nobody can load anything there. The recording ends
+# from outside, and the child goes on.
+for mode in ("half", "locked"):
+    target = Attached(mode, mode)
+    recorder = Recorder(target, f"{FOLDER}/{mode}.bin")
+    target.work()
+    wait_until(lambda: os.path.isdir(recorder.trace + ".d") and os.listdir(recorder.trace + ".d"))
+    child = os.listdir(recorder.trace + ".d")[0]
+    recorder.end()
+    words = "it was forked while another thread used the loader"
+    check(recorder.rest.count("still go") == 1 and f"process {child}: " in recorder.rest and words in recorder.rest, f"{mode}: {recorder.rest}")
+    rows = session(f"{recorder.trace}.d/{child}")
+    check_pairs(rows, mode)
+    check(meta(rows, "ending") == "stopped", f"{mode}: {meta(rows, 'ending')}")
+    check(rows.execute("SELECT count(*) > 0 FROM allocation WHERE size = 99").fetchone()[0], f"{mode}: its blocks")
+    refused(f"{mode}, again", words, "--pid", child, "-o", "no.bin")
+    target.end()
+
 # A title that the program wrote over its arguments is not followed by empty ones.
 target = Attached("titled", "titled")
 recorder = Recorder(target, f"{FOLDER}/titled.bin")
@@ -181,12 +211,14 @@ check(argv == "'titled: waits'", f"titled: {argv}")
 hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', os.path.realpath(BUILD + "/lib")]
 if subprocess.run([*hidden, "true"], capture_output=True).returncode == 0:
     target = Attached("hidden", before=hidden)
-    recorder = Recorder(target, f"{FOLDER}/hidden.bin")
-    target.work()
-    recorder.end()
+    for time_of in (1, 2):
+        recorder = Recorder(target, f"{FOLDER}/hidden.{time_of}.bin")
+        target.work()
+        recorder.end()
+        check("still go" not in recorder.rest, f"hidden: {recorder.rest}")
+        rows = session(recorder.trace)
+        check(rows.execute("SELECT count(*) FROM allocation WHERE size = 777").fetchone()[0] == 1000, f"hidden, time {time_of}: its blocks")
     target.end()
-    rows = session(recorder.trace)
-    check(rows.execute("SELECT count(*) FROM allocation WHERE size = 777").fetchone()[0] == 1000, "hidden: its blocks")
     apart = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /mnt && exec "$@"', "x"]
     target = Attached("apart", before=apart)
     refused("another folder", "does not see the folder of", "--pid", str(target.pid), "-o", "/mnt/none/x.bin")

@@ -11,14 +11,19 @@
  * reallocs: it never waits, and calls realloc alone, until the end. The address of the code that
  * ends signal handlers lies on its stack, as after sigaction().
  * forks: the first piece forks a child, which allocates until the end.
+ * half, locked: the same, while another thread seems to load a library, or holds the loader's lock.
+ * In the child that stays so.
  * handles: it waits inside a signal handler until the end.
  * titled: it writes the title "titled: waits" over its arguments, and zeros behind it.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
+#include <link.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -154,10 +159,55 @@ static void resize_until_end(void)
     bad += !action.restorer;
 }
 
-/* Returns the child. */
-static pid_t begin_child(void)
+static atomic_int lock_held, lock_wanted;
+
+static int hold_lock(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)info;
+    (void)size;
+    (void)unused;
+    atomic_store(&lock_held, 1);
+    while (atomic_load(&lock_wanted))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return 1;
+}
+
+static void *take_lock(void *unused)
+{
+    dl_iterate_phdr(hold_lock, NULL);
+    return unused;
+}
+
+/* Forks while another thread holds the loader's lock. */
+static pid_t fork_locked(void)
+{
+    pthread_t thread;
+    atomic_store(&lock_wanted, 1);
+    bad += pthread_create(&thread, NULL, take_lock, NULL) != 0;
+    while (!atomic_load(&lock_held))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        return 0;
+    atomic_store(&lock_wanted, 0);
+    bad += pthread_join(thread, NULL) != 0;
+    return child;
+}
+
+/* Forks a child whose loader is in the state that it has while it loads a library. */
+static pid_t fork_half(void)
 {
     const pid_t child = fork();
+    for (const ElfW(Dyn) *entry = _DYNAMIC; child == 0 && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_DEBUG)
+            ((struct r_debug *)entry->d_un.d_ptr)->r_state = RT_ADD;
+    return child;
+}
+
+/* Returns the child. */
+static pid_t begin_child(pid_t (*fork_it)(void))
+{
+    const pid_t child = fork_it();
     while (child == 0 && !is_end()) {
         free(allocate(99));
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -179,7 +229,8 @@ static void write_title(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const char *plugin = NULL;
-    bool reallocs = false, handles = false, forks = false, titled = false;
+    bool reallocs = false, handles = false, titled = false;
+    pid_t (*forks)(void) = NULL;
     pid_t child = 0;
     int status = 0;
     char path[4096];
@@ -195,7 +246,10 @@ int main(int argc, char **argv)
             return 3;
         reallocs = reallocs || strcmp(argv[i], "reallocs") == 0;
         handles = handles || strcmp(argv[i], "handles") == 0;
-        forks = forks || strcmp(argv[i], "forks") == 0;
+        forks = strcmp(argv[i], "forks") == 0    ? fork
+                : strcmp(argv[i], "half") == 0   ? fork_half
+                : strcmp(argv[i], "locked") == 0 ? fork_locked
+                                                 : forks;
         titled = titled || strcmp(argv[i], "titled") == 0;
     }
     if (titled)
@@ -212,7 +266,7 @@ int main(int argc, char **argv)
         snprintf(path, sizeof(path), "%s/%u", folder, pieces + 1);
         if (access(path, F_OK) == 0) {
             work(plugin);
-            child = forks && child == 0 ? begin_child() : child;
+            child = forks && child == 0 ? begin_child(forks) : child;
             snprintf(path, sizeof(path), "%s/%u.done", folder, pieces);
             fclose(fopen(path, "w"));
         }
