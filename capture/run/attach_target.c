@@ -256,6 +256,15 @@ static bool choose_functions(struct attach_target *target)
     return read_code(target, libc) && target->dlopen && target->dlsym && target->errno_location;
 }
 
+/* Tells whether the symbols of the C library could not be read because its file is gone. */
+static bool is_libc_hidden(const struct attach_target *target)
+{
+    for (size_t i = 0; i < target->count; i++)
+        if (target->modules[i].is_libc && !target->modules[i].errno_location)
+            return strstr(target->modules[i].path, " (deleted)") != NULL;
+    return false;
+}
+
 /* Returns the number after `name` in /proc/PID/status, or -1. */
 static long status_number(pid_t process, const char *name)
 {
@@ -363,7 +372,11 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
     }
     if (choose_functions(target))
         return true;
-    snprintf(why, size, "it does not run on glibc, for which the recorder is built");
+    snprintf(why, size,
+             is_libc_hidden(target)
+                 ? "its C library has been replaced since it began, and only root may read the one "
+                   "that it uses; run mprof-run as root, or start the process again"
+                 : "it does not run on glibc, for which the recorder is built");
     return false;
 }
 

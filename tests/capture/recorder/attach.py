@@ -134,7 +134,8 @@ for binary in ("attached", "attached_fixed"):
 
 # The C library has been replaced since the process began.
 upgraded = folder(FOLDER + "/upgraded")
-shutil.copy(next(line.split()[-1] for line in open("/proc/self/maps") if line.rstrip().endswith("/libc.so.6")), upgraded)
+library = next(line.split()[-1] for line in open("/proc/self/maps") if line.rstrip().endswith("/libc.so.6"))
+shutil.copy(library, upgraded)
 target = Attached("replaced", env=dict(os.environ, LD_LIBRARY_PATH=upgraded))
 os.remove(upgraded + "/libc.so.6")
 recorder = Recorder(target, f"{FOLDER}/replaced.bin")
@@ -143,6 +144,16 @@ recorder.end()
 check(upgraded + "/libc.so.6 (deleted)" in open(f"/proc/{target.pid}/maps").read(), "replaced: the removed C library is in use")
 target.end()
 check(session(recorder.trace).execute("SELECT count(*) FROM allocation WHERE size = 777").fetchone()[0] == 1000, "replaced: its blocks")
+if os.geteuid() == 0:  # a user may not read the removed file
+    HOME = "/tmp/mprof-attach-%d" % os.getpid()
+    os.mkdir(HOME)
+    os.chown(HOME, 65534, 65534)
+    shutil.copy(library, upgraded)
+    target = Target([program("attached"), HOME], env=dict(os.environ, LD_LIBRARY_PATH=upgraded), user=65534)
+    os.remove(upgraded + "/libc.so.6")
+    refused("replaced, as a user", "its C library has been replaced", "--pid", str(target.pid), "-o", HOME + "/no.bin", user=65534)
+    open(HOME + "/end", "w").close()
+    target.end()
 
 # A plug-in that comes later: its constructor is over when its slots are changed.
 target = Attached("plugin", "plugin=" + PLUGIN)
@@ -298,11 +309,8 @@ check(tracer.stdout.readline() == "0\n", "a tracer")
 refused("traced", f"process {tracer.pid} traces it already", "--pid", str(target.pid), "-o", "no.bin")
 tracer.communicate("")
 if os.geteuid() == 0:
-    home = "/tmp/mprof-attach-%d" % os.getpid()
-    os.mkdir(home)
-    os.chown(home, 65534, 65534)
-    refused("not allowed", "mprof-run as", "--pid", str(target.pid), "-o", home + "/x.bin", user=65534)
-    os.rmdir(home)
+    refused("not allowed", "mprof-run as", "--pid", str(target.pid), "-o", HOME + "/x.bin", user=65534)
+    shutil.rmtree(HOME)
 recorder = Recorder(target, f"{FOLDER}/after.bin")  # after all that
 target.work()
 recorder.end()
