@@ -131,7 +131,8 @@ static void names_complete(void)
 }
 
 /* Lets one thread at a time change slots: two would close each other's pages. False if another
- * thread is at work. With `wait` it waits for that thread first. */
+ * thread is at work. With `wait` it waits for that thread first. A thread that takes the loader's
+ * lock, too, takes that first. */
 static bool work_begin(bool wait)
 {
     for (unsigned turn = 0; atomic_exchange(&unhooked.at_work, 1); turn++) {
@@ -436,13 +437,16 @@ uint32_t unhooked_modules_take(void)
     return take_all();
 }
 
+/* It may wait for another thread that is at work: that one never waits for the loader's lock. */
 static int give_back_look(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct got_patch *look = (struct got_patch *)argument;
     struct got_object object = got_object_of(info);
     (void)size;
-    if (got_object_measure(&object) && object.start != unhooked.self.start)
+    if (got_object_measure(&object) && object.start != unhooked.self.start && work_begin(true)) {
         got_patch_object(&object, look);
+        work_end();
+    }
     return 0;
 }
 
@@ -450,7 +454,7 @@ void unhooked_modules_give_back(void)
 {
     static struct got_function names[GOT_FUNCTIONS_MAX];
     struct got_patch look = {.names = names, .name_count = unhooked.name_count, .own_too = true};
-    if (!unhooked.apart || !work_begin(true))
+    if (!unhooked.apart)
         return;
     for (unsigned i = 0; i < unhooked.name_count; i++) {
         const struct got_function *name = &unhooked.names[i];
@@ -461,5 +465,4 @@ void unhooked_modules_give_back(void)
     const uint64_t signals = os_block_signals();
     dl_iterate_phdr(give_back_look, &look);
     os_restore_signals(signals);
-    work_end();
 }
