@@ -143,18 +143,18 @@ static bool put_stack_type(const struct stack_type *row, put_function *put, void
     return row->allocations == 0 || put(context, values, 6);
 }
 
-/* Puts the types of one stack, in order: `others` and the first one. */
-static bool put_types(const struct stack_type *others, size_t count, struct stack_type first,
-                      put_function *put, void *context)
+/* Puts the types of one stack, in order: others[begin … end - 1] and the first one. */
+static bool put_types(const struct stack_type *others, size_t begin, size_t end,
+                      struct stack_type first, put_function *put, void *context)
 {
     bool good = true, waits = true;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = begin; i < end; i++) {
         first.allocations -= others[i].allocations;
         first.bytes -= others[i].bytes;
         first.live_count -= others[i].live_count;
         first.live_bytes -= others[i].live_bytes;
     }
-    for (size_t i = 0; good && i < count; i++) {
+    for (size_t i = begin; good && i < end; i++) {
         if (waits && first.type < others[i].type) {
             waits = false;
             good = put_stack_type(&first, put, context);
@@ -178,7 +178,7 @@ static bool each_stack(struct type_pairs *pairs, const struct stack_usages *stac
         while (at < pairs->other_count && pairs->others[at].stack == stack)
             at++;
         if (pairs->first[stack] != 0)
-            good = put_types(pairs->others + begin, at - begin,
+            good = put_types(pairs->others, begin, at,
                              (struct stack_type){(uint32_t)stack, pairs->first[stack] - 1,
                                                  usage.allocations, usage.bytes, usage.live_count,
                                                  usage.live_bytes},

@@ -29,9 +29,10 @@ static enum stored_type type_of(const char *declared)
 static struct stored_table *last_table(struct collecting *collecting, const char *name,
                                        struct session_error *error)
 {
-    struct stored_table *last = &collecting->tables[collecting->count];
-    if (collecting->count > 0 && strcmp(last[-1].name, name) == 0)
-        return last - 1;
+    struct stored_table *last =
+        collecting->count > 0 ? &collecting->tables[collecting->count - 1] : NULL;
+    if (last && strcmp(last->name, name) == 0)
+        return last;
     struct stored_table *grown =
         realloc(collecting->tables, (collecting->count + 1) * sizeof(*grown));
     if (!grown) {
