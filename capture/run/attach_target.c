@@ -16,7 +16,7 @@
 #include "schemas/array.h"
 
 #define HEADERS_MAX 64u
-#define MEMORY_FILE "/memfd:" /* begins the name of a file in memory */
+#define RECORDER_IN_MEMORY "memfd:libmprof.so" /* attach.c makes it */
 
 /* One line of /proc/PID/maps. */
 struct mapping {
@@ -142,7 +142,7 @@ static bool is_named(const char *path, const char *begin)
 
 static bool is_recorder(const struct attach_module *module)
 {
-    return is_named(module->path, "libmprof.so") || is_named(module->path, "memfd:libmprof.so");
+    return is_named(module->path, "libmprof.so") || is_named(module->path, RECORDER_IN_MEMORY);
 }
 
 static void read_module(const struct attach_target *target, const char *library,
@@ -155,7 +155,7 @@ static void read_module(const struct attach_target *target, const char *library,
     module->is_loader = is_named(module->path, "ld-linux") || is_named(module->path, "ld-2.");
     module->is_libc = is_named(module->path, "libc.so.6") || is_named(module->path, "libc-2.");
     snprintf(path, sizeof(path), "/proc/%d/root%s", (int)target->process, module->path);
-    if (is_recorder(module) && strncmp(module->path, MEMORY_FILE, strlen(MEMORY_FILE)) == 0)
+    if (is_named(module->path, RECORDER_IN_MEMORY))
         snprintf(path, sizeof(path), "%s", library);
     else if (access(path, R_OK) != 0) /* replaced or removed since it was loaded */
         snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)target->process,

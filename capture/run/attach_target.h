@@ -33,7 +33,7 @@ struct attach_target {
     size_t count;
     /* Addresses in the C library. */
     uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close, dl_iterate_phdr;
-    uint64_t loader_state;                /* 0: not found */
+    uint64_t loader_state;                /* in the loader, a struct r_debug; 0: not found */
     uint64_t trap;                        /* a byte 0xcc in its code */
     uint64_t restorer;                    /* where signal handlers return to; 0: not found */
     const struct attach_module *recorder; /* libmprof.so, or NULL */

@@ -18,8 +18,8 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <link.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
