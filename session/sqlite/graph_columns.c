@@ -217,7 +217,8 @@ static bool put_allocation(struct graph_row *row, sqlite3_context *context, int 
 
 /* ---- groups ---- */
 
-static bool put_key(const struct session_group_set *set, size_t row, size_t key,
+/* Gives a key as its number, or as its name where `named` is set or it has no number. */
+static bool put_key(const struct session_group_set *set, size_t row, size_t key, bool named,
                     sqlite3_context *context)
 {
     const struct session_key_column *columns;
@@ -225,7 +226,7 @@ static bool put_key(const struct session_group_set *set, size_t row, size_t key,
     const struct session_group_key value = session_group_key(set, row, key);
     if (key >= keys || value.is_null)
         return true;
-    if (columns[key].type != KEY_TEXT && columns[key].type != KEY_PATH) {
+    if (!named && columns[key].type != KEY_TEXT && columns[key].type != KEY_PATH) {
         put_number(context, value.id);
         return true;
     }
@@ -235,6 +236,42 @@ static bool put_key(const struct session_group_set *set, size_t row, size_t key,
         return false;
     session_group_key_text(set, row, key, text, length + 1);
     sqlite3_result_text64(context, text, length, free, SQLITE_UTF8);
+    return true;
+}
+
+/* The columns of an allocation that hold a joined field, too. A join by another field is refused,
+ * or the field has no column. */
+static const struct {
+    const char *field;
+    bool named; /* the column has the name, not the id */
+} joined[COLUMNS_OF_ALLOCATION] = {
+    [OF_SIZE] = {"size", false},
+    [OF_COUNT] = {"count", false},
+    [OF_KIND] = {"kind", false},
+    [OF_ARENA] = {"arena", false},
+    [OF_THREAD] = {"thread", false},
+    [OF_STACK] = {"stack", false},
+    [OF_FREE_THREAD] = {"free_thread", false},
+    [OF_FREE_STACK] = {"free_stack", false},
+    [OF_FUNCTION] = {"function", false},
+    [OF_FILE] = {"file", false},
+    [OF_LINE] = {"line", false},
+    [OF_MODULE] = {"module", false},
+    [OF_TYPE_NAME] = {"type", false},
+    [OF_CONFIDENCE] = {"confidence", false},
+    [OF_THREAD_NAME] = {"thread", true},
+    [OF_PROCESS] = {"process", false},
+};
+
+/* Gives the column OF_… of a group whose allocations were joined by it. */
+static bool put_joined(const struct session_group_set *set, size_t row, int column,
+                       sqlite3_context *context)
+{
+    const struct session_key_column *columns;
+    const size_t keys = session_groups_keys(set, &columns);
+    for (size_t key = 0; joined[column].field && key < keys; key++)
+        if (strcmp(columns[key].name, joined[column].field) == 0)
+            return put_key(set, row, key, joined[column].named, context);
     return true;
 }
 
@@ -270,7 +307,10 @@ static bool put_group(struct graph_row *row, sqlite3_context *context, int colum
     if (column == COLUMN_KEY)
         return put_keys(set, n, context) || session_fail_memory(error, "a key");
     if (column < COLUMN_MEASURE)
-        return put_key(set, n, (size_t)(column - COLUMN_KEY_1), context) ||
+        return put_key(set, n, (size_t)(column - COLUMN_KEY_1), false, context) ||
+               session_fail_memory(error, "a key");
+    if (column >= COLUMN_OF_ALLOCATION)
+        return put_joined(set, n, column - COLUMN_OF_ALLOCATION, context) ||
                session_fail_memory(error, "a key");
     if (column == COLUMN_GROUP_COLOR) {
         if (session_group_color(set, n) >= 0)
@@ -367,14 +407,13 @@ bool graph_column(struct graph_row *row, sqlite3_context *context, int column,
         put_number(context, row->row + 1);
     else if (column == COLUMN_WARNING)
         sqlite3_result_text(context, graph_warnings(row->result), -1, free);
-    else if (column >= COLUMN_OF_ALLOCATION)
-        return kind != RESULT_ALLOCATIONS ||
-               put_allocation(row, context, column - COLUMN_OF_ALLOCATION, error);
+    else if (column >= COLUMN_OF_ALLOCATION && kind == RESULT_ALLOCATIONS)
+        return put_allocation(row, context, column - COLUMN_OF_ALLOCATION, error);
     else if (column == COLUMN_ESTIMATED && kind != RESULT_MEASURE)
         sqlite3_result_int(context, kind == RESULT_GROUPS && session_sampled(row->session));
     else if (column >= COLUMN_NAME && kind == RESULT_MEASURE)
         put_measure(graph_result_measure(row->result), context, column);
-    else if (column < COLUMN_NAME && kind == RESULT_GROUPS)
+    else if (kind == RESULT_GROUPS && (column < COLUMN_NAME || column >= COLUMN_OF_ALLOCATION))
         return put_group(row, context, column, error);
     return true;
 }

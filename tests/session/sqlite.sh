@@ -38,6 +38,19 @@ same 'the groups by stack and size' \
     "WITH moment(t) AS (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'peak_ns')
      SELECT stack_id, size, count(*), 1 FROM allocation, moment WHERE alloc_ns <= t AND ifnull(free_ns > t, 1)
      GROUP BY stack_id, size ORDER BY 1, 2"
+# The columns of joined fields are those of allocations.
+for fields in 'size, count, kind' 'function, file, line, module' 'type, confidence' 'thread_id, thread' \
+    'process_id' 'stack_id' 'free_stack_id, free_thread_id'; do
+    join=$(sed 's/_id//g; s/thread, thread/thread/' <<<"$fields")
+    same "the groups by $join" \
+        "SELECT $fields, allocations, bytes FROM graph('all | join $join') ORDER BY $fields" \
+        "SELECT $fields, count(*), sum(size) FROM v_allocation WHERE arena_id = 0 GROUP BY $fields ORDER BY $fields"
+done
+same 'the groups by arena' \
+    "SELECT nullif(arena_id, 0), allocations FROM graph('all | join arena') ORDER BY 1" \
+    "SELECT nullif(arena_id, 0), count(*) FROM v_allocation GROUP BY 1 ORDER BY 1"
+same 'columns that are not joined' \
+    "SELECT DISTINCT size, stack_id, thread FROM graph('all | join type')" 'SELECT NULL, NULL, NULL'
 same 'a set of allocations' \
     "SELECT row, id, address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id, alloc_ns, free_ns,
             free_thread_id, free_stack_id, realloc_of, lifetime_ns, function, file, line, module, type, confidence,
