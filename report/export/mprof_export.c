@@ -297,6 +297,9 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
         *error = (struct session_error){.message = ""};
         return EXIT_BAD_USAGE;
     }
+    if (arguments->at && side->at_ns > session_duration_ns(side->session))
+        say("mprof-export", "--at: the recording ended %.6g s after its start, before this time",
+            (double)session_duration_ns(side->session) / 1e9);
     if (arguments->window &&
         (!session_duration(side->session, arguments->window, &arguments->export.window_ns, error) ||
          arguments->export.window_ns == 0)) {

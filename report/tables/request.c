@@ -79,15 +79,17 @@ bool request_error_at(const struct report_request *request, uint64_t ns, double 
     return true;
 }
 
-static void say_warnings(const struct graph_result *result)
+/* `before`: the length of the text before that of the option. */
+static void say_warnings(const struct graph_result *result, const char *option, int before)
 {
     const struct session_warning *warnings;
     const size_t count = graph_result_warnings(result, &warnings);
     for (size_t i = 0; i < count; i++)
         if (warnings[i].column > 0)
-            say("mprof-report", "--filter, column %d: %s", warnings[i].column, warnings[i].message);
+            say("mprof-report", "%s, column %d: %s", option,
+                warnings[i].column > before ? warnings[i].column - before : 1, warnings[i].message);
         else
-            say("mprof-report", "--filter: %s", warnings[i].message);
+            say("mprof-report", "%s: %s", option, warnings[i].message);
 }
 
 static bool check_filter(struct report_request *request, struct session *session,
@@ -108,7 +110,7 @@ static bool check_filter(struct report_request *request, struct session *session
         error->column = 1;
     }
     request->groups = graph_result_kind(result) == RESULT_GROUPS;
-    say_warnings(result);
+    say_warnings(result, "--filter", 0);
     graph_result_free(result);
     return good;
 }
@@ -130,6 +132,8 @@ bool request_check(struct report_request *request, struct session *session, cons
     free(live);
     if (!result && error->column > 0)
         error->column = error->column > before ? error->column - before : 1;
+    if (result)
+        say_warnings(result, *wrong, before);
     graph_result_free(result);
     return result != NULL;
 }

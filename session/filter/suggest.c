@@ -16,6 +16,15 @@ enum { WORD_MAX = 120 };
 
 void suggest_start(struct suggestion *suggestion, const char *word, size_t length)
 {
+    /* Names of types have no such word before them. */
+    static const char *const tags[] = {"struct ", "class ", "union ", "enum "};
+    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+        const size_t tag = strlen(tags[i]);
+        if (length > tag && memcmp(word, tags[i], tag) == 0) {
+            word += tag;
+            length -= tag;
+        }
+    }
     *suggestion = (struct suggestion){.word = word, .length = length};
     /* A third of the letters may be wrong, at most three. More is another word. */
     size_t wrong = length / 3 > 3 ? 3 : length / 3;
@@ -163,6 +172,28 @@ static const char *last_part(const char *name, size_t *length)
     return part;
 }
 
+/* Keeps the name if it contains the word and nothing better is known. */
+static void offer_longer(struct suggestion *suggestion, const char *name)
+{
+    if (suggestion->words || suggestion->length < 3 ||
+        (suggestion->name[0] != '\0' &&
+         !(suggestion->contains && strlen(name) < strlen(suggestion->name))))
+        return;
+    for (const char *at = name; strlen(at) >= suggestion->length; at++)
+        if (strncasecmp(at, suggestion->word, suggestion->length) == 0) {
+            suggestion->contains = true;
+            snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+            return;
+        }
+}
+
+static void keep(struct suggestion *suggestion, const char *name, size_t distance)
+{
+    suggestion->distance = distance;
+    suggestion->contains = false;
+    snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+}
+
 void suggest_offer(struct suggestion *suggestion, const char *name)
 {
     if (name && suggestion->offered)
@@ -173,17 +204,16 @@ void suggest_offer(struct suggestion *suggestion, const char *name)
                         : is_other_word(suggestion, name) ? 0
                                                           : beginning(suggestion, name);
     if (near < suggestion->distance) {
-        suggestion->distance = near;
-        snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+        keep(suggestion, name, near);
         return;
     }
+    offer_longer(suggestion, name);
     size_t part_length;
     const char *part = last_part(name, &part_length);
     /* Fewer letters are wrong in a name that has the word as its last part than in any other. */
     if (part_length == suggestion->length && suggestion->distance > 1 &&
         memcmp(part, suggestion->word, part_length) == 0) {
-        suggestion->distance = 1;
-        snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
+        keep(suggestion, name, 1);
         return;
     }
     size_t length = strnlen(name, WORD_MAX + 4);
@@ -193,10 +223,8 @@ void suggest_offer(struct suggestion *suggestion, const char *name)
         return;
     size_t here =
         distance(suggestion->word, suggestion->length, name, length, suggestion->distance);
-    if (here < suggestion->distance) {
-        suggestion->distance = here;
-        snprintf(suggestion->name, sizeof(suggestion->name), "%s", name);
-    }
+    if (here < suggestion->distance)
+        keep(suggestion, name, here);
 }
 
 const char *suggest_text(const struct suggestion *suggestion, char out[SUGGEST_TEXT])

@@ -12,14 +12,16 @@
 struct suggestion {
     const char *word; /* `length` bytes */
     size_t length;
-    size_t distance;                                  /* of the best name so far */
-    char name[128];                                   /* "": none */
-    bool words;                                       /* of the language: see suggest_words() */
+    size_t distance; /* of the best name so far */
+    char name[128];  /* "": none */
+    bool contains;   /* `name` contains the word, it is not like it */
+    bool words;      /* of the language: see suggest_words() */
     void (*offered)(void *context, const char *name); /* gets every name, too; NULL: nobody */
     void *context;
 };
 
-/* Begins a search. `word` must stay valid until its end. */
+/* Begins a search. `word` must stay valid until its end. If no name is like it, the shortest that
+ * contains it is offered. */
 void suggest_start(struct suggestion *suggestion, const char *word, size_t length);
 /* Begins a search among words of the language, which are few: the first letters of one, and what
  * other languages call it, are alike, too. */

@@ -54,6 +54,19 @@ static void offer_names(struct session *session, const struct filter_test *test,
     field_names_close(&names);
 }
 
+/* Returns true if the test names a function of the session that is on stacks, but not at the frame
+ * that is tested. */
+static bool has_outer_frame(const struct session *session, const struct filter_test *test)
+{
+    const struct names *names = &session->names;
+    if (test->field != FIELD_FUNCTION && test->field != FIELD_USER)
+        return false;
+    for (uint32_t id = 1; id < names->function_count; id++)
+        if (names->function[id].name && strcmp(names->function[id].name, test->low.text) == 0)
+            return true;
+    return false;
+}
+
 static void warn_of_name(struct session *session, const struct filter_test *test,
                          struct filter_warnings *warnings)
 {
@@ -73,6 +86,13 @@ static void warn_of_name(struct session *session, const struct filter_test *test
         return;
     }
     suggest_start(&like, test->low.text, strlen(test->low.text));
+    if (has_outer_frame(session, test)) {
+        filter_warn(warnings, column,
+                    "no allocation has the %s \"%.80s\": it called others that did, so write "
+                    "stack has \"%.80s\"",
+                    field, test->low.text, test->low.text);
+        return;
+    }
     offer_names(session, test, &like);
     filter_warn(warnings, column, "no allocation has the %s \"%.80s\"%s", field, test->low.text,
                 suggest_text(&like, text));

@@ -28,6 +28,14 @@ static bool run_live_at(struct run *run, const struct filter_value *moment, stru
     struct filter_live live;
     if (!filter_live_time(run->session, moment, &live, run->error))
         return false;
+    if (live.time.before)
+        filter_warn(&run->warnings, moment->column,
+                    "this time lies before the start: nothing was live");
+    else if (live.time.ns > run->session->duration_ns)
+        filter_warn(&run->warnings, moment->column,
+                    "the recording ended %.6g s after its start, before this time: what is live "
+                    "then is what was never freed",
+                    (double)run->session->duration_ns / 1e9);
     const struct filter_program program = filter_live_program(&live);
     return start_set(run, set) && run_keep_where(run, &program, set);
 }
