@@ -149,6 +149,8 @@ const char *session_thread_name(const struct session *session, uint32_t thread);
 /* Returns the name as a screen shows it: with the id of the thread, as "#3 worker", if several
  * threads have it. */
 const char *session_thread_label(const struct session *session, uint32_t thread);
+/* The name of the type 0, which no rule knows: everywhere the same. */
+#define SESSION_UNKNOWN_TYPE "(unknown)"
 const char *session_type_name(const struct session *session, uint32_t type);
 const char *session_kind_name(const struct session *session, uint32_t kind);
 

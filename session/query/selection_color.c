@@ -381,7 +381,7 @@ static void label_category(char *label, size_t size, const struct categories *ca
         name = session_thread_label(session, category);
         break;
     case SESSION_COLOR_TYPE:
-        name = category == 0 ? "unknown type" : session_type_name(session, category);
+        name = session_type_name(session, category);
         break;
     case SESSION_COLOR_KIND:
         name = session_kind_name(session, category);

@@ -288,7 +288,7 @@ const char *session_thread_label(const struct session *session, uint32_t thread)
 
 const char *session_type_name(const struct session *session, uint32_t type)
 {
-    return name_table_get(&session->names.type, type);
+    return type == 0 ? SESSION_UNKNOWN_TYPE : name_table_get(&session->names.type, type);
 }
 
 const char *session_kind_name(const struct session *session, uint32_t kind)

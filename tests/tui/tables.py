@@ -128,7 +128,7 @@ LISTED = """SELECT h.id, h.address, h.size, h.count, coalesce(h.type, '(unknown)
     h.thread, h.alloc_ns, coalesce(h.free_ns, {0}) - h.alloc_ns, CASE WHEN h.free_ns IS NULL THEN 'not freed'
     ELSE (SELECT name FROM thread WHERE id = h.free_thread_id) END FROM heap h WHERE h.id IN ({1})"""
 compare("allocations", take(rows("allocations", chosen), "id", "address", "size", "count", "type", "function", "thread",
-                            "alloc_ns", "lifetime_ns", "freed_by"),
+                            "alloc_ns", "lifetime_ns", "free_thread"),
         [row[:9] + (row[9],) for row in database.execute(LISTED.format(end, ", ".join(map(str, some))))])
 for block in some[:3]:
     page = [(row["about"].strip(), row["what"]) for row in rows("allocations", f"all | where id == {block}", "Enter")]

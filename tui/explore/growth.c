@@ -35,7 +35,7 @@ const struct growth_data *growth_get(struct exploration *exploration, struct loa
 const char *growth_name(const struct session *session, enum session_growth_by by, uint32_t id)
 {
     if (by == SESSION_GROWTH_TYPE)
-        return id == 0 ? "unknown type" : session_type_name(session, id);
+        return session_type_name(session, id);
     if (id == 0)
         return by == SESSION_GROWTH_USER ? "no function of yours" : "unknown function";
     return session_function_name(session, id);

@@ -441,7 +441,7 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
     if (sizes->pair.in_side && type &&
         breakdown_step(&sizes->types, type, out[count].step, sizeof(out->step)))
         snprintf(out[count++].label, sizeof(out->label), "%s bytes of type %.60s", size,
-                 type->name ? type->name : "unknown");
+                 type->name ? type->name : SESSION_UNKNOWN_TYPE);
     snprintf(out[count].label, sizeof(out->label), "%s bytes", size);
     write_step(sizes, row, out[count++].step, sizeof(out->step));
     return count;

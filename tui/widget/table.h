@@ -55,9 +55,8 @@ struct table_cell {
                               * of a tree without one is not told apart. NULL: as shown */
     struct cell_style style; /* if `styled`; otherwise plain */
     bool styled;
-    const char *file; /* what files say in place of the text; NULL: the same */
-    bool sentence;    /* no name: cut at its end, in any column */
-    bool is_number;   /* for `:w`: the exact value of what `text` rounds */
+    bool sentence;  /* no name: cut at its end, in any column */
+    bool is_number; /* for `:w`: the exact value of what `text` rounds */
     uint64_t number;
     bool negative;        /* the value is -number */
     uint64_t part, whole; /* a bar of this share behind the text; whole 0: none */

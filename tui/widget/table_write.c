@@ -59,7 +59,7 @@ static void put_cell(const struct table_source *source, size_t row, size_t colum
 {
     struct table_cell cell = {.text = ""};
     source->cell(source->context, row, column, &cell);
-    const char *text = cell.file ? cell.file : cell_text(&cell);
+    const char *text = cell_text(&cell);
     if (cell.is_number)
         fprintf(out, "%s%" PRIu64, cell.negative ? "-" : "", cell.number);
     else if (format == TABLE_CSV)

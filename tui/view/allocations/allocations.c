@@ -275,7 +275,7 @@ static void render_strip(const struct allocations *list, const struct exploratio
                    session_thread_label(session, block->free_thread),
                    format_instant(time, block->free_ns));
     area_field(area, 1, 2, area->width - 2, theme_style(THEME_GOOD),
-               block->type != 0 ? session_type_name(session, block->type) : "type unknown");
+               session_type_name(session, block->type));
     if (list->strip)
         render_stack(list->strip, session, area, 3);
 }

@@ -19,7 +19,8 @@ enum allocation_column {
     ALLOCATION_THREAD,
     ALLOCATION_TIME,
     ALLOCATION_LIFETIME,
-    ALLOCATION_FREED_BY,
+    ALLOCATION_FREE_THREAD,
+    ALLOCATION_FREED_IN,
     ALLOCATION_COLUMNS
 };
 extern const struct table_column allocation_columns[ALLOCATION_COLUMNS];
@@ -28,7 +29,8 @@ extern const struct table_column allocation_columns[ALLOCATION_COLUMNS];
 struct allocation_row {
     struct session_allocation block;
     uint32_t user;     /* function of the user's frame; 0: none */
-    uint32_t freed_in; /* function of the call site of the free; 0: not known */
+    uint32_t freed_in; /* function of the user's frame of the free, or of its call site if it has
+                          none; 0: not known */
 };
 
 /* A part of the list. The request says which. */

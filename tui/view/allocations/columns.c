@@ -25,10 +25,12 @@ const struct table_column allocation_columns[ALLOCATION_COLUMNS] = {
     [ALLOCATION_LIFETIME] = {"lifetime", 10, 60,
                              .meaning = "to its free, or to the end if it was not freed",
                              .file = "lifetime_ns"},
-    [ALLOCATION_FREED_BY] = {"freed by", 20, 104, .text = true,
-                             .meaning = "the thread that freed it, and where, if stacks of frees "
-                                        "were recorded (mprof-run --free-stacks)",
-                             .file = "freed_by"},
+    [ALLOCATION_FREE_THREAD] = {"freed by", 12, 104, .text = true,
+                                .meaning = "the thread that freed it", .file = "free_thread"},
+    [ALLOCATION_FREED_IN] = {"freed in", 0, 128, .text = true, .cut = TABLE_CUT_NAME,
+                             .meaning = "your function that freed it, if stacks of frees were "
+                                        "recorded (mprof-run --free-stacks)",
+                             .file = "free_function"},
 };
 
 enum session_row_field allocation_field(size_t column)
@@ -44,7 +46,8 @@ enum session_row_field allocation_field(size_t column)
         [ALLOCATION_THREAD] = ROWS_BY_THREAD,
         [ALLOCATION_TIME] = ROWS_BY_TIME,
         [ALLOCATION_LIFETIME] = ROWS_BY_LIFETIME,
-        [ALLOCATION_FREED_BY] = ROWS_BY_FREE_THREAD,
+        [ALLOCATION_FREE_THREAD] = ROWS_BY_FREE_THREAD,
+        [ALLOCATION_FREED_IN] = ROWS_AS_FILTERED,
     };
     return column < ALLOCATION_COLUMNS ? fields[column] : ROWS_AS_FILTERED;
 }
@@ -68,21 +71,14 @@ static void put_none(struct table_cell *cell, const char *text)
     cell->style = theme_style(THEME_FAINT);
 }
 
-static void put_freed_by(struct table_cell *cell, const struct session *session,
+static void put_freed_in(struct table_cell *cell, const struct session *session,
                          const struct allocation_row *row)
 {
-    if (row->block.free_ns == SESSION_LIVE) {
-        put_none(cell, "not freed");
-        return;
-    }
-    const char *thread = session_thread_label(session, row->block.free_thread);
     if (row->freed_in != 0)
-        snprintf(cell->text, sizeof(cell->text), "%.60s: %.180s", thread,
-                 session_function_name(session, row->freed_in));
-    else if (session_stack_by_collector(session, row->block.free_stack))
-        snprintf(cell->text, sizeof(cell->text), "%.60s: (collector)", thread);
+        list_function_cell(session, row->freed_in, cell);
     else
-        put_name(cell, thread);
+        put_none(cell,
+                 session_stack_by_collector(session, row->block.free_stack) ? "(collector)" : "-");
 }
 
 static void put_lifetime(struct table_cell *cell, const struct session *session,
@@ -124,8 +120,7 @@ void allocation_cell(void *context, size_t row, size_t column, struct table_cell
         if (block->type != 0)
             put_name(cell, session_type_name(session, block->type));
         else
-            put_none(cell, "unknown");
-        cell->file = block->type == 0 ? LIST_UNKNOWN_TYPE : NULL;
+            put_none(cell, SESSION_UNKNOWN_TYPE);
         break;
     case ALLOCATION_FUNCTION:
         if (block->function != 0)
@@ -150,8 +145,14 @@ void allocation_cell(void *context, size_t row, size_t column, struct table_cell
     case ALLOCATION_LIFETIME:
         put_lifetime(cell, session, block);
         break;
+    case ALLOCATION_FREE_THREAD:
+        if (block->free_ns == SESSION_LIVE)
+            put_none(cell, "not freed");
+        else
+            put_name(cell, session_thread_label(session, block->free_thread));
+        break;
     default:
-        put_freed_by(cell, session, shown);
+        put_freed_in(cell, session, shown);
         break;
     }
 }

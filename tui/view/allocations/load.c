@@ -44,10 +44,11 @@ static bool read_rows(struct session *session, const uint64_t *ids, struct alloc
             break;
         row->user = function_of_frame(session, row->block.stack,
                                       session_stack_user(session, row->block.stack));
-        if (row->block.free_ns != SESSION_LIVE && row->block.free_stack != 0)
+        const uint32_t freed = row->block.free_ns != SESSION_LIVE ? row->block.free_stack : 0;
+        row->freed_in = function_of_frame(session, freed, session_stack_user(session, freed));
+        if (row->freed_in == 0)
             row->freed_in =
-                function_of_frame(session, row->block.free_stack,
-                                  session_stack_call_site(session, row->block.free_stack));
+                function_of_frame(session, freed, session_stack_call_site(session, freed));
     }
     free(order);
     return good;

@@ -120,7 +120,7 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ce
     const struct breakdown_row *shown = &breakdown->data->rows[row];
     const uint64_t value = value_of(shown, column);
     if (column == COLUMN_NAME) {
-        cell->name = shown->name ? shown->name : "(unknown)";
+        cell->name = shown->name ? shown->name : SESSION_UNKNOWN_TYPE;
         cell->styled = !shown->name;
         cell->style = theme_style(THEME_FAINT);
         return;

@@ -13,7 +13,7 @@ static const struct {
 } fields[] = {
     {"function", "no call site"},
     {"user", "no own code"},
-    {"type", "unknown type"},
+    {"type", SESSION_UNKNOWN_TYPE},
     {"module", "no module"},
     {"thread", NULL},
     {"owner", "unknown owner"},

@@ -13,9 +13,6 @@
 enum table_answer list_update(struct exploration *exploration, struct table *table,
                               const struct table_source *source, const struct view_input *input,
                               const struct table_place *place);
-/* How files call a type that is not known, as v_allocation does. Screens have other words, as room
- * and place want it. */
-#define LIST_UNKNOWN_TYPE "(unknown)"
 /* Returns the name of a function, with what tells it from another one of this name. */
 struct alike_name list_function_name(const struct session *session, uint32_t function);
 /* Writes this to a cell. */

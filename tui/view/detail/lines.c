@@ -85,7 +85,7 @@ static void write_type(struct writing *writing, const struct detail_facts *facts
         add_text(writing, "confidence", "%s", facts->facts.confidence);
         return;
     }
-    add_text(writing, "type", "unknown")->role = THEME_FAINT;
+    add_text(writing, "type", SESSION_UNKNOWN_TYPE)->role = THEME_FAINT;
     for (size_t i = 0; i < facts->facts.candidates; i++)
         add_text(writing, i == 0 ? "could be" : "", "%s", facts->facts.candidate[i])->role =
             THEME_FAINT;

@@ -269,8 +269,6 @@ static void cell(void *context, size_t number, size_t column, struct table_cell 
     switch (column) {
     case COLUMN_NAME:
         cell->name = row->name;
-        if (strcmp(row->name, growth_name(NULL, SESSION_GROWTH_TYPE, 0)) == 0)
-            cell->file = LIST_UNKNOWN_TYPE;
         return;
     case COLUMN_NET:
         snprintf(cell->text, sizeof(cell->text), "%s", growth_text(text, net));

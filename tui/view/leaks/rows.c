@@ -124,11 +124,8 @@ char *leaks_when_text(char *out, const struct session_leak *leak)
 char *leaks_type_text(char *out, size_t size, const struct leaks *leaks,
                       const struct session_leak *leak)
 {
-    if (leak->type == 0)
-        snprintf(out, size, "unknown");
-    else
-        snprintf(out, size, "%s%s", session_type_name(leaks->session, leak->type),
-                 leak->exact ? "" : "?");
+    snprintf(out, size, "%s%s", session_type_name(leaks->session, leak->type),
+             leak->type == 0 || leak->exact ? "" : "?");
     return out;
 }
 
@@ -175,7 +172,6 @@ static void group_text(const struct leaks *leaks, size_t group, enum column colu
             cell->name = session_type_name(leaks->session, leak->type);
         else
             leaks_type_text(cell->text, sizeof(cell->text), leaks, leak);
-        cell->file = leak->type == 0 ? LIST_UNKNOWN_TYPE : NULL;
         break;
     case COLUMN_WHAT:
         snprintf(cell->text, sizeof(cell->text), "%s", leaks_kind_name(leaks, leak->kind));

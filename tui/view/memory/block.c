@@ -111,8 +111,7 @@ bool memory_copy(void *view, struct exploration *exploration, FILE *out)
         return false;
     fprintf(out, "allocation %" PRIu64 ": %" PRIu64 " bytes at %" PRIx64 ", %s, allocated at %s\n",
             allocation->id, allocation->size, allocation->address,
-            allocation->type ? session_type_name(exploration->session, allocation->type)
-                             : "unknown type",
+            session_type_name(exploration->session, allocation->type),
             format_filter_time(time, allocation->alloc_ns));
     if (allocation->free_ns != SESSION_LIVE)
         fprintf(out, "freed at %s\n", format_filter_time(time, allocation->free_ns));

@@ -105,7 +105,7 @@ static struct finding_columns finding_columns(const struct area *area)
 static struct alike_name finding_type(void *context, size_t number)
 {
     const struct ranked_finding *finding = &((const struct overview *)context)->ranked[number];
-    return (struct alike_name){.name = finding->type[0] ? finding->type : "unknown type"};
+    return (struct alike_name){.name = finding->type[0] ? finding->type : SESSION_UNKNOWN_TYPE};
 }
 
 static struct alike_name finding_user(void *context, size_t number)

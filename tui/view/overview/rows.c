@@ -50,8 +50,8 @@ static void ranked_cell(const struct ranked_finding *finding, size_t column,
     else if (column == COLUMN_BLOCKS)
         put_number(cell, finding->count, false);
     else if (column == COLUMN_WHAT)
-        cell->name =
-            finding->type[0] || finding->kind == RANKED_HOLES ? finding->type : LIST_UNKNOWN_TYPE;
+        cell->name = finding->type[0] || finding->kind == RANKED_HOLES ? finding->type
+                                                                       : SESSION_UNKNOWN_TYPE;
     else if (column == COLUMN_FUNCTION)
         cell->name = finding->user;
 }
@@ -70,7 +70,7 @@ static void held_cell(const struct rows *rows, const struct overview_line *line,
     else if (column == COLUMN_AT_PEAK_BLOCKS)
         put_number(cell, row->after.count, false);
     else if (column == (type ? COLUMN_WHAT : COLUMN_FUNCTION))
-        cell->name = type && row->id == 0 ? LIST_UNKNOWN_TYPE : name;
+        cell->name = name;
 }
 
 static void cell(void *context, size_t row, size_t column, struct table_cell *out)

@@ -142,8 +142,6 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ce
     const struct session_growth *grown = row_at(rows, row);
     if (column == COLUMN_NAME) {
         cell->name = growth_name(rows->session, rows->by, grown->id);
-        if (rows->by == SESSION_GROWTH_TYPE && grown->id == 0)
-            cell->file = LIST_UNKNOWN_TYPE;
         return;
     }
     char text[FORMAT_SIZE];

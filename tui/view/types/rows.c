@@ -79,8 +79,7 @@ static const struct table_column columns[COLUMNS] = {
 
 const char *types_name(const struct types *types, uint32_t type)
 {
-    return type == SESSION_TYPE_UNKNOWN ? LIST_UNKNOWN_TYPE
-                                        : session_type_name(types->session, type);
+    return session_type_name(types->session, type);
 }
 
 char *types_confidence(char *out, const struct session_type_sums *row)

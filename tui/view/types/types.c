@@ -153,7 +153,7 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
         if (part && breakdown_step(&types->breakdown, part, out[count].step, sizeof(out->step)))
             snprintf(out[count++].label, sizeof(out->label), "this type, %s: %.80s",
                      types->pane == TYPE_OWNERS_PANE ? "owner" : "function",
-                     part->name ? part->name : "unknown");
+                     part->name ? part->name : SESSION_UNKNOWN_TYPE);
     }
     if (types_step(types, row->type, out[count].step, sizeof(out->step)))
         snprintf(out[count++].label, sizeof(out->label), "this type: %.100s",
