@@ -42,7 +42,7 @@ static void close_world(struct world *world)
     session_close(world->session);
 }
 
-/* Returns the live bytes by the name of a type, or "unknown type". */
+/* Returns the live bytes by the name of a type, or "(unknown)". */
 static uint64_t live_of(const struct world *world, const char *name, bool function)
 {
     sqlite3_stmt *statement;
@@ -52,7 +52,7 @@ static uint64_t live_of(const struct world *world, const char *name, bool functi
                    "coalesce(f.name, 'unknown function') = ?1 AND "
                    "a.alloc_ns <= ?2 AND (a.free_ns IS NULL OR a.free_ns > ?2)"
                  : "SELECT coalesce(sum(a.size), 0) FROM allocation a LEFT JOIN type t ON t.id = "
-                   "a.type_id WHERE coalesce(nullif(t.name, '?'), 'unknown type') = ?1 AND "
+                   "a.type_id WHERE coalesce(nullif(t.name, '?'), '(unknown)') = ?1 AND "
                    "a.alloc_ns <= ?2 AND (a.free_ns IS NULL OR a.free_ns > ?2)";
     assert_int_equal(sqlite3_prepare_v2(world->database, sql, -1, &statement, NULL), SQLITE_OK);
     sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
@@ -80,8 +80,8 @@ static uint64_t all_live(const struct world *world)
 
 static void check(const struct world *a, const struct world *b, enum session_growth_by by)
 {
-    const struct compare_side before = {a->session, a->selection, a->ns};
-    const struct compare_side after = {b->session, b->selection, b->ns};
+    const struct compare_side before = {a->session, a->selection, a->ns, NULL};
+    const struct compare_side after = {b->session, b->selection, b->ns, NULL};
     struct session_error error = {.message = ""};
     struct compare_row *rows;
     size_t count;
@@ -155,8 +155,8 @@ static int64_t bytes_of(const struct world *world, const struct compare_row *row
 /* Compares what each row counts with its numbers. */
 static void check_steps(struct world *world, uint64_t from, uint64_t to, enum session_growth_by by)
 {
-    const struct compare_side before = {world->session, world->selection, from};
-    const struct compare_side after = {world->session, world->selection, to};
+    const struct compare_side before = {world->session, world->selection, from, NULL};
+    const struct compare_side after = {world->session, world->selection, to, NULL};
     const struct counted_times times = {.before_ns = from, .after_ns = to};
     struct session_error error = {.message = ""};
     struct compare_row *rows;
