@@ -66,9 +66,8 @@ static void remove_parts(int signal_number)
 
 void output_prepare(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     int descriptor;
-    signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
         if (signal(signals[i], remove_parts) == SIG_IGN)
             signal(signals[i], SIG_IGN);

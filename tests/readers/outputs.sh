@@ -32,7 +32,7 @@ for format in $formats; do
     says 1 'no such file|No such file' mprof-export -f "$format" -o "$work/kept" "$work/none.db"
     [ "$(cat "$work/kept")" = before ] || { echo "$format: a failure replaced the file"; failed=1; }
 done
-# A pipe that nobody reads from the beginning on.
+# A pipe that nobody reads from the beginning on: SIGPIPE ends the export without a word.
 closed() {
     python3 -c 'import os, subprocess, sys
 reading, writing = os.pipe()
@@ -40,7 +40,7 @@ os.close(reading)
 sys.exit(subprocess.call(sys.argv[1:], stdout=writing) % 256)' "$@"
 }
 closed "$MPROF_BUILD/bin/mprof-export" -f heaptrack "$session" 2>"$work/said"
-[ $? -eq 1 ] && [ "$(wc -l <"$work/said")" -eq 1 ] || { echo "a closed pipe: $(cat "$work/said")"; failed=1; }
+[ $? -eq 243 ] && [ ! -s "$work/said" ] || { echo "a closed pipe: $(cat "$work/said")"; failed=1; }
 
 # A terminal gets no packed bytes. It shows text.
 on_terminal() { script -qec "'$MPROF_BUILD/bin/mprof-export' -f $1 '$session'" "$work/typed" >"$work/said" </dev/null; }

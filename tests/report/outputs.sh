@@ -28,11 +28,13 @@ done
 for format in text csv json markdown; do
     says 1 'cannot be written: No space' full functions --format $format "$session"
 done
-# More than a pipe holds, so that the writer meets its end.
+# More than a pipe holds, so that the writer meets its end. Who ignores the signal gets a message.
 mprof-report 1988 -verbose "$MPROF_BUILD/tests/readers/sessions/hostile.db" >long.txt
 [ "$(wc -c <long.txt)" -gt 70000 ] || fail "a long report has only $(wc -c <long.txt) bytes"
+pipe 1988 -verbose "$MPROF_BUILD/tests/readers/sessions/hostile.db" 2>said.txt && fail "the end of a pipe is not noticed"
+[ ! -s said.txt ] || fail "the end of a pipe: said $(cat said.txt)"
 says 1 '^mprof-report: standard output: cannot be written: Broken pipe' \
-    pipe 1988 -verbose "$MPROF_BUILD/tests/readers/sessions/hostile.db"
+    bash -c 'trap "" PIPE; mprof-report 1988 -verbose "$0" | true; exit "${PIPESTATUS[0]}"' "$MPROF_BUILD/tests/readers/sessions/hostile.db"
 
 echo before >kept.txt
 mkdir folder && ln -s kept.txt link
