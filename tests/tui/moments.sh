@@ -131,7 +131,7 @@ has "another colouring ends it" '^ coloured by '
 # The growth in a range, typed in nanoseconds.
 end=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'duration_ns'")
 a=$((end / 4)) b=$((end / 4 * 3))
-typed="(SELECT a.size, a.alloc_ns, a.free_ns, coalesce(t.name, 'unknown type') AS type
+typed="(SELECT a.size, a.alloc_ns, a.free_ns, coalesce(t.name, '(unknown)') AS type
     FROM allocation a LEFT JOIN type t ON t.id = a.type_id)"
 live() { echo "(alloc_ns <= $1 AND (free_ns IS NULL OR free_ns > $1))"; }
 screen undo_history.db 'key 2 v' "type ${a}ns ${b}ns" 'key Enter' dump \
