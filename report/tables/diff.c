@@ -9,6 +9,7 @@
 
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
+#include "session/same_modules.h"
 
 enum { KEYS_MOST = 3, SIDES = 2, SUMS = 3 }; /* sides: base, session */
 
@@ -24,6 +25,7 @@ struct diff_row {
 struct diff {
     struct diff_row *rows;
     size_t count, keys;
+    struct same_modules *same[SIDES]; /* what the modules of a side are called in the session */
 };
 
 static int compare_texts(const char *left, const char *right)
@@ -59,7 +61,7 @@ static int by_change(const void *left, const void *right)
 }
 
 /* Returns the functions of a stack from the outermost one inwards, as "main > parse". */
-static char *stack_text(struct session *session, uint32_t stack)
+static char *stack_text(struct session *session, const struct same_modules *same, uint32_t stack)
 {
     const size_t count = session_stack(session, stack, NULL, 0);
     const size_t site = session_stack_call_site(session, stack);
@@ -69,9 +71,12 @@ static char *stack_text(struct session *session, uint32_t stack)
     FILE *out = frames ? open_memstream(&text, &size) : NULL;
     if (out) {
         session_stack(session, stack, frames, count);
-        for (size_t i = count; i-- > site;)
-            fprintf(out, "%s%s", session_function_name(session, frames[i].function),
-                    i > site ? " > " : "");
+        for (size_t i = count; i-- > site;) {
+            char *name = same_modules_name(same, SAME_NAME_FUNCTION,
+                                           session_function_name(session, frames[i].function));
+            fprintf(out, "%s%s", name ? name : "?", i > site ? " > " : "");
+            free(name);
+        }
         if (fclose(out) != 0) {
             free(text);
             text = NULL;
@@ -81,9 +86,26 @@ static char *stack_text(struct session *session, uint32_t stack)
     return text;
 }
 
+/* Copies the text of a key, as the later session would call it. */
+static char *copy_text(const struct same_modules *same, const struct session_group_set *set,
+                       size_t key, const char *text)
+{
+    const struct session_key_column *columns;
+    session_groups_keys(set, &columns);
+    const char *field = columns[key].name;
+    if (strcmp(field, "module") == 0)
+        return same_modules_name(same, SAME_NAME_MODULE, text);
+    if (strcmp(field, "function") == 0 || strcmp(field, "user") == 0)
+        return same_modules_name(same, SAME_NAME_FUNCTION, text);
+    if (strcmp(field, "thread") == 0)
+        return same_modules_name(same, SAME_NAME_THREAD, text);
+    return strdup(text);
+}
+
 /* Copies a key as a text. Returns false if memory is exhausted. */
-static bool copy_key(struct session *session, const struct session_group_set *set, size_t row,
-                     size_t key, bool stack, char **copy)
+static bool copy_key(struct session *session, const struct same_modules *same,
+                     const struct session_group_set *set, size_t row, size_t key, bool stack,
+                     char **copy)
 {
     char number[32];
     const struct session_group_key found = session_group_key(set, row, key);
@@ -91,9 +113,9 @@ static bool copy_key(struct session *session, const struct session_group_set *se
     if (found.is_null)
         return true;
     if (stack)
-        *copy = stack_text(session, (uint32_t)found.id);
+        *copy = stack_text(session, same, (uint32_t)found.id);
     else if (found.text)
-        *copy = strdup(found.text);
+        *copy = copy_text(same, set, key, found.text);
     else {
         session_group_key_text(set, row, key, number, sizeof(number));
         *copy = strdup(number);
@@ -108,7 +130,7 @@ static bool add_row(struct diff *diff, struct session *session, struct session_g
     *added = (struct diff_row){.keys = {NULL}};
     diff->count++;
     for (size_t i = 0; i < diff->keys; i++)
-        if (!copy_key(session, set, row, i, stack, &added->keys[i]))
+        if (!copy_key(session, diff->same[side], set, row, i, stack, &added->keys[i]))
             return report_fail_memory(error, "the names");
     for (size_t i = 0; i < SUMS; i++) {
         double standard_error = 0;
@@ -124,6 +146,9 @@ static bool add_row(struct diff *diff, struct session *session, struct session_g
 static bool add_side(const struct report_request *request, struct session *session, int side,
                      struct diff *diff, struct session_error *error)
 {
+    diff->same[side] = same_modules_find(session, request->session, error);
+    if (!diff->same[side])
+        return false;
     struct graph_result *result =
         request_run(request, session, NULL, group_join_step(request->by), error);
     struct session_group_set *set = result ? graph_result_groups(result) : NULL;
@@ -204,6 +229,25 @@ static void add_facts(const struct diff *diff, struct document *document)
         }
 }
 
+/* Names the modules of the base that have another name now, if there are any. */
+static void add_modules(const struct diff *diff, struct document *document)
+{
+    static const struct document_column columns[] = {{"base_module", NULL, VALUE_TEXT, NULL},
+                                                     {"module", NULL, VALUE_TEXT, NULL},
+                                                     {"same_by", "same by", VALUE_TEXT, NULL}};
+    const struct same_module *list;
+    const size_t count = same_modules_list(diff->same[0], &list);
+    if (count == 0)
+        return;
+    document_table(document, "modules", "Compared under one name", columns, 3);
+    for (size_t i = 0; i < count; i++) {
+        document_text(document, list[i].from);
+        document_text(document, list[i].to);
+        document_text(document, list[i].by_build ? "build-id" : "name without version");
+    }
+    document_rows(document, count);
+}
+
 static void add_rows(const struct report_request *request, const struct diff *diff,
                      struct document *document)
 {
@@ -245,9 +289,12 @@ bool report_diff(const struct report_request *request, struct document *document
         join_rows(&diff);
         add_facts(&diff, document);
         add_rows(request, &diff, document);
+        add_modules(&diff, document);
     }
     for (size_t i = 0; i < diff.count; i++)
         clear_row(&diff.rows[i]);
     free(diff.rows);
+    for (int side = 0; side < SIDES; side++)
+        same_modules_free(diff.same[side]);
     return good;
 }

@@ -14,6 +14,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/same_modules.h"
 #include "session/scan/scan.h"
 
 enum { CANCEL_STEP = 4096, SLOTS_FIRST = 4096 };
@@ -89,28 +90,56 @@ static bool hash_stacks(const struct session *session, struct name_keys *keys)
     return true;
 }
 
-static bool name_keys_find(struct session *session, struct name_keys *keys,
+/* Hashes a name as the first session calls it. Returns false if memory is exhausted. */
+static bool hash_name(const struct same_modules *same, enum same_name what, const char *name,
+                      struct key *key)
+{
+    const struct same_module *list;
+    char *copy =
+        name && same_modules_list(same, &list) > 0 ? same_modules_name(same, what, name) : NULL;
+    const bool good = copy || !name || same_modules_list(same, &list) == 0;
+    *key = key_of_text(copy ? copy : name);
+    free(copy);
+    return good;
+}
+
+/* Id 0 is null, which equals no name. */
+static bool hash_names(const struct session *session, const struct same_modules *same,
+                       struct name_keys *keys)
+{
+    const struct names *names = &session->names;
+    bool good = true;
+    for (uint32_t id = 1; id < names->type.count; id++)
+        keys->type[id] = key_of_text(names->type.name[id]);
+    for (uint32_t id = 1; good && id < names->function_count; id++)
+        good = hash_name(same, SAME_NAME_FUNCTION, names->function[id].name, &keys->function[id]);
+    for (uint32_t id = 1; good && id < names->module.count; id++)
+        good = hash_name(same, SAME_NAME_MODULE, names->module.name[id], &keys->module[id]);
+    return good;
+}
+
+/* Finds the keys of a session, with the names that `first` has for its modules. */
+static bool name_keys_find(struct session *session, struct session *first, struct name_keys *keys,
                            struct session_error *error)
 {
     const struct names *names = &session->names;
     *keys = (struct name_keys){.stack = NULL};
     if (!stacks_frames(&session->stacks, error))
         return false;
+    struct same_modules *same = same_modules_find(session, first, error);
+    if (!same)
+        return false;
     keys->stack = calloc(session->stacks.count, sizeof(*keys->stack));
     keys->type = calloc(names->type.count, sizeof(*keys->type));
     keys->function = calloc(names->function_count, sizeof(*keys->function));
     keys->module = calloc(names->module.count, sizeof(*keys->module));
-    if (!keys->stack || !keys->type || !keys->function || !keys->module) {
+    const bool named = keys->stack && keys->type && keys->function && keys->module &&
+                       hash_names(session, same, keys);
+    same_modules_free(same);
+    if (!named) {
         name_keys_free(keys);
         return session_fail_memory(error, "the names of two sessions");
     }
-    /* Id 0 is null, which equals no name. */
-    for (uint32_t id = 1; id < names->type.count; id++)
-        keys->type[id] = key_of_text(names->type.name[id]);
-    for (uint32_t id = 1; id < names->function_count; id++)
-        keys->function[id] = key_of_text(names->function[id].name);
-    for (uint32_t id = 1; id < names->module.count; id++)
-        keys->module[id] = key_of_text(names->module.name[id]);
     if (hash_stacks(session, keys))
         return true;
     name_keys_free(keys);
@@ -197,6 +226,7 @@ static bool table_make_room(struct table *table, const struct session *session)
 /* ---- passes ---- */
 
 struct matching {
+    struct session *first;         /* whose names of modules count */
     const struct session *session; /* whose rows they are */
     struct table *table;
     const struct name_keys *keys;
@@ -251,7 +281,7 @@ static bool pass(const struct match_part *part, scan_visitor *visit, struct matc
                  struct session_error *error)
 {
     struct name_keys keys;
-    if (!name_keys_find(part->session, &keys, error))
+    if (!name_keys_find(part->session, matching->first, &keys, error))
         return false;
     matching->keys = &keys;
     matching->session = part->session;
@@ -293,7 +323,7 @@ bool match_rows(struct match_part *left, size_t left_count, const struct match_p
                 size_t right_count, struct session_error *error)
 {
     struct table table = {.parts = right_count, .to = UINT64_MAX};
-    struct matching matching = {.table = &table};
+    struct matching matching = {.table = &table, .first = left_count > 0 ? left[0].session : NULL};
     const size_t first = match_slots_most < SLOTS_FIRST ? match_slots_most : SLOTS_FIRST;
     bool good = left_count > 0 && right_count > 0;
     for (size_t i = 0; i < left_count; i++)

@@ -8,6 +8,7 @@
 #include "session/data/session_state.h"
 #include "session/run/match.h"
 #include "session/run/run_state.h"
+#include "session/same_modules.h"
 
 void run_sides_free(struct run_side *sides)
 {
@@ -171,6 +172,24 @@ static void take_common(struct row_set *left, struct row_set *right, struct row_
     }
 }
 
+/* Says which modules of the other sessions have another name here. Returns false with the error
+ * set. */
+static bool say_same_modules(struct run *run, const struct match_part *parts, size_t count)
+{
+    const struct same_module *list;
+    char text[256];
+    for (size_t i = 0; i < count; i++) {
+        struct same_modules *same = same_modules_find(parts[i].session, run->session, run->error);
+        if (!same)
+            return false;
+        const size_t modules = same_modules_list(same, &list);
+        for (size_t k = 0; k < modules; k++)
+            filter_warn(&run->warnings, 0, "%s", same_module_text(&list[k], text, sizeof(text)));
+        same_modules_free(same);
+    }
+    return true;
+}
+
 /* Makes the difference or the intersection of rows of several sessions: identical rows first, then
  * equal ones. */
 static bool match_sides(struct run *run, enum filter_set_kind kind, struct run_rows *left,
@@ -183,7 +202,7 @@ static bool match_sides(struct run *run, enum filter_set_kind kind, struct run_r
         return session_fail(run->error, 1, "more than %d sessions to compare", MATCH_SESSIONS_MAX);
     const size_t count = list_parts(run, left, parts);
     const size_t other_count = list_parts(run, right, others);
-    bool good = true;
+    bool good = say_same_modules(run, parts, count) && say_same_modules(run, others, other_count);
     for (size_t i = 0; good && i < count; i++) {
         struct row_set *same = set_of(run, right, parts[i].session);
         good = row_set_start(&common[i], parts[i].session->columns, false, run->error);

@@ -144,9 +144,13 @@ bool stored_graphs_run_text(struct session *session, const char *text, bool stor
         return false;
     const size_t count = graph_result_warnings(result, &warnings);
     size_t used = 0;
-    for (size_t i = 0; i < count && used < 1000; i++)
-        used += (size_t)snprintf(note + used, 1024 - used, "%scolumn %d: %s", i > 0 ? "; " : "",
-                                 warnings[i].column, warnings[i].message);
+    for (size_t i = 0; i < count && used < 1000; i++) {
+        used += (size_t)snprintf(note + used, 1024 - used, "%s", i > 0 ? "; " : "");
+        if (warnings[i].column > 0 && used < 1000)
+            used += (size_t)snprintf(note + used, 1024 - used, "column %d: ", warnings[i].column);
+        if (used < 1000)
+            used += (size_t)snprintf(note + used, 1024 - used, "%s", warnings[i].message);
+    }
     print_result(result, out);
     graph_result_free(result);
     return true;

@@ -8,31 +8,49 @@
 #include "schemas/text_hash.h"
 #include "tui/explore/growth.h"
 
-enum { FRAMES_MOST = 256, PATH_MOST = 4000 };
-
 /* ---- names ------------------------------------------------------------------------------ */
+
+/* Returns the name of a function as the later session has it. NULL: memory is exhausted. */
+static char *function_of(const struct compare_side *side, const char *name)
+{
+    return side->same ? same_modules_name(side->same, SAME_NAME_FUNCTION, name) : strdup(name);
+}
 
 /* Returns the functions of a stack as text, the call site's first, or NULL if memory is exhausted.
  */
-static char *path_of(struct session *session, uint32_t stack)
+static char *path_of(const struct compare_side *side, uint32_t stack)
 {
-    struct session_frame frames[FRAMES_MOST];
-    char text[PATH_MOST] = "";
-    size_t length = 0, count = session_stack(session, stack, frames, FRAMES_MOST);
-    const size_t site = session_stack_call_site(session, stack);
-    count = count < FRAMES_MOST ? count : FRAMES_MOST;
-    for (size_t i = site; i < count && length + 1 < sizeof(text); i++) {
-        const int wrote =
-            snprintf(text + length, sizeof(text) - length, "%s%s", length > 0 ? " ← " : "",
-                     session_function_name(session, frames[i].function));
-        length += wrote > 0 ? (size_t)wrote : 0;
+    const size_t count = session_stack(side->session, stack, NULL, 0);
+    const size_t site = session_stack_call_site(side->session, stack);
+    struct session_frame *frames = calloc(count + 1, sizeof(*frames));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = frames ? open_memstream(&text, &size) : NULL;
+    bool good = out != NULL;
+    if (good && count == 0)
+        fputs("no stack", out);
+    if (good)
+        session_stack(side->session, stack, frames, count);
+    for (size_t i = site; good && i < count; i++) {
+        char *name = function_of(side, session_function_name(side->session, frames[i].function));
+        good = name != NULL;
+        fprintf(out, "%s%s", i > site ? " ← " : "", good ? name : "");
+        free(name);
     }
-    return strdup(count > 0 ? text : "no stack");
+    free(frames);
+    good = (!out || fclose(out) == 0) && good;
+    if (good)
+        return text;
+    free(text);
+    return NULL;
 }
 
-static char *name_of(struct session *session, enum session_growth_by by, uint32_t id)
+static char *name_of(const struct compare_side *side, enum session_growth_by by, uint32_t id)
 {
-    return by == SESSION_GROWTH_STACK ? path_of(session, id) : strdup(growth_name(session, by, id));
+    if (by == SESSION_GROWTH_STACK)
+        return path_of(side, id);
+    const char *name = growth_name(side->session, by, id);
+    return by == SESSION_GROWTH_TYPE ? strdup(name) : function_of(side, name);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -48,7 +66,7 @@ static void sum(struct session_growth_sum *to, const struct session_growth_sum *
 static bool make_row(struct compare_row *row, const struct compare_side *side,
                      enum session_growth_by by, const struct session_growth *live, bool named)
 {
-    *row = (struct compare_row){.name = name_of(side->session, by, live->id)};
+    *row = (struct compare_row){.name = name_of(side, by, live->id)};
     if (!row->name)
         return false;
     row->key = text_hash(row->name);

@@ -8,6 +8,7 @@
 #define MPROF_TUI_VIEW_DIFF_COMPARE_H
 
 #include "session/growth.h"
+#include "session/same_modules.h"
 #include "session/session.h"
 
 struct compare_row {
@@ -24,6 +25,7 @@ struct compare_side {
     struct session *session;
     struct selection *selection;
     uint64_t ns;
+    const struct same_modules *same; /* what the later session calls its modules; NULL: the same */
 };
 
 /*

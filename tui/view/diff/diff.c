@@ -57,7 +57,8 @@ struct diff_data {
     } request;
     struct compare_row *rows;
     size_t count;
-    bool known; /* false: it failed */
+    char renamed[256]; /* a module that has another name in the other session; "": none */
+    bool known;        /* false: it failed */
 };
 
 struct diff {
@@ -110,20 +111,42 @@ static bool open_other(const struct session *session, const struct diff_data *da
     return false;
 }
 
+/* Writes which module of the other session is compared under another name, and how many more. */
+static void tell_renamed(const struct same_modules *same, char *out, size_t size)
+{
+    const struct same_module *list;
+    char text[200];
+    const size_t count = same_modules_list(same, &list);
+    if (count == 0)
+        return;
+    same_module_text(&list[0], text, sizeof(text));
+    if (count > 1)
+        snprintf(out, size, "%s, and %zu more", text, count - 1);
+    else
+        snprintf(out, size, "%s", text);
+}
+
 static bool run(struct session *session, struct selection *selection, void *argument,
                 struct session_error *error)
 {
     struct diff_data *data = argument;
-    const struct compare_side after = {session, selection, data->request.after_ns};
-    struct compare_side before = {session, selection, data->request.before_ns}, other = {.ns = 0};
+    const struct compare_side after = {.session = session, selection, data->request.after_ns};
+    struct compare_side before = {.session = session, selection, data->request.before_ns};
+    struct compare_side other = {.ns = 0};
+    struct same_modules *same = NULL;
     bool good = true;
     if (data->request.other) {
-        good = open_other(session, data, &other, error);
+        good = open_other(session, data, &other, error) &&
+               (same = same_modules_find(other.session, session, error));
         before = other;
+        before.same = same;
     }
+    if (same)
+        tell_renamed(same, data->renamed, sizeof(data->renamed));
     good = good && compare_sides(&before, &after, (enum session_growth_by)data->request.by,
                                  &data->rows, &data->count, error);
     data->known = good;
+    same_modules_free(same);
     selection_free(other.selection);
     session_close(other.session);
     return good;
@@ -498,10 +521,13 @@ static void render_sums(const struct diff *diff, const struct exploration *explo
     x += area_print(area, x, 1, theme_style(THEME_FAINT), " · %s of %s rows",
                     format_count(c, diff->shown), format_count(d, diff->data->count));
     if (diff->threshold > 0)
-        area_print(area, x, 1, theme_style(THEME_FAINT), ", changes of %s or more",
-                   format_size(a, thresholds[diff->threshold]));
+        x += area_print(area, x, 1, theme_style(THEME_FAINT), ", changes of %s or more",
+                        format_size(a, thresholds[diff->threshold]));
     else
-        area_text(area, x, 1, theme_style(THEME_FAINT), " changed");
+        x += area_text(area, x, 1, theme_style(THEME_FAINT), " changed");
+    if (diff->data->renamed[0])
+        area_field(area, x + 2, 1, area->width - x - 2, theme_style(THEME_FAINT),
+                   diff->data->renamed);
 }
 
 static void render(const void *view, const struct exploration *exploration, const struct area *area)

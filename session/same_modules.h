@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Modules of two sessions that are one program or library under two names, such as app-1.0 and
+ * app-1.1. A comparison of the sessions takes the names of one of them for both.
+ *
+ * Two modules are the same if they have one build-id, if they have one name, or if their names
+ * differ in their versions alone and no other module of either session has such a name.
+ */
+#ifndef MPROF_SESSION_SAME_MODULES_H
+#define MPROF_SESSION_SAME_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "session/session.h"
+
+struct same_modules;
+
+/* Finds what the modules of `from` are called in `to`. NULL with `error` set if a session cannot be
+ * read or memory is exhausted. The names live as long as both sessions. */
+struct same_modules *same_modules_find(struct session *from, struct session *to,
+                                       struct session_error *error);
+void same_modules_free(struct same_modules *same);
+
+/* A module that has another name in `to`. */
+struct same_module {
+    const char *from, *to;
+    bool by_build; /* by its build-id; otherwise by its name without the version */
+};
+/* Stores them, which belong to `same`. Returns their number. */
+size_t same_modules_list(const struct same_modules *same, const struct same_module **list);
+/* Writes "app-1.0 is compared as app-1.1, by its name without the version". Returns `out`. */
+const char *same_module_text(const struct same_module *module, char *out, size_t size);
+
+enum same_name {
+    SAME_NAME_MODULE,
+    SAME_NAME_FUNCTION, /* one of the same build without a symbol: "app-1.0+0x1139" */
+    SAME_NAME_THREAD,   /* a program's first thread has its name, up to 15 bytes */
+};
+/* Returns a copy of a name of `from` as `to` calls it, malloc()ed: mostly the same. NULL: memory is
+ * exhausted. */
+char *same_modules_name(const struct same_modules *same, enum same_name what, const char *name);
+
+#endif
