@@ -76,9 +76,6 @@ inner=$(sources '*.c' '*.h' | grep -vE '^(capture/os/seccomp|tests)/' |
     xargs grep -HnE '#include "capture/os/seccomp/|\b(BPF_[A-Z]+|sock_filter|seccomp_evaluate)\b' | grep -v '/seccomp\.h"$')
 [ -z "$inner" ] || complain "other folders know only seccomp.h of capture/os/seccomp" "$inner"
 
-long=$(sources '*.c' '*.h' | xargs wc -l | awk '$2 != "total" && $1 > 600')
-[ -z "$long" ] || complain "no file is longer than 600 lines" "$long"
-
 exits=$(grep -nE '(^|[^_a-z])exit\(' -r ingest session tui report --include='*.c' | grep -vE '/(main|mprof[-_][a-z]+)\.c:')
 [ -z "$exits" ] || complain "no exit() below main" "$exits"
 
