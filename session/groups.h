@@ -143,6 +143,9 @@ struct session_key_column {
 /* Stores the key columns, at least one. Returns their number. They belong to the set. */
 size_t session_groups_keys(const struct session_group_set *set,
                            const struct session_key_column **columns);
+/* Returns what files call the column with the ids of a KEY_ID column, beside that with its names:
+ * "thread_id". Several of one name can then be told apart. NULL: it has no ids. */
+const char *session_group_id_name(const struct session_key_column *column);
 
 struct session_group_key {
     bool is_null;

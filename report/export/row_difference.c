@@ -8,6 +8,7 @@
 #include "report/filter_text.h"
 #include "report/output.h"
 #include "schemas/array.h"
+#include "session/same_modules.h"
 
 /* ---- groups ---- */
 
@@ -27,23 +28,45 @@ struct difference_row {
 struct difference {
     struct difference_row *rows;
     size_t count, capacity;
-    struct text_ids *known; /* keys; numbers are places in `rows` */
+    struct text_ids *known;    /* keys; numbers are places in `rows` */
+    struct same_modules *same; /* of the base's names, while its rows are added; else NULL */
 };
 
+/* Returns a key as text, as the session and not the base calls it. The caller frees it. */
+static char *key_text(const struct difference *all, const struct session_group_set *set, size_t row,
+                      size_t key)
+{
+    const struct session_key_column *columns;
+    const size_t length = session_group_key_text(set, row, key, (char[1]){0}, 1);
+    char *own = malloc(length + 1);
+    session_groups_keys(set, &columns);
+    if (own)
+        session_group_key_text(set, row, key, own, length + 1);
+    char *named = own && all->same ? same_modules_name(all->same, columns[key].name, own) : NULL;
+    if (!own || !all->same)
+        return own;
+    free(own);
+    return named;
+}
+
 /* Returns all keys of a row as one text, which the caller frees. */
-static char *row_key(const struct session_group_set *set, size_t row, size_t key_count)
+static char *row_key(const struct difference *all, const struct session_group_set *set, size_t row,
+                     size_t key_count)
 {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return NULL;
-    for (size_t key = 0; key < key_count; key++) {
-        char shown[4096];
-        session_group_key_text(set, row, key, shown, sizeof(shown));
-        fprintf(out, "%d%s\x1f", session_group_key(set, row, key).is_null, shown);
+    bool good = out != NULL;
+    for (size_t key = 0; good && key < key_count; key++) {
+        char *shown = key_text(all, set, row, key);
+        good = shown != NULL;
+        fprintf(out, "%d%s\x1f", session_group_key(set, row, key).is_null, good ? shown : "");
+        free(shown);
     }
-    return fclose(out) == 0 ? text : NULL;
+    if (out && fclose(out) == 0 && good)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* Adds a row, which takes over the key. Returns false if memory is exhausted. */
@@ -58,7 +81,7 @@ static bool append_row(struct difference *all, char *key, struct session_group_s
 static bool add_row(struct difference *all, const struct export *export,
                     struct session_group_set *set, size_t row, size_t key_count, int64_t sign)
 {
-    char *key = row_key(set, row, key_count);
+    char *key = row_key(all, set, row, key_count);
     uint32_t id;
     bool is_new = false;
     const bool good = key && text_ids_find(all->known, key, &id, &is_new) &&
@@ -109,10 +132,13 @@ static bool subtract(const struct export *export, struct session_group_set *own,
                 report_fail_memory(export->error, "the difference");
     for (size_t row = 0; good && row < session_groups_count(own); row++)
         good = add_row(&all, export, own, row, key_count, 1);
+    all.same = same_modules_find(export->base.session, export->own.session, export->error);
+    good = good && all.same;
     for (size_t row = 0; good && row < session_groups_count(base); row++)
         good = add_row(&all, export, base, row, key_count, -1);
     good = good && put_groups(export, &all, key_count, keys, ndjson);
     text_ids_free(all.known);
+    same_modules_free(all.same);
     for (size_t i = 0; i < all.count; i++)
         free(all.rows[i].key);
     free(all.rows);

@@ -9,7 +9,7 @@
 #include "report/output.h"
 #include "session/events.h"
 
-enum { COLUMNS_MOST = ROWS_KEYS_MOST + MEASURE_TOTAL + 1 };
+enum { COLUMNS_MOST = 2 * ROWS_KEYS_MOST + MEASURE_TOTAL + 1 };
 
 /* ---- allocations ---- */
 
@@ -182,17 +182,27 @@ static bool put_groups(const struct export *export, struct session_group_set *se
     struct row_writer rows;
     if (key_count > ROWS_KEYS_MOST)
         return report_fail(export->error, "the groups have too many keys");
-    for (size_t i = 0; i < key_count; i++)
-        names[i] = keys[i].name;
+    size_t columns = 0;
+    for (size_t i = 0; i < key_count; i++) {
+        names[columns++] = keys[i].name;
+        if (session_group_id_name(&keys[i]))
+            names[columns++] = session_group_id_name(&keys[i]);
+    }
     for (int i = 0; i < MEASURE_TOTAL; i++)
-        names[key_count + (size_t)i] = session_group_measure_name((enum session_group_measure)i);
-    names[key_count + MEASURE_TOTAL] = "estimated";
+        names[columns++] = session_group_measure_name((enum session_group_measure)i);
+    names[columns++] = "estimated";
     if (!session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, export->error))
         return false;
-    rows_begin(&rows, export->out, ndjson, names, key_count + MEASURE_TOTAL + 1);
+    rows_begin(&rows, export->out, ndjson, names, columns);
     for (size_t row = 0; row < session_groups_count(set); row++) {
-        for (size_t key = 0; key < key_count; key++)
+        for (size_t key = 0; key < key_count; key++) {
+            const struct session_group_key value = session_group_key(set, row, key);
             rows_put_key(&rows, set, row, key, keys[key].type);
+            if (session_group_id_name(&keys[key]) && value.is_null)
+                rows_null(&rows);
+            else if (session_group_id_name(&keys[key]))
+                rows_number(&rows, value.id);
+        }
         for (int i = 0; i < MEASURE_TOTAL; i++) {
             uint64_t value;
             if (!session_group_value(set, row, (enum session_group_measure)i, &value,

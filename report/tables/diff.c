@@ -72,7 +72,7 @@ static char *stack_text(struct session *session, const struct same_modules *same
     if (out) {
         session_stack(session, stack, frames, count);
         for (size_t i = count; i-- > site;) {
-            char *name = same_modules_name(same, SAME_NAME_FUNCTION,
+            char *name = same_modules_name(same, "function",
                                            session_function_name(session, frames[i].function));
             fprintf(out, "%s%s", name ? name : "?", i > site ? " > " : "");
             free(name);
@@ -86,22 +86,6 @@ static char *stack_text(struct session *session, const struct same_modules *same
     return text;
 }
 
-/* Copies the text of a key, as the later session would call it. */
-static char *copy_text(const struct same_modules *same, const struct session_group_set *set,
-                       size_t key, const char *text)
-{
-    const struct session_key_column *columns;
-    session_groups_keys(set, &columns);
-    const char *field = columns[key].name;
-    if (strcmp(field, "module") == 0)
-        return same_modules_name(same, SAME_NAME_MODULE, text);
-    if (strcmp(field, "function") == 0 || strcmp(field, "user") == 0)
-        return same_modules_name(same, SAME_NAME_FUNCTION, text);
-    if (strcmp(field, "thread") == 0)
-        return same_modules_name(same, SAME_NAME_THREAD, text);
-    return strdup(text);
-}
-
 /* Copies a key as a text. Returns false if memory is exhausted. */
 static bool copy_key(struct session *session, const struct same_modules *same,
                      const struct session_group_set *set, size_t row, size_t key, bool stack,
@@ -109,13 +93,15 @@ static bool copy_key(struct session *session, const struct same_modules *same,
 {
     char number[32];
     const struct session_group_key found = session_group_key(set, row, key);
+    const struct session_key_column *columns;
+    session_groups_keys(set, &columns);
     *copy = NULL;
     if (found.is_null)
         return true;
     if (stack)
         *copy = stack_text(session, same, (uint32_t)found.id);
     else if (found.text)
-        *copy = copy_text(same, set, key, found.text);
+        *copy = same_modules_name(same, columns[key].name, found.text);
     else {
         session_group_key_text(set, row, key, number, sizeof(number));
         *copy = strdup(number);

@@ -3,6 +3,7 @@
 #include "session/same_modules.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,33 +149,30 @@ const char *same_module_text(const struct same_module *module, char *out, size_t
 }
 
 /* Returns the length of the part of `name` that is the module's name, 0: it has none. */
-static size_t part_of(const struct same_module *module, enum same_name what, const char *name)
+static size_t part_of(const struct same_module *module, const char *field, const char *name)
 {
-    const size_t length = strlen(module->from),
-                 cut = length < THREAD_NAME_MOST ? length : THREAD_NAME_MOST;
-    switch (what) {
-    case SAME_NAME_MODULE:
+    const size_t length = strlen(module->from);
+    const size_t kept = length < THREAD_NAME_MOST ? length : THREAD_NAME_MOST;
+    if (strcmp(field, "module") == 0 || strcmp(field, "process") == 0)
         return strcmp(name, module->from) == 0 ? length : 0;
-    case SAME_NAME_THREAD:
-        return strlen(name) == cut && strncmp(name, module->from, cut) == 0 ? cut : 0;
-    default: /* another build has other code at this place */
-        return module->by_build && strncmp(name, module->from, length) == 0 &&
-                       strncmp(name + length, "+0x", 3) == 0
-                   ? length
-                   : 0;
-    }
+    if (strcmp(field, "thread") == 0 || strcmp(field, "free_thread") == 0)
+        return strlen(name) == kept && strncmp(name, module->from, kept) == 0 ? kept : 0;
+    /* Another build has other code at this place. */
+    return module->by_build && strncmp(name, module->from, length) == 0 &&
+                   strncmp(name + length, "+0x", 3) == 0
+               ? length
+               : 0;
 }
 
-char *same_modules_name(const struct same_modules *same, enum same_name what, const char *name)
+char *same_modules_name(const struct same_modules *same, const char *field, const char *name)
 {
     for (size_t i = 0; i < same->count; i++) {
         const struct same_module *module = &same->list[i];
-        const size_t part = part_of(module, what, name);
+        const size_t part = part_of(module, field, name);
+        const int most = strstr(field, "thread") ? THREAD_NAME_MOST : INT_MAX;
         char *text = NULL;
-        if (part == 0)
-            continue;
-        const int to = what == SAME_NAME_THREAD ? THREAD_NAME_MOST : 4096;
-        return asprintf(&text, "%.*s%s", to, module->to, name + part) < 0 ? NULL : text;
+        if (part > 0)
+            return asprintf(&text, "%.*s%s", most, module->to, name + part) < 0 ? NULL : text;
     }
     return strdup(name);
 }

@@ -98,6 +98,19 @@ struct session_group_key session_group_key(const struct session_group_set *set, 
     return group_key(set, set->order[row], key);
 }
 
+const char *session_group_id_name(const struct session_key_column *column)
+{
+    static const char *const names[][2] = {
+        {"stack", "stack_id"},     {"free_stack", "free_stack_id"},
+        {"thread", "thread_id"},   {"free_thread", "free_thread_id"},
+        {"process", "process_id"}, {"arena", "arena_id"},
+    };
+    for (size_t i = 0; column->type == KEY_ID && i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(column->name, names[i][0]) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 size_t session_group_key_text(const struct session_group_set *set, size_t row, size_t key,
                               char *out, size_t size)
 {

@@ -91,12 +91,12 @@ static bool hash_stacks(const struct session *session, struct name_keys *keys)
 }
 
 /* Hashes a name as the first session calls it. Returns false if memory is exhausted. */
-static bool hash_name(const struct same_modules *same, enum same_name what, const char *name,
+static bool hash_name(const struct same_modules *same, const char *field, const char *name,
                       struct key *key)
 {
     const struct same_module *list;
     char *copy =
-        name && same_modules_list(same, &list) > 0 ? same_modules_name(same, what, name) : NULL;
+        name && same_modules_list(same, &list) > 0 ? same_modules_name(same, field, name) : NULL;
     const bool good = copy || !name || same_modules_list(same, &list) == 0;
     *key = key_of_text(copy ? copy : name);
     free(copy);
@@ -112,9 +112,9 @@ static bool hash_names(const struct session *session, const struct same_modules 
     for (uint32_t id = 1; id < names->type.count; id++)
         keys->type[id] = key_of_text(names->type.name[id]);
     for (uint32_t id = 1; good && id < names->function_count; id++)
-        good = hash_name(same, SAME_NAME_FUNCTION, names->function[id].name, &keys->function[id]);
+        good = hash_name(same, "function", names->function[id].name, &keys->function[id]);
     for (uint32_t id = 1; good && id < names->module.count; id++)
-        good = hash_name(same, SAME_NAME_MODULE, names->module.name[id], &keys->module[id]);
+        good = hash_name(same, "module", names->module.name[id], &keys->module[id]);
     return good;
 }
 

@@ -189,8 +189,14 @@ static bool put_group(struct run *run, struct session_group_set *set, size_t row
                       const struct session_key_column *keys, size_t key_count,
                       struct table_file *file)
 {
-    for (size_t key = 0; key < key_count; key++)
+    for (size_t key = 0; key < key_count; key++) {
+        const struct session_group_key value = session_group_key(set, row, key);
         put_key(file, set, row, key, keys[key].type);
+        if (session_group_id_name(&keys[key]) && value.is_null)
+            table_file_null(file);
+        else if (session_group_id_name(&keys[key]))
+            table_file_number(file, value.id);
+    }
     for (int i = 0; i < MEASURE_TOTAL; i++) {
         uint64_t value;
         if (!session_group_value(set, row, (enum session_group_measure)i, &value, run->error))
@@ -205,15 +211,18 @@ static bool write_groups(struct run *run, const struct filter_step *step,
                          struct session_group_set *set)
 {
     const struct session_key_column *keys;
-    const char *names[FILTER_KEYS_MAX + MEASURE_TOTAL + 1];
+    const char *names[2 * FILTER_KEYS_MAX + MEASURE_TOTAL + 1];
     const size_t key_count = session_groups_keys(set, &keys);
-    for (size_t i = 0; i < key_count && i < FILTER_KEYS_MAX; i++)
-        names[i] = keys[i].name;
+    size_t named = 0;
+    for (size_t i = 0; i < key_count && i < FILTER_KEYS_MAX; i++) {
+        names[named++] = keys[i].name;
+        if (session_group_id_name(&keys[i]))
+            names[named++] = session_group_id_name(&keys[i]);
+    }
     for (int i = 0; i < MEASURE_TOTAL; i++)
-        names[key_count + (size_t)i] = session_group_measure_name((enum session_group_measure)i);
-    names[key_count + MEASURE_TOTAL] = "estimated";
-    struct table_file *file =
-        table_file_open(step->file, names, key_count + MEASURE_TOTAL + 1, run->error);
+        names[named++] = session_group_measure_name((enum session_group_measure)i);
+    names[named++] = "estimated";
+    struct table_file *file = table_file_open(step->file, names, named, run->error);
     bool good = file && session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, run->error);
     for (size_t row = 0; good && row < session_groups_count(set); row++)
         good = put_group(run, set, row, keys, key_count, file);

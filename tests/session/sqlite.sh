@@ -108,6 +108,18 @@ done
 same 'v_moment' "SELECT mark FROM v_moment WHERE mark IN ('start', 'peak', 'end') ORDER BY ns, mark = 'end'" \
     "VALUES ('start'), ('peak'), ('end')"
 
+# Files tell threads and stacks of one name apart by their ids.
+for field in thread stack; do
+    "$bin/mprof-tui" --run-graph "all | join $field | write \"by_$field.csv\"" s.db >/dev/null || complain "no file by $field"
+    "$bin/mprof-export" -f csv -o "exported_$field.csv" --filter "all | join $field" s.db || complain "no export by $field"
+    ids=$(python3 -c "import csv, sys
+written, exported = (list(csv.DictReader(open(path))) for path in sys.argv[1:])
+assert [row['${field}_id'] for row in written] == [row['${field}_id'] for row in exported]
+print(*sorted(int(row['${field}_id']) for row in written))" "by_$field.csv" "exported_$field.csv")
+    wanted=$(sqlite3 s.db "SELECT DISTINCT ${field}_id FROM allocation WHERE arena_id = 0 ORDER BY 1" | paste -sd ' ')
+    [ "$ids" = "$wanted" ] || complain "ids of each $field: $ids, not $wanted"
+done
+
 says() { # WHAT PATTERN QUERY...
     local what=$1 pattern=$2 answer
     shift 2

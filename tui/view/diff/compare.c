@@ -13,7 +13,7 @@
 /* Returns the name of a function as the later session has it. NULL: memory is exhausted. */
 static char *function_of(const struct compare_side *side, const char *name)
 {
-    return side->same ? same_modules_name(side->same, SAME_NAME_FUNCTION, name) : strdup(name);
+    return side->same ? same_modules_name(side->same, "function", name) : strdup(name);
 }
 
 /* Returns the functions of a stack as text, the call site's first, or NULL if memory is exhausted.
