@@ -66,7 +66,7 @@ const struct command_line export_command_line = {
              "  pprof       go tool pprof and web services: gzip, with types, threads and sizes\n"
              "  pprof-text  google-pprof, jeprof: gperftools' text format\n"
              "  collapsed   flamegraph.pl, speedscope: one line a stack\n"
-             "  speedscope  speedscope: bytes, allocations, live and at the peak\n"
+             "  speedscope  speedscope: bytes, allocations, live, at program's peak\n"
              "  callgrind   callgrind_annotate, kcachegrind: costs of lines and calls\n"
              "  massif      ms_print, massif-visualizer: live bytes over time, with trees\n"
              "  dhat        Valgrind's dh_view.html: lifetimes, and the peak of each stack\n"

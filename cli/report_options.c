@@ -59,7 +59,7 @@ const struct command_line report_command_line = {
     .about = "Prints a report about a session that mprof-ingest made.\n\n"
              "  summary               the program, its sums, and who holds most (default)\n"
              "  peak                  who held the memory at the program's peak\n"
-             "  leaks                 blocks that were never freed\n"
+             "  leaks                 blocks that were never freed, and that nothing keeps\n"
              "  functions             what each function allocated, itself and below it\n"
              "  types, lines, sizes   the same by type, source line or size\n"
              "  short-lived           blocks that lived under 1 ms\n"

@@ -3,9 +3,9 @@
  * Blocks that were never freed, grouped by their common path: the functions of the stack from the
  * call site outwards. A function that a recursion enters again counts once, at its innermost place,
  * so all depths of a recursion are one group. Blocks of one path but of two types are two groups;
- * types are equal if their names are. Blocks that the program allocated at its start are a group
+ * types are equal if their names are. Leaks that the program allocated at its start are a group
  * apart: those whose whole stack and type no later block has. The graph `leaks_by_user` takes the
- * same blocks for leaks.
+ * other leaks.
  *
  * The session is open while these functions run, and one thread at a time uses it (session.h).
  */
@@ -16,15 +16,18 @@
 
 struct suppressions; /* schemas/code/suppressions.h */
 
-/* Why a group of blocks is alive at the end. Only LEAKED are leaks. */
+/* Why a group of blocks is alive at the end. The kinds up to SESSION_LEAKS_LAST are leaks: they are
+ * the set `leaked` of the filter language. */
 enum session_leak_kind {
     /* While the program is still being recorded, or if the recording stopped before the program,
      * all groups are of this kind, except for those of the runtime and the suppressed ones: nothing
      * is known of leaks then. */
-    SESSION_LEAKED,
+    SESSION_LEAK_LATER,
     SESSION_LEAK_START_UP, /* the last of their stack and type came in the first tenth of the run */
-    SESSION_LEAK_RUNTIME,  /* the language's runtime keeps them on purpose, or its collector */
-    SESSION_LEAK_SUPPRESSED, /* a suppression names them */
+    SESSION_LEAK_SUPPRESSED_HERE, /* a suppression of the caller names them */
+    SESSION_LEAKS_LAST = SESSION_LEAK_SUPPRESSED_HERE,
+    SESSION_LEAK_RUNTIME,    /* the language's runtime keeps them on purpose, or its collector */
+    SESSION_LEAK_SUPPRESSED, /* a suppression of the session names them */
     SESSION_LEAK_KINDS,
 };
 
@@ -32,7 +35,8 @@ enum session_leak_kind {
 
 struct session_leak {
     enum session_leak_kind kind;
-    /* RUNTIME: its kind, as "stdio", or "garbage collector"; SUPPRESSED: the pattern. */
+    /* RUNTIME: its kind, as "stdio", or "garbage collector"; SUPPRESSED and SUPPRESSED_HERE: the
+     * pattern. */
     const char *why;
     uint32_t type;  /* the smallest id of that name, 0: unknown */
     bool exact;     /* the type of all blocks is exact, otherwise that of some is inferred */
@@ -50,22 +54,24 @@ struct session_leak_stack {
     uint64_t blocks, bytes;
 };
 
+struct session_leak_sums {
+    uint64_t groups, blocks, bytes;
+};
+
 struct session_leaks {
     struct session_leak *leaks; /* by kind, then the most bytes first */
     size_t count;
     struct session_leak_stack *stacks; /* of a group: the most bytes first */
     size_t stack_count;
     uint64_t from_ns, to_ns; /* the run that the tenths divide */
-    struct {
-        uint64_t groups, blocks, bytes;
-    } of_kind[SESSION_LEAK_KINDS];
-    char *texts; /* that `why` points to */
+    struct session_leak_sums of_kind[SESSION_LEAK_KINDS], leaked; /* leaked: of all leaks */
+    char *texts;                                                  /* that `why` points to */
 };
 
 /*
- * Groups the never freed blocks of the selection. `suppressions` names further stacks that are not
- * leaks, beside those of ingest; NULL: none. It must outlive the result. Returns false with `error`
- * set; otherwise the caller calls session_leaks_free().
+ * Groups the never freed blocks of the selection. `suppressions` names leaks that the caller knows
+ * of, beside the stacks that ingest has suppressed; NULL: none. It must outlive the result. Returns
+ * false with `error` set; otherwise the caller calls session_leaks_free().
  */
 bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,
                      struct session_leaks *leaks, struct session_error *error);

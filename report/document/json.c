@@ -121,7 +121,7 @@ bool document_write_json(const struct document *document, const struct document_
         return false;
     json_object(json);
     json_key(json, "schema");
-    json_number(json, 1);
+    json_number(json, 2);
     json_key(json, "report");
     json_text(json, document->report);
     json_key(json, "session");

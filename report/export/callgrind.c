@@ -226,7 +226,7 @@ static void put_head(const struct export *export, const uint64_t totals[COSTS])
             "# callgrind format\nversion: 1\ncreator: mprof-export\npid: %" PRId64
             "\ncmd: %s\npart: 1\npositions: line\n"
             "event: Bytes : Bytes allocated\nevent: Blocks : Allocations\n"
-            "event: Live : Bytes live at the %s\nevent: Peak : Bytes live at the peak\n"
+            "event: Live : Bytes live at the %s\nevent: Peak : Bytes live at the program's peak\n"
             "events: Bytes Blocks Live Peak\nsummary: %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
             "\n\n",
             session_meta_number(session, "pid"), export_clean(&export->own, command ? command : ""),

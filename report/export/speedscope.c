@@ -129,11 +129,12 @@ static bool put_file(struct writing *writing, const struct session_stack_sums *r
     json_number(json, 0);
     json_key(json, "profiles");
     json_array(json);
-    const bool good = put_profile(writing, "allocated bytes", EXPORT_BYTES, rows, count) &&
-                      put_profile(writing, "allocations", EXPORT_ALLOCATIONS, rows, count) &&
-                      put_profile(writing, export->at ? "live at the time" : "live at the end",
-                                  EXPORT_LIVE_BYTES, rows, count) &&
-                      put_profile(writing, "live at the peak", EXPORT_AT_PEAK_BYTES, rows, count);
+    const bool good =
+        put_profile(writing, "allocated bytes", EXPORT_BYTES, rows, count) &&
+        put_profile(writing, "allocations", EXPORT_ALLOCATIONS, rows, count) &&
+        put_profile(writing, export->at ? "live at the time" : "live at the end", EXPORT_LIVE_BYTES,
+                    rows, count) &&
+        put_profile(writing, "live at the program's peak", EXPORT_AT_PEAK_BYTES, rows, count);
     json_array_end(json);
     put_frames(writing);
     json_object_end(json);

@@ -254,7 +254,7 @@ static bool add_facts(const struct fragmentation *fragmentation, struct document
     document_fact_number(document, "regions", NULL, VALUE_NUMBER, count);
     document_fact_number(document, "region_bytes", "address range of the regions", VALUE_BYTES,
                          span);
-    document_fact_number(document, "live_bytes", "live blocks of the filter", VALUE_BYTES,
+    document_fact_number(document, "used_bytes", "live blocks of the filter", VALUE_BYTES,
                          use.selected_bytes);
     document_fact_number(document, "other_bytes", "other live blocks", VALUE_BYTES,
                          use.filtered_bytes);

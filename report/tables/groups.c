@@ -30,7 +30,7 @@ bool report_peak(const struct report_request *request, struct document *document
 {
     const char *set = request->at ? NULL : "(live at peak)";
     const struct group_plan plan = {
-        "groups",    request->at ? "Live at that time" : "Live at the peak",
+        "groups",    request->at ? "Live at that time" : "Live at the program's peak",
         set,         NULL,
         live,        3,
         request->by, true};
@@ -39,9 +39,9 @@ bool report_peak(const struct report_request *request, struct document *document
     double standard_error;
     if (!request_error_at(&program, peak_ns, &standard_error, error))
         return false;
-    document_fact_sum(document, "peak_bytes", "peak of the program", VALUE_BYTES,
+    document_fact_sum(document, "program_peak_bytes", "program's peak", VALUE_BYTES,
                       session_peak_bytes(request->session), standard_error);
-    document_fact_number(document, "peak_ns", "time of the peak", VALUE_MOMENT, peak_ns);
+    document_fact_number(document, "program_peak_ns", "time of that peak", VALUE_MOMENT, peak_ns);
     return add_sum(request, "bytes", "bytes here", VALUE_BYTES, set, "| sum size", document,
                    error) &&
            add_sum(request, "allocations", "blocks here", VALUE_NUMBER, set, "| count", document,

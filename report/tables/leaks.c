@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks that were never freed: by their common path, with the stack that holds most of each group;
+ * Leaks: by their common path, with the stack that holds most of each group;
  * or by another key. A file of suppressions leaves out more stacks than those of the session.
  */
 #include <math.h>
@@ -20,7 +20,7 @@ static const char live_at_stop[] = "live when the recording stopped";
 /* Returns the title of the blocks that are still there. */
 static const char *title_of(const struct report_request *request)
 {
-    return session_stopped(request->session) ? "Live when the recording stopped" : "Never freed";
+    return session_stopped(request->session) ? "Live when the recording stopped" : "Leaked";
 }
 
 /* The variances of a group's bytes and blocks; 0 if the session is not sampled. */
@@ -30,7 +30,7 @@ struct leak_variance {
 
 static bool is_suppressed(const struct session_leak *leak)
 {
-    return leak->kind == SESSION_LEAK_SUPPRESSED || leak->kind == SESSION_LEAK_RUNTIME;
+    return leak->kind > SESSION_LEAK_START_UP;
 }
 
 /* Two texts that may be unknown. */
@@ -76,8 +76,8 @@ static bool add_facts(const struct report_request *request, const struct session
         suppressed += is_suppressed(leak) ? leak->bytes : 0;
         start_up += leak->kind == SESSION_LEAK_START_UP ? leak->bytes : 0;
         start_up_variance += leak->kind == SESSION_LEAK_START_UP ? variances[i].bytes : 0;
-        later += leak->kind == SESSION_LEAKED ? leak->bytes : 0;
-        leaked.bytes += leak->kind == SESSION_LEAKED ? variances[i].bytes : 0;
+        later += leak->kind == SESSION_LEAK_LATER ? leak->bytes : 0;
+        leaked.bytes += leak->kind == SESSION_LEAK_LATER ? variances[i].bytes : 0;
         struct leak_variance *of = is_suppressed(leak) ? &left_out : &sum;
         of->bytes += variances[i].bytes;
         of->blocks += variances[i].blocks;
@@ -88,8 +88,8 @@ static bool add_facts(const struct report_request *request, const struct session
     document_fact_sum(document, "allocations",
                       stopped ? "blocks live when the recording stopped" : "blocks leaked",
                       VALUE_NUMBER, blocks, sqrt(sum.blocks));
-    document_fact_sum(document, "start_up_bytes", "of these, from its start up", VALUE_BYTES,
-                      start_up, sqrt(start_up_variance));
+    document_fact_sum(document, "start_up_bytes", "of these, early", VALUE_BYTES, start_up,
+                      sqrt(start_up_variance));
     document_fact_sum(document, "later_bytes", "of these, later", VALUE_BYTES, later,
                       sqrt(leaked.bytes));
     document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed,

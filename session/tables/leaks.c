@@ -172,8 +172,8 @@ static bool suppress(struct grouping *grouping, const struct suppressions *suppr
         const uint32_t stack = (uint32_t)grouping->sums.codes.codes[i].low;
         const char *pattern =
             reasons->of_stack[stack] == 0 ? suppressed_by(suppressed, stack) : NULL;
-        good = !pattern || add_reason(reasons, &reasons->of_stack[stack], SESSION_LEAK_SUPPRESSED,
-                                      pattern, error);
+        good = !pattern || add_reason(reasons, &reasons->of_stack[stack],
+                                      SESSION_LEAK_SUPPRESSED_HERE, pattern, error);
     }
     suppressed_free(suppressed);
     return good;
@@ -367,6 +367,13 @@ static void list_stacks(const struct grouping *grouping)
     }
 }
 
+static void add_to(struct session_leak_sums *sums, const struct session_leak *leak)
+{
+    sums->groups++;
+    sums->blocks += leak->blocks;
+    sums->bytes += leak->bytes;
+}
+
 static void finish_leak(const struct grouping *grouping, size_t group)
 {
     struct session_leaks *leaks = grouping->leaks;
@@ -384,9 +391,9 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     } else if (high & STARTS) {
         leak->kind = SESSION_LEAK_START_UP;
     }
-    leaks->of_kind[leak->kind].groups++;
-    leaks->of_kind[leak->kind].blocks += leak->blocks;
-    leaks->of_kind[leak->kind].bytes += leak->bytes;
+    add_to(&leaks->of_kind[leak->kind], leak);
+    if (leak->kind <= SESSION_LEAKS_LAST)
+        add_to(&leaks->leaked, leak);
 }
 
 static bool make_result(struct grouping *grouping, struct session_error *error)

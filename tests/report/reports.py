@@ -180,7 +180,7 @@ def without_error(made):
 def errors(path, db, number):
     """Standard errors of a sample: each recorded block adds weight (weight - 1) size^2 to the variance of all sums with it."""
     # The peak of the estimates is not that of the recorded blocks.
-    interval, peak = number['sample_interval'], report('peak', path)['facts']['peak_ns']
+    interval, peak = number['sample_interval'], report('peak', path)['facts']['program_peak_ns']
     frames = {}
     for stack, function in db.execute('SELECT stack_id, function_id FROM stack_frame JOIN frame f ON f.id = frame_id'):
         frames.setdefault(stack, set()).add(function)
@@ -220,7 +220,7 @@ def errors(path, db, number):
         made = report('diff', '--base', path, path)
         near(f'diff {side}', made['facts'][side + 'bytes_error'], total['self_bytes'])
         near(f'groups of diff {side}', math.sqrt(sum(row[side + 'live_bytes_error'] ** 2 for row in table(made))), total['live_bytes'])
-    near('the peak', report('peak', path)['facts']['peak_bytes_error'], total['at_peak_bytes'])
+    near('the peak', report('peak', path)['facts']['program_peak_bytes_error'], total['at_peak_bytes'])
     near('types at the peak', math.sqrt(sum(row['at_peak_bytes_error'] ** 2 for row in table(report('types', path), 'types'))),
          total['at_peak_bytes'])
 

@@ -39,7 +39,8 @@ static bool leak_pattern(struct session *session, const struct session_leak *lea
 
 static bool print_leaks(struct session *session, struct selection *selection, const char *file)
 {
-    static const char *const kinds[] = {"leaked", "start-up", "runtime", "suppressed"};
+    static const char *const kinds[] = {"later", "start-up", "suppressed here", "runtime",
+                                        "suppressed"};
     struct suppressions *suppressions = suppressions_new();
     struct session_leaks leaks;
     char line[1024], pattern[300];

@@ -117,12 +117,12 @@ def leaks(rows):
             reasons[stack] = ("", "") if not kept else \
                 ("suppressed", kept["pattern"]) if kept["kind"] == "suppressed" else ("runtime", kept["kind"])
             if not kept and pattern_of(stack):
-                reasons[stack] = ("suppressed", pattern_of(stack))
+                reasons[stack] = ("suppressed here", pattern_of(stack))
         groups[path_of(stack), same[row["type_id"]], reasons[stack]].append(row)
     lines, totals = [], collections.Counter()
     for (_, type, (kind, why)), members in groups.items():
         first, last = min(row["alloc_ns"] for row in members), max(row["alloc_ns"] for row in members)
-        kind = kind or ("start-up" if last <= start + (end - start) // 10 else "leaked")
+        kind = kind or ("start-up" if last <= start + (end - start) // 10 else "later")
         born, of_stack = [0] * 10, collections.defaultdict(lambda: [0, 0])
         for row in members:
             born[min(9, max(0, (row["alloc_ns"] - start) * 10 // (end - start)))] += row["blocks"]
@@ -139,7 +139,7 @@ def leaks(rows):
         totals[kind, "groups"] += 1
         totals[kind, "blocks"] += blocks
         totals[kind, "bytes"] += bytes
-    for kind in ("leaked", "start-up", "runtime", "suppressed"):
+    for kind in ("later", "start-up", "suppressed here", "runtime", "suppressed"):
         lines.append("\t".join([kind] + [str(totals[kind, number]) for number in ("groups", "blocks", "bytes")]))
     return lines
 
@@ -324,7 +324,7 @@ if not suppressions and not differences:
         file = path + ".supp"
         open(file, "w").write(f"# of one group\nleak:{line.rsplit(chr(9), 1)[1]}\n")
         left = without_pattern(ask("leaks", "", file))
-        if line.startswith("leaked\t") and without_pattern([line])[0] in left:
+        if line.startswith("later\t") and without_pattern([line])[0] in left:
             print(f"not suppressed by its own pattern: {line}")
             differences += 1
         os.unlink(file)

@@ -39,11 +39,11 @@ screen 'key f' 'type all | join type' 'key Enter :' 'type arenas' 'key Enter' du
 has "the arenas after a join" "$arena"
 session=leaks.db
 
-# The overview counts what was never freed without what the runtime keeps, and so does its Enter.
+# The overview counts what leaked, and so does its Enter.
 leaked=$(ask leaks.db "SELECT printf('%,d', count(*)) FROM allocation WHERE free_ns IS NULL
     AND stack_id NOT IN (SELECT stack_id FROM runtime_stack)")
 screen 'key 1' dump
-has "what was never freed" "never freed in $leaked allocations"
+has "what leaked" "leaked in $leaked blocks"
 screen 'key 1 Down Enter' dump
 has "what Enter on it lists" " ▸ leaked "
 has "its number" "$leaked of $all allocations"

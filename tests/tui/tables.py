@@ -217,7 +217,7 @@ for row in tables["tree"]:
             differences += 1
 for row in tables["overview"]:
     held = row["part"].startswith("at the peak")
-    if held != bool(row["at_peak_bytes"]) or held == bool(row["bytes"]) and row["part"] != "the session":
+    if held != bool(row["held_bytes"]) or held == bool(row["bytes"]) and row["part"] != "the session":
         print("overview:", row)
         differences += 1
 if sum(int(row["total_bytes"]) for row in tables["tree"] if row["level"] == "1") > whole_sums["bytes"]:

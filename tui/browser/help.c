@@ -10,7 +10,7 @@
 
 static const struct filter_example examples[] = {
     {.text = "leaked", .meaning = "never freed, except by design of the runtime"},
-    {.text = "live at peak", .meaning = "live at the peak"},
+    {.text = "live at peak", .meaning = "live at the program's peak"},
     {.text = "all | where size >= 4K", .meaning = "by size"},
     {.text = "all | where lifetime < 1ms and not function == \"main\"", .meaning = "short-lived"},
     {.text = "all | where stack has \"main\" | color by thread", .meaning = "made below main"},

@@ -14,9 +14,9 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_BYTES] = {.title = "bytes", .width = 6, .keep = true, .meaning = "allocated in all"},
     [COLUMN_COUNT] = {.title = "count", .width = 6, .least_width = 40, .meaning = "allocations"},
     [COLUMN_LIVE] = {.title = "live", .width = 6, .least_width = 50, .meaning = "at the end"},
-    [COLUMN_AT_PEAK] = {.title = "at peak",
-                        .width = 7,
-                        .least_width = 60,
+    [COLUMN_AT_PEAK] = {.title = "program peak",
+                        .width = 12,
+                        .least_width = 64,
                         .meaning = "live at the program's peak"},
     [COLUMN_NAME] = {.title = "name", .text = true, .keep = true, .cut = TABLE_CUT_CATEGORY},
 };

@@ -244,7 +244,7 @@ static void suppress(struct leaks *leaks, struct exploration *exploration)
         return;
     if (session_recording(leaks->session))
         exploration_complain(exploration, "nothing is known of leaks while the program runs");
-    else if (leak->kind == SESSION_LEAK_SUPPRESSED)
+    else if (leak->kind == SESSION_LEAK_SUPPRESSED || leak->kind == SESSION_LEAK_SUPPRESSED_HERE)
         unsuppress(leaks, exploration, leak);
     else
         leaks_ask_pattern(&leaks->written_pattern, exploration, leaks->data,
@@ -457,8 +457,8 @@ const struct view_ops leaks_view = {
     .name = "leaks",
     .title = "Leaks",
     .help = "Blocks that were never freed, by the path that allocated them and by type; all depths "
-            "of a recursion are one path. Blocks whose group was complete after the first tenth "
-            "of the run, blocks of the runtime and suppressed ones are apart: they are not leaks.",
+            "of a recursion are one path. Leaks whose group was complete after the first tenth of "
+            "the run are early. Blocks of the runtime and suppressed ones are not leaks.",
     .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,

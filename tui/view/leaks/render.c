@@ -15,7 +15,7 @@ static const char *about_of(const struct leaks *leaks)
     return leaks->estimated ? "~" : "";
 }
 
-/* Writes the leaks, and then the other groups. */
+/* Writes the leaks, then parts of them, then the other kinds. */
 static void render_totals(const struct leaks *leaks, const struct exploration *exploration,
                           const struct area *area)
 {
@@ -23,9 +23,8 @@ static void render_totals(const struct leaks *leaks, const struct exploration *e
     const bool stopped = session_stopped(exploration->session);
     const bool recording = session_recording(exploration->session) || stopped;
     char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE], groups[FORMAT_SIZE];
-    const uint64_t count = all->of_kind[SESSION_LEAKED].groups;
     int x = 1;
-    if (count == 0 && !recording)
+    if (all->leaked.groups == 0 && !recording)
         x += area_print(area, x, 0, theme_style(THEME_GOOD), "nothing leaked");
     else
         x += area_print(
@@ -33,17 +32,21 @@ static void render_totals(const struct leaks *leaks, const struct exploration *e
             stopped     ? "live when the recording stopped"
             : recording ? "live so far"
                         : "leaked",
-            exploration->about, format_size(bytes, all->of_kind[SESSION_LEAKED].bytes),
-            exploration->about, format_count(blocks, all->of_kind[SESSION_LEAKED].blocks),
-            format_plural(all->of_kind[SESSION_LEAKED].blocks), format_count(groups, count),
-            format_plural(count));
+            exploration->about, format_size(bytes, all->leaked.bytes), exploration->about,
+            format_count(blocks, all->leaked.blocks), format_plural(all->leaked.blocks),
+            format_count(groups, all->leaked.groups), format_plural(all->leaked.groups));
     if (recording && !stopped)
         x += area_text(area, x, 0, theme_style(THEME_FAINT),
                        "; the program still runs: nothing is known of leaks");
     for (int kind = SESSION_LEAK_START_UP; kind < SESSION_LEAK_KINDS; kind++) {
-        static const char *const names[] = {"", "start-up", "runtime", "suppressed"};
+        static const char *const names[] = {"", "early", "suppressed here", "runtime",
+                                            "suppressed"};
         if (all->of_kind[kind].groups == 0)
             continue;
+        if (kind <= SESSION_LEAKS_LAST && all->of_kind[kind].groups == all->leaked.groups) {
+            x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), " · all %s", names[kind]);
+            continue;
+        }
         x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), " · %s %s%s", names[kind],
                              exploration->about, format_size(bytes, all->of_kind[kind].bytes));
     }
@@ -82,7 +85,7 @@ static void render_about(const struct leaks *leaks, const struct session_leak *l
     x = 3 + SESSION_LEAK_TENTHS;
     if (*leak->why)
         x += area_print(area, x, 1, theme_style(THEME_PLAIN), "%s: %s  ",
-                        leak->kind == SESSION_LEAK_SUPPRESSED ? "by" : "kept by", leak->why);
+                        leak->kind == SESSION_LEAK_RUNTIME ? "kept by" : "by", leak->why);
     area_print(area, x, 1, theme_style(THEME_FAINT), "in %u of 10 tenths  first %s, last %s",
                leak->tenths, format_instant(first, leak->first_ns),
                format_instant(last, leak->last_ns));

@@ -60,7 +60,7 @@ static const struct table_column columns[COLUMNS] = {
                      .width = 10,
                      .text = true,
                      .least_width = 50,
-                     .meaning = "leak, or why it is none"},
+                     .meaning = "leak, early leak (of the start of the run), or why it is none"},
     [COLUMN_WHEN] = {.title = "when",
                      .width = 16,
                      .text = true,
@@ -93,8 +93,9 @@ static bool leaks_unknown(const struct leaks *leaks)
 
 const char *leaks_kind_name(const struct leaks *leaks, enum session_leak_kind kind)
 {
-    static const char *const names[] = {"leak", "start-up", "runtime", "suppressed"};
-    return kind == SESSION_LEAKED && leaks_unknown(leaks) ? "live" : names[kind];
+    static const char *const names[] = {"leak", "early leak", "suppressed", "runtime",
+                                        "suppressed"};
+    return kind == SESSION_LEAK_LATER && leaks_unknown(leaks) ? "live" : names[kind];
 }
 
 char *leaks_size_text(char *out, const struct session_leak *leak)
@@ -175,7 +176,7 @@ static void group_text(const struct leaks *leaks, size_t group, enum column colu
         break;
     case COLUMN_WHAT:
         snprintf(cell->text, sizeof(cell->text), "%s", leaks_kind_name(leaks, leak->kind));
-        if (leak->kind == SESSION_LEAKED) {
+        if (leak->kind == SESSION_LEAK_LATER) {
             cell->style = theme_style(leaks_unknown(leaks) ? THEME_PLAIN : THEME_WARNING);
             cell->styled = true;
         }
@@ -196,7 +197,7 @@ static void group_cell(void *context, size_t row, size_t column, struct table_ce
     const struct leaks *leaks = context;
     const size_t group = leaks->order[row];
     const struct session_leak *leak = &leaks->data->leaks.leaks[group];
-    if (leak->kind != SESSION_LEAKED) {
+    if (leak->kind != SESSION_LEAK_LATER) {
         cell->style = theme_style(THEME_FAINT);
         cell->styled = true;
     }

@@ -7,6 +7,7 @@
 
 #include "session/code_facts.h"
 #include "session/graphs.h"
+#include "session/leaks.h"
 #include "tui/screen/format.h"
 #include "tui/screen/short_name.h"
 #include "tui/view/overview/debug_package.h"
@@ -14,7 +15,7 @@
 
 struct collection {
     struct session *session;
-    const struct selection *selection;
+    struct selection *selection;
     bool filtered;     /* by the user, who knows what was selected: it is not a finding */
     const char *about; /* before numbers that are estimates */
     const struct session_function_row *rows;
@@ -319,6 +320,30 @@ static void add_mismatches(struct collection *to)
     counts(to, "SELECT * FROM v_mismatch ORDER BY allocations DESC");
 }
 
+/* Stores what of the live blocks the runtime, suppressions and collectors keep. The functions know
+ * only what is kept by stack. Returns false if it cannot be read. */
+static bool read_kept(const struct collection *to, uint64_t *bytes, uint64_t *count)
+{
+    struct session_error error;
+    struct session_leaks leaks;
+    bool collected;
+    *bytes = *count = 0;
+    for (size_t i = 0; i < to->row_count; i++) {
+        *bytes += to->rows[i].kept_bytes;
+        *count += to->rows[i].kept_count;
+    }
+    if (!session_has_collected(to->session, &collected, &error))
+        return false;
+    if (!collected)
+        return true;
+    if (!selection_leaks(to->selection, NULL, &leaks, &error))
+        return false;
+    *bytes = selection_live_bytes(to->selection) - leaks.leaked.bytes;
+    *count = selection_live_count(to->selection) - leaks.leaked.blocks;
+    session_leaks_free(&leaks);
+    return true;
+}
+
 /* Returns the live bytes of a function or, if the program has ended, only its leaks. */
 static uint64_t leaked_bytes(const struct session_function_row *row, bool recording)
 {
@@ -338,15 +363,15 @@ static void add_leaks(struct collection *to)
     const bool recording = session_recording(to->session) || stopped;
     for (size_t i = 0; i < to->row_count; i++) {
         const struct session_function_row *row = &to->rows[i];
-        if (!recording) {
-            kept_bytes += row->kept_bytes;
-            kept += row->kept_count;
-        }
         if (!most || leaked_bytes(row, recording) > leaked_bytes(most, recording))
             most = row;
     }
     if (to->filtered && (count == 0 || count == selection_allocations(selection)))
         return;
+    if (!recording && !read_kept(to, &kept_bytes, &kept)) {
+        add(to, FINDING_BAD, "", VIEW_SAME, "what leaked is not known: it cannot be read");
+        return;
+    }
     bytes -= kept_bytes < bytes ? kept_bytes : bytes;
     count -= kept < count ? kept : count;
     if (count == 0 && kept > 0) {
@@ -365,17 +390,17 @@ static void add_leaks(struct collection *to)
         return;
     }
     add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
-        "%s%s %s in %s%s allocation%s, most (%s) by %s", about, format_size(a, bytes),
+        "%s%s %s in %s%s block%s, most (%s) by %s", about, format_size(a, bytes),
         stopped     ? "live when the recording stopped"
         : recording ? "live now"
-                    : "never freed",
+                    : "leaked",
         about, format_count(b, count), format_plural(count),
         format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
         most
             ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))
             : "?");
     if (to->last)
-        to->last->leaked = !recording && kept > 0;
+        to->last->leaked = !recording;
 }
 
 static void add_short_lived(struct collection *to)
@@ -401,7 +426,7 @@ static void add_short_lived(struct collection *to)
         short_name_cut(name, sizeof(name), session_function_name(to->session, most->function)));
 }
 
-size_t findings_collect(struct session *session, const struct selection *selection, bool filtered,
+size_t findings_collect(struct session *session, struct selection *selection, bool filtered,
                         const struct session_function_row *rows, size_t row_count,
                         const struct session_error *unread, struct finding *findings,
                         size_t capacity)

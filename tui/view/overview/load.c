@@ -196,7 +196,7 @@ static void load_ranked(struct overview *overview, struct exploration *explorati
 
 struct once_data {
     uint64_t selections; /* the request */
-    uint64_t blocks, bytes;
+    struct session_leak_sums start_up, leaked;
 };
 
 static bool run_once(struct session *session, struct selection *selection, void *argument,
@@ -207,14 +207,14 @@ static bool run_once(struct session *session, struct selection *selection, void 
     (void)session;
     if (!selection_leaks(selection, NULL, &leaks, error))
         return false;
-    data->blocks = leaks.of_kind[SESSION_LEAK_START_UP].blocks;
-    data->bytes = leaks.of_kind[SESSION_LEAK_START_UP].bytes;
+    data->start_up = leaks.of_kind[SESSION_LEAK_START_UP];
+    data->leaked = leaks.leaked;
     session_leaks_free(&leaks);
     return true;
 }
 
-/* Tells of the blocks that were allocated at the start, once, and kept: they are not leaks. If the
- * filter is too long to rank findings, tells that. */
+/* Tells how much of what leaked was allocated at the start, once, and kept. If the filter is too
+ * long to rank findings, tells that. */
 static void load_once(struct overview *overview, struct exploration *exploration)
 {
     static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct once_data), run_once,
@@ -231,14 +231,15 @@ static void load_once(struct overview *overview, struct exploration *exploration
     }
     const struct once_data *data =
         exploration_get(exploration, &overview->once_load, &kind, &exploration->selections);
-    if (!data || data->blocks == 0)
+    if (!data || data->start_up.blocks == 0)
         return;
     overview->once.gravity = FINDING_GOOD;
     overview->once.view = VIEW_LEAKS;
     snprintf(overview->once.text, sizeof(overview->once.text),
-             "%s%s in %s%s block%s from the start of the run: no leak", exploration->about,
-             format_size(bytes, data->bytes), exploration->about,
-             format_count(blocks, data->blocks), data->blocks == 1 ? " stays" : "s stay");
+             "early leaks, of the start of the run: %s%s%s in %s%s block%s",
+             data->start_up.blocks == data->leaked.blocks ? "all " : "", exploration->about,
+             format_size(bytes, data->start_up.bytes), exploration->about,
+             format_count(blocks, data->start_up.blocks), format_plural(data->start_up.blocks));
 }
 
 void overview_load(struct overview *overview, struct exploration *exploration, int width)

@@ -15,7 +15,8 @@
 #include "session/session.h"
 
 #define RANKED_KINDS 7
-#define RANKED_LEAKS 0 /* the kind of what was never freed: found only if the program has ended */
+#define RANKED_LEAKS                                                                               \
+    0 /* the kind of what leaked after the start: found only if the program has ended */
 #define RANKED_HOLES                                                                               \
     RANKED_KINDS         /* the kind of a finding that no graph makes: see ranked_holes() */
 #define RANKED_OF_KIND 3 /* groups of one graph */
@@ -30,8 +31,8 @@ struct ranked_finding {
     char made_by[32]; /* the kind of the blocks, if it tells how certain the finding is; or "" */
 };
 
-/* Returns what a finding says, as a word or two: "leaks", "kept capacity". It ends with `?` if the
- * graph infers it from sizes and times. */
+/* Returns what a finding says, as a word or two: "leaks later", "kept capacity". It ends with `?`
+ * if the graph infers it from sizes and times. */
 const char *ranked_word(const struct ranked_finding *finding);
 /* Returns the name of the graph of a kind, NULL for holes. */
 const char *ranked_graph(size_t kind);

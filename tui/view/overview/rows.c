@@ -8,8 +8,8 @@ enum {
     COLUMN_PART,
     COLUMN_BYTES,
     COLUMN_BLOCKS,
-    COLUMN_AT_PEAK,
-    COLUMN_AT_PEAK_BLOCKS,
+    COLUMN_HELD,
+    COLUMN_HELD_BLOCKS,
     COLUMN_WHAT,
     COLUMN_FUNCTION,
     COLUMNS
@@ -19,8 +19,8 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_PART] = {.title = "part", .text = true},
     [COLUMN_BYTES] = {.title = "bytes"},
     [COLUMN_BLOCKS] = {.title = "blocks", .file = "allocations"},
-    [COLUMN_AT_PEAK] = {.title = "at peak", .file = "at_peak_bytes"},
-    [COLUMN_AT_PEAK_BLOCKS] = {.title = "blocks at peak", .file = "at_peak_count"},
+    [COLUMN_HELD] = {.title = "held", .file = "held_bytes"},
+    [COLUMN_HELD_BLOCKS] = {.title = "blocks held", .file = "held_count"},
     [COLUMN_WHAT] = {.title = "what", .text = true, .file = "subject"},
     [COLUMN_FUNCTION] = {.title = "function", .text = true, .file = "user"},
 };
@@ -65,9 +65,9 @@ static void held_cell(const struct rows *rows, const struct overview_line *line,
         growth_name(rows->session, type ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, row->id);
     if (column == COLUMN_PART)
         cell->name = type ? "at the peak, by type" : "at the peak, by function";
-    else if (column == COLUMN_AT_PEAK)
+    else if (column == COLUMN_HELD)
         put_number(cell, row->after.bytes, true);
-    else if (column == COLUMN_AT_PEAK_BLOCKS)
+    else if (column == COLUMN_HELD_BLOCKS)
         put_number(cell, row->after.count, false);
     else if (column == (type ? COLUMN_WHAT : COLUMN_FUNCTION))
         cell->name = name;

@@ -15,7 +15,7 @@
 #include "tui/view/view.h"
 
 enum measure { AT_PEAK, LIVE, ALLOCATED, MEASURES };
-static const char *const measure_names[MEASURES] = {"at peak", "live", "allocated"};
+static const char *const measure_names[MEASURES] = {"program peak", "live", "allocated"};
 static const char *const measure_files[MEASURES] = {"total_at_peak_bytes", "total_live_bytes",
                                                     "total_bytes"};
 
@@ -315,7 +315,7 @@ static struct table_source source_of_lines(const struct source *source)
 {
     static struct table_column columns[COLUMNS] = {
         [COLUMN_LINE] = {.title = "line", .width = 5, .keep = true, .unsorted = true},
-        [COLUMN_BYTES] = {.width = 10, .keep = true, .unsorted = true},
+        [COLUMN_BYTES] = {.width = 12, .keep = true, .unsorted = true},
         [COLUMN_SHARE] = {.title = "share", .width = 6, .least_width = 66, .unsorted = true},
         [COLUMN_OWN] =
             {.title = "own", .file = "bytes", .width = 7, .least_width = 110, .unsorted = true},
@@ -561,7 +561,7 @@ static const struct key_binding keys[] = {
     {.keys = {'B'},
      .action = ACTION_MODE,
      .footer = "measure",
-     .description = "bytes at the peak, live at the end, or allocated in all"},
+     .description = "bytes at the program's peak, live at the end, or allocated in all"},
     {.keys = {'o'},
      .action = ACTION_OPEN,
      .footer = "edit",

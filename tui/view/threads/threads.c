@@ -28,8 +28,8 @@ static const struct table_column columns[THREAD_COLUMNS] = {
                      .least_width = 64,
                      .meaning = "bytes at the end",
                      .file = "live_bytes"},
-    [THREAD_AT_PEAK] = {.title = "at peak",
-                        .width = 7,
+    [THREAD_AT_PEAK] = {.title = "program peak",
+                        .width = 12,
                         .least_width = 74,
                         .meaning = "bytes live at the program's peak",
                         .file = "at_peak_bytes"},
@@ -72,7 +72,7 @@ static void destroy(void *view, struct exploration *exploration)
 static const struct table_column part_columns[PART_COLUMNS] = {
     [PART_COUNT] = {.title = "blocks", .width = 6, .keep = true},
     [PART_BYTES] = {.title = "bytes", .width = 6, .keep = true},
-    [PART_AT_PEAK] = {.title = "at peak", .width = 7, .least_width = 50},
+    [PART_AT_PEAK] = {.title = "program peak", .width = 12, .least_width = 56},
     [PART_WHO] = {.title = "who frees whose blocks", .text = true, .keep = true, .unsorted = true},
 };
 

@@ -176,7 +176,7 @@ static void put_measure(char *out, const char *about, enum session_tree_measure 
     default:
         put_bytes(bytes, about, all->at_peak_bytes, self ? &self->at_peak_bytes : NULL);
         put_count(count, all->at_peak_count, self ? &self->at_peak_count : NULL);
-        snprintf(out, MEASURE_SIZE, "%s at the peak in %s block%s", bytes, count,
+        snprintf(out, MEASURE_SIZE, "%s at the program's peak in %s block%s", bytes, count,
                  format_plural(all->at_peak_count));
     }
 }

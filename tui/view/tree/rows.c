@@ -145,8 +145,8 @@ void tree_select(struct tree_view *view, uint32_t node)
 /* ---- cells ------------------------------------------------------------------------------ */
 
 static const struct table_column columns[TREE_COLUMNS] = {
-    [TREE_COLUMN_AT_PEAK] = {.title = "at peak",
-                             .width = 11,
+    [TREE_COLUMN_AT_PEAK] = {.title = "program peak",
+                             .width = 12,
                              .keep = true,
                              .meaning = "bytes that were live at the program's peak"},
     [TREE_COLUMN_GROWTH] = {.title = "growth",

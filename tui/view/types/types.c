@@ -171,7 +171,7 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
         return false;
     fprintf(out,
             "%s (%s): %" PRIu64 " bytes in %" PRIu64 " allocations, %" PRIu64 " bytes live at the "
-            "end, %" PRIu64 " at the peak\n",
+            "end, %" PRIu64 " at the program's peak\n",
             types_name(types, row->type), types_confidence(confidence, row), row->bytes,
             row->allocations, row->live_bytes, row->at_peak_bytes);
     for (size_t i = 0; types->members && i < types->members->count; i++) {
