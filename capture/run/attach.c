@@ -61,7 +61,7 @@ static bool fail_by_loader(struct work *work, const char *what)
 /* Copies the recorder into a file in memory that the process has open as `descriptor`. */
 static bool fill_memory_file(struct work *work, int descriptor)
 {
-    char path[64], buffer[65536];
+    char path[64], buffer[16384];
     ssize_t got = -1;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)work->target.process, descriptor);
     const int from = open(work->attach->library, O_RDONLY | O_CLOEXEC);

@@ -7,7 +7,7 @@
 #include "schemas/pack/trace_packed.h"
 
 /* RECORD_HEAD_MAX: kind, type and length of a record, then method and count of its payload. */
-enum { RECORD_HEAD_MAX = 64, SEARCH_BLOCK = 65536 };
+enum { RECORD_HEAD_MAX = 64, SEARCH_BLOCK = 16384 };
 
 /* Adds an entry for bytes that cannot be read as containers: all of it is damage. */
 static bool add_damage(struct trace_file *file, uint64_t offset, uint64_t number, uint64_t lost,

@@ -514,23 +514,28 @@ static bool derive_packed(struct derived *derived)
 
 bool writer_derived_put(struct writer_database *database)
 {
-    struct derived derived = {.database = database, .status = database->status};
+    struct derived *derived = calloc(1, sizeof(*derived)); /* too large for the stack */
     bool done = false;
-    derived.batch = malloc(sizeof(*derived.batch));
-    if (!derived.batch)
+    if (!derived)
+        return ingest_fail_memory(database->status, "the sums");
+    derived->database = database;
+    derived->status = database->status;
+    derived->batch = malloc(sizeof(*derived->batch));
+    if (!derived->batch)
         ingest_fail_memory(database->status, "rows");
-    else if (writer_rows_open(&derived.rows, database->sqlite) != SQLITE_OK)
+    else if (writer_rows_open(&derived->rows, database->sqlite) != SQLITE_OK)
         writer_database_fail(database, NULL);
     else
-        done = derive_columns(&derived) && derive_sums(&derived) && derive_packed(&derived);
-    writer_rows_close(&derived.rows);
-    process_stacks_free(&derived.process_stacks);
-    totals_free_memory(&derived.totals);
-    writer_thread_totals_close(&derived.thread_totals);
-    free(derived.call_sites);
-    free(derived.batch);
-    row_sample_free(derived.sample);
-    type_pairs_free(&derived.type_pairs);
+        done = derive_columns(derived) && derive_sums(derived) && derive_packed(derived);
+    writer_rows_close(&derived->rows);
+    process_stacks_free(&derived->process_stacks);
+    totals_free_memory(&derived->totals);
+    writer_thread_totals_close(&derived->thread_totals);
+    free(derived->call_sites);
+    free(derived->batch);
+    row_sample_free(derived->sample);
+    type_pairs_free(&derived->type_pairs);
+    free(derived);
     return done;
 }
 

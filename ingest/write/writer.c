@@ -17,6 +17,7 @@
 #include "ingest/write/row_sample.h"
 #include "ingest/write/type_pairs.h"
 #include "ingest/write/user_rows.h"
+#include "schemas/thread_start.h"
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
 #include "session_sql.h"
@@ -230,7 +231,7 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
     pthread_mutex_init(&writer->mutex, NULL);
     pthread_cond_init(&writer->changed, NULL);
     if (begin(writer, target)) {
-        writer->thread_runs = pthread_create(&writer->thread, NULL, write_batches, writer) == 0;
+        writer->thread_runs = thread_start(&writer->thread, write_batches, writer) == 0;
         if (writer->thread_runs)
             return writer;
         ingest_fail_memory(status, "a second thread");

@@ -8,13 +8,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "schemas/thread_start.h"
 #include "session/data/error.h"
 #include "session/job/answer.h"
 #include "session/scan/scan.h"
@@ -178,7 +178,6 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
 {
     struct session_jobs *jobs = calloc(1, sizeof(*jobs));
     pthread_condattr_t steady;
-    sigset_t all, kept;
     if (!jobs) {
         session_fail_memory(error, "the questions of a session");
         return NULL;
@@ -190,11 +189,7 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
     pthread_cond_init(&jobs->asked, &steady);
     pthread_cond_init(&jobs->ended, &steady);
     pthread_condattr_destroy(&steady);
-    /* Signals are for the threads of the program. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &kept);
-    const int status = pthread_create(&jobs->engine, NULL, engine_main, jobs);
-    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    const int status = thread_start(&jobs->engine, engine_main, jobs);
     if (status == 0)
         return jobs;
     session_fail(error, 0, "a session cannot be asked: %s", strerror(status));

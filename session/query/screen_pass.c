@@ -38,22 +38,23 @@ struct screen {
     size_t categories;
 };
 
-/* The sums of one thread. */
-struct screen_sums {
-    const struct screen *screen;
-    struct stack_tables tables;
-    uint64_t *live;           /* change by slot and category, modulo 2^64; one slot more */
-    struct peak_sum *buckets; /* one more than the parts have */
-};
-
-/* ---- the pass ---- */
-
 /* The values of the rows of a batch. */
 struct screen_rows {
     struct stack_rows of;
     uint64_t code[KERNEL_ROWS];
     uint16_t category[KERNEL_ROWS];
 };
+
+/* The sums of one thread. */
+struct screen_sums {
+    const struct screen *screen;
+    struct screen_rows rows; /* too many for the stack */
+    struct stack_tables tables;
+    uint64_t *live;           /* change by slot and category, modulo 2^64; one slot more */
+    struct peak_sum *buckets; /* one more than the parts have */
+};
+
+/* ---- the pass ---- */
 
 /* Sums that lie anywhere are fetched so many rows ahead of their turn. */
 enum { AHEAD = 64 };
@@ -131,7 +132,7 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
     const struct row_set *set = &screen->selection->set;
     const uint64_t *words = row_set_chunk(set, chunk);
     struct column_view code, stack, size, begin, life;
-    struct screen_rows rows;
+    struct screen_rows *const rows = &sums->rows;
     if (row_set_chunk_empty(set, chunk))
         return true;
     const bool codes = !screen->stacks || screen->column != COLUMN_STACK;
@@ -141,23 +142,23 @@ static bool add_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
         (screen->stacks && !scan_column(worker, chunk, COLUMN_STACK, &stack, error)) ||
         (codes && !scan_column(worker, chunk, screen->column, &code, error)))
         return false;
-    stack_rows_look(&screen->summing, scan_session(worker)->columns, chunk, &rows.of);
+    stack_rows_look(&screen->summing, scan_session(worker)->columns, chunk, &rows->of);
     const uint8_t *colors = set->colors ? set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS : NULL;
-    KERNEL_EACH_BATCH(words, &rows.of.rows)
+    KERNEL_EACH_BATCH(words, &rows->of.rows)
     {
-        kernel_take(&size, &rows.of.rows, rows.of.bytes);
-        kernel_take(&begin, &rows.of.rows, rows.of.began);
-        kernel_take(&life, &rows.of.rows, rows.of.life_ns);
+        kernel_take(&size, &rows->of.rows, rows->of.bytes);
+        kernel_take(&begin, &rows->of.rows, rows->of.began);
+        kernel_take(&life, &rows->of.rows, rows->of.life_ns);
         if (screen->stacks) {
-            kernel_take(&stack, &rows.of.rows, rows.of.stack);
-            stack_tables_add(&sums->tables, &rows.of);
+            kernel_take(&stack, &rows->of.rows, rows->of.stack);
+            stack_tables_add(&sums->tables, &rows->of);
         }
         if (codes)
-            kernel_take(&code, &rows.of.rows, rows.code);
-        find_categories(screen, &rows, codes ? rows.code : rows.of.stack,
-                        colors ? colors + rows.of.rows.first : NULL);
-        add_begins(sums, &rows);
-        add_frees(sums, &rows);
+            kernel_take(&code, &rows->of.rows, rows->code);
+        find_categories(screen, rows, codes ? rows->code : rows->of.stack,
+                        colors ? colors + rows->of.rows.first : NULL);
+        add_begins(sums, rows);
+        add_frees(sums, rows);
     }
     return true;
 }

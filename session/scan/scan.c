@@ -3,12 +3,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "schemas/thread_start.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/scan/estimate.h"
@@ -251,21 +251,15 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts the threads that a pass needs, as many as the system gives. They take no signals. */
+/* Starts the threads that a pass needs, as many as the system gives. */
 static void start_threads(struct scan *scan, size_t threads)
 {
-    sigset_t all, kept;
-    if (scan->started >= threads)
-        return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &kept);
     while (scan->started < threads) {
         struct scan_worker *worker = &scan->workers[scan->started];
-        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
+        if (thread_start(&worker->thread, worker_main, worker) != 0)
             break;
         scan->started++;
     }
-    pthread_sigmask(SIG_SETMASK, &kept, NULL);
 }
 
 bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work, void **contexts,

@@ -4,6 +4,7 @@
 # worked.txt and becomes a session with the rows of worked.sql; each bad-*.bin gives its bad-*.txt.
 # MPROF_REFRESH=1 writes the expected files again instead of comparing.
 set -u
+ulimit -s 256 # a small stack is enough
 golden=$MPROF_SOURCE/tests/golden/trace ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf golden && mkdir golden && cd golden || exit 1
 failed=0

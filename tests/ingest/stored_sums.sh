@@ -5,6 +5,7 @@
 # (stack_type, size_type) are those of the rows. All this as ingest writes it, as --rebuild makes it again,
 # and with several processes.
 set -u
+ulimit -s 256 # a small stack is enough
 run=$MPROF_BUILD/bin/mprof-run ingest=$MPROF_BUILD/bin/mprof-ingest
 rm -rf stored_sums && mkdir stored_sums && cd stored_sums || exit 1
 failed=0

@@ -6,6 +6,7 @@
 # instead. The title line, which names all views, is compared only by the script "frame", and only the
 # frame.
 set -eu
+ulimit -s 256 # a small stack is enough for every view
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
 unset NO_COLOR
 scripts=$MPROF_SOURCE/tests/tui/screens

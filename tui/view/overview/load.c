@@ -37,10 +37,10 @@ static void load_facts(struct overview *overview, struct exploration *exploratio
     const uint64_t start = session_start_ns(exploration->session);
     const uint64_t end = session_duration_ns(exploration->session);
     const int slots = width - 4 > OVERVIEW_SLOTS_MOST ? OVERVIEW_SLOTS_MOST : width - 4;
-    const struct overview_data wanted = {
-        .request = {exploration->selections, start, end > start ? end : start + 1,
-                    slots > 1 ? (uint64_t)slots : 1, exploration->filter[0] != 0}};
-    overview->data = exploration_get(exploration, &overview->load, &kind, &wanted.request);
+    const struct overview_request wanted = {
+        exploration->selections, start, end > start ? end : start + 1,
+        slots > 1 ? (uint64_t)slots : 1, exploration->filter[0] != 0};
+    overview->data = exploration_get(exploration, &overview->load, &kind, &wanted);
 }
 
 /* ---- the peak --------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
 
 /* The first data: the request and what the engine finds. */
 struct overview_data {
-    struct {
+    struct overview_request {
         uint64_t selections, start, end, slot_count, filtered;
     } request;
     struct finding findings[FINDINGS_MOST];

@@ -67,18 +67,11 @@ const struct session_type_course *types_course(const struct types *types, uint32
 
 /* ---- the pane --------------------------------------------------------------------------- */
 
-/* Lists the members with the padding before and after them. */
-static bool run_members(struct session *session, struct selection *selection, void *context,
-                        struct session_error *error)
+/* Puts the padding before and after the members between them. */
+static void list_members(struct type_members_data *data, const struct session_member *members)
 {
-    struct type_members_data *data = context;
-    struct session_member members[TYPE_MEMBERS];
     uint64_t gaps[TYPE_MEMBERS];
     uint64_t end = 0;
-    (void)selection;
-    if (!session_type_members(session, (uint32_t)data->request.type, members, TYPE_MEMBERS,
-                              &data->members, &data->size, error))
-        return false;
     const size_t count = data->members < TYPE_MEMBERS ? data->members : TYPE_MEMBERS;
     data->padding = session_members_padding(members, count, data->size, gaps);
     for (size_t i = 0; i < count; i++) {
@@ -91,7 +84,24 @@ static bool run_members(struct session *session, struct selection *selection, vo
     if (count > 0 && count == data->members && data->size > end)
         data->rows[data->count++] =
             (struct type_member_row){{.offset = end, .size = data->size - end}, true};
-    return true;
+}
+
+static bool run_members(struct session *session, struct selection *selection, void *context,
+                        struct session_error *error)
+{
+    struct type_members_data *data = context;
+    struct session_member *members = malloc(TYPE_MEMBERS * sizeof(*members));
+    (void)selection;
+    if (!members) {
+        *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
+        return false;
+    }
+    const bool good = session_type_members(session, (uint32_t)data->request.type, members,
+                                           TYPE_MEMBERS, &data->members, &data->size, error);
+    if (good)
+        list_members(data, members);
+    free(members);
+    return good;
 }
 
 static bool run_candidates(struct session *session, struct selection *selection, void *context,
@@ -161,9 +171,8 @@ static void load_pane(struct types *types, struct exploration *exploration)
         if (types->candidates && !types->candidates->complete)
             types->candidates = NULL;
     } else if (types->pane == TYPE_MEMBERS_PANE) {
-        const struct type_members_data wanted = {.request = {exploration->renewals, row->type}};
-        types->members =
-            exploration_get(exploration, &types->members_load, &members_kind, &wanted.request);
+        const struct type_members_request wanted = {exploration->renewals, row->type};
+        types->members = exploration_get(exploration, &types->members_load, &members_kind, &wanted);
     } else if (types_step(types, row->type, step, sizeof(step))) {
         breakdown_load(&types->breakdown, exploration, step,
                        types->pane == TYPE_OWNERS_PANE ? "owner" : "user", &types->pair.side);

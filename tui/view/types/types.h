@@ -38,8 +38,8 @@ struct type_member_row {
     bool padding;
 };
 struct type_members_data {
-    struct {
-        uint64_t renewals, type; /* the request */
+    struct type_members_request {
+        uint64_t renewals, type;
     } request;
     struct type_member_row rows[2 * TYPE_MEMBERS + 1];
     size_t count, members; /* rows; members, all of them */
