@@ -14,7 +14,7 @@
 #undef report_fail_memory
 
 /* Outputs that are open at one time and removed by a signal; files that no output replaces. */
-enum { PARTS_MOST = 64, PROTECTED_MOST = 8 };
+enum { PARTS_MOST = 128, PROTECTED_MOST = 8 };
 enum { BUFFER_SIZE = 256 * 1024 };
 
 struct output {
@@ -221,14 +221,16 @@ FILE *output_stream(struct output *output)
     return output->stream;
 }
 
-/* Writes what is left. Returns false with `error` set. */
-static bool finish(struct output *output, struct session_error *error)
+bool output_finish(struct output *output, struct session_error *error)
 {
-    fflush(output->stream);
+    if (output->stream)
+        fclose(output->stream);
+    output->stream = NULL;
     /* Some file systems report a full disk only now. */
-    if (output->reason == 0 && output->part && close(output->descriptor) != 0)
+    if (output->part && output->descriptor >= 0 && close(output->descriptor) != 0 &&
+        output->reason == 0)
         output->reason = errno;
-    else if (output->reason == 0 && output->part)
+    if (output->part)
         output->descriptor = -1;
     if (output->reason == 0)
         return true;
@@ -240,7 +242,8 @@ static bool finish(struct output *output, struct session_error *error)
 bool output_close(struct output *output, struct session_error *error)
 {
     struct stat about;
-    bool good = finish(output, error) && (!output->target || check_target(output->target, error));
+    bool good =
+        output_finish(output, error) && (!output->target || check_target(output->target, error));
     if (good && output->part && rename(output->part, output->target) != 0)
         good = report_fail(error, "%.300s: cannot be replaced: %s; name another with -o",
                            output->target, strerror(errno));

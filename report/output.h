@@ -41,6 +41,9 @@ struct output *output_open(const char *path, struct session_error *error);
 
 FILE *output_stream(struct output *output);
 
+/* Writes what is left. A file is whole then, and gets its name from output_close(): so several
+ * files get their names when all are whole. Returns false with `error` set. */
+bool output_finish(struct output *output, struct session_error *error);
 /*
  * Ends the output, and gives the file its name. Frees `output`. Returns false with `error` set if
  * anything could not be written; the file is then removed, and what was there before stays.

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/export/row_writer.h"
 #include "report/output.h"
@@ -66,24 +67,24 @@ static struct output *open_file(const struct export *export, const char *name, c
     return output;
 }
 
-static bool put_table(const struct export *export, const struct stored_table *table,
-                      const char *session, bool ndjson)
+static struct output *put_table(const struct export *export, const struct stored_table *table,
+                                const char *session, bool ndjson)
 {
     const char *names[COLUMNS_MOST] = {"session"};
     struct writing writing = {.table = table, .session = session};
     struct output *output = open_file(export, table->name, ndjson ? ".ndjson" : ".csv");
     if (!output)
-        return false;
+        return NULL;
     for (size_t i = 0; i < table->count; i++)
         names[i + 1] = table->columns[i].name;
     rows_begin(&writing.rows, output_stream(output), ndjson, names, table->count + 1);
     bool good = session_stored_rows(export->own.session, table, put_row, &writing, export->error);
     if (writing.rows.failed)
         good = report_fail_memory(export->error, "a row");
-    if (good)
-        return output_close(output, export->error);
+    if (good && output_finish(output, export->error))
+        return output;
     output_discard(output);
-    return false;
+    return NULL;
 }
 
 /* ---- scripts ---- */
@@ -192,12 +193,12 @@ static void put_load(FILE *out, const struct stored_table *table, enum dialect d
                 ndjson ? "ndjson" : "csv", ndjson ? "JSONEachRow" : "CSVWithNames");
 }
 
-static bool put_script(const struct export *export, const struct stored_table *tables, size_t count,
-                       enum dialect dialect, bool ndjson)
+static struct output *put_script(const struct export *export, const struct stored_table *tables,
+                                 size_t count, enum dialect dialect, bool ndjson)
 {
     struct output *output = open_file(export, dialects[dialect].file, "");
     if (!output)
-        return false;
+        return NULL;
     FILE *out = output_stream(output);
     fputs(dialects[dialect].about, out);
     for (size_t i = 0; i < count; i++) {
@@ -205,7 +206,33 @@ static bool put_script(const struct export *export, const struct stored_table *t
         put_load(out, &tables[i], dialect, ndjson);
     }
     fputs(dialects[dialect].end, out);
-    return output_close(output, export->error);
+    if (output_finish(output, export->error))
+        return output;
+    output_discard(output);
+    return NULL;
+}
+
+/* ---- the folder ---- */
+
+/* Writes all files, and gives them their names when all are whole. */
+static bool put_files(const struct export *export, const struct stored_table *tables, size_t count,
+                      const char *session, bool ndjson)
+{
+    struct output **files = calloc(count + DIALECTS, sizeof(*files));
+    bool good = files || report_fail_memory(export->error, "the files");
+    for (size_t i = 0; good && i < count; i++)
+        good = (files[i] = put_table(export, &tables[i], session, ndjson)) != NULL;
+    for (size_t i = 0; good && i < DIALECTS; i++)
+        good =
+            (files[count + i] = put_script(export, tables, count, (enum dialect)i, ndjson)) != NULL;
+    for (size_t i = 0; files && i < count + DIALECTS; i++) {
+        if (good)
+            good = output_close(files[i], export->error);
+        else
+            output_discard(files[i]);
+    }
+    free(files);
+    return good;
 }
 
 bool export_tables(const struct export *export, bool ndjson)
@@ -215,14 +242,14 @@ bool export_tables(const struct export *export, bool ndjson)
     char *session = session_name(export->own.session);
     if (!session)
         return report_fail_memory(export->error, "a name");
-    bool good = mkdir(export->tables, 0777) == 0 || errno == EEXIST ||
+    const bool made = mkdir(export->tables, 0777) == 0;
+    bool good = made || errno == EEXIST ||
                 report_fail(export->error, "%.300s: cannot be made: %s; name another folder",
                             export->tables, strerror(errno));
     good = good && session_stored_tables(export->own.session, &tables, &count, export->error);
-    for (size_t i = 0; good && i < count; i++)
-        good = put_table(export, &tables[i], session, ndjson);
-    for (int dialect = 0; good && dialect < DIALECTS; dialect++)
-        good = put_script(export, tables, count, (enum dialect)dialect, ndjson);
+    good = good && put_files(export, tables, count, session, ndjson);
+    if (made && !good)
+        rmdir(export->tables);
     session_stored_tables_free(tables, count);
     free(session);
     return good;
