@@ -218,9 +218,15 @@ int64_t export_start_ns(const struct session *session)
 {
     const char *text = session_meta(session, "start_time");
     struct tm parts = {.tm_sec = 0};
+    int64_t start_ns;
     const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
     if (!rest)
         return 0;
-    const double fraction = *rest == '.' ? strtod(rest, NULL) : 0;
-    return (int64_t)timegm(&parts) * 1000000000 + (int64_t)(fraction * 1e9);
+    double fraction = *rest == '.' ? strtod(rest, NULL) : 0;
+    if (!(fraction >= 0 && fraction < 1))
+        fraction = 0;
+    return __builtin_mul_overflow((int64_t)timegm(&parts), 1000000000, &start_ns) ||
+                   __builtin_add_overflow(start_ns, (int64_t)(fraction * 1e9), &start_ns)
+               ? 0
+               : start_ns;
 }

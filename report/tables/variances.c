@@ -70,5 +70,5 @@ const struct variance_row *variances_of_stack(const struct variances *variances,
     for (high = low; high < variances->count && variances->rows[high].stack == stack;)
         high++;
     *count = high - low;
-    return variances->rows + low;
+    return *count > 0 ? &variances->rows[low] : NULL;
 }

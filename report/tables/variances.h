@@ -33,7 +33,7 @@ struct variances {
 bool variances_read(const struct report_request *request, const char *set, const char *steps,
                     struct variances *variances, struct session_error *error);
 
-/* Returns the rows of a stack, and stores their number. */
+/* Returns the rows of a stack, NULL if there are none, and stores their number. */
 const struct variance_row *variances_of_stack(const struct variances *variances, uint32_t stack,
                                               size_t *count);
 

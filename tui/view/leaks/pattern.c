@@ -76,10 +76,10 @@ static bool choose(const struct search *search, struct leak_pattern *best,
                    struct session_error *error)
 {
     const struct leak_names *names = &search->data->names[search->group];
-    const uint32_t *frames = search->data->frames + names->first_frame;
     struct leak_pattern tried;
     for (size_t i = names->user_frame; i < names->frame_count; i++) {
-        if (!session_leak_frame_pattern(search->session, frames[i], tried.text,
+        if (!session_leak_frame_pattern(search->session,
+                                        search->data->frames[names->first_frame + i], tried.text,
                                         sizeof(tried.text)) ||
             (best->text[0] && tried.text[0] != '^'))
             continue;

@@ -65,7 +65,8 @@ static void append_children(struct tree_view *view, uint32_t node)
 {
     const struct session_tree_order order = tree_order(view);
     uint32_t first, count;
-    if (!session_tree_children(view->tree, node, &first, &count) || !room(view, count))
+    if (!session_tree_children(view->tree, node, &first, &count) || count == 0 ||
+        !room(view, count))
         return;
     for (uint32_t i = 0; i < count; i++)
         view->rows[view->count + i] = first + i;
