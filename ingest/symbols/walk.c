@@ -254,6 +254,22 @@ bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *ent
     return pass(walk, shape->bytes);
 }
 
+/* Returns true if the unit lies in .debug_types. */
+static bool is_of_types_section(Dwarf_CU *unit)
+{
+    Dwarf_Half version;
+    uint8_t type;
+    return dwarf_cu_info(unit, &version, &type, NULL, NULL, NULL, NULL, NULL) == 0 &&
+           version == 4 && (type == DW_UT_type || type == DW_UT_split_type);
+}
+
+bool symbols_die_at(Dwarf_CU *unit, Dwarf_Off offset, Dwarf_Die *die)
+{
+    Dwarf *dwarf = dwarf_cu_getdwarf(unit);
+    return is_of_types_section(unit) ? dwarf_offdie_types(dwarf, offset, die) != NULL
+                                     : dwarf_offdie(dwarf, offset, die) != NULL;
+}
+
 struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit)
 {
     Dwarf_Die entry = *unit, last;
@@ -262,11 +278,13 @@ struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit)
     size_t header_size;
     Dwarf_Half version;
     uint8_t address_size, offset_size;
+    uint64_t signature;
     struct symbols_walk_entry own;
     /* A unit of a damaged file may claim to extend past its section, where libdw finds nothing. */
     if (dwarf_next_unit(dwarf, start, &next, &header_size, &version, NULL, &address_size,
-                        &offset_size, NULL, NULL) != 0 ||
-        next <= offset || !dwarf_offdie(dwarf, next - 1, &last))
+                        &offset_size, is_of_types_section(entry.cu) ? &signature : NULL,
+                        NULL) != 0 ||
+        next <= offset || !symbols_die_at(entry.cu, next - 1, &last))
         return NULL;
     struct symbols_walk *walk = calloc(1, sizeof(*walk));
     if (!walk)

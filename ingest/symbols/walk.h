@@ -25,6 +25,12 @@ struct symbols_walk_entry {
 };
 
 /*
+ * Finds the entry at an offset of the section in which the unit lies: .debug_types for a type of
+ * DWARF 4, otherwise .debug_info. Returns false if there is none.
+ */
+bool symbols_die_at(Dwarf_CU *unit, Dwarf_Off offset, Dwarf_Die *die);
+
+/*
  * Begins a walk; `unit` is the unit's own entry. Returns NULL if it cannot be read or memory is
  * exhausted.
  */

@@ -207,8 +207,7 @@ static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct t
     if (!declared || !find_allocator(unit, declared, &allocator))
         return false;
     scope = function;
-    if (allocator.scope &&
-        !dwarf_offdie(dwarf_cu_getdwarf(function.cu), unit->entries[declared->parent].die, &scope))
+    if (allocator.scope && !types_index_die(unit, &unit->entries[declared->parent], &scope))
         return false;
     if (!types_first_argument(index, &scope, &argument) &&
         !types_first_argument(index, entry, &argument))

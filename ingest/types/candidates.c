@@ -80,8 +80,7 @@ static void add_of_unit(const struct types_site *site, const struct types_unit *
         bool record = entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type ||
                       entry->tag == DW_TAG_union_type;
         if (entry->declaration || (record && entry->size != size) ||
-            (!record && entry->tag != DW_TAG_typedef) ||
-            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
+            (!record && entry->tag != DW_TAG_typedef) || !types_index_die(unit, entry, &die) ||
             !types_from(site->index, &die, &type) || type.shape != TYPES_RECORD ||
             type.size != size)
             continue;

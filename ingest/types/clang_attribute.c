@@ -68,7 +68,7 @@ bool types_attribute_choose(const struct types_site *site, enum types_operator b
     if (is_gnu_unit(&function) ||
         !find_call(&function, site->return_address - site->file->bias, &call) ||
         !dwarf_attr(&call, ATTRIBUTE_LLVM_ALLOC_TYPE, &attribute) ||
-        !dwarf_formref_die(&attribute, &die) || !types_from(site->index, &die, &type) ||
+        !types_reference(&attribute, &die) || !types_from(site->index, &die, &type) ||
         type.size == 0 || type.size > size - (uint64_t)offset)
         return false;
     uint64_t held = size - (uint64_t)offset;

@@ -103,7 +103,7 @@ static bool read_class(const struct types_site *site, const struct types_unit *u
                        struct types_container *container)
 {
     Dwarf_Die die;
-    if (!dwarf_offdie(dwarf_cu_getdwarf(unit->unit), class->die, &die) ||
+    if (!types_index_die(unit, class, &die) ||
         !read_element(site, &die, class->name, row, container))
         return false;
     if (row->kind == TYPES_CONTAINER_ELEMENTS && strcmp(container->element, "bool") == 0) {

@@ -102,8 +102,8 @@ static bool record_of_unit(const struct types_site *site, const struct types_uni
         Dwarf_Die die;
         if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
             entry->declaration || entry->size != size - (uint64_t)offset ||
-            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
-            !types_from(site->index, &die, &type) || !agrees(site, flow, size, offset, &type))
+            !types_index_die(unit, entry, &die) || !types_from(site->index, &die, &type) ||
+            !agrees(site, flow, size, offset, &type))
             continue;
         if (found && !types_same(site->index, &type, record))
             return false;

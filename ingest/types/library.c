@@ -52,7 +52,7 @@ bool types_first_argument(struct types_index *index, Dwarf_Die *template, Dwarf_
     do {
         if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
             return dwarf_attr(&child, DW_AT_type, &attribute) &&
-                   dwarf_formref_die(&attribute, argument);
+                   types_reference(&attribute, argument);
     } while (types_index_sibling(index, &child));
     return false;
 }
@@ -66,7 +66,7 @@ bool types_declared_value(struct types_index *index, Dwarf_Die *class, Dwarf_Die
     do {
         const char *name = dwarf_tag(&child) == DW_TAG_typedef ? dwarf_diename(&child) : NULL;
         if (name && strcmp(name, "value_type") == 0 && dwarf_attr(&child, DW_AT_type, &attribute) &&
-            dwarf_formref_die(&attribute, value))
+            types_reference(&attribute, value))
             return true;
     } while (types_index_sibling(index, &child));
     return false;

@@ -44,7 +44,7 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
     int tag = dwarf_tag(&stripped);
     if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_array_type)
         return dwarf_attr(&stripped, DW_AT_type, &attribute) &&
-               dwarf_formref_die(&attribute, &argument) && is_local(index, &argument, depth + 1);
+               types_reference(&attribute, &argument) && is_local(index, &argument, depth + 1);
     const struct types_unit *unit = types_index_unit(index, &stripped);
     const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, &stripped);
     for (uint32_t at = !entry ? TYPES_NO_PARENT : entry->parent; at != TYPES_NO_PARENT;
@@ -56,8 +56,8 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
         return false;
     do {
         if (dwarf_tag(&child) == DW_TAG_template_type_parameter &&
-            dwarf_attr(&child, DW_AT_type, &attribute) &&
-            dwarf_formref_die(&attribute, &argument) && is_local(index, &argument, depth + 1))
+            dwarf_attr(&child, DW_AT_type, &attribute) && types_reference(&attribute, &argument) &&
+            is_local(index, &argument, depth + 1))
             return true;
     } while (types_index_sibling(index, &child));
     return false;

@@ -39,7 +39,7 @@ static bool class_die(struct types_index *index, const struct types_unit *unit,
                       const struct types_entry *entry, struct types_type *class)
 {
     Dwarf_Die die, definition;
-    if (!dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die))
+    if (!types_index_die(unit, entry, &die))
         return false;
     if (entry->declaration && types_index_definition(index, &die, &definition))
         die = definition;
@@ -61,7 +61,7 @@ static bool class_around(struct types_index *index, const struct types_unit *uni
         if (scope->tag != DW_TAG_subprogram)
             continue;
         Dwarf_Die function, declared;
-        if (!dwarf_offdie(dwarf_cu_getdwarf(unit->unit), scope->die, &function))
+        if (!types_index_die(unit, scope, &function))
             return false;
         types_declared_function(&function, &declared);
         unit = types_index_unit(index, &declared);

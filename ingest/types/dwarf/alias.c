@@ -107,7 +107,7 @@ static void add(struct types_aliases *aliases, const struct alias *key, const ch
 static bool typedef_target(Dwarf_Die *die, Dwarf_Die *record)
 {
     Dwarf_Attribute attribute;
-    if (!dwarf_attr(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, record))
+    if (!dwarf_attr(die, DW_AT_type, &attribute) || !types_reference(&attribute, record))
         return false;
     int tag = dwarf_tag(record);
     return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && dwarf_diename(record) &&
@@ -120,8 +120,7 @@ static void read_unit(struct types_aliases *aliases, const struct types_unit *un
         const struct types_entry *entry = &unit->entries[i];
         Dwarf_Die die, record;
         if (entry->tag != DW_TAG_typedef || entry->parent != TYPES_NO_PARENT || !entry->name ||
-            strncmp(entry->name, "__", 2) == 0 ||
-            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
+            strncmp(entry->name, "__", 2) == 0 || !types_index_die(unit, entry, &die) ||
             !typedef_target(&die, &record))
             continue;
         struct alias key = key_of(&record);

@@ -20,7 +20,7 @@ bool types_next_sibling(Dwarf_Die *die)
 bool types_type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
-    return dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
+    return dwarf_attr_integrate(die, DW_AT_type, &attribute) && types_reference(&attribute, type);
 }
 
 bool types_is_qualifier(int tag)

@@ -84,6 +84,36 @@ void types_index_free(struct types_index *index)
     free(index);
 }
 
+/* ---- types with units of their own ------------------------------------------------------ */
+
+/* Goes from an entry that has only the signature of a type to the type. */
+static bool follow_signature(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die whole;
+    const bool found =
+        dwarf_attr(die, DW_AT_signature, &attribute) && dwarf_formref_die(&attribute, &whole);
+    if (found)
+        *die = whole;
+    return found;
+}
+
+bool types_reference(Dwarf_Attribute *attribute, Dwarf_Die *die)
+{
+    if (!dwarf_formref_die(attribute, die))
+        return false;
+    follow_signature(die);
+    return true;
+}
+
+bool types_index_die(const struct types_unit *unit, const struct types_entry *entry, Dwarf_Die *die)
+{
+    if (!symbols_die_at(unit->unit, entry->die, die))
+        return false;
+    follow_signature(die);
+    return true;
+}
+
 /* ---- one unit --------------------------------------------------------------------------- */
 
 static bool is_kept(int tag)
@@ -120,6 +150,21 @@ static uint64_t stated_size(Dwarf_Die *die)
     return size;
 }
 
+/* Returns the scope of a record that is defined outside the scope that declares it, as gcc does in
+ * the unit of a type. Otherwise returns `parent`. */
+static uint32_t declared_scope(const struct types_unit *unit, Dwarf_Die *die, uint32_t parent)
+{
+    const int tag = dwarf_tag(die);
+    Dwarf_Attribute attribute;
+    Dwarf_Die declared;
+    if (parent != TYPES_NO_PARENT || tag == DW_TAG_subprogram ||
+        !dwarf_attr(die, DW_AT_specification, &attribute) ||
+        !dwarf_formref_die(&attribute, &declared) || declared.cu != die->cu)
+        return parent;
+    const struct types_entry *entry = types_index_entry(unit, &declared);
+    return entry ? entry->parent : parent;
+}
+
 static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t parent)
 {
     if (unit->count == ENTRIES_MAX ||
@@ -127,15 +172,17 @@ static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t paren
         return false;
     bool declaration = false;
     Dwarf_Attribute attribute;
+    Dwarf_Die whole = *die;
     if (dwarf_attr(die, DW_AT_declaration, &attribute))
         dwarf_formflag(&attribute, &declaration);
+    declaration = follow_signature(&whole) || declaration;
     unit->entries[unit->count++] = (struct types_entry){
         .die = dwarf_dieoffset(die),
-        .parent = parent,
+        .parent = declared_scope(unit, die, parent),
         .tag = (uint16_t)dwarf_tag(die),
         .declaration = declaration,
         .size = stated_size(die),
-        .name = dwarf_diename(die),
+        .name = dwarf_diename(&whole),
     };
     return true;
 }
@@ -277,14 +324,29 @@ static size_t first_named(const struct types_index *index, uint64_t hash)
     return low;
 }
 
+/* Reads the units of types in the file of a split unit. */
+static void read_type_units(struct types_index *index, Dwarf *dwarf)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
+        if (type == DW_UT_type || type == DW_UT_split_type)
+            types_index_unit(index, &die);
+}
+
 static void read_all_units(struct types_index *index)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die, split;
     uint8_t type;
     index->all = true;
-    while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
-        types_index_unit(index, type == DW_UT_skeleton && split.addr ? &split : &die);
+    while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
+        const bool is_split = type == DW_UT_skeleton && split.addr;
+        types_index_unit(index, is_split ? &split : &die);
+        if (is_split)
+            read_type_units(index, dwarf_cu_getdwarf(split.cu));
+    }
     index_names(index);
 }
 
@@ -337,7 +399,7 @@ bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die
         const struct types_unit *other = index->list[index->names[i].unit];
         const struct types_entry *candidate = &other->entries[index->names[i].entry];
         if (same_scopes(unit, entry, other, candidate))
-            return dwarf_offdie(dwarf_cu_getdwarf(other->unit), candidate->die, definition) != NULL;
+            return types_index_die(other, candidate, definition);
     }
     return false;
 }
@@ -358,7 +420,7 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
         const struct types_entry *found = &unit->entries[named->entry];
         if (strncmp(found->name, name, length) == 0 &&
             (found->name[length] == '\0' || found->name[length] == '<'))
-            return dwarf_offdie(dwarf_cu_getdwarf(unit->unit), found->die, record) != NULL;
+            return types_index_die(unit, found, record);
     }
     return false;
 }
@@ -369,7 +431,7 @@ static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
     Dwarf_Attribute attribute;
     *type = *member;
     for (int i = 0; i < NESTING_MAX; i++) {
-        if (!dwarf_attr(type, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, type))
+        if (!dwarf_attr(type, DW_AT_type, &attribute) || !types_reference(&attribute, type))
             return false;
         int tag = dwarf_tag(type);
         if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type)
@@ -414,8 +476,7 @@ static bool begins_alike(struct types_index *index, Dwarf_Die *record, Dwarf_Die
             dwarf_tag(&counterpart) != DW_TAG_member ||
             !same_text(dwarf_diename(&member), dwarf_diename(&counterpart)) ||
             !same_offset(&member, &counterpart) || !member_type(&member, &type) ||
-            !member_type(&counterpart, &other_type) ||
-            dwarf_dieoffset(&type) != dwarf_dieoffset(&other_type))
+            !member_type(&counterpart, &other_type) || type.addr != other_type.addr)
             return false;
         count++;
         more = types_index_sibling(index, &counterpart);
@@ -434,9 +495,9 @@ static bool find_head(struct types_index *index, const struct types_unit *unit,
             return false;
         if ((entry->tag != DW_TAG_structure_type && entry->tag != DW_TAG_class_type) ||
             entry->declaration || entry == own || entry->size < own->size ||
-            !dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &other))
+            !types_index_die(unit, entry, &other))
             continue;
-        if (first_member_type(index, &other, &type) && dwarf_dieoffset(&type) == own->die)
+        if (first_member_type(index, &other, &type) && type.addr == record->addr)
             return true;
         alike += begins_alike(index, record, &other);
         if (alike == ALIKE_MIN)

@@ -54,6 +54,15 @@ const struct types_unit *const *types_index_units(struct types_index *index, siz
 /* Returns the data that alias.h keeps here. NULL if memory is exhausted. */
 struct types_aliases *types_index_aliases(struct types_index *index);
 
+/* Finds what an attribute refers to. Of a type that has a unit of its own (-fdebug-types-section)
+ * that is the whole type, not the entry that only has its signature. */
+bool types_reference(Dwarf_Attribute *attribute, Dwarf_Die *die);
+
+/* Finds the entry of a unit in its file, or the whole type if it only has the signature of one.
+ * Returns false if the file is damaged. */
+bool types_index_die(const struct types_unit *unit, const struct types_entry *entry,
+                     Dwarf_Die *die);
+
 /* Returns the unit of `die`. NULL if memory is exhausted. */
 const struct types_unit *types_index_unit(struct types_index *index, const Dwarf_Die *die);
 

@@ -27,8 +27,8 @@ static bool matches(const struct types_site *site, const struct types_entry *ent
                     const struct types_unit *unit, const char *wanted, struct types_type *type)
 {
     Dwarf_Die die;
-    if (!dwarf_offdie(dwarf_cu_getdwarf(unit->unit), entry->die, &die) ||
-        !types_from(site->index, &die, type) || type->size == 0)
+    if (!types_index_die(unit, entry, &die) || !types_from(site->index, &die, type) ||
+        type->size == 0)
         return false;
     if (entry->tag == DW_TAG_typedef)
         return !strchr(wanted, ':');
