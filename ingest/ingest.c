@@ -97,8 +97,28 @@ static bool join_suppressions(struct pipeline *pipeline)
            ingest_fail_memory(pipeline->status, "the suppressions");
 }
 
+/* Notes the modules whose debug information cannot be read, that of the program first. */
+static void note_unreadable(struct pipeline *pipeline)
+{
+    const struct trace_scan *scan = &pipeline->scan;
+    const char *program = scan->process.found ? scan->process.exe : "";
+    for (int own = 1; own >= 0; own--)
+        for (size_t i = 0; i < scan->module_count; i++) {
+            const struct module_row *module = &scan->modules[i];
+            const char *slash = strrchr(module->path, '/');
+            const char *why =
+                module->runtime
+                    ? NULL
+                    : strstr(symbols_status(pipeline->symbols, module->id), SYMBOLS_UNREADABLE);
+            if (why && (strcmp(module->path, program) == 0) == own)
+                problems_add(&pipeline->problems, PROBLEM_DEBUG, "%.100s: %s",
+                             slash ? slash + 1 : module->path, why);
+        }
+}
+
 static bool join_problems(struct pipeline *pipeline)
 {
+    note_unreadable(pipeline);
     return (problems_join(&pipeline->problems, &pipeline->scan.problems) &&
             problems_join(&pipeline->problems, &pipeline->replay.problems)) ||
            ingest_fail_memory(pipeline->status, "the problems");
@@ -234,6 +254,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .unseen_modules = scan->unrecorded.unseen.count,
         .late_modules = scan->unrecorded.late.count,
         .lost_suppressions = problems->counts[PROBLEM_SUPPRESSIONS],
+        .unreadable_debug = problems->counts[PROBLEM_DEBUG],
         .missing_chunks = problems->counts[PROBLEM_MISSING_CHUNK],
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING,
         .stopped = trace_scan_stopped(scan, header),
@@ -253,6 +274,8 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         if (problems->kept[i].kind == PROBLEM_SUPPRESSIONS)
             memcpy(summary->why_suppressions, problems->kept[i].detail,
                    sizeof(summary->why_suppressions));
+        else if (problems->kept[i].kind == PROBLEM_DEBUG)
+            memcpy(summary->why_debug, problems->kept[i].detail, sizeof(summary->why_debug));
 }
 
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,

@@ -62,7 +62,7 @@ struct ingest_summary {
     uint64_t sample_interval; /* 0: not sampled */
     uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, wrong_sizes, overlaps,
         orphaned_events, damaged_bytes, missing_chunks, unseen_modules, late_modules,
-        lost_suppressions;
+        lost_suppressions, unreadable_debug;
     bool ended;   /* the recorder closed the trace */
     bool stopped; /* the recording ended before the program */
     bool unknown_clock;
@@ -73,6 +73,7 @@ struct ingest_summary {
     uint64_t inherited_frees, presumed_inherited_frees;
     char why_suppressions[sizeof((struct problem *)NULL)->detail]; /* the first that was lost; "":
                                                                       none */
+    char why_debug[sizeof((struct problem *)NULL)->detail]; /* the same of debug information */
     struct ingest_origin origin;
 };
 

@@ -268,6 +268,10 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->orphaned_events += part->orphaned_events;
     sum->damaged_bytes += part->damaged_bytes;
     sum->missing_chunks += part->missing_chunks;
+    if (part->unreadable_debug > sum->unreadable_debug) {
+        sum->unreadable_debug = part->unreadable_debug; /* most modules are those of others, too */
+        memcpy(sum->why_debug, part->why_debug, sizeof(sum->why_debug));
+    }
     sum->lost_suppressions += part->lost_suppressions;
     if (sum->why_suppressions[0] == '\0')
         memcpy(sum->why_suppressions, part->why_suppressions, sizeof(sum->why_suppressions));

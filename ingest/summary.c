@@ -152,6 +152,11 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
                     ? "; presumably: only the parent's trace can tell"
                     : ", some presumed: a parent's trace is missing");
     put_problems(out, summary);
+    if (summary->unreadable_debug) {
+        fputs("debug        ", out);
+        put_text(out, summary->why_debug);
+        fputs(summary->unreadable_debug > 1 ? ", …\n" : "\n", out);
+    }
     if (summary->lost_suppressions) {
         fputs("             lost suppressions: ", out);
         put_text(out, summary->why_suppressions);

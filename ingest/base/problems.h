@@ -28,13 +28,14 @@ enum problem_kind {
     PROBLEM_FAILED,          /* the allocator returned NULL */
     PROBLEM_RECORD,          /* a record that is not usable */
     PROBLEM_SUPPRESSIONS,    /* the suppressions inside the program are missing or damaged */
+    PROBLEM_DEBUG,           /* debug information of a module cannot be read */
     PROBLEM_KINDS
 };
 
 struct problem {
     enum problem_kind kind;
     int64_t ns, address, thread, byte_offset; /* PROBLEM_NONE: not known */
-    char detail[120];
+    char detail[256];
 };
 
 struct problems {

@@ -37,6 +37,7 @@ struct symbols_dwarf {
     const Elf_Data *lines; /* .debug_line; NULL: there is none */
     Dwarf *line_reader;    /* the same file, opened again from time to time; NULL: not open */
     bool split;            /* some unit's functions lie in a file of their own */
+    const char *missing;   /* such a file that cannot be read; NULL: none was needed */
     size_t line_units;     /* whose lines `line_reader` has read */
 };
 
@@ -138,6 +139,11 @@ bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf)
     return dwarf->budget.spent;
 }
 
+const char *symbols_dwarf_missing(const struct symbols_dwarf *dwarf)
+{
+    return dwarf->missing;
+}
+
 bool symbols_dwarf_is_split(const struct symbols_dwarf *dwarf)
 {
     return dwarf->split;
@@ -224,6 +230,20 @@ static void allow_split(struct symbols_dwarf *dwarf, const Dwarf_Die *entry)
     dwarf->budget.left += size;
 }
 
+/* Returns the name of the file that has the unit's functions, NULL: they are in this file. */
+static const char *missing_split(struct symbols_dwarf *dwarf, Dwarf_Die *skeleton)
+{
+    static const unsigned names[] = {DW_AT_dwo_name, DW_AT_GNU_dwo_name};
+    Dwarf_Attribute attribute;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *name =
+            dwarf_attr(skeleton, names[i], &attribute) ? dwarf_formstring(&attribute) : NULL;
+        if (name)
+            return symbols_strings_keep(dwarf->strings, name);
+    }
+    return NULL;
+}
+
 static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
 {
     Dwarf_Die skeleton, entry;
@@ -232,6 +252,8 @@ static bool build_unit(struct symbols_dwarf *dwarf, struct unit *unit)
         return false;
     if (entry.cu != skeleton.cu)
         allow_split(dwarf, &entry);
+    else if (!dwarf->missing)
+        dwarf->missing = missing_split(dwarf, &skeleton);
     /* Half a table would give wrong frames. If memory or the budget runs out, there is no table. */
     if (!symbols_scopes_build(&unit->scopes, dwarf->file, &entry, &dwarf->budget))
         symbols_scopes_free(&unit->scopes);

@@ -146,6 +146,39 @@ static bool is_bomb(Elf *elf)
     return sum > least + ratio * file_size;
 }
 
+/* The number of zstd in ELF headers, which old ones do not name. libelf can unpack it since 0.189.
+ */
+#define COMPRESSED_BY_ZSTD 2
+
+/* Returns true if debug information is compressed by zstd, and libelf cannot unpack it. */
+static bool is_foreign_zstd(Elf *elf)
+{
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        GElf_Chdr packed;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && strcmp(name, ".debug_info") == 0 && header.sh_flags & SHF_COMPRESSED &&
+            gelf_getchdr(section, &packed) && packed.ch_type == COMPRESSED_BY_ZSTD)
+            return elf_compress(section, 0, 0) < 0;
+    }
+    return false;
+}
+
+/* Returns why the debug information of a file cannot be read, NULL: nothing speaks against it. */
+static const char *why_unreadable(Elf *elf)
+{
+    if (is_bomb(elf))
+        return "it is compressed; unpacked it would take more than 32 times its size";
+    return is_foreign_zstd(elf)
+               ? "it is compressed by zstd; install elfutils 0.189 or newer, or run "
+                 "objcopy --decompress-debug-sections on the file"
+               : NULL;
+}
+
 /* Finds the file as libdwfl does, but checks it before libdw unpacks its sections. */
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                            const char *path, const char *link, GElf_Word sum, char **found)
@@ -157,12 +190,12 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
     if (descriptor < 0)
         return descriptor;
     Elf *elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL);
-    bool refused = elf && is_bomb(elf);
+    const char *unreadable = elf ? why_unreadable(elf) : NULL;
     elf_end(elf);
-    if (!refused)
+    if (!unreadable)
         return descriptor;
     close(descriptor);
-    ((struct symbols_file *)*user)->refused = true;
+    ((struct symbols_file *)*user)->unreadable = unreadable;
     return -1;
 }
 
@@ -208,8 +241,8 @@ bool symbols_file_open(struct symbols_file *file, const struct symbols_options *
         snprintf(reason, reason_size, "%s is not a readable ELF file: %s", path, dwfl_errmsg(-1));
     } else if (same_build_id(file->elf, path, build_id, build_id_length, reason, reason_size)) {
         if (read_code_sections(file)) {
-            file->refused = is_bomb(file->elf);
-            if (!file->refused)
+            file->unreadable = why_unreadable(file->elf);
+            if (!file->unreadable)
                 file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
             if (depends && file->dwarf)
                 symbols_places_add_common(options, depends, file->module, file->dwarf);

@@ -29,7 +29,8 @@ struct symbols_file {
     char *debug_path;
     struct symbols_options options; /* as they were given */
     struct cache_depends *depends;
-    bool refused; /* its debug information would unpack to an absurd size */
+    /* Why its debug information cannot be read, and what helps. NULL: it can, or there is none. */
+    const char *unreadable;
 };
 
 /*

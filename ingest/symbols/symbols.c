@@ -210,10 +210,9 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
         status = "dwarf";
     else if (errno == ENOMEM)
         status = "out of memory for the debug information";
-    snprintf(module->status, sizeof(module->status), "%s%s", status,
-             module->file.refused && !module->dwarf
-                 ? "; its compressed debug information would take more than 32 times its size"
-                 : "");
+    const char *unreadable = module->dwarf ? NULL : module->file.unreadable;
+    snprintf(module->status, sizeof(module->status), "%s%s%s", status,
+             unreadable ? "; " SYMBOLS_UNREADABLE : "", unreadable ? unreadable : "");
 }
 
 /* The vdso belongs to the kernel. It is known only if the kernel of the recording runs here. */
@@ -357,6 +356,27 @@ struct cache_depends *symbols_depends(struct symbols *symbols)
     return &symbols->depends;
 }
 
+/* Says which file with the debug information of a unit is missing, and what helps. */
+static void describe_missing(struct module *module)
+{
+    const char *help =
+        "keep the .dwo files where they were made, and build them without -fdebug-types-section";
+    const char *name = symbols_dwarf_missing(module->dwarf), *own = NULL, *debug = NULL;
+    char package[sizeof(module->status)];
+    dwfl_module_info(module->file.module, NULL, NULL, NULL, NULL, NULL, &own, &debug);
+    for (size_t i = 0; i < 2; i++) {
+        const char *from = i == 0 ? own : debug;
+        snprintf(package, sizeof(package), "%.400s.dwp", from ? from : "");
+        if (from && access(package, R_OK) == 0) {
+            const char *slash = strrchr(package, '/');
+            name = slash ? slash + 1 : package;
+            help = "install elfutils 0.191 or newer, or keep the .dwo files";
+        }
+    }
+    snprintf(module->status, sizeof(module->status),
+             "dwarf, in part: " SYMBOLS_UNREADABLE "a part of it lies in %.200s; %s", name, help);
+}
+
 const char *symbols_find_status(struct symbols *symbols, uint32_t id)
 {
     struct module *module = module_of(symbols, id);
@@ -364,7 +384,9 @@ const char *symbols_find_status(struct symbols *symbols, uint32_t id)
         return "none";
     if (module->dwarf && (module->spent || symbols_dwarf_spent(module->dwarf)))
         snprintf(module->status, sizeof(module->status),
-                 "dwarf, in part: the debug information asks for more than its size allows");
+                 "dwarf, in part: " SYMBOLS_UNREADABLE "it asks for more than its size allows");
+    else if (module->dwarf && symbols_dwarf_missing(module->dwarf))
+        describe_missing(module);
     return module->status;
 }
 

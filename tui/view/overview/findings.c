@@ -211,29 +211,38 @@ static void add_unsymbolized(struct collection *to)
 {
     const struct session_module *modules = NULL;
     struct session_error error;
-    size_t count = 0, found = 0, first = 0;
+    size_t count = 0, found = 0, first = SIZE_MAX;
     char others[40] = "", packages[140] = "";
+    const char *program = session_meta(to->session, "executable");
     if (!session_modules(to->session, &modules, &count, &error))
         return;
     for (size_t i = 0; i < count; i++) {
         if (!is_bare(&modules[i]) || !is_used(to, modules[i].name) || is_repeated(modules, i))
             continue;
-        first = found++ == 0 ? i : first;
-        if (i == first || packages[0])
-            put_package(modules[i].name, packages, sizeof(packages));
+        found++;
+        if (first == SIZE_MAX || (program && strcmp(modules[i].path, program) == 0))
+            first = i;
     }
     if (found == 0)
         return;
+    put_package(modules[first].name, packages, sizeof(packages));
+    for (size_t i = 0; packages[0] && i < count; i++)
+        if (is_bare(&modules[i]) && is_used(to, modules[i].name))
+            put_package(modules[i].name, packages, sizeof(packages));
     if (found > 1)
         snprintf(others, sizeof(others), " and %zu other%s", found - 1, found > 2 ? "s" : "");
-    add(to, FINDING_ODD, "", VIEW_SAME,
-        packages[0] ? "no debug information for %.50s%s: install%s, then ingest again"
-        : strstr(modules[first].name, ".so")
-            ? "no debug information for %.50s%s: install its debug package or set "
-              "DEBUGINFOD_URLS, then ingest again%s"
-            : "no debug information for %.50s%s: build it with -g, or give --debug-dir to "
-              "mprof-ingest%s",
-        modules[first].name, others, packages);
+    const char *unreadable = strstr(modules[first].symbols, "debug information cannot be read");
+    if (unreadable)
+        add(to, FINDING_ODD, "", VIEW_SAME, "%.50s: %.300s", modules[first].name, unreadable);
+    else
+        add(to, FINDING_ODD, "", VIEW_SAME,
+            packages[0] ? "no debug information for %.50s%s: install%s, then ingest again"
+            : strstr(modules[first].name, ".so")
+                ? "no debug information for %.50s%s: install its debug package or set "
+                  "DEBUGINFOD_URLS, then ingest again%s"
+                : "no debug information for %.50s%s: build it with -g, or give --debug-dir to "
+                  "mprof-ingest%s",
+            modules[first].name, others, packages);
     counts(to, "SELECT name, group_concat(DISTINCT symbols) AS symbols, "
                "group_concat(DISTINCT path) AS paths FROM module WHERE symbols NOT IN ('dwarf', "
                "'runtime') AND id IN (SELECT module_id FROM frame) GROUP BY name");
