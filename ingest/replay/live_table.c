@@ -32,12 +32,13 @@ static struct live_block *new_blocks(size_t capacity)
     return blocks;
 }
 
-/* Rebuilds the table without the freed blocks, twice as large if over three eighths are live. */
+/* Rebuilds the table without the freed blocks, twice as large if it is small or over three eighths
+ * are live. It begins small: there may be an arena for each block. */
 static bool rebuild(struct live_table *table)
 {
-    size_t old_capacity = table->capacity, capacity = old_capacity ? old_capacity : 512;
+    size_t old_capacity = table->capacity, capacity = old_capacity ? old_capacity : 2;
     struct live_block *old = table->blocks, *blocks;
-    if (old_capacity == 0 || table->live * 8 > old_capacity * 3)
+    if (old_capacity < 1024 || table->live * 8 > old_capacity * 3)
         capacity *= 2;
     blocks = new_blocks(capacity);
     if (!blocks)
