@@ -16,32 +16,127 @@ static uint64_t range_end(uint64_t address, uint64_t size)
     return rounded > UINT64_MAX - address ? UINT64_MAX : address + rounded;
 }
 
-/* Returns the index of the first live region that ends after `address`. */
-static size_t find_live(const struct regions *regions, uint64_t address)
+/* ---- what is mapped: a list of blocks --------------------------------------------------- */
+
+/* The place of a mapped row. Behind the last one: block == block_count. */
+struct place {
+    size_t block, row;
+};
+
+static uint64_t end_of(const struct region_row *row)
 {
-    size_t low = 0, high = regions->live_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct region_row *row = &regions->live[middle];
-        if (row->address + row->size > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return row->address + row->size;
 }
 
-static bool insert_live(struct regions *regions, size_t at, const struct region_row *row)
+static struct region_row *at_place(const struct regions *regions, struct place at)
 {
-    if (!array_reserve(&regions->live, &regions->live_capacity, regions->live_count + 1,
-                       sizeof(*regions->live)))
-        return false;
+    return at.block < regions->block_count ? &regions->live[at.block]->rows[at.row] : NULL;
+}
+
+/* Returns the place of the first mapped row that ends after `address`. */
+static struct place find_live(const struct regions *regions, uint64_t address)
+{
+    struct place found = {0, 0};
+    size_t high = regions->block_count;
+    while (found.block < high) {
+        const size_t middle = found.block + (high - found.block) / 2;
+        const struct region_block *block = regions->live[middle];
+        if (end_of(&block->rows[block->count - 1]) > address)
+            high = middle;
+        else
+            found.block = middle + 1;
+    }
+    if (found.block == regions->block_count)
+        return found;
+    high = regions->live[found.block]->count;
+    while (found.row < high) {
+        const size_t middle = found.row + (high - found.row) / 2;
+        if (end_of(&regions->live[found.block]->rows[middle]) > address)
+            high = middle;
+        else
+            found.row = middle + 1;
+    }
+    return found;
+}
+
+/* Adds an empty block before block `at`. */
+static struct region_block *add_block(struct regions *regions, size_t at)
+{
+    struct region_block *block = NULL;
+    if (!array_reserve(&regions->live, &regions->block_capacity, regions->block_count + 1,
+                       sizeof(struct region_block *)) ||
+        !(block = malloc(sizeof(*block))))
+        return NULL;
     memmove(&regions->live[at + 1], &regions->live[at],
-            (regions->live_count - at) * sizeof(*regions->live));
-    regions->live[at] = *row;
+            (regions->block_count - at) * sizeof(*regions->live));
+    regions->live[at] = block;
+    regions->block_count++;
+    block->count = 0;
+    return block;
+}
+
+/* Inserts a mapped row where its address belongs. */
+static bool insert_live(struct regions *regions, const struct region_row *row)
+{
+    struct place at = find_live(regions, row->address);
+    if (at.block == regions->block_count && at.block > 0)
+        at = (struct place){at.block - 1, regions->live[at.block - 1]->count};
+    struct region_block *block =
+        at.block < regions->block_count ? regions->live[at.block] : add_block(regions, at.block);
+    if (block && block->count == REGION_BLOCK) {
+        /* Rows often come in the order of addresses: the end of a full block stays full. */
+        const size_t left = at.row == REGION_BLOCK ? REGION_BLOCK : REGION_BLOCK / 2;
+        struct region_block *next = add_block(regions, at.block + 1);
+        if (!next)
+            return false;
+        next->count = REGION_BLOCK - left;
+        block->count = left;
+        memcpy(next->rows, block->rows + left, next->count * sizeof(*next->rows));
+        if (at.row >= left) {
+            block = next;
+            at.row -= left;
+        }
+    }
+    if (!block)
+        return false;
+    memmove(&block->rows[at.row + 1], &block->rows[at.row],
+            (block->count - at.row) * sizeof(*block->rows));
+    block->rows[at.row] = *row;
+    block->count++;
     regions->live_count++;
     return true;
 }
+
+static void remove_live(struct regions *regions, struct place at)
+{
+    struct region_block *block = regions->live[at.block];
+    block->count--;
+    regions->live_count--;
+    memmove(&block->rows[at.row], &block->rows[at.row + 1],
+            (block->count - at.row) * sizeof(*block->rows));
+    if (block->count > 0)
+        return;
+    free(block);
+    regions->block_count--;
+    memmove(&regions->live[at.block], &regions->live[at.block + 1],
+            (regions->block_count - at.block) * sizeof(*regions->live));
+}
+
+/* Returns how many mapped rows lie in a range, up to `most` and about a block. */
+static size_t count_live(const struct regions *regions, uint64_t begin, uint64_t end, size_t most)
+{
+    struct place at = find_live(regions, begin);
+    size_t count = 0;
+    for (; at.block < regions->block_count && count <= most; at = (struct place){at.block + 1, 0}) {
+        const struct region_block *block = regions->live[at.block];
+        if (block->rows[at.row].address >= end)
+            break;
+        count += block->count - at.row;
+    }
+    return count;
+}
+
+/* ---- changes ---------------------------------------------------------------------------- */
 
 /* Returns the part of `row` from `begin` to `end`. */
 static struct region_row piece(const struct region_row *row, uint64_t begin, uint64_t end)
@@ -54,14 +149,13 @@ static struct region_row piece(const struct region_row *row, uint64_t begin, uin
     return part;
 }
 
-/* Ends the part of live region `at` that lies in [begin, end). The rest stays live. */
-static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_t end,
+/* Ends the part of the mapped row at `at` that lies in [begin, end). The rest stays mapped. */
+static bool end_part(struct regions *regions, struct place at, uint64_t begin, uint64_t end,
                      const struct region_end *by)
 {
-    const struct region_row row = regions->live[at];
-    const uint64_t row_end = row.address + row.size;
+    const struct region_row row = *at_place(regions, at);
     const uint64_t from = begin > row.address ? begin : row.address;
-    const uint64_t to = end < row_end ? end : row_end;
+    const uint64_t to = end < end_of(&row) ? end : end_of(&row);
     if (!array_reserve(&regions->rows, &regions->row_capacity, regions->row_count + 1,
                        sizeof(*regions->rows)))
         return false;
@@ -71,26 +165,47 @@ static bool end_part(struct regions *regions, size_t at, uint64_t begin, uint64_
     ended.unmap_stack = by->stack;
     ended.resident = from == begin && to == end ? by->resident : 0;
     regions->rows[regions->row_count++] = regions->left = ended;
-    memmove(&regions->live[at], &regions->live[at + 1],
-            (regions->live_count - at - 1) * sizeof(*regions->live));
-    regions->live_count--;
+    remove_live(regions, at);
     const struct region_row before = piece(&row, row.address, from),
-                            behind = piece(&row, to, row_end);
-    return (before.size == 0 || insert_live(regions, at, &before)) &&
-           (behind.size == 0 || insert_live(regions, at + (before.size != 0), &behind));
+                            behind = piece(&row, to, end_of(&row));
+    return (before.size == 0 || insert_live(regions, &before)) &&
+           (behind.size == 0 || insert_live(regions, &behind));
+}
+
+/* Ends what is mapped in [begin, end). */
+static bool unmap_range(struct regions *regions, uint64_t begin, uint64_t end,
+                        const struct region_end *by)
+{
+    for (;;) {
+        const struct place at = find_live(regions, begin);
+        const struct region_row *row = at_place(regions, at);
+        if (!row || row->address >= end)
+            return true;
+        if (!end_part(regions, at, begin, end, by))
+            return false;
+    }
 }
 
 bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size,
                    const struct region_end *by)
 {
-    const uint64_t end = range_end(address, size);
-    for (;;) {
-        size_t at = find_live(regions, address);
-        if (at == regions->live_count || regions->live[at].address >= end)
-            return true;
-        if (!end_part(regions, at, address, end, by))
-            return false;
+    regions->calls++;
+    return unmap_range(regions, address, range_end(address, size), by);
+}
+
+/* Each change of protection makes a row for each mapped row in its range. Allows only so many that
+ * a session stays in proportion to its trace. */
+static bool may_protect(struct regions *regions, uint64_t begin, uint64_t end)
+{
+    enum { STEPS_A_CALL = 4, STEPS_ALWAYS = 1 << 17 };
+    const uint64_t allowed = regions->calls * STEPS_A_CALL + STEPS_ALWAYS - regions->steps;
+    const size_t steps = count_live(regions, begin, end, allowed);
+    if (steps > allowed) {
+        regions->left_out++;
+        return false;
     }
+    regions->steps += steps;
+    return true;
 }
 
 bool regions_protect(struct regions *regions, const struct region_row *row)
@@ -98,12 +213,16 @@ bool regions_protect(struct regions *regions, const struct region_row *row)
     const uint64_t end = range_end(row->address, row->size);
     const struct region_row left = regions->left;
     const struct region_end by = {.ns = row->map_ns, .thread = row->thread, .stack = row->stack};
+    regions->calls++;
+    if (!may_protect(regions, row->address, end))
+        return true;
     for (uint64_t from = row->address; from < end;) {
-        const size_t at = find_live(regions, from);
-        if (at == regions->live_count || regions->live[at].address >= end)
+        const struct place at = find_live(regions, from);
+        const struct region_row *found = at_place(regions, at);
+        if (!found || found->address >= end)
             break;
-        const struct region_row before = regions->live[at];
-        from = before.address + before.size;
+        const struct region_row before = *found;
+        from = end_of(&before);
         if (before.protection == row->protection)
             continue;
         struct region_row changed =
@@ -117,7 +236,7 @@ bool regions_protect(struct regions *regions, const struct region_row *row)
         if (!end_part(regions, at, row->address, end, &by))
             return false;
         changed.changed_from = regions->row_count;
-        if (!insert_live(regions, find_live(regions, changed.address), &changed))
+        if (!insert_live(regions, &changed))
             return false;
     }
     regions->left = left;
@@ -152,12 +271,12 @@ static bool add_file(struct regions *regions, const char *file, size_t length, u
 static void take_over(const struct regions *regions, struct region_row *row)
 {
     const struct region_row *before = NULL, *left = &regions->left;
-    size_t at = find_live(regions, row->moved_from);
+    const struct region_row *here = at_place(regions, find_live(regions, row->moved_from));
     if (left->size != 0 && left->unmap_thread == row->thread && left->address <= row->moved_from &&
         row->moved_from < left->address + left->size)
         before = left;
-    else if (at < regions->live_count && regions->live[at].address <= row->moved_from)
-        before = &regions->live[at];
+    else if (here && here->address <= row->moved_from)
+        before = here;
     if (!before)
         return;
     row->protection = before->protection;
@@ -180,14 +299,24 @@ bool regions_map(struct regions *regions, const struct region_row *row, const ch
     if (added.moved_from != 0)
         take_over(regions, &added);
     const struct region_end by = {.ns = row->map_ns, .thread = row->thread, .stack = row->stack};
-    return regions_unmap(regions, added.address, added.size, &by) &&
-           insert_live(regions, find_live(regions, added.address), &added);
+    regions->calls++;
+    return unmap_range(regions, added.address, end, &by) && insert_live(regions, &added);
 }
 
-const struct region_row *regions_row(const struct regions *regions, size_t index)
+bool regions_each(const struct regions *regions,
+                  bool (*visit)(void *context, const struct region_row *row, size_t position,
+                                bool live),
+                  void *context)
 {
-    return index < regions->row_count ? &regions->rows[index]
-                                      : &regions->live[index - regions->row_count];
+    size_t position = 0;
+    for (; position < regions->row_count; position++)
+        if (!visit(context, &regions->rows[position], position, false))
+            return false;
+    for (size_t i = 0; i < regions->block_count; i++)
+        for (size_t k = 0; k < regions->live[i]->count; k++)
+            if (!visit(context, &regions->live[i]->rows[k], position++, true))
+                return false;
+    return true;
 }
 
 const char *regions_file(const struct regions *regions, const struct region_row *row)
@@ -200,6 +329,8 @@ void regions_free(struct regions *regions)
     for (size_t i = 0; i < regions->file_count; i++)
         free(regions->files[i]);
     free(regions->files);
+    for (size_t i = 0; i < regions->block_count; i++)
+        free(regions->live[i]);
     free(regions->rows);
     free(regions->live);
     *regions = (struct regions){0};

@@ -3,7 +3,7 @@
  * The mapped regions over time, from the MAP, UNMAP and PROTECT records of --mmap.
  *
  * Order of calls: a zeroed struct; regions_map(), regions_unmap() and regions_protect() in the
- * order of time; regions_row() for all; regions_free(). Each row is a piece of address space that
+ * order of time; regions_each(); regions_free(). Each row is a piece of address space that
  * one call mapped and that ended as one. If a part of a mapping ends, the mapping becomes two or
  * three rows with the same beginning. A change of protection ends a row and begins another. All
  * rows are held in memory.
@@ -28,9 +28,20 @@ struct region_row {
     uint64_t changed_from; /* row (from 1) that this was before its protection changed; 0: none */
 };
 
+enum { REGION_BLOCK = 256 };
+/* Neighbours among the mapped rows, at least one. */
+struct region_block {
+    size_t count;
+    struct region_row rows[REGION_BLOCK];
+};
+
 struct regions {
-    struct region_row *rows, *live; /* ended, in the order of their end; mapped, by address */
-    size_t row_count, row_capacity, live_count, live_capacity;
+    struct region_row *rows; /* ended, in the order of their end */
+    size_t row_count, row_capacity;
+    struct region_block **live; /* mapped, by address */
+    size_t live_count, block_count, block_capacity;
+    uint64_t steps, calls; /* mapped rows that changes of protection looked at; all calls */
+    uint64_t left_out;     /* changes of protection */
     char **files;
     size_t file_count, file_capacity;
     struct region_row
@@ -61,13 +72,19 @@ bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size,
 
 /*
  * Gives what is mapped in the range of `row` the row's protection, from its map_ns on, with its
- * thread and stack. A region that has this protection already does not change. False if memory is
- * exhausted.
+ * thread and stack. A region that has this protection already does not change. Changes that would
+ * make far more rows than there are calls are left out and counted. False if memory is exhausted.
  */
 bool regions_protect(struct regions *regions, const struct region_row *row);
 
-/* Returns row `index` of row_count + live_count. Rows that have ended come first. */
-const struct region_row *regions_row(const struct regions *regions, size_t index);
+/*
+ * Visits all rows, those that have ended first, with their position from 0. Returns false if
+ * `visit` does.
+ */
+bool regions_each(const struct regions *regions,
+                  bool (*visit)(void *context, const struct region_row *row, size_t position,
+                                bool live),
+                  void *context);
 
 /* Returns the path of the mapped file, or NULL for none. */
 const char *regions_file(const struct regions *regions, const struct region_row *row);

@@ -317,27 +317,32 @@ static const char *protection_name(uint32_t protection)
     return names[protection & 7];
 }
 
+struct region_sink {
+    const struct table_sink *sink;
+    const struct regions *regions;
+};
+
+static bool put_region(void *context, const struct region_row *row, size_t position, bool live)
+{
+    const struct region_sink *to = context;
+    return PUT(to->sink, WRITER_REGION, value_number(position + 1), value_number(row->mapping),
+               value_number(row->address), value_number(row->size),
+               value_text(protection_name(row->protection)),
+               value_number((row->flags & REGION_SHARED) != 0),
+               value_path(regions_file(to->regions, row)), value_number(row->offset),
+               value_number(row->thread), value_number(row->stack), value_number(row->map_ns),
+               live ? value_null() : value_number(row->unmap_ns),
+               live ? value_null() : value_number(row->unmap_thread),
+               row->moved_from ? value_number(row->moved_from) : value_null(),
+               row->changed_from ? value_number(row->changed_from) : value_null(),
+               live ? value_null() : value_number(row->unmap_stack),
+               live || !row->resident ? value_null() : value_number(row->resident - 1));
+}
+
 static bool put_regions(const struct table_sink *sink, const struct session_facts *facts)
 {
-    const struct regions *regions = &facts->replay->regions;
-    bool good = true;
-    for (size_t i = 0; good && i < regions->row_count + regions->live_count; i++) {
-        const struct region_row *row = regions_row(regions, i);
-        const bool live = i >= regions->row_count;
-        good = PUT(sink, WRITER_REGION, value_number(i + 1), value_number(row->mapping),
-                   value_number(row->address), value_number(row->size),
-                   value_text(protection_name(row->protection)),
-                   value_number((row->flags & REGION_SHARED) != 0),
-                   value_path(regions_file(regions, row)), value_number(row->offset),
-                   value_number(row->thread), value_number(row->stack), value_number(row->map_ns),
-                   live ? value_null() : value_number(row->unmap_ns),
-                   live ? value_null() : value_number(row->unmap_thread),
-                   row->moved_from ? value_number(row->moved_from) : value_null(),
-                   row->changed_from ? value_number(row->changed_from) : value_null(),
-                   live ? value_null() : value_number(row->unmap_stack),
-                   live || !row->resident ? value_null() : value_number(row->resident - 1));
-    }
-    return good;
+    struct region_sink to = {sink, &facts->replay->regions};
+    return regions_each(to.regions, put_region, &to);
 }
 
 static bool put_free_calls(const struct table_sink *sink, const struct session_facts *facts)
