@@ -9,6 +9,7 @@
 #include "ingest/replay/state.h"
 
 #define REPLAY_LARGEST_SIZE (UINT64_C(1) << 47) /* of a block: the address space */
+#define REPLAY_LARGEST_SUM (UINT64_C(1) << 62)  /* of all blocks */
 
 /* Returns the counts of a thread, or NULL if the scan rejected its number. */
 static inline struct thread_counts *replay_thread(struct replay *replay, uint32_t number)
@@ -38,14 +39,18 @@ static inline uint32_t replay_stack(struct replay *replay, const struct trace_ev
     return stack;
 }
 
-/* Returns `size`, or 0 for an impossible size, which it notes as a problem. */
+/* Returns `size`, or 0 for an impossible size, which it notes as a problem. The sum of all sizes
+ * fits into a number of the session. */
 static inline uint64_t replay_size(struct replay *replay, const struct trace_event *event,
                                    uint64_t size)
 {
-    if (size <= REPLAY_LARGEST_SIZE)
+    if (size <= REPLAY_LARGEST_SIZE && size <= REPLAY_LARGEST_SUM - replay->sizes) {
+        replay->sizes += size;
         return size;
+    }
     replay_problem(replay, event, PROBLEM_IMPOSSIBLE_SIZE, event->record->address,
-                   "larger than the address space: taken as 0");
+                   size <= REPLAY_LARGEST_SIZE ? "the sum is too large for a number: taken as 0"
+                                               : "larger than the address space: taken as 0");
     return 0;
 }
 

@@ -65,7 +65,7 @@ static bool remember(struct replay *replay, const struct trace_event *event, boo
     earlier->before_ns[earlier->count++] = replay_before_ns(replay, event, extension->age);
     if (of_heap) {
         earlier->heap[earlier->heap_count++] = earlier->count;
-        earlier->heap_bytes += extension->size;
+        earlier->heap_bytes += extension->size <= REPLAY_LARGEST_SIZE ? extension->size : 0;
     }
     return true;
 }

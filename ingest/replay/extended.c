@@ -20,8 +20,14 @@ static bool add_mark(struct replay *replay, const char *kind, struct trace_text 
     return !name.bytes || mark->name;
 }
 
-static bool add_sample(struct replay *replay, uint64_t bytes)
+static bool add_sample(struct replay *replay, const struct trace_event *event)
 {
+    const uint64_t bytes = event->extension->resident;
+    if (bytes > REPLAY_LARGEST_SIZE) {
+        replay_problem(replay, event, PROBLEM_RECORD, 0,
+                       "a resident size that no process can have: left out");
+        return true;
+    }
     if (!array_reserve(&replay->samples, &replay->sample_capacity, replay->sample_count + 1,
                        sizeof(*replay->samples)))
         return false;
@@ -66,7 +72,13 @@ static bool protect_region(struct replay *replay, const struct trace_event *even
                                    .protection = (uint32_t)extension->protection,
                                    .thread = event->thread,
                                    .stack = replay_stack(replay, event, extension->stack)};
-    return row.stack != INDEX_NONE && regions_protect(&replay->regions, &row);
+    const uint64_t left_out = replay->regions.left_out;
+    if (row.stack == INDEX_NONE || !regions_protect(&replay->regions, &row))
+        return false;
+    if (replay->regions.left_out != left_out)
+        replay_problem(replay, event, PROBLEM_RECORD, row.address,
+                       "a change of protection over too many mappings: left out");
+    return true;
 }
 
 /* Gives a block of the heap the type that the program named. 0: it could not be found, so the rules
@@ -227,7 +239,7 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         replay->before_bytes = extension->size;
         return true;
     case TRACE_EXT_RSS:
-        return add_sample(replay, extension->resident);
+        return add_sample(replay, event);
     case TRACE_EXT_DROPPED:
         note_dropped(replay, event);
         return true;

@@ -98,6 +98,7 @@ struct replay {
     uint64_t orphaned_events;
     uint64_t failed_allocations;
     uint64_t before_bytes; /* live before the recorder came, as the allocator said */
+    uint64_t sizes;        /* the sum of all blocks that were allocated */
     bool before_known;
     uint64_t now_ns, now_ticks;
     struct thread_counts *threads; /* by row of the scan's threads */
