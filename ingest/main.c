@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -477,6 +478,16 @@ static bool compress(const struct options *options, struct ingest_status *status
     return good;
 }
 
+/* The files of all modules are open at the same time. */
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.ingest.writer.index = WRITER_INDEX_STACK,
@@ -486,6 +497,7 @@ int main(int argc, char **argv)
     int exit_status = parse(argc, argv, &options);
     if (exit_status < 0) {
         privileges_give_up();
+        allow_many_files();
         bool good = options.dump != DUMP_NONE ? dump(&options, &status)
                     : options.compress        ? compress(&options, &status)
                     : options.rebuild         ? rebuild(&options, &status)

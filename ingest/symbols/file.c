@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,10 +26,24 @@ void symbols_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t l
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* Each module's files stay open. Leaves some descriptors for the session. */
+static bool leaves_enough(int descriptor)
+{
+    enum { LEFT = 64 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           (rlim_t)descriptor + LEFT < limit.rlim_cur;
+}
+
 /* Opens a regular file only, because a trace can name anything. A FIFO must not block. */
 static int open_regular(const char *path, char *reason, size_t reason_size)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor >= 0 && !leaves_enough(descriptor)) {
+        close(descriptor);
+        descriptor = -1;
+        errno = EMFILE;
+    }
     if (descriptor < 0) {
         snprintf(reason, reason_size, "cannot open %s: %s", path, strerror(errno));
         return -1;
@@ -189,6 +204,10 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
     int descriptor = dwfl_standard_find_debuginfo(module, user, name, base, path, link, sum, found);
     if (descriptor < 0)
         return descriptor;
+    if (!leaves_enough(descriptor)) {
+        close(descriptor);
+        return -1;
+    }
     Elf *elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL);
     const char *unreadable = elf ? why_unreadable(elf) : NULL;
     elf_end(elf);
