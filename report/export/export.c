@@ -96,7 +96,8 @@ bool export_each_sum(const struct export *export, const struct export_side *side
     const uint64_t end = begin + session_allocation_count(side->session);
     uint64_t length = PART;
     bool good = true;
-    if (selection_count(side->selection) <= PART) {
+    if (selection_count(side->selection) <= PART ||
+        (split == 0 && session_stack_largest(side->session) <= PART)) {
         struct session_stack_sums *rows = NULL;
         size_t count = 0;
         good =
