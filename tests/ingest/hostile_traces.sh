@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Traces of at most 4 MB that ask for much: ingest takes at most 600 MiB and 20 s of processor time, says what it left
+# out, and the session can be read.
+set -u
+rm -rf hostile_traces && mkdir hostile_traces && cd hostile_traces || exit 1
+export XDG_CACHE_HOME=$PWD/cache
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+
+# hostile WHAT COUNT: makes WHAT.db.
+hostile() {
+    "$MPROF_BUILD/tests/hostile_traces" "$1" "$2" "$1.bin" || exit 1
+    [ "$(stat -c %s "$1.bin")" -le 4194304 ] || complain "$1: the trace is too large"
+    kilobytes=$(ulimit -t 20 && python3 - "$MPROF_BUILD/bin/mprof-ingest" "$1.bin" <<'PYTHON'
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], '--quiet', sys.argv[2]], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+PYTHON
+    ) || { complain "$1: ingest failed"; return; }
+    [ "$kilobytes" -le 614400 ] || complain "$1: ingest took $kilobytes KiB"
+    (ulimit -t 20 && "$MPROF_BUILD/bin/mprof-report" summary "$1.db" >"$1.txt") || complain "$1: the session cannot be read"
+}
+# has WHAT SQL RESULT
+has() {
+    local got
+    got=$(sqlite3 "$1.db" "$2")
+    [ "$got" = "$3" ] || complain "$1: $2 gives $got"
+}
+
+hostile arenas 150000
+has arenas 'SELECT count(*) FROM arena' 150000
+hostile mappings 200000
+has mappings 'SELECT count(*), min(address), max(mapping) FROM region' '200000|8192|200000'
+hostile protections 100000
+has protections "SELECT count(*) > 0 FROM problem WHERE detail GLOB 'a change of protection over too many*'" 1
+has protections 'SELECT count(*) < 1100000 FROM region' 1
+hostile sizes 70000
+has sizes "SELECT bytes FROM rss" 4096
+has sizes "SELECT value = 1 << 62 FROM meta WHERE key = 'bytes_allocated'" 1
+# Fewer descriptors than modules.
+ulimit -n 200
+hostile modules 300
+has modules 'SELECT count(*) FROM module' 300
+exit $failed
