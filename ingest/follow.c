@@ -147,7 +147,7 @@ static bool publish(struct follow *follow, uint64_t end_ticks)
     memcpy(follow->shown, follow->replay.batch, sizeof(*follow->shown));
     shown.batch = follow->shown;
     shown.skips_rows = false; /* live blocks always have rows */
-    shown.sink = (struct row_sink){follow, show_batch};
+    shown.sink = (struct row_sink){follow, show_batch, 0};
     totals_extend(&follow->totals, trace_time_ns(&follow->replay.time, end_ticks));
     totals_finish(&follow->totals);
     good = good && replay_put_live(&shown, &shown.heap);
@@ -184,7 +184,7 @@ static bool begin_replay(struct follow *follow)
         !type_table_init(&follow->types, &follow->stacks, follow->symbols, NULL))
         return ingest_fail_memory(follow->status, "the names of the program");
     return replay_init(&follow->replay, follow->file, &follow->scan, &follow->stacks,
-                       &follow->totals, &follow->types, (struct row_sink){follow, take_batch},
+                       &follow->totals, &follow->types, (struct row_sink){follow, take_batch, 0},
                        follow->status);
 }
 

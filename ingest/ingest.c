@@ -28,7 +28,7 @@ struct pipeline {
     struct suppressions *joined; /* with those that the program carries; NULL: not asked for */
 };
 
-static double seconds_now(void)
+double ingest_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -45,6 +45,7 @@ static void report(const struct pipeline *pipeline, enum ingest_phase phase, uin
 static bool replay_all(struct pipeline *pipeline)
 {
     const volatile sig_atomic_t *interrupted = pipeline->options->writer.interrupted;
+    const struct writer_run *run = pipeline->options->writer.run;
     struct trace_event event;
     struct merge *merge = merge_new(pipeline->file, pipeline->status);
     bool good = merge != NULL;
@@ -60,6 +61,8 @@ static bool replay_all(struct pipeline *pipeline)
         stacks_seen = pipeline->stacks.count;
         if (ingest_is_interrupted(interrupted))
             good = ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
+        if (good && run && run->log.error != 0)
+            good = writer_fail(pipeline->writer, run->log.error);
         report(pipeline, INGEST_REPLAY, merge_bytes_done(merge));
     }
     merge_free(merge);
@@ -139,7 +142,8 @@ static bool write_tables(struct pipeline *pipeline)
         .imported = options->imported ? options->imported->what : NULL,
         .made_up_addresses = options->imported && options->imported->made_up_addresses,
         .imported_temporary = options->imported ? options->imported->temporary : 0,
-        .interrupted = options->writer.interrupted};
+        .interrupted = options->writer.interrupted,
+        .of_run = options->writer.run != NULL};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;
     if (redact)
@@ -171,13 +175,26 @@ static bool tell_program(struct pipeline *pipeline)
     return symbols_set_program(pipeline->symbols, &program);
 }
 
-/* Sums up by time, too. A draft's sums are derived from the rows of all parts. */
+/* Sums up by time, too. A run does that for all its processes together. */
 static bool sum_slots(struct pipeline *pipeline)
 {
     const uint64_t duration_ns = trace_time_ns(&pipeline->replay.time, pipeline->scan.last_ticks);
-    return pipeline->options->writer.draft ||
-           totals_sum_slots(&pipeline->totals, duration_ns, pipeline->scan.events) ||
+    if (pipeline->options->writer.run) {
+        pipeline->totals.log = &pipeline->options->writer.run->log;
+        return true;
+    }
+    return totals_sum_slots(&pipeline->totals, duration_ns, pipeline->scan.events) ||
            ingest_fail_memory(pipeline->status, "the sums by time");
+}
+
+/* Ends the process's part of a run. */
+static bool end_part(struct pipeline *pipeline)
+{
+    struct writer_run *run = pipeline->options->writer.run;
+    if (run && !totals_log_end_part(&run->log))
+        return writer_fail(pipeline->writer, run->log.error);
+    return !run || writer_run_rows_end(&run->rows) ||
+           ingest_fail_memory(pipeline->status, "the types of the run");
 }
 
 static bool run(struct pipeline *pipeline)
@@ -209,6 +226,8 @@ static bool run(struct pipeline *pipeline)
         !type_table_init(&pipeline->types, &pipeline->stacks, pipeline->symbols,
                          pipeline->symbol_cache->types))
         return ingest_fail_memory(status, "the names of the program");
+    if (options->writer.run)
+        writer_run_rows_begin(&options->writer.run->rows, &pipeline->types);
     return replay_init(&pipeline->replay, pipeline->file, &pipeline->scan, &pipeline->stacks,
                        &pipeline->totals, &pipeline->types, writer_sink(pipeline->writer),
                        status) &&
@@ -216,7 +235,7 @@ static bool run(struct pipeline *pipeline)
            writer_sample_rows(pipeline->writer,
                               trace_time_ns(&pipeline->replay.time, pipeline->scan.last_ticks),
                               pipeline->scan.events) &&
-           replay_all(pipeline) && replay_finish(&pipeline->replay, status) &&
+           replay_all(pipeline) && replay_finish(&pipeline->replay, status) && end_part(pipeline) &&
            finish_rows(pipeline) && join_problems(pipeline) && join_suppressions(pipeline) &&
            write_tables(pipeline);
 }
@@ -281,7 +300,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
                 struct ingest_status *status)
 {
-    double begin = seconds_now();
+    double begin = ingest_seconds();
     struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
     if (!pipeline)
         return ingest_fail_memory(status, "the pipeline");
@@ -290,7 +309,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     bool good = run(pipeline);
     if (good) {
         summarize(pipeline, summary);
-        summary->seconds = seconds_now() - begin;
+        summary->seconds = ingest_seconds() - begin;
     }
     writer_close(pipeline->writer);
     suppressions_free(pipeline->joined);

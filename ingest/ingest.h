@@ -77,6 +77,9 @@ struct ingest_summary {
     struct ingest_origin origin;
 };
 
+/* Returns seconds since some moment, for the time that a call takes. */
+double ingest_seconds(void);
+
 /* Makes the session. False with `status` set; the session file then does not exist, or is still the
  * old one. */
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,

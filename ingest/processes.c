@@ -41,9 +41,10 @@ struct processes {
     uint32_t machines;
     char **reasons; /* why traces are left out; free() each */
     size_t reason_count, reason_capacity;
-    /* Sessions while they are made: of all processes, and of the one to add. */
-    struct output_file whole, part, frame_file;
-    struct writer_frames frames; /* of all parts, in `frame_file` */
+    /* Files beside the session, which never get its name: the tables of all processes and those of
+     * the one to add, frames, events and late types. */
+    struct output_file tables, part, frames, events, names;
+    struct writer_run whole;
     struct writer_merge *merge;
     struct symbol_cache symbol_cache;
     struct added *added; /* in the order of `starts` */
@@ -275,39 +276,35 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->lost_suppressions += part->lost_suppressions;
     if (sum->why_suppressions[0] == '\0')
         memcpy(sum->why_suppressions, part->why_suppressions, sizeof(sum->why_suppressions));
-    sum->seconds += part->seconds;
 }
 
-/* Adds one trace. The first one becomes the whole session. */
+/* Adds one trace. The tables of the first one become those of all. */
 static bool add_process(struct processes *processes, const struct start *start)
 {
     struct ingest_options options = *processes->options;
     struct ingest_summary summary = {0};
-    bool first = !processes->merge;
+    const bool first = processes->added_count == 0;
     options.trace = start->trace;
     options.symbol_cache = &processes->symbol_cache;
-    options.session = first ? processes->whole.part : processes->part.part;
+    options.session = first ? processes->tables.part : processes->part.part;
     options.writer.force = true; /* this process made the file */
-    options.writer.draft = &processes->frames;
+    options.writer.run = &processes->whole;
     options.writer.name = processes->options->session;
-    if (!first && !writer_merge_continue_frames(processes->merge))
-        return false;
     /* The trace could be opened, so an error now (a full disk, for example) concerns all. */
-    if (!ingest_run(&options, &summary, processes->status))
+    if (!writer_merge_begin(processes->merge, start->at.start_ns) ||
+        !ingest_run(&options, &summary, processes->status))
         return false;
     processes->added[processes->added_count++] = (struct added){summary.origin, start->at.start_ns};
     processes->parts[start - processes->starts] = summary;
     if (first) {
         *processes->summary = summary;
         processes->summary->program = NULL; /* the part owns it */
-        processes->merge =
-            writer_merge_open(processes->whole.part, &options.writer, processes->status);
-        return processes->merge && writer_merge_machine(processes->merge, start->at.machine);
+    } else {
+        add_summary(processes->summary, &summary);
     }
-    add_summary(processes->summary, &summary);
-    bool good = writer_merge_add(processes->merge, processes->part.part, start->at.start_ns) &&
-                writer_merge_machine(processes->merge, start->at.machine);
-    unlink(processes->part.part);
+    bool good = writer_merge_add(processes->merge, options.session, start->at.machine);
+    if (!first)
+        unlink(options.session);
     return good;
 }
 
@@ -366,7 +363,6 @@ static bool summarize(struct processes *processes)
         sum->lost_suppressions = whole.lost_suppressions;
         memcpy(sum->why_suppressions, whole.why_suppressions, sizeof(sum->why_suppressions));
         sum->machines = whole.machines;
-        sum->seconds = whole.seconds;
         sum->all_events = whole.events;
     }
     const size_t named = run->selected < processes->count ? run->selected : 0;
@@ -377,18 +373,24 @@ static bool summarize(struct processes *processes)
 
 static bool add_all(struct processes *processes)
 {
+    if (processes->count == 0)
+        return ingest_fail(processes->status, INGEST_BAD_INPUT, "none of the traces can be used");
     processes->added = calloc(processes->count + 1, sizeof(*processes->added));
     if (!processes->added)
         return ingest_fail_memory(processes->status, "the list of traces");
+    struct writer_options options = processes->options->writer;
+    options.run = &processes->whole;
+    processes->merge = writer_merge_open(processes->options->session, processes->tables.part,
+                                         &options, processes->status);
+    if (!processes->merge)
+        return false;
     for (size_t i = 0; i < processes->count; i++)
         if (!add_process(processes, &processes->starts[i]))
             return false;
-    if (!processes->merge)
-        return ingest_fail(processes->status, INGEST_BAD_INPUT, "none of the traces can be used");
     for (size_t i = 0; i < processes->reason_count; i++)
         if (!writer_merge_leave_out(processes->merge, processes->reasons[i]))
             return false;
-    if (!tell_forks(processes) || !writer_merge_finish(processes->merge))
+    if (!tell_forks(processes) || !writer_merge_finish(processes->merge, processes->machines))
         return false;
     struct ingest_summary *summary = processes->summary;
     summary->unmatched_frees = writer_merge_fact(processes->merge, "unmatched_frees");
@@ -405,15 +407,33 @@ static bool add_all(struct processes *processes)
            summarize(processes);
 }
 
-static bool put_in_place(struct processes *processes)
+/* Makes the files that hold what the processes have in common. */
+static bool begin_files(struct processes *processes)
 {
-    struct writer_user_rows rows = {0};
-    bool good = writer_merge_carry(processes->merge, processes->whole.target, &rows);
-    writer_merge_close(processes->merge);
-    processes->merge = NULL;
-    good = good && output_file_finish_database(&processes->whole, processes->status);
-    writer_user_rows_release(&rows);
-    return good;
+    struct output_file *files[] = {&processes->tables, &processes->part, &processes->frames,
+                                   &processes->events, &processes->names};
+    bool good = true;
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        files[i]->descriptor = -1;
+    for (size_t i = 0; good && i < sizeof(files) / sizeof(*files); i++)
+        good = output_file_begin(files[i], processes->options->session,
+                                 processes->options->writer.force, processes->status);
+    return good && ((writer_frames_begin(&processes->whole.frames, processes->frames.descriptor) &&
+                     totals_log_begin(&processes->whole.log, processes->events.descriptor,
+                                      processes->names.descriptor)) ||
+                    ingest_fail_memory(processes->status, "the frames of the traces"));
+}
+
+static void end_files(struct processes *processes)
+{
+    output_file_end(&processes->tables);
+    output_file_end(&processes->part);
+    output_file_end(&processes->frames);
+    output_file_end(&processes->events);
+    output_file_end(&processes->names);
+    writer_run_rows_free(&processes->whole.rows);
+    writer_frames_end(&processes->whole.frames);
+    totals_log_free_memory(&processes->whole.log);
 }
 
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
@@ -424,20 +444,12 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
         .options = options, .left_out = left_out, .run = run, .summary = summary, .status = status};
     processes.symbol_cache = (struct symbol_cache){
         .path = options->cache, .persistent = options->cached && !options->bundle};
-    processes.whole.descriptor = processes.part.descriptor = processes.frame_file.descriptor = -1;
-    /* The second and the third file never get the session's name. */
-    bool good =
-        output_file_begin(&processes.whole, options->session, options->writer.force, status) &&
-        output_file_begin(&processes.part, options->session, options->writer.force, status) &&
-        output_file_begin(&processes.frame_file, options->session, options->writer.force, status) &&
-        (writer_frames_begin(&processes.frames, processes.frame_file.descriptor) ||
-         ingest_fail_memory(status, "the frames of the traces")) &&
-        find_starts(&processes, list) && add_all(&processes) && put_in_place(&processes);
+    const double begin = ingest_seconds();
+    const bool good = begin_files(&processes) && find_starts(&processes, list) &&
+                      add_all(&processes) && writer_merge_commit(processes.merge);
+    summary->seconds = ingest_seconds() - begin;
     writer_merge_close(processes.merge);
-    output_file_end(&processes.whole);
-    output_file_end(&processes.part);
-    output_file_end(&processes.frame_file);
-    writer_frames_end(&processes.frames);
+    end_files(&processes);
     for (size_t i = 0; i < processes.reason_count; i++)
         free(processes.reasons[i]);
     free(processes.reasons);

@@ -270,8 +270,9 @@ bool replay_init(struct replay *replay, const struct trace_file *file,
     replay->batch = sink.exchange(sink.context, NULL);
     if (!replay->batch)
         return status->code == INGEST_OK ? ingest_fail_memory(status, "rows") : false;
-    replay->batch->rows = 0;
-    replay->batch->first_id = 1;
+    replay->rows = replay->before = sink.rows;
+    replay->batch->rows = (size_t)(sink.rows % COLUMN_CHUNK_ROWS);
+    replay->batch->first_id = sink.rows - replay->batch->rows + 1;
     return true;
 }
 

@@ -37,6 +37,7 @@ struct row_sink {
     void *context;
     /* Takes `full` (NULL at first). Returns an empty batch, or NULL if it cannot continue. */
     struct row_batch *(*exchange)(void *context, struct row_batch *full);
+    uint64_t rows; /* that it has already: ids continue, and the first batch may have begun */
 };
 
 #endif

@@ -91,7 +91,8 @@ struct replay {
     struct row_sink sink;
     struct row_batch *batch;
     struct live_table heap;
-    uint64_t rows;   /* completed */
+    uint64_t rows;   /* completed, those before included: the id of the last one */
+    uint64_t before; /* rows of the sink before this replay */
     bool skips_rows; /* completed blocks count in the sums, but get no row */
     uint64_t skipped_rows;
     uint64_t events; /* replayed allocation and free events; a realloc is two */

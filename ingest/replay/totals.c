@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/replay/totals_log.h"
+
 void totals_init(struct totals *totals, uint64_t duration_ns)
 {
     *totals = (struct totals){.generation = 1};
@@ -165,6 +167,8 @@ bool totals_allocate(struct totals *totals, const struct totals_block *block)
     if (totals->live_bytes > slot->peak_bytes)
         slot->peak_bytes = totals->live_bytes;
     const struct slot_event event = slot_event_of(totals, block, ns);
+    if (totals->log)
+        totals_log_allocate(totals->log, block);
     return !totals->slot_sums || slot_sums_allocate(totals->slot_sums, &event);
 }
 
@@ -190,12 +194,16 @@ bool totals_free(struct totals *totals, const struct totals_block *block, uint64
     bin->frees++;
     totals->frees += counted;
     const struct slot_event event = slot_event_of(totals, block, ns);
+    if (totals->log)
+        totals_log_free(totals->log, block, ns, lifetime_ns, counted);
     return !totals->slot_sums || slot_sums_free(totals->slot_sums, &event);
 }
 
 bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type)
 {
     const struct type_moment now = moment_of(totals);
+    if (totals->log)
+        totals_log_rename(totals->log, block->order, new_type);
     return type_usages_rename(&totals->types, block->type, new_type, block->size, block->order,
                               &now) &&
            (!totals->slot_sums || slot_sums_rename(totals->slot_sums, block->type, new_type,

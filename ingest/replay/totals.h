@@ -44,7 +44,10 @@ struct totals_block {
     uint32_t type;            /* id, 0: unknown */
 };
 
+struct totals_log;
+
 struct totals {
+    struct totals_log *log; /* gets each call that changes sums (totals_log.h); NULL: none */
     uint64_t allocations, frees, reallocs, bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
     uint64_t generation; /* number of peaks so far */

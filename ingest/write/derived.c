@@ -23,6 +23,7 @@
 #include "derived_tables_sql.h"
 #include "estimate_sql.h"
 #include "process_totals_sql.h"
+#include "several_machines_sql.h"
 #include "stack_totals_sql.h"
 #include "statistics_sql.h"
 
@@ -447,10 +448,9 @@ static bool put_call_nodes(struct derived *derived)
     return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
 }
 
-/* Writes the keys of `meta`. The peak of several machines is that of one of them. */
-static bool put_meta(struct derived *derived)
+bool writer_derived_meta(struct writer_database *database, const struct totals *totals,
+                         uint64_t machines)
 {
-    const struct totals *totals = &derived->totals;
     const struct {
         const char *key;
         uint64_t value;
@@ -465,17 +465,15 @@ static bool put_meta(struct derived *derived)
         {"peak_count", totals->peak_count},
         {"peak_ns", totals->peak_ns},
         {"timeline_slot_ns", totals->slot_ns},
-        {"machines", derived->machines},
+        {"machines", machines},
     };
-    sqlite3_stmt *insert = prepare(derived, "INSERT OR REPLACE INTO meta VALUES (?2, ?1)");
-    for (size_t i = 0; good(derived) && i < sizeof(facts) / sizeof(*facts); i++) {
-        sqlite3_bind_text(insert, 2, facts[i].key, -1, SQLITE_STATIC);
-        put(derived, insert, 1, &facts[i].value);
+    char sql[128];
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof(facts) / sizeof(*facts); i++) {
+        snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO meta VALUES ('%s', ?)", facts[i].key);
+        good = writer_database_run_with(database, sql, NULL, (int64_t)facts[i].value);
     }
-    sqlite3_finalize(insert);
-    static const char aligned[] =
-        "INSERT OR REPLACE INTO meta VALUES ('clock_alignment', 'real time')";
-    return good(derived) && (derived->machines == 1 || run(derived, aligned));
+    return good && (machines == 1 || writer_database_run(database, several_machines_sql));
 }
 
 static bool derive_estimate(struct derived *derived)
@@ -501,13 +499,15 @@ static bool derive_sums(struct derived *derived)
     return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
            put_stacks(derived) && put_sums(derived) && put_slots(derived) &&
            put_functions(derived) && put_call_nodes(derived) && put_type_pairs(derived) &&
-           put_meta(derived) && derive_parts(derived) && derive_estimate(derived);
+           writer_derived_meta(derived->database, &derived->totals, derived->machines) &&
+           derive_parts(derived) && derive_estimate(derived);
 }
 
 static bool derive_packed(struct derived *derived)
 {
     sqlite3 *database = derived->database->sqlite;
-    return (writer_packed_put(database, &derived->rows.directory) == SQLITE_OK &&
+    return (run(derived, "DELETE FROM packed_array") &&
+            writer_packed_put(database, &derived->rows.directory) == SQLITE_OK &&
             process_stacks_put(&derived->process_stacks, database) == SQLITE_OK) ||
            writer_database_fail(derived->database, NULL);
 }

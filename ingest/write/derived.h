@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes the data of a session that is derived from its rows: column chunks, packed arrays, the sums
- * and peaks of stacks, functions, types and sizes, the timeline, and the peak of the program.
+ * Makes the data of a session again that is derived from its rows: column chunks, packed arrays,
+ * the sums and peaks of stacks, functions, types and sizes, the timeline, and the peak of the
+ * program.
  *
  * Rows tell when a block was allocated and freed only to the nanosecond. The frees of one
  * nanosecond are presumed to come before its allocations, as when ingest merges threads. If they
@@ -13,6 +14,7 @@
 #include <signal.h>
 
 #include "ingest/base/status.h"
+#include "ingest/replay/totals.h"
 #include "ingest/write/database.h"
 
 /*
@@ -20,6 +22,11 @@
  * set, also if rows contradict each other.
  */
 bool writer_derived_put(struct writer_database *database);
+
+/* Writes the sums of `meta`. The peak of several machines is that of one of them. False with the
+ * database's status set. */
+bool writer_derived_meta(struct writer_database *database, const struct totals *totals,
+                         uint64_t machines);
 
 /*
  * Makes the derived data of the session in the file `path` again (--rebuild), all or nothing.

@@ -134,7 +134,8 @@ struct table_sink writer_follow_tables(struct writer_follow *writer)
 
 static bool put_packed(struct writer_follow *writer)
 {
-    return writer_packed_put(writer->database.sqlite, &writer->rows.directory) == SQLITE_OK ||
+    return (writer_database_run(&writer->database, "DELETE FROM packed_array") &&
+            writer_packed_put(writer->database.sqlite, &writer->rows.directory) == SQLITE_OK) ||
            writer_database_fail(&writer->database, NULL);
 }
 

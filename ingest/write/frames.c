@@ -74,38 +74,21 @@ static size_t read_rows(struct writer_frames *frames, uint64_t place)
     return count;
 }
 
-static bool put_rows(struct writer_frames *frames, struct writer_frame_tables *tables,
-                     bool (*stop)(const void *context), const void *context)
+bool writer_frames_each(struct writer_frames *frames,
+                        bool (*each)(void *context, uint64_t stack, uint64_t frame), void *context)
 {
     size_t count;
+    if (!flush(frames))
+        return false;
     for (uint64_t place = 0; place < frames->written; place += count) {
-        if (stop && stop(context))
-            return fail(frames, EINTR);
         count = read_rows(frames, place);
         if (count == 0)
             return false;
-        for (size_t i = 0; i < count; i++) {
-            const struct writer_frame *row = &frames->waiting[i];
-            if (!writer_frame_tables_add(tables, row->stack, row->frame))
-                return fail(frames, tables->pages->error);
-        }
+        for (size_t i = 0; i < count; i++)
+            if (!each(context, frames->waiting[i].stack, frames->waiting[i].frame))
+                return false;
     }
-    return writer_frame_tables_finish(tables) || fail(frames, tables->pages->error);
-}
-
-bool writer_frames_put(struct writer_frames *frames, int session, struct writer_frame_roots roots,
-                       bool (*stop)(const void *context), const void *context)
-{
-    struct writer_pages pages;
-    struct writer_frame_tables tables;
-    if (!flush(frames))
-        return false;
-    if (!writer_pages_open(&pages, session, WRITER_LOCK_BYTE))
-        return fail(frames, pages.error);
-    writer_frame_tables_open(&tables, &pages, roots);
-    const bool good = put_rows(frames, &tables, stop, context);
-    writer_frame_tables_close(&tables);
-    return (writer_pages_close(&pages) || fail(frames, pages.error)) && good;
+    return true;
 }
 
 void writer_frames_end(struct writer_frames *frames)

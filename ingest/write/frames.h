@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keeps the frames of the stacks of several processes, which become one session, in a separate file
- * until the last process is done: writer_frames_begin(), writer_frames_add(), writer_frames_put(),
+ * until the last process is done: writer_frames_begin(), writer_frames_add(), writer_frames_each(),
  * writer_frames_end().
  */
 #ifndef MPROF_INGEST_WRITE_FRAMES_H
 #define MPROF_INGEST_WRITE_FRAMES_H
 
-#include "ingest/write/frame_tables.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct writer_frame {
     uint32_t stack, frame;
@@ -29,11 +31,11 @@ bool writer_frames_begin(struct writer_frames *frames, int descriptor);
 bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t frame);
 
 /*
- * Puts all frames into the two tables of the database file `session`, an open descriptor. Calls
- * `stop` from time to time. False with `error` set, which is EINTR if `stop` returned true.
+ * Calls `each` for all frames, in the order in which they were added. False if `each` returned
+ * false, or with `error` set.
  */
-bool writer_frames_put(struct writer_frames *frames, int session, struct writer_frame_roots roots,
-                       bool (*stop)(const void *context), const void *context);
+bool writer_frames_each(struct writer_frames *frames,
+                        bool (*each)(void *context, uint64_t stack, uint64_t frame), void *context);
 void writer_frames_end(struct writer_frames *frames);
 
 #endif

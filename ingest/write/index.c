@@ -2,9 +2,9 @@
 #include "ingest/write/index.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 
+#include "ingest/write/columns.h"
 #include "ingest/write/record.h"
 
 /* The number of rows that are sorted at once, 8 bytes each. */
@@ -18,8 +18,7 @@ struct build {
     struct writer_btree *tree;
     bool (*stop)(const void *context);
     const void *context;
-    sqlite3 *database;
-    sqlite3_stmt *column;
+    struct writer_columns columns;
     uint32_t *order;          /* pairs by stack and type */
     uint64_t *rows;           /* of the current range of pairs, in their places */
     uint64_t *stacks, *types; /* of one chunk */
@@ -116,33 +115,6 @@ static int compare_pairs(const void *a, const void *b, void *context)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Reads the values of one column chunk. Returns how many, 0 after the last chunk or with the error
- * set. */
-static size_t read_column(struct build *build, uint64_t chunk, unsigned column, uint64_t *values)
-{
-    sqlite3_stmt *query = build->column;
-    size_t rows = 0;
-    sqlite3_bind_int64(query, 1, (int64_t)(chunk * COLUMN_ID_STRIDE + column));
-    int result = sqlite3_step(query);
-    if (result == SQLITE_ROW) {
-        const uint64_t min = (uint64_t)sqlite3_column_int64(query, 1);
-        const uint8_t *data = sqlite3_column_blob(query, 2);
-        const size_t length = (size_t)sqlite3_column_bytes(query, 2);
-        rows = (size_t)sqlite3_column_int64(query, 0);
-        for (size_t i = 0; length == 0 && i < rows && i < COLUMN_CHUNK_ROWS; i++)
-            values[i] = min;
-        if (rows > COLUMN_CHUNK_ROWS ||
-            (length > 0 && !column_unpack(data, length, NULL, rows, values))) {
-            rows = 0;
-            fail(build, EIO);
-        }
-    } else if (result != SQLITE_DONE) {
-        fail(build, EIO);
-    }
-    sqlite3_reset(query);
-    return rows;
-}
-
 /* Puts the entry (stack, type, row). */
 static bool put_row(struct build *build, const struct stack_index_pair *pair, uint64_t row)
 {
@@ -184,15 +156,18 @@ static bool read_columns(struct build *build, bool at_once)
 {
     bool good = true;
     for (uint64_t chunk = 0; good; chunk++) {
-        size_t rows = read_column(build, chunk, COLUMN_STACK, build->stacks);
+        size_t rows =
+            writer_columns_read(&build->columns, chunk, COLUMN_STACK, NULL, build->stacks);
         if (rows == 0)
             break;
-        if (read_column(build, chunk, COLUMN_TYPE, build->types) != rows)
+        if (writer_columns_read(&build->columns, chunk, COLUMN_TYPE, NULL, build->types) != rows)
             return fail(build, EIO);
         if (build->stop && build->stop(build->context))
             return fail(build, EINTR);
         good = place_rows(build, chunk * COLUMN_CHUNK_ROWS + 1, rows, at_once);
     }
+    if (build->columns.failed)
+        return fail(build, EIO);
     return build->tree->pages->error == 0;
 }
 
@@ -255,14 +230,6 @@ static uint64_t rows_at_once(const struct stack_index *index)
     return rows < ROWS_AT_ONCE ? rows : ROWS_AT_ONCE;
 }
 
-static bool open_columns(struct build *build, const char *path)
-{
-    return sqlite3_open_v2(path, &build->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-           sqlite3_prepare_v2(build->database,
-                              "SELECT rows, min, data FROM column_chunk WHERE id = ?", -1,
-                              &build->column, NULL) == SQLITE_OK;
-}
-
 bool writer_index_build(struct stack_index *index, const char *path, struct writer_btree *tree,
                         bool (*stop)(const void *context), const void *context)
 {
@@ -275,11 +242,10 @@ bool writer_index_build(struct stack_index *index, const char *path, struct writ
     bool good = build.order && build.rows && build.stacks && build.types;
     if (!good)
         fail(&build, ENOMEM);
-    else if (!open_columns(&build, path))
+    else if (!writer_columns_open(&build.columns, path))
         good = fail(&build, EIO);
     good = good && put_all(&build);
-    sqlite3_finalize(build.column);
-    sqlite3_close(build.database);
+    writer_columns_close(&build.columns);
     free(build.order);
     free(build.rows);
     free(build.stacks);

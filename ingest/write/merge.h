@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Merges sessions of several processes into one.
+ * Makes one session of several processes, one process after another.
  *
  * Rows keep their order within each process. Ids continue from process to process, and times are in
  * the time of the first process. Equal functions, source files and types become one. Modules,
- * frames and stacks stay separate for each process. Data that is derived from the rows is made
- * again (ingest/write/derived.h), so peaks and the timeline are those of all processes of a
- * machine together.
+ * frames and stacks stay separate for each process. Peaks and the timeline are those of all
+ * processes of a machine together.
+ *
+ * Rows go straight into the session, and what changes sums into a log (ingest/write/run_sums.h).
+ * All other tables of a process are a draft (writer.h). The draft of the first process becomes the
+ * tables of all, to which the others are added. They are copied into the session in the end.
+ *
+ * Order of calls: writer_merge_open(); for each process writer_merge_begin(), its ingest,
+ * writer_merge_add(); writer_merge_leave_out() and writer_merge_fork(); writer_merge_finish(),
+ * writer_merge_select(), writer_merge_commit(); always writer_merge_close().
  */
 #ifndef MPROF_INGEST_WRITE_MERGE_H
 #define MPROF_INGEST_WRITE_MERGE_H
@@ -16,30 +23,27 @@
 
 #include "ingest/base/status.h"
 #include "ingest/write/run_processes.h"
-#include "ingest/write/user_rows.h"
 #include "ingest/write/writer.h"
 
 struct writer_merge;
 
 /*
- * Begins a merge. `path` is the draft (writer.h) of the process that started first, and the others
- * are added to it. No other process may use the file during the merge. Half a merge is not undone,
- * so it must be a file that can be removed. It uses all of `options` except `force`, and `draft`
- * must outlive the merge. NULL with `status` set.
+ * Begins the session `target`. `tables` is the name of a file for the draft of the process that
+ * started first, to which the others are added. No other process may use it, and the caller removes
+ * it. Uses options->run, which is empty and must outlive the merge; its files are there. NULL with
+ * `status` set.
  */
-struct writer_merge *writer_merge_open(const char *path, const struct writer_options *options,
+struct writer_merge *writer_merge_open(const char *target, const char *tables,
+                                       const struct writer_options *options,
                                        struct ingest_status *status);
 
-/* Lets the frames of the next draft continue the ids of the frames that are there. False with
- * `status` set. */
-bool writer_merge_continue_frames(struct writer_merge *merge);
+/* Lets the rows, frames and sums of the next process continue those that are there. It started
+ * `later_ns` after the first. */
+bool writer_merge_begin(struct writer_merge *merge, uint64_t later_ns);
 
-/* Adds the draft `path`, which started `later_ns` after the first. */
-bool writer_merge_add(struct writer_merge *merge, const char *path, uint64_t later_ns);
-
-/* Sets the machine (ingest/replay/machines.h) of the process that was added last. It is 1 if this
- * is not called. */
-bool writer_merge_machine(struct writer_merge *merge, uint32_t machine);
+/* Adds its draft `path`. The first one is the file `tables`. `machine` is that of the process
+ * (ingest/replay/machines.h). */
+bool writer_merge_add(struct writer_merge *merge, const char *path, uint32_t machine);
 
 /* Notes that a trace could not be used, and why. */
 bool writer_merge_leave_out(struct writer_merge *merge, const char *why);
@@ -51,13 +55,9 @@ bool writer_merge_leave_out(struct writer_merge *merge, const char *why);
 bool writer_merge_fork(struct writer_merge *merge, uint64_t trace_id, uint64_t begin_ns,
                        uint64_t end_ns);
 
-/* Finds the parents' blocks that forked processes freed, makes sums and columns, and writes all. */
-bool writer_merge_finish(struct writer_merge *merge);
-
-/* Carries over what the user stored in the session `target`, which this one replaces
- * (ingest/write/user_rows.h). */
-bool writer_merge_carry(struct writer_merge *merge, const char *target,
-                        struct writer_user_rows *rows);
+/* Makes the sums of all `machines` together, writes all tables, and finds the parents' blocks that
+ * forked processes freed. */
+bool writer_merge_finish(struct writer_merge *merge, uint32_t machines);
 
 /* Reads the processes of the finished session and selects the one that `word` names
  * (ingest/write/run_processes.h). */
@@ -65,6 +65,8 @@ bool writer_merge_select(struct writer_merge *merge, struct run *run, const char
 
 /* Returns a number of the finished session's table meta. */
 uint64_t writer_merge_fact(struct writer_merge *merge, const char *key);
+/* Completes the session and gives it its name. */
+bool writer_merge_commit(struct writer_merge *merge);
 void writer_merge_close(struct writer_merge *merge);
 
 #endif

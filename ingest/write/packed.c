@@ -212,9 +212,7 @@ static int put_frames(sqlite3 *database)
 
 int writer_packed_put(sqlite3 *database, const struct writer_directory *directory)
 {
-    int result = sqlite3_exec(database, "DELETE FROM packed_array", NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = put_directory(database, directory);
+    int result = put_directory(database, directory);
     if (result == SQLITE_OK)
         result = put_stacks(database);
     if (result == SQLITE_OK)

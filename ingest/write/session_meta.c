@@ -73,7 +73,7 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
 {
     const struct trace_process *process = &facts->scan->process;
     const struct totals *totals = facts->totals;
-    const uint64_t rows = facts->replay->rows;
+    const uint64_t last = facts->replay->rows, first = facts->replay->before + 1;
     const struct writer_value row[] = {
         value_number(1),
         value_number(process->found ? process->pid : trace_file_header(facts->file)->pid),
@@ -96,8 +96,8 @@ static bool put_process_row(const struct table_sink *sink, const struct session_
         value_number(trace_file_header(facts->file)->trace_id),
         value_number(process->parent_trace),
         value_number(facts->replay->inherited_count),
-        rows != 0 ? value_number(1) : value_null(),
-        rows != 0 ? value_number(rows) : value_null(),
+        first <= last ? value_number(first) : value_null(),
+        first <= last ? value_number(last) : value_null(),
         value_path(process->found ? process->exe : ""),
     };
     return sink->put(sink->context, WRITER_PROCESS, row, sizeof(row) / sizeof(*row));
@@ -116,7 +116,7 @@ static bool put_totals(const struct table_sink *sink, const struct session_facts
            put_number(sink, "peak_bytes", totals->peak_bytes) &&
            put_number(sink, "peak_count", totals->peak_count) &&
            put_number(sink, "peak_ns", totals->peak_ns) &&
-           put_number(sink, "rows", facts->replay->rows) &&
+           put_number(sink, "rows", facts->replay->rows - facts->replay->before) &&
            put_number(sink, "failed_allocations", facts->replay->failed_allocations) &&
            (!facts->replay->before_known ||
             put_number(sink, "before_bytes", facts->replay->before_bytes)) &&

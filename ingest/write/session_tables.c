@@ -212,7 +212,23 @@ static void add_stack(struct function_sum *sums, const struct stacks *stacks, si
     function_sum_add_self(&sums[stacks_function(stacks, (uint32_t)stack)], &usage);
 }
 
-/* Puts a row for each function, and one for stacks without a call site if there are any. */
+bool session_functions_put(const struct table_sink *sink, const struct function_sum *sums,
+                           size_t count, const struct totals *totals)
+{
+    bool good = true;
+    for (size_t i = sums[0].count == 0; good && i < count; i++) {
+        const struct stack_usage *self = &sums[i].self;
+        const struct function_usage usage =
+            i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
+        good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i), value_number(self->bytes),
+                   value_number(self->allocations), value_number(sums[i].bytes),
+                   value_number(sums[i].count), value_number(self->live_bytes),
+                   value_number(self->live_count), value_number(self->at_peak_bytes),
+                   value_number(usage.peak_bytes), value_number(usage.short_lived));
+    }
+    return good;
+}
+
 static bool put_function_totals(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct stacks *stacks = facts->stacks;
@@ -224,16 +240,7 @@ static bool put_function_totals(const struct table_sink *sink, const struct sess
         add_stack(sums, stacks, i, &totals->stacks);
         good = !ingest_is_interrupted(facts->interrupted);
     }
-    for (size_t i = good && sums[0].count == 0; good && i < count; i++) {
-        const struct stack_usage *self = &sums[i].self;
-        const struct function_usage usage =
-            i < totals->function_capacity ? totals->functions[i] : (struct function_usage){0};
-        good = PUT(sink, WRITER_FUNCTION_TOTAL, value_number(i), value_number(self->bytes),
-                   value_number(self->allocations), value_number(sums[i].bytes),
-                   value_number(sums[i].count), value_number(self->live_bytes),
-                   value_number(self->live_count), value_number(self->at_peak_bytes),
-                   value_number(usage.peak_bytes), value_number(usage.short_lived));
-    }
+    good = good && session_functions_put(sink, sums, count, totals);
     free(sums);
     return good;
 }
@@ -380,17 +387,24 @@ static bool put_earlier(const struct table_sink *sink, const struct session_fact
     return good;
 }
 
-static bool put_sums(const struct table_sink *sink, const struct session_facts *facts)
+bool session_timeline_put(const struct table_sink *sink, const struct totals *totals,
+                          uint32_t machine)
 {
-    const struct totals *totals = facts->totals;
     bool good = true;
     for (size_t i = 0; good && i < totals->slot_count; i++) {
         const struct timeline_slot *slot = &totals->slots[i];
-        good = PUT(sink, WRITER_TIMELINE, value_number(i), value_number(slot->live_bytes),
-                   value_number(slot->live_count), value_number(slot->peak_bytes),
-                   value_number(slot->allocated_bytes), value_number(slot->allocated_count),
-                   value_number(slot->freed_bytes), value_number(slot->freed_count));
+        good = PUT(sink, WRITER_TIMELINE, value_number(machine), value_number(i),
+                   value_number(slot->live_bytes), value_number(slot->live_count),
+                   value_number(slot->peak_bytes), value_number(slot->allocated_bytes),
+                   value_number(slot->allocated_count), value_number(slot->freed_bytes),
+                   value_number(slot->freed_count));
     }
+    return good;
+}
+
+bool session_sizes_put(const struct table_sink *sink, const struct totals *totals)
+{
+    bool good = true;
     for (size_t i = 0; good && i < totals->size_count; i++) {
         const struct size_row *row = &totals->sizes[i];
         if (row->allocations == 0)
@@ -433,9 +447,10 @@ struct session_known session_tables_known(const struct session_facts *facts)
 bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts)
 {
     return put_modules(sink, facts) && put_names(sink, facts) && put_stacks(sink, facts) &&
-           put_function_totals(sink, facts) && put_threads(sink, facts) &&
+           (facts->of_run || put_function_totals(sink, facts)) && put_threads(sink, facts) &&
            put_incidents(sink, facts) && put_inherited(sink, facts) && put_earlier(sink, facts) &&
-           put_regions(sink, facts) && put_free_calls(sink, facts) && put_sums(sink, facts) &&
+           put_regions(sink, facts) && put_free_calls(sink, facts) &&
+           session_timeline_put(sink, facts->totals, 1) && session_sizes_put(sink, facts->totals) &&
            session_slots_put(sink, facts->totals->slot_sums) && session_types_put(sink, facts) &&
            session_meta_put(sink, facts) && put_sample_weights(sink, facts);
 }

@@ -8,6 +8,7 @@
 
 #include "ingest/replay/replay.h"
 #include "ingest/replay/suppressions.h"
+#include "ingest/write/function_sum.h"
 #include "ingest/write/pieces.h"
 #include "ingest/write/table_sink.h"
 
@@ -30,6 +31,7 @@ struct session_facts {
     bool made_up_addresses;      /* the imported file has none */
     uint64_t imported_temporary; /* blocks that were freed before any other event */
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
+    bool of_run; /* the process is one of several: functions are summed up for all */
 };
 
 /* Returns the numbers of all rows so far, as the `known` of a later call. */
@@ -59,6 +61,18 @@ bool session_types_put(const struct table_sink *sink, const struct session_facts
 /* Puts the sums by time: slot_sum, tile and `slot_ns` of meta. Nothing if `sums` is NULL or has
  * none. False with the writer's status set. */
 bool session_slots_put(const struct table_sink *sink, const struct slot_sums *sums);
+
+/* Puts a row for each of `count` functions, by id, and one for stacks without a call site if there
+ * are any, which sums[0] is. False with the writer's status set. */
+bool session_functions_put(const struct table_sink *sink, const struct function_sum *sums,
+                           size_t count, const struct totals *totals);
+
+/* Put the timeline, the sizes and the sums of types, from totals that are finished. False with the
+ * writer's status set. */
+bool session_timeline_put(const struct table_sink *sink, const struct totals *totals,
+                          uint32_t machine);
+bool session_sizes_put(const struct table_sink *sink, const struct totals *totals);
+bool session_type_totals_put(const struct table_sink *sink, const struct type_usages *usages);
 
 /* Puts the keys of `meta`. session_tables_put() calls it. */
 bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts);

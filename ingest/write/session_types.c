@@ -66,13 +66,21 @@ static bool put_candidates(const struct table_sink *sink, struct type_table *tab
     return good;
 }
 
+bool session_type_totals_put(const struct table_sink *sink, const struct type_usages *usages)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < usages->capacity; i++)
+        good = put_total(sink, usages, i);
+    return good;
+}
+
 bool session_types_put(const struct table_sink *sink, const struct session_facts *facts)
 {
     struct type_table *table = facts->replay->types;
     bool good = true;
     for (size_t i = 0; good && i < table->count; i++)
-        good = (i == 0 || i < facts->known.types || put_type(sink, table, i)) &&
-               put_total(sink, &facts->totals->types, i);
+        good = i == 0 || i < facts->known.types || put_type(sink, table, i);
+    good = good && session_type_totals_put(sink, &facts->totals->types);
     for (size_t i = facts->known.unknown_blocks; good && i < table->unknown_count; i++)
         good = !ingest_is_interrupted(facts->interrupted) &&
                put_candidates(sink, table, &table->unknown[i]);

@@ -11,6 +11,7 @@
 #include "ingest/base/output_file.h"
 #include "ingest/write/allocation_pages.h"
 #include "ingest/write/call_nodes.h"
+#include "ingest/write/columns.h"
 #include "ingest/write/database.h"
 #include "ingest/write/frame_tables.h"
 #include "ingest/write/insert.h"
@@ -84,16 +85,17 @@ static bool create_tables(struct writer *writer)
     char pragmas[160];
     snprintf(pragmas, sizeof(pragmas), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              SESSION_APPLICATION_ID, SESSION_SCHEMA_VERSION);
-    const bool draft = writer->options.draft != NULL;
     if (!open_database(writer) || !writer_database_run(&writer->database, pragmas) ||
-        !writer_database_run(&writer->database, session_sql) ||
-        (writer->options.index != WRITER_INDEX_NONE && !draft &&
+        !writer_database_run(&writer->database, session_sql))
+        return false;
+    if (writer->options.run)
+        return true;
+    if ((writer->options.index != WRITER_INDEX_NONE &&
          !writer_database_run(&writer->database,
                               "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);")))
         return false;
     struct writer_roots roots = {writer_database_root(&writer->database, "allocation"),
-                                 draft ? 0
-                                       : writer_database_root(&writer->database, "column_chunk"),
+                                 writer_database_root(&writer->database, "column_chunk"),
                                  writer_database_root(&writer->database, "allocation_stack")};
     writer->roots.frames.stack_piece = writer_database_root(&writer->database, "stack_piece");
     writer->roots.frames.piece_frame = writer_database_root(&writer->database, "piece_frame");
@@ -113,7 +115,7 @@ static bool create_tables(struct writer *writer)
 /* Opens the session for all other tables, after its rows are written. */
 static bool open_tables(struct writer *writer)
 {
-    if (!open_database(writer))
+    if (!writer->database.sqlite && !open_database(writer))
         return false;
     for (int i = 0; i < WRITER_TABLES; i++)
         if (writer_insert_prepare(writer->database.sqlite, (enum writer_table)i,
@@ -138,8 +140,7 @@ static void *write_batches(void *context)
         failed = failed || !writer_allocation_pages_put(&writer->allocation_pages, batch);
         if (writer->row_sample)
             row_sample_add(writer->row_sample, batch);
-        if (!writer->options.draft)
-            type_pairs_add(&writer->type_pairs, batch);
+        type_pairs_add(&writer->type_pairs, batch);
         pthread_mutex_lock(&writer->mutex);
         writer->failed = failed;
         writer->full_count--;
@@ -182,12 +183,13 @@ static struct row_batch *exchange(void *context, struct row_batch *full)
 
 struct row_sink writer_sink(struct writer *writer)
 {
-    return (struct row_sink){writer, exchange};
+    return writer->options.run ? writer_run_rows_sink(&writer->options.run->rows)
+                               : (struct row_sink){writer, exchange, 0};
 }
 
 bool writer_sample_rows(struct writer *writer, uint64_t duration_ns, uint64_t events)
 {
-    if (writer->options.draft || events < ROW_SAMPLE_FEWEST)
+    if (writer->options.run || events < ROW_SAMPLE_FEWEST)
         return true;
     pthread_mutex_lock(&writer->mutex);
     writer->row_sample = row_sample_new(duration_ns);
@@ -231,6 +233,8 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
     pthread_mutex_init(&writer->mutex, NULL);
     pthread_cond_init(&writer->changed, NULL);
     if (begin(writer, target)) {
+        if (options->run)
+            return writer;
         writer->thread_runs = thread_start(&writer->thread, write_batches, writer) == 0;
         if (writer->thread_runs)
             return writer;
@@ -261,6 +265,8 @@ uint64_t writer_bytes(const struct writer *writer)
 
 bool writer_rows_done(struct writer *writer)
 {
+    if (writer->options.run)
+        return true;
     join(writer);
     if (writer->failed ||
         !writer_allocation_pages_finish(&writer->allocation_pages, writer->file.part,
@@ -270,56 +276,74 @@ bool writer_rows_done(struct writer *writer)
     writer->directory = writer->allocation_pages.directory;
     writer->allocation_pages.directory = (struct writer_directory){.data = NULL};
     writer_allocation_pages_close(&writer->allocation_pages);
-    if (!writer->options.draft) {
-        if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
-            return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
-        writer_frame_tables_open(&writer->frames, &writer->frame_pages, writer->roots.frames);
-    }
+    if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))
+        return writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
+    writer_frame_tables_open(&writer->frames, &writer->frame_pages, writer->roots.frames);
     return true;
+}
+
+bool writer_sample_written(struct writer *writer, uint64_t duration_ns)
+{
+    struct row_batch *batch = writer->all[0];
+    if (writer->directory.rows < ROW_SAMPLE_FEWEST)
+        return true;
+    writer->row_sample = row_sample_new(duration_ns);
+    if (!writer->row_sample)
+        return ingest_fail_memory(writer->status, "a sample of the rows");
+    struct writer_columns columns;
+    bool good = writer_columns_open(&columns, writer->file.part);
+    for (uint64_t chunk = 0; good && chunk * COLUMN_CHUNK_ROWS < writer->directory.rows; chunk++) {
+        good = writer_columns_read_batch(&columns, chunk, batch) &&
+               !writer_database_interrupted(&writer->database);
+        if (good)
+            row_sample_add(writer->row_sample, batch);
+    }
+    writer_columns_close(&columns);
+    return good || writer_database_fail(&writer->database, "its columns cannot be read");
 }
 
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
 {
-    struct writer_frames *draft = writer->options.draft;
+    struct writer_run *run = writer->options.run;
     if (writer_database_interrupted(&writer->database))
         return writer_database_fail(&writer->database, NULL);
-    if (draft)
-        return writer_frames_add(draft, stack, frame) ||
-               writer_database_fail(&writer->database, strerror(draft->error));
+    if (run)
+        return writer_frames_add(&run->frames, stack, frame) ||
+               writer_database_fail(&writer->database, strerror(run->frames.error));
     return writer_frame_tables_add(&writer->frames, stack, frame) ||
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
-static bool put_call_tree(struct writer *writer, const struct stacks *stacks,
-                          const struct stack_usages *usages)
+bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
+                     const struct stack_usages *usages)
 {
-    struct call_tree tree = {.interrupted = writer->options.interrupted};
-    bool good = call_tree_stacks(&tree, stacks, usages) && call_tree_finish(&tree);
-    if (!good && writer_database_interrupted(&writer->database))
-        writer_database_fail(&writer->database, NULL);
-    else if (!good)
-        ingest_fail_memory(writer->status, "the tree of calls");
-    else if (!writer_call_nodes_pages(&tree, &writer->frame_pages, writer->roots.call_node,
-                                      writer->roots.call_node_parent))
-        good = writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
-    call_tree_free(&tree);
-    return good;
+    return (writer_call_nodes_pages(tree, &writer->frame_pages, writer->roots.call_node,
+                                    writer->roots.call_node_parent) &&
+            type_pairs_pages(&writer->type_pairs, usages, &writer->frame_pages,
+                             writer->roots.stack_type, writer->roots.size_type)) ||
+           writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
 bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
                            const struct stack_usages *usages)
 {
-    if (writer->options.draft)
+    if (writer->options.run)
         return true;
-    return put_call_tree(writer, stacks, usages) &&
-           (type_pairs_pages(&writer->type_pairs, usages, &writer->frame_pages,
-                             writer->roots.stack_type, writer->roots.size_type) ||
-            writer_database_fail(&writer->database, strerror(writer->frame_pages.error)));
+    struct call_tree tree = {.interrupted = writer->options.interrupted};
+    bool good = call_tree_stacks(&tree, stacks, usages) && call_tree_finish(&tree);
+    if (good)
+        good = writer_put_tree(writer, &tree, usages);
+    else if (writer_database_interrupted(&writer->database))
+        writer_database_fail(&writer->database, NULL);
+    else
+        ingest_fail_memory(writer->status, "the tree of calls");
+    call_tree_free(&tree);
+    return good;
 }
 
 bool writer_frames_done(struct writer *writer)
 {
-    if (!writer->options.draft) {
+    if (!writer->options.run) {
         const bool good = writer_frame_tables_finish(&writer->frames);
         writer_frame_tables_close(&writer->frames);
         if (!writer_pages_close(&writer->frame_pages) || !good)
@@ -341,7 +365,7 @@ static bool is_derived(enum writer_table table)
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count)
 {
-    if (writer->options.draft && is_derived(table))
+    if (writer->options.run && is_derived(table))
         return true;
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
@@ -357,6 +381,16 @@ static bool put_row(void *context, enum writer_table table, const struct writer_
 struct table_sink writer_tables(struct writer *writer)
 {
     return (struct table_sink){writer, put_row};
+}
+
+bool writer_fail(struct writer *writer, int error)
+{
+    return writer_database_fail(&writer->database, strerror(error));
+}
+
+struct writer_database *writer_database(struct writer *writer)
+{
+    return &writer->database;
 }
 
 static bool create_indexes(struct writer *writer)
@@ -378,7 +412,7 @@ static bool put_packed(struct writer *writer)
 
 bool writer_commit(struct writer *writer)
 {
-    if (!writer->options.draft &&
+    if (!writer->options.run &&
         (!put_sample(writer) || !writer_database_run(&writer->database, type_peaks_sql) ||
          (writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
          !put_packed(writer) || !create_indexes(writer) ||

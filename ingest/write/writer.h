@@ -16,11 +16,22 @@
 
 #include "ingest/base/status.h"
 #include "ingest/replay/row_batch.h"
+#include "ingest/replay/totals_log.h"
+#include "ingest/write/database.h"
 #include "ingest/write/frames.h"
+#include "ingest/write/run_rows.h"
 #include "ingest/write/table_sink.h"
 
+struct call_tree;
 struct stack_usages;
 struct stacks;
+
+/* The parts of a run that its processes share. */
+struct writer_run {
+    struct writer_run_rows rows;
+    struct writer_frames frames; /* of the stacks */
+    struct totals_log log;       /* of the sums */
+};
 
 enum writer_index { WRITER_INDEX_NONE, WRITER_INDEX_STACK, WRITER_INDEX_ALL };
 
@@ -30,11 +41,11 @@ struct writer_options {
     enum writer_index index;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
     /*
-     * Receives the frames of the stacks of a draft, a session that becomes a part of another one
-     * (merge.h). A draft has no indexes of allocation, and none of the data that is derived
-     * from the rows of all parts. NULL: the session is not a draft.
+     * The session is a draft, which becomes a part of the session of a run (merge.h). It has
+     * neither rows nor frames of stacks, which go to the run, and none of the data that is derived
+     * from the rows of all parts. NULL: it is a session of its own.
      */
-    struct writer_frames *draft;
+    struct writer_run *run;
     bool forget; /* do not carry over what the user stored in the replaced session */
     void (*tell)(const char *text); /* receives a line for the user; may be NULL */
 };
@@ -55,17 +66,26 @@ bool writer_sample_rows(struct writer *writer, uint64_t duration_ns, uint64_t ev
 uint64_t writer_bytes(const struct writer *writer);
 
 bool writer_rows_done(struct writer *writer);
+/* Takes the sample of the rows from those that are written: the duration was not known before. */
+bool writer_sample_written(struct writer *writer, uint64_t duration_ns);
 /* Puts one frame of a stack. Frames come by ascending stack and then by depth. */
 bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame);
 /* Puts what is summed up from the stacks, whose usage is final, after the frames: the calling
  * context tree, the types of each stack and size. */
 bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
                            const struct stack_usages *usages);
+/* Does the same with a tree that is finished. */
+bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
+                     const struct stack_usages *usages);
 bool writer_frames_done(struct writer *writer);
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count);
 /* Returns a sink that calls writer_put(). */
 struct table_sink writer_tables(struct writer *writer);
+/* Sets the status: the session cannot be written, because of errno's `error`. Returns false. */
+bool writer_fail(struct writer *writer, int error);
+/* Returns the database, in which a transaction is open, after writer_frames_done(). */
+struct writer_database *writer_database(struct writer *writer);
 /*
  * Builds the indexes, writes statistics for SQLite's planner, closes the file and gives it its
  * name.

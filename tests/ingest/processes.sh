@@ -87,6 +87,29 @@ want=$(printf '%s\n' killed.db.part "$(part "$gone").other" "$(part "$gone" othe
 [ "$left" = "$want" ] || complain "left behind: $left, not $want"
 rm -f killed.db* other.db*
 
+# A second process makes the ingest of the first no dearer.
+cat >pairs.c <<'C'
+#include <stdlib.h>
+int main(void)
+{
+    for (int i = 0; i < 1000000; i++)
+        free(malloc((size_t)i % 700));
+    return 0;
+}
+C
+gcc -g -O0 -o pairs pairs.c || exit 1
+"$run" --quiet -o pairs.bin -- ./pairs && "$run" --quiet -o both.bin -- sh -c './pairs; true' || exit 1
+peak() { # TRACE: KiB
+    python3 - "$ingest" "$1" <<'PYTHON'
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], '-q', '--force', '-o', 'pairs.db', sys.argv[2]], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+PYTHON
+}
+one=$(peak pairs.bin) two=$(peak both.bin)
+[ "$two" -le $((one * 13 / 10)) ] || complain "$one KiB for a process, $two KiB with a second one"
+rm -rf pairs.* both.*
+
 # A directory means all traces in it. Other files are skipped.
 echo 'no trace' >traces/README
 "$ingest" -q traces || complain "the directory"

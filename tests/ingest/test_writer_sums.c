@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ingest/write/frame_tables.h"
 #include "ingest/write/frames.h"
 #include "ingest/write/functions.h"
 #include "ingest/write/thread_totals.h"
@@ -247,11 +248,6 @@ static uint32_t root_page(sqlite3 *database, const char *table)
     return (uint32_t)number(database, sql);
 }
 
-static bool stop(const void *context)
-{
-    return *(const bool *)context;
-}
-
 /* Checks that stacks are cut from their outermost frame on, that no two pieces are equal, and that
  * pieces are numbered in the order in which stacks meet them. */
 static void check_pieces(sqlite3 *database)
@@ -282,6 +278,11 @@ static void check_pieces(sqlite3 *database)
                 number(database, "SELECT max(piece_id) FROM piece_frame"));
 }
 
+static bool put_frame(void *tables, uint64_t stack, uint64_t frame)
+{
+    return writer_frame_tables_add(tables, stack, frame);
+}
+
 /* Three sessions, of which each continues the numbers of the one before. More rows than wait at
  * once. */
 static void test_frames(void **state)
@@ -290,7 +291,6 @@ static void test_frames(void **state)
     sqlite3 *database;
     struct writer_frames frames;
     FILE *waiting = tmpfile();
-    bool stopped = false;
     unlink(frames_path);
     assert_non_null(waiting);
     assert_int_equal(sqlite3_open(frames_path, &database), SQLITE_OK);
@@ -319,7 +319,14 @@ static void test_frames(void **state)
     sqlite3_close(database);
 
     const int descriptor = open(frames_path, O_RDWR | O_CLOEXEC);
-    assert_true(writer_frames_put(&frames, descriptor, roots, stop, &stopped));
+    struct writer_pages pages;
+    struct writer_frame_tables tables;
+    assert_true(writer_pages_open(&pages, descriptor, WRITER_LOCK_BYTE));
+    writer_frame_tables_open(&tables, &pages, roots);
+    assert_true(writer_frames_each(&frames, put_frame, &tables));
+    assert_true(writer_frame_tables_finish(&tables));
+    writer_frame_tables_close(&tables);
+    assert_true(writer_pages_close(&pages));
     close(descriptor);
     assert_int_equal(sqlite3_open(frames_path, &database), SQLITE_OK);
     assert_true(number(database, "SELECT count(*) FROM stack_frame") > 65536);
@@ -336,22 +343,27 @@ static void test_frames(void **state)
     unlink(frames_path);
 }
 
-/* A failure that stops it, and a file that cannot be read again, give a message. */
+static bool refuse(void *context, uint64_t stack, uint64_t frame)
+{
+    (void)context, (void)stack, (void)frame;
+    return false;
+}
+
+/* It stops where the receiver fails, and a file that cannot be read again gives a message. */
 static void test_frames_fail(void **state)
 {
     (void)state;
     struct writer_frames frames;
-    FILE *waiting = tmpfile(), *session = tmpfile();
-    const struct writer_frame_roots roots = {2, 3};
-    bool stopped = true;
+    FILE *waiting = tmpfile();
     assert_non_null(waiting);
-    assert_non_null(session);
     assert_true(writer_frames_begin(&frames, fileno(waiting)));
     assert_true(writer_frames_add(&frames, 1, 1));
-    assert_false(writer_frames_put(&frames, fileno(session), roots, stop, &stopped));
-    assert_int_not_equal(frames.error, 0); /* no database */
+    assert_false(writer_frames_each(&frames, refuse, NULL));
+    assert_int_equal(frames.error, 0);
+    assert_int_equal(ftruncate(fileno(waiting), 0), 0);
+    assert_false(writer_frames_each(&frames, refuse, NULL));
+    assert_int_equal(frames.error, EIO);
     writer_frames_end(&frames);
-    fclose(session);
     fclose(waiting);
 }
 

@@ -7,5 +7,5 @@ INSERT INTO main.inherited_free
   SELECT (SELECT ifnull(max(id), 0) FROM main.inherited_free) + f.id, process_id + base.process,
     iif(arena_id = 0, 0, arena_id + base.arena), address, free_ns + base.later,
     free_thread_id + base.thread, iif(free_stack_id = 0, 0, free_stack_id + base.stack),
-    realloc_to + base.row, NULL
+    realloc_to, NULL
   FROM base, part.inherited_free f;

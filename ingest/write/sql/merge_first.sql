@@ -2,8 +2,7 @@
 -- Notes the highest ids before a session is added. The session's own ids continue from these.
 DELETE FROM first;
 INSERT INTO first
-  SELECT 'row', ifnull(max(id), 0) FROM main.allocation
-  UNION ALL SELECT 'process', ifnull(max(id), 0) FROM main.process
+  SELECT 'process', ifnull(max(id), 0) FROM main.process
   UNION ALL SELECT 'module', ifnull(max(id), 0) FROM main.module
   UNION ALL SELECT 'frame', ifnull(max(id), 0) FROM main.frame
   UNION ALL SELECT 'stack', ifnull(max(id), 0) FROM main.stack
@@ -17,7 +16,6 @@ INSERT INTO first
 
 -- The same as one row. 'later' is how many nanoseconds after the first process the session began.
 CREATE TEMP VIEW IF NOT EXISTS base AS SELECT
-  max(id) FILTER (WHERE what = 'row') AS row,
   max(id) FILTER (WHERE what = 'process') AS process,
   max(id) FILTER (WHERE what = 'module') AS module,
   max(id) FILTER (WHERE what = 'frame') AS frame,

@@ -17,11 +17,9 @@ INSERT OR IGNORE INTO function_key
   SELECT f.name, ifnull(f.linkage_name, ''), ifnull(m.path, ''), ifnull(m.build_id, ''), f.id
   FROM function f LEFT JOIN module m ON m.id = f.module_id ORDER BY f.id;
 
-CREATE TEMP TABLE type_key(name TEXT, size INTEGER, confidence TEXT, element TEXT, id INTEGER,
-  PRIMARY KEY(name, size, confidence, element)) WITHOUT ROWID;
-INSERT OR IGNORE INTO type_key
-  SELECT name, ifnull(size, -1), confidence, ifnull(element, ''), id FROM type ORDER BY id;
-
 CREATE TEMP TABLE owner_key(name TEXT, confidence TEXT, id INTEGER, PRIMARY KEY(name, confidence))
   WITHOUT ROWID;
 INSERT OR IGNORE INTO owner_key SELECT name, confidence, id FROM owner ORDER BY id;
+
+-- A process's own peak is not that of all.
+UPDATE stack SET at_peak_count = 0, at_peak_bytes = 0 WHERE at_peak_count > 0;

@@ -44,18 +44,7 @@ UPDATE main.function AS known SET start_pc = f.start_pc
   WHERE f.id = known.id AND f.start_pc < ifnull(known.start_pc, 9223372036854775807);
 DROP TABLE named;
 
-INSERT OR IGNORE INTO type_key
-  SELECT name, ifnull(size, -1), confidence, ifnull(element, ''),
-    (SELECT ifnull(max(id), 0) FROM main.type) + row_number() OVER (ORDER BY id)
-  FROM part.type t WHERE NOT EXISTS (SELECT 1 FROM type_key k
-    WHERE k.name = t.name AND k.size = ifnull(t.size, -1) AND k.confidence = t.confidence
-      AND k.element = ifnull(t.element, ''));
-DELETE FROM type_map;
-INSERT INTO type_map VALUES (0, 0);
-INSERT INTO type_map
-  SELECT t.id, k.id FROM part.type t JOIN type_key k
-    ON k.name = t.name AND k.size = ifnull(t.size, -1) AND k.confidence = t.confidence
-      AND k.element = ifnull(t.element, '');
+-- type_map is filled before: the rows have been written with these ids.
 INSERT INTO main.type_member
   SELECT m.new, e.position, e.name, e.offset, e.size, e.type
   FROM type_map m JOIN part.type_member e ON e.type_id = m.old

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- Adds the rows of the session `part`, with new ids. Stack 0 means "none" in every session.
+-- Adds the rows of the session `part`, with new ids. Stack 0 means "none" in every session. Rows of
+-- `allocation` have the session's ids already. Shares of the peak are known when all are added.
 INSERT INTO main.frame
   SELECT r.id + base.frame, iif(r.module_id = 0, 0, r.module_id + base.module), r.pc, f.new, s.new,
     r.line, r.inlined, r.bare
@@ -8,7 +9,8 @@ INSERT INTO main.frame
 INSERT INTO main.stack
   SELECT t.id + base.stack, depth, call_site_frame_id + base.frame, f.new,
     user_frame_id + base.frame, o.new, state, allocations,
-    bytes, live_count, live_bytes, at_peak_count, at_peak_bytes, peak_bytes, peak_ns, lifetime_ns
+    bytes, live_count, live_bytes, 0, 0, peak_bytes, iif(peak_bytes = 0, 0, peak_ns + base.later),
+    lifetime_ns
   FROM base, part.stack t LEFT JOIN function_map f ON f.old = t.function_id
   LEFT JOIN owner_map o ON o.old = t.owner_id
   WHERE t.id > 0 ORDER BY t.id;
@@ -17,9 +19,9 @@ INSERT INTO main.runtime_stack
 INSERT INTO main.process
   SELECT id + base.process, pid, parent_pid, program, argv, start_ns + base.later,
     end_ns + base.later, ending, trace, allocations, frees, bytes, live_count, live_bytes,
-    peak_bytes, peak_ns + base.later, 1, host, boot_id, trace_id, parent_trace_id,
-    NULL, NULL, NULL, NULL, NULL, inherited_frees, first_allocation_id + base.row,
-    last_allocation_id + base.row, executable
+    peak_bytes, iif(peak_bytes = 0, 0, peak_ns + base.later), 1, host, boot_id, trace_id, parent_trace_id,
+    NULL, NULL, NULL, NULL, NULL, inherited_frees, first_allocation_id,
+    last_allocation_id, executable
   FROM base, part.process;
 INSERT INTO main.thread
   SELECT id + base.thread, tid, name, start_ns + base.later, end_ns + base.later, allocations,
@@ -29,8 +31,8 @@ INSERT INTO main.type_candidate
   SELECT stack_id + base.stack, size, position, name FROM base, part.type_candidate;
 INSERT INTO main.arena
   SELECT id + base.arena, iif(parent_id = 0, 0, parent_id + base.arena), name, allocations,
-    objects, bytes, live_count, live_bytes, peak_bytes, peak_ns + base.later,
-    collected, runtime_id + base.module, kept_ns + base.later, kept_count, kept_bytes
+    objects, bytes, live_count, live_bytes, peak_bytes,
+    iif(peak_bytes = 0, 0, peak_ns + base.later), collected, runtime_id + base.module, kept_ns + base.later, kept_count, kept_bytes
   FROM base, part.arena;
 INSERT INTO main.collection
   SELECT id + base.collection, runtime_id + base.module, process_id + base.process,
@@ -54,7 +56,7 @@ INSERT INTO main.mismatch
     function, allocations, bytes
   FROM base, part.mismatch;
 INSERT INTO main.earlier_block
-  SELECT allocation_id + base.row, before_ns FROM base, part.earlier_block;
+  SELECT allocation_id, before_ns FROM part.earlier_block;
 INSERT INTO main.wrong_size
   SELECT iif(stack_id = 0, 0, stack_id + base.stack),
     iif(free_stack_id = 0, 0, free_stack_id + base.stack), size, stated_size, allocations
@@ -66,11 +68,3 @@ INSERT INTO main.problem
 INSERT OR IGNORE INTO main.sample_weight SELECT * FROM part.sample_weight;
 INSERT OR IGNORE INTO main.bundle SELECT * FROM part.bundle;
 INSERT OR IGNORE INTO main.sqlar SELECT * FROM part.sqlar;
-INSERT INTO main.allocation(id, address, size, count, kind, alignment, arena_id, thread_id, stack_id,
-    type_id, alloc_ns, free_ns, free_thread_id, free_stack_id, realloc_of)
-  SELECT a.id + base.row, address, size, count, kind, alignment,
-    iif(arena_id = 0, 0, arena_id + base.arena), thread_id + base.thread,
-    iif(stack_id = 0, 0, stack_id + base.stack), t.new, alloc_ns + base.later,
-    free_ns + base.later, free_thread_id + base.thread,
-    iif(free_stack_id = 0, 0, free_stack_id + base.stack), realloc_of + base.row
-  FROM base, part.allocation a JOIN type_map t ON t.old = a.type_id ORDER BY a.id;

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+CREATE TEMP TABLE inherit_part AS SELECT * FROM tables.inherit_part;
