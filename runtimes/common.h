@@ -1,20 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Helpers that all plug-ins for runtimes use. They are linked with the C library alone. */
+/* Helpers that all plug-ins for runtimes use. Like the recorder they call no function that the
+ * program can replace: capture/os/c_library.h. */
 #ifndef MPROF_RUNTIMES_COMMON_H
 #define MPROF_RUNTIMES_COMMON_H
 
-#include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/mprof.h"
+#include "capture/os/arch_x86_64.h"
+
+/* Makes a system call with up to four arguments. Returns the kernel's result, a negative errno on
+ * failure. The recorder would see a call of the C library's function. */
+static inline long common_call(long number, long a, long b, long c, long d)
+{
+    return arch_syscall(number, a, b, c, d, 0, 0);
+}
+
+/* Writes the strings up to a NULL behind one another, cut at `room` - 1 bytes. */
+__attribute__((sentinel)) static inline void common_join(char *to, size_t room, ...)
+{
+    va_list parts;
+    va_start(parts, room);
+    for (const char *part; (part = va_arg(parts, const char *)) != NULL;)
+        for (; *part && room > 1; room--)
+            *to++ = *part++;
+    va_end(parts);
+    *to = 0;
+}
+
+/* Reads a number and moves the text behind it. */
+static inline unsigned long common_number(const char **text)
+{
+    unsigned long number = 0;
+    for (; **text >= '0' && **text <= '9'; ++*text)
+        number = number * 10 + (unsigned long)(**text - '0');
+    return number;
+}
 
 /* Tells whether the process is the one that mprof-run has started. The processes that it starts
  * itself must not get a line into their output. */
@@ -25,36 +53,34 @@ static inline bool common_is_first_process(void)
     for (const char *at = options; at && (at = strstr(at, name)); at++)
         if (at == options || at[-1] == ',')
             found = at + sizeof(name) - 1;
-    return found && strtol(found, NULL, 10) == (long)getpid();
+    return found && (long)common_number(&found) == common_call(SYS_getpid, 0, 0, 0, 0);
 }
 
 /* Says that `missing` is not recorded, and why: a line for the user, and a mark in the recording.
  */
 static inline void common_say_none(const char *missing, const char *why)
 {
-    char line[256];
-    snprintf(line, sizeof(line), "no %s: %s", missing, why);
+    char line[256], message[sizeof(line) + 16];
+    common_join(line, sizeof(line), "no ", missing, ": ", why, NULL);
     mprof_mark(line);
+    common_join(message, sizeof(message), "mprof: ", line, "\n", NULL);
     if (common_is_first_process())
-        dprintf(STDERR_FILENO, "mprof: %s\n", line);
+        common_call(SYS_write, 2, (long)message, (long)strlen(message), 0);
 }
 
-/* Returns zeroed pages, which take memory as they are used. NULL: there is no memory. The recorder
- * would record a call of mmap(). Leaves errno as it is. */
+/* Returns zeroed pages, which take memory as they are used. NULL: there is no memory. */
 static inline void *common_take_pages(size_t size)
 {
-    const int before = errno;
-    const long pages = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
-    errno = before;
-    return pages == -1 ? NULL : (void *)(uintptr_t)pages;
+    const long pages = arch_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages < 0 && pages > -4096 ? NULL : (void *)(uintptr_t)pages;
 }
 
 /* Gives them back. `pages` may be NULL. */
 static inline void common_give_pages(void *pages, size_t size)
 {
     if (pages)
-        syscall(SYS_munmap, pages, size);
+        common_call(SYS_munmap, (long)pages, (long)size, 0, 0);
 }
 
 /* Writes a character as UTF-8. Returns the bytes, at most 4. */

@@ -61,8 +61,7 @@ ENTRY_POINT void mprof_restart(const char *file)
     recorder_restart(FRAME, file);
 }
 
-extern const struct mprof_api mprof_api_1;
-__attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
+static const struct mprof_api own_api = {
     .size = sizeof(struct mprof_api),
     .mark = mprof_mark,
     .snapshot = mprof_snapshot,
@@ -87,6 +86,8 @@ __attribute__((visibility("default"))) const struct mprof_api mprof_api_1 = {
     .type_kind = mprof_type_kind,
     .arena_skips = mprof_arena_skips,
 };
+/* The name under which programs find it; they may have one of their own. */
+extern const struct mprof_api mprof_api_1 __attribute__((alias("own_api"), visibility("default")));
 
 /* Binds the notes between `at` and `end`. Each has a head of three words, then name and descriptor,
  * both rounded up to `alignment`. */
@@ -105,8 +106,7 @@ static void bind_notes(const uint8_t *at, const uint8_t *end, size_t alignment)
         if (head.n_type == NOTE_TYPE && head.n_namesz == sizeof(note_name) &&
             memcmp(name, note_name, sizeof(note_name)) == 0 && head.n_descsz == sizeof(distance)) {
             memcpy(&distance, descriptor, sizeof(distance));
-            *(const struct mprof_api **)((uintptr_t)descriptor + (uintptr_t)distance) =
-                &mprof_api_1;
+            *(const struct mprof_api **)((uintptr_t)descriptor + (uintptr_t)distance) = &own_api;
         }
         at = descriptor + size;
     }

@@ -22,6 +22,7 @@
 
 #include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/os.h"
 #include "capture/record/real.h"
 #include "capture/trace/file.h"
 #include "capture/trace/storage.h"
@@ -105,7 +106,7 @@ ENTRY_POINT void closefrom(int first)
     if (next)
         next(above);
     else if (real_close_range((unsigned)above, UINT_MAX, 0) != 0 &&
-             getrlimit(RLIMIT_NOFILE, &limit) == 0)
+             os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0) == 0)
         for (int i = above; i < (int)limit.rlim_cur; i++)
             real_close(i);
     /* Kernels before 5.9 have no close_range. */

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "capture/os/c_library.h"
+
 #define OPERATOR __attribute__((visibility("default")))
 
 /* Itanium C++ ABI, 5.1.5: w new, l delete, a of arrays, m size, St11align_val_t, RKSt9nothrow_t. */
@@ -52,7 +54,8 @@ static _Atomic int decision;
 static int operators_decide(void)
 {
     Dl_info allocator, operators;
-    void *next_malloc = dlsym(RTLD_NEXT, "malloc"), *next_new = dlsym(RTLD_NEXT, "_Znwm");
+    void *next_malloc = c_library_dlsym(RTLD_NEXT, "malloc"),
+         *next_new = c_library_dlsym(RTLD_NEXT, "_Znwm");
     bool one = !next_new || (dladdr(next_malloc, &allocator) && dladdr(next_new, &operators) &&
                              allocator.dli_fbase == operators.dli_fbase);
     atomic_store_explicit(&decision, one ? BY_MALLOC : PASSED_ON, memory_order_relaxed);
@@ -78,9 +81,9 @@ static void *operator_next(void *_Atomic *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_relaxed);
     if (!found) {
-        found = dlsym(RTLD_NEXT, name);
+        found = c_library_dlsym(RTLD_NEXT, name);
         if (!found)
-            abort(); /* out of memory, and nothing can throw */
+            __builtin_trap(); /* out of memory, and nothing can throw */
         atomic_store_explicit(next, found, memory_order_relaxed);
     }
     return found;

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "capture/os/c_library.h"
 #include "capture/record/real.h"
 #include "capture/record/unhooked_modules.h"
 
@@ -115,7 +116,7 @@ __attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
     (void)name;
     void *next = atomic_load_explicit(&entry_dlsym_next, memory_order_acquire);
     if (!next) {
-        next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        next = c_library_dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
         atomic_store_explicit(&entry_dlsym_next, next, memory_order_release);
     }
     unhooked_modules_check();

@@ -12,8 +12,8 @@
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/auxv.h>
 
+#include "capture/os/c_library.h"
 #include "capture/os/message.h"
 #include "capture/record/real.h"
 
@@ -61,10 +61,10 @@ void operator_new_warn(void)
 {
     Dl_info library, allocator, operators;
     /* The usual case first: if a question has no answer, the loader allocates a message. */
-    if (!dladdr((void *)real.malloc, &allocator) || !dladdr((void *)getauxval, &library) ||
+    if (!dladdr((void *)real.malloc, &allocator) || !dladdr(c_library_find("malloc"), &library) ||
         allocator.dli_fbase == library.dli_fbase)
         return;
-    void *operator_new = dlsym(RTLD_DEFAULT, "_Znwm");
+    void *operator_new = c_library_dlsym(RTLD_DEFAULT, "_Znwm");
     if (!operator_new || !dladdr(operator_new, &operators) ||
         allocator.dli_fbase != operators.dli_fbase)
         return;

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "capture/entry/sized_delete_call.h"
+#include "capture/os/c_library.h"
 
 #define OPERATOR __attribute__((visibility("default")))
 #define FRAME __builtin_frame_address(0)
@@ -53,18 +54,21 @@ static const void *module_of(const void *address)
 __attribute__((constructor)) static void look_up(void)
 {
     static const char *const unsized[] = {"_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"};
-    next_object = (void (*)(void *, size_t))dlsym(RTLD_NEXT, "_ZdlPvm");
-    next_array = (void (*)(void *, size_t))dlsym(RTLD_NEXT, "_ZdaPvm");
+    next_object = (void (*)(void *, size_t))c_library_dlsym(RTLD_NEXT, "_ZdlPvm");
+    next_array = (void (*)(void *, size_t))c_library_dlsym(RTLD_NEXT, "_ZdaPvm");
     next_aligned_object =
-        (void (*)(void *, size_t, size_t))dlsym(RTLD_NEXT, "_ZdlPvmSt11align_val_t");
+        (void (*)(void *, size_t, size_t))c_library_dlsym(RTLD_NEXT, "_ZdlPvmSt11align_val_t");
     next_aligned_array =
-        (void (*)(void *, size_t, size_t))dlsym(RTLD_NEXT, "_ZdaPvmSt11align_val_t");
+        (void (*)(void *, size_t, size_t))c_library_dlsym(RTLD_NEXT, "_ZdaPvmSt11align_val_t");
     const void *library = module_of((const void *)next_object);
     bool same = library && module_of((const void *)next_array) == library;
     for (size_t i = 0; i < sizeof(unsized) / sizeof(*unsized); i++)
-        same = same && module_of(dlsym(RTLD_DEFAULT, unsized[i])) == library;
+        same = same && module_of(c_library_dlsym(RTLD_DEFAULT, unsized[i])) == library;
     compares = same;
-    dlerror(); /* a name that was not found is not an error of the program */
+    /* A name that was not found is not an error of the program. */
+    char *(*const forget_error)(void) = (char *(*)(void))c_library_find("dlerror");
+    if (forget_error)
+        forget_error();
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters are in parentheses already */

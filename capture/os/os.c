@@ -175,11 +175,14 @@ void os_avoid_other_memory(void)
     avoids_other_memory = true;
 }
 
-/*
- * Copies memory where process_vm_readv is forbidden. rt_sigprocmask with an impossible `how` first
- * copies the set and then refuses it: EINVAL says that eight bytes were readable, EFAULT that they
- * were not. All words of a page are alike.
- */
+/* rt_sigprocmask with an impossible `how` first copies the set and then refuses it: EINVAL says
+ * that eight bytes were readable, EFAULT that they were not. No sandbox forbids the call. */
+bool os_can_read(uint64_t address)
+{
+    return os_call(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
+}
+
+/* Copies memory where process_vm_readv is forbidden. All words of a page are alike. */
 static size_t copy_pages(uint64_t address, void *buffer, size_t size)
 {
     size_t done = 0;
@@ -188,7 +191,7 @@ static size_t copy_pages(uint64_t address, void *buffer, size_t size)
         size_t part = ARCH_PAGE_SIZE - at % ARCH_PAGE_SIZE;
         if (part > size - done)
             part = size - done;
-        if (os_call(SYS_rt_sigprocmask, -1, (long)(at & ~UINT64_C(7)), 0, 8, 0, 0) != -EINVAL)
+        if (!os_can_read(at & ~UINT64_C(7)))
             break;
         memcpy((char *)buffer + done, (const void *)at, part);
         done += part;

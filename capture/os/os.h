@@ -68,6 +68,8 @@ long os_read_link(const char *path, char *buffer, size_t size);
  * that could be read from the beginning (0: none).
  */
 size_t os_copy_memory(uint64_t address, void *buffer, size_t size);
+/* Returns true if the eight bytes at the address, a multiple of eight, can be read now. */
+bool os_can_read(uint64_t address);
 /* Makes os_copy_memory() avoid the calls that a sandbox for ordinary programs may punish. */
 void os_avoid_other_memory(void);
 /* Lets another thread run. */

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/loaded_symbol.h"
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 
@@ -113,31 +114,9 @@ static struct tables tables_read(const struct got_object *object)
     return tables;
 }
 
-/* Searches the hash table of "https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html". It
- * begins with the number of buckets, the first symbol in it, the words of the filter and its shift.
- * Then come filter, buckets and chains. The last hash of a chain has bit 0 set. */
 void *got_object_defines(const struct got_object *object, const char *name)
 {
-    const struct tables tables = tables_read(object);
-    uint32_t hash = 5381;
-    if (!tables.hash || !tables.symbols || !tables.strings || tables.hash[0] == 0)
-        return NULL;
-    for (const char *c = name; *c; c++)
-        hash = hash * 33 + (uint8_t)*c;
-    const uint32_t *buckets = tables.hash + 4 + (size_t)tables.hash[2] * 2;
-    const uint32_t *chains = buckets + tables.hash[0];
-    uint32_t index = buckets[hash % tables.hash[0]];
-    if (index < tables.hash[1])
-        return NULL;
-    for (;; index++) {
-        const uint32_t found = chains[index - tables.hash[1]];
-        const ElfW(Sym) *symbol = &tables.symbols[index];
-        if ((found | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
-            strcmp(tables.strings + symbol->st_name, name) == 0)
-            return (void *)(object->bias + symbol->st_value);
-        if (found & 1)
-            return NULL;
-    }
+    return loaded_symbol(object->bias, object->dynamic, name);
 }
 
 static const struct got_function *name_find(const struct got_patch *look, const char *text)

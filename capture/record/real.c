@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/c_library.h"
 #include "capture/os/message.h"
 #include "capture/record/bootstrap.h"
 #include "capture/record/got_patch.h"
@@ -38,16 +40,12 @@ struct real real = {
     .memalign = __real_memalign,
     .valloc = __real_valloc,
     .pvalloc = __real_pvalloc,
+    .malloc_usable_size = malloc_usable_size,
 };
 
 bool real_is_reached(void)
 {
     return true;
-}
-
-void *real_find(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
 }
 
 #else
@@ -132,7 +130,18 @@ static void *early_pvalloc(size_t size)
     return early_resolve() ? real.pvalloc(size) : early_allocate(whole, ARCH_PAGE_SIZE);
 }
 
+static size_t early_usable_size(void *block)
+{
+    return early_resolve() && !bootstrap_owns(block) ? real.malloc_usable_size(block) : 0;
+}
+
 /* Replacements for functions that some C libraries lack. */
+static size_t missing_usable_size(void *block)
+{
+    (void)block;
+    return 0;
+}
+
 static void *missing_aligned(size_t alignment, size_t size)
 {
     void *block;
@@ -162,6 +171,7 @@ struct real real = {
     .memalign = early_memalign,
     .valloc = early_valloc,
     .pvalloc = early_pvalloc,
+    .malloc_usable_size = early_usable_size,
 };
 
 enum { EARLY, ASKING, KNOWN };
@@ -200,23 +210,23 @@ static void *first_definition(const char *name)
     static struct definer definer;
     const ElfW(Sym) *symbol = NULL;
     Dl_info info;
-    void *first = dlsym(RTLD_DEFAULT, name);
+    void *first = c_library_dlsym(RTLD_DEFAULT, name);
     if (!first || !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
         symbol->st_shndx != SHN_UNDEF)
         return first;
     definer.name = name;
     if (!dl_iterate_phdr(look_for_definer, &definer))
         return NULL;
-    void *handle = dlopen(definer.path, RTLD_LAZY | RTLD_NOLOAD);
-    first = handle ? dlsym(handle, name) : NULL;
+    void *handle = c_library_dlopen(definer.path, RTLD_LAZY | RTLD_NOLOAD);
+    first = handle ? c_library_dlsym(handle, name) : NULL;
     if (handle)
-        dlclose(handle);
+        c_library_dlclose(handle);
     return first && got_object_holds(&definer.object, first) ? first : NULL;
 }
 
 void *real_find(const char *name)
 {
-    return apart ? first_definition(name) : dlsym(RTLD_NEXT, name);
+    return apart ? first_definition(name) : c_library_dlsym(RTLD_NEXT, name);
 }
 
 /* Stops with 1 at an object that defines malloc, with 2 at this library. */
@@ -238,10 +248,10 @@ bool real_is_apart(void)
     if (dl_iterate_phdr(look_for_first, NULL) == 2) /* it comes first, as in most programs */
         return false;
     /* RTLD_DEFAULT would find it here, too: the loader also looks where its caller's names are. */
-    void *program = dlopen(NULL, RTLD_LAZY);
-    void *first = program ? dlsym(program, "mprof_api_1") : NULL;
+    void *program = c_library_dlopen(NULL, RTLD_LAZY);
+    void *first = program ? c_library_dlsym(program, "mprof_api_1") : NULL;
     if (program)
-        dlclose(program);
+        c_library_dlclose(program);
     return !first || !dladdr((void *)real_is_reached, &own) || !dladdr(first, &other) ||
            own.dli_fbase != other.dli_fbase;
 }
@@ -263,6 +273,7 @@ static void resolve(void)
         {"memalign", &found.memalign, (void *)missing_aligned},
         {"valloc", &found.valloc, (void *)missing_valloc},
         {"pvalloc", &found.pvalloc, (void *)missing_pvalloc},
+        {"malloc_usable_size", &found.malloc_usable_size, (void *)missing_usable_size},
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
         void *address = real_find(wanted[i].name);
@@ -311,7 +322,7 @@ void real_take_first(void)
  * *other. Returns NULL if there is none. */
 static void *real_comes_before(const char *name, Dl_info *other)
 {
-    void *first = dlsym(RTLD_DEFAULT, name);
+    void *first = c_library_dlsym(RTLD_DEFAULT, name);
     Dl_info own;
     const ElfW(Sym) *symbol = NULL;
     if (!first || !dladdr((void *)real_is_reached, &own) ||

@@ -30,6 +30,7 @@ struct real {
     void *(*memalign)(size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
+    size_t (*malloc_usable_size)(void *);
     uint8_t detours; /* enum real_detour */
 };
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "capture/os/c_library.h"
 #include "capture/os/os.h"
 #include "capture/record/state.h"
 #include "capture/record/thread_pool.h"
@@ -30,7 +31,7 @@ static void end_thread(void *value)
     struct thread_self *self = &thread_self;
     uintptr_t round = (uintptr_t)value;
     if (round < DESTRUCTOR_ROUNDS) {
-        pthread_setspecific(life.key, (void *)(round + 1));
+        c_library_set_specific(life.key, (void *)(round + 1));
         return;
     }
     shadow_stack_end();
@@ -57,7 +58,7 @@ static void end_thread(void *value)
 
 void thread_life_init(void)
 {
-    life.has_key = pthread_key_create(&life.key, end_thread) == 0;
+    life.has_key = c_library_key_create(&life.key, end_thread) == 0;
     thread_pool_init();
 }
 
@@ -125,7 +126,7 @@ struct thread *thread_acquire(void)
     begin_records(thread);
     self->thread = thread;
     if (life.has_key && !(self->leave_flags & THREAD_FINISHED))
-        pthread_setspecific(life.key, (void *)1);
+        c_library_set_specific(life.key, (void *)1);
     return thread;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/threshold.h"
 
-#include <malloc.h>
+#include "capture/record/real.h"
 
 #define GRAINS 64u
 #define LARGEST_LIVE_GRAIN 65536u
@@ -69,7 +69,7 @@ static bool add_part(struct threshold_part *part)
 
 bool threshold_count_allocation(struct threshold_part *part, const void *address)
 {
-    part->live += (int64_t)malloc_usable_size((void *)(uintptr_t)address);
+    part->live += (int64_t)real.malloc_usable_size((void *)(uintptr_t)address);
     part->allocations++;
     return add_part(part);
 }
@@ -82,7 +82,7 @@ bool threshold_count_arena(struct threshold_part *part)
 
 bool threshold_count_free(struct threshold_part *part, const void *address)
 {
-    part->live -= (int64_t)malloc_usable_size((void *)(uintptr_t)address);
+    part->live -= (int64_t)real.malloc_usable_size((void *)(uintptr_t)address);
     return add_part(part);
 }
 

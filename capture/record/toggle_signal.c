@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "capture/os/c_library.h"
 #include "capture/os/message.h"
 #include "capture/os/os.h"
 
@@ -57,8 +58,8 @@ void toggle_signal_take(uint32_t number, void (*handler)(int number))
         toggle_signal = 0;
         return;
     }
-    sigfillset(&action.sa_mask);
-    if (sigaction((int)number, &action, NULL) == 0)
+    memset(&action.sa_mask, 0xff, sizeof(uint64_t)); /* as many as the kernel has */
+    if (c_library_sigaction((int)number, &action, NULL) == 0)
         return;
     toggle_signal = 0;
     message_line(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/c_library.h"
 #include "capture/os/os.h"
 #include "capture/record/gate.h"
 #include "capture/record/got_patch.h"
@@ -61,7 +62,7 @@ static void name_add(const char *name, void *next, bool heap)
     void *own = got_object_defines(&unhooked.self, name);
     if (!own || !next || unhooked.name_count == GOT_FUNCTIONS_MAX)
         return;
-    void *first = dlsym(RTLD_DEFAULT, name);
+    void *first = c_library_dlsym(RTLD_DEFAULT, name);
     unhooked.names[unhooked.name_count] =
         unhooked.apart ? (struct got_function){name, own, next, own, first, heap}
                        : (struct got_function){name, own, next, first, NULL, heap};

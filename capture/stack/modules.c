@@ -53,7 +53,8 @@ extern __typeof(_dl_find_object) _dl_find_object __attribute__((weak));
 
 static bool loader_known(void)
 {
-    return &_dl_find_object != NULL;
+    struct dl_find_object own;
+    return &_dl_find_object != NULL && _dl_find_object((void *)loader_known, &own) == 0;
 }
 
 #ifdef MPROF_STATIC

@@ -48,7 +48,8 @@ static struct region *open_region(uintptr_t address)
     struct region *region = table ? common_take_pages(sizeof(*region)) : NULL, *none = NULL;
     if (!region)
         return NULL;
-    madvise(region, offsetof(struct region, next) & ~(size_t)4095, MADV_WIPEONFORK);
+    common_call(SYS_madvise, (long)region, (long)(offsetof(struct region, next) & ~(size_t)4095),
+                MADV_WIPEONFORK, 0);
     region->start = address >> REGION_BITS << REGION_BITS;
     if (!atomic_compare_exchange_strong(&table[address >> REGION_BITS], &none, region)) {
         common_give_pages(region, sizeof(*region));

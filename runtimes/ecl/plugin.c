@@ -6,10 +6,7 @@
  * ECL calls its allocator and the collector by symbols that this library has, too (allocate.c).
  */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtimes/common.h"
 #include "runtimes/ecl/plugin.h"
@@ -33,7 +30,7 @@ void plugin_begin(void)
     if (!MPROF_HAS(collection) || atomic_flag_test_and_set(&begun))
         return;
     if (!version_fits(library)) {
-        snprintf(why, sizeof(why), "this mprof was built with the headers of %s", library);
+        common_join(why, sizeof(why), "this mprof was built with the headers of ", library, NULL);
         common_say_none("Lisp functions and types", why);
         return;
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "runtimes/ecl/walk.h"
 
-#include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "runtimes/common.h"
@@ -17,7 +15,7 @@ extern void *__libc_stack_end __attribute__((weak));
  * stack, but that of the first thread elsewhere. */
 static uintptr_t end_of_stack(uintptr_t frame)
 {
-    const uintptr_t self = (uintptr_t)pthread_self();
+    const uintptr_t self = (uintptr_t)arch_thread_pointer();
     if (frame < self)
         return self;
     return &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;

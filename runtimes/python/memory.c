@@ -2,10 +2,10 @@
 #include "runtimes/python/memory.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
+
+#include "capture/os/arch_x86_64.h"
 
 #define SIGNAL_SET_SIZE 8
 
@@ -15,7 +15,7 @@ _Atomic uintptr_t memory_known[MEMORY_PAGES];
  * mask. No filter of system calls forbids this call. */
 static bool page_readable(uintptr_t page)
 {
-    return syscall(SYS_rt_sigprocmask, ~0, page, NULL, SIGNAL_SET_SIZE) != 0 && errno == EINVAL;
+    return arch_syscall(SYS_rt_sigprocmask, ~0, (long)page, 0, SIGNAL_SET_SIZE, 0, 0) == -EINVAL;
 }
 
 bool memory_ask(uintptr_t start, uintptr_t end)
@@ -37,5 +37,7 @@ bool memory_ask(uintptr_t start, uintptr_t end)
 bool memory_copy(const void *from, uint64_t *word)
 {
     struct iovec to = {word, sizeof(*word)}, other = {(void *)(uintptr_t)from, sizeof(*word)};
-    return syscall(SYS_process_vm_readv, getpid(), &to, 1L, &other, 1L, 0L) == sizeof(*word);
+    const long process = arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    return arch_syscall(SYS_process_vm_readv, process, (long)&to, 1, (long)&other, 1, 0) ==
+           sizeof(*word);
 }

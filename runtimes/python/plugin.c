@@ -15,16 +15,15 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 
 #include "capture/mprof.h"
+#include "capture/os/c_library.h"
+#include "capture/os/os.h"
 
 #include "runtimes/common.h"
 #include "runtimes/python/layout.h"
@@ -50,7 +49,7 @@ static struct {
     int (*is_finalizing)(void);
     mprof_runtime runtime;
     const struct link_map *library;
-    pid_t process;
+    int process;
     _Atomic bool told;  /* the types, at this end of the interpreter */
     atomic_flag looked; /* at an interpreter, known or not */
     bool walks;
@@ -76,28 +75,33 @@ static bool layout_fits(const struct python_layout *layout, const unsigned char 
 static bool take_interpreter(void *library, unsigned long version)
 {
     struct python_interpreter *interpreter = &python.interpreter;
-    const unsigned major = (unsigned)(version >> 24), minor = (unsigned)(version >> 16 & 0xff);
-    char why[128];
+    char why[128], name[32], digits[2][24] = {{0}, {0}};
+    common_join(name, sizeof(name), os_decimal(digits[0] + 23, version >> 24), ".",
+                os_decimal(digits[1] + 23, version >> 16 & 0xff), NULL);
     for (size_t i = 0; layouts[i]; i++)
         if (layouts[i]->version == version >> 16)
             interpreter->layout = layouts[i];
-    interpreter->own_state = (void *(*)(void))dlsym(library, "PyGILState_GetThisThreadState");
-    interpreter->current_state = (void *(*)(void))dlsym(library, "PyThreadState_GetUnchecked");
+    interpreter->own_state =
+        (void *(*)(void))c_library_dlsym(library, "PyGILState_GetThisThreadState");
+    interpreter->current_state =
+        (void *(*)(void))c_library_dlsym(library, "PyThreadState_GetUnchecked");
     if (!interpreter->current_state) /* before 3.13 */
-        interpreter->current_state = (void *(*)(void))dlsym(library, "_PyThreadState_UncheckedGet");
-    interpreter->is_initialized = (int (*)(void))dlsym(library, "Py_IsInitialized");
-    interpreter->code_type = dlsym(library, "PyCode_Type");
-    interpreter->tuple_type = dlsym(library, "PyTuple_Type");
-    interpreter->dict_type = dlsym(library, "PyDict_Type");
+        interpreter->current_state =
+            (void *(*)(void))c_library_dlsym(library, "_PyThreadState_UncheckedGet");
+    interpreter->is_initialized = (int (*)(void))c_library_dlsym(library, "Py_IsInitialized");
+    interpreter->code_type = c_library_dlsym(library, "PyCode_Type");
+    interpreter->tuple_type = c_library_dlsym(library, "PyTuple_Type");
+    interpreter->dict_type = c_library_dlsym(library, "PyDict_Type");
     if (!interpreter->layout)
-        snprintf(why, sizeof(why), "this mprof was built without the headers of CPython %u.%u",
-                 major, minor);
+        common_join(why, sizeof(why), "this mprof was built without the headers of CPython ", name,
+                    NULL);
     else if (!interpreter->own_state || !interpreter->current_state ||
              !interpreter->is_initialized ||
              !layout_fits(interpreter->layout, interpreter->code_type,
-                          dlsym(library, "PyFrame_Type"), dlsym(library, "PyType_Type")))
-        snprintf(why, sizeof(why), "this CPython %u.%u was built with other objects than usual",
-                 major, minor);
+                          c_library_dlsym(library, "PyFrame_Type"),
+                          c_library_dlsym(library, "PyType_Type")))
+        common_join(why, sizeof(why), "this CPython ", name,
+                    " was built with other objects than usual", NULL);
     else
         return true;
     common_say_none("Python functions", why);
@@ -113,7 +117,7 @@ static const struct link_map *library_of(const void *address)
 
 static void after_fork(void)
 {
-    python.process = getpid();
+    python.process = os_process_id();
     python_after_fork();
 }
 
@@ -122,23 +126,26 @@ static void after_fork(void)
 static void look_into(void *library)
 {
     struct mprof_runtime_calls calls = {NULL, python_name};
-    const char *(*text_of)(void) = (const char *(*)(void))dlsym(library, "Py_GetVersion");
-    const unsigned long *version = dlsym(library, "Py_Version");
+    const char *(*text_of)(void) = (const char *(*)(void))c_library_dlsym(library, "Py_GetVersion");
+    const unsigned long *version = c_library_dlsym(library, "Py_Version");
     unsigned long value = version ? *version : 0;
-    unsigned major, minor;
     if (!text_of || atomic_flag_test_and_set(&python.looked))
         return;
-    if (!version && sscanf(text_of(), "%u.%u", &major, &minor) == 2) /* before 3.11 */
-        value = (unsigned long)major << 24 | (unsigned long)minor << 16;
+    if (!version) { /* before 3.11 */
+        const char *text = text_of();
+        value = common_number(&text) << 24;
+        text += *text == '.';
+        value |= common_number(&text) << 16;
+    }
     if (!MPROF_HAS(runtime_create) || !take_interpreter(library, value))
         return;
     calls.frames = python.interpreter.layout->frames;
-    python.is_finalizing = (int (*)(void))dlsym(library, "Py_IsFinalizing");
+    python.is_finalizing = (int (*)(void))c_library_dlsym(library, "Py_IsFinalizing");
     if (!python.is_finalizing) /* before 3.13 */
-        python.is_finalizing = (int (*)(void))dlsym(library, "_Py_IsFinalizing");
+        python.is_finalizing = (int (*)(void))c_library_dlsym(library, "_Py_IsFinalizing");
     /* A program that is linked at a fixed place has copies of the library's data. */
     python.library = library_of((const void *)(uintptr_t)python.is_finalizing);
-    python.process = getpid();
+    python.process = os_process_id();
     pthread_atfork(NULL, NULL, after_fork);
     python.runtime = mprof_runtime_create("Python", &calls, &python.interpreter);
     python.walks = true;
@@ -157,21 +164,21 @@ static void find_next(void)
 {
     if (next.exit)
         return;
-    next.key_create =
-        (int (*)(pthread_key_t *, void (*)(void *)))dlsym(RTLD_NEXT, "pthread_key_create");
-    next.key_delete = (int (*)(pthread_key_t))dlsym(RTLD_NEXT, "pthread_key_delete");
-    next.sem_wait = (int (*)(sem_t *))dlsym(RTLD_NEXT, "sem_wait");
-    next.sigaction =
-        (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(RTLD_NEXT, "sigaction");
-    next.exit = (void (*)(int))dlsym(RTLD_NEXT, "_exit");
+    next.key_create = (int (*)(pthread_key_t *, void (*)(void *)))c_library_dlsym(
+        RTLD_NEXT, "pthread_key_create");
+    next.key_delete = (int (*)(pthread_key_t))c_library_dlsym(RTLD_NEXT, "pthread_key_delete");
+    next.sem_wait = (int (*)(sem_t *))c_library_dlsym(RTLD_NEXT, "sem_wait");
+    next.sigaction = (int (*)(int, const struct sigaction *, struct sigaction *))c_library_dlsym(
+        RTLD_NEXT, "sigaction");
+    next.exit = (void (*)(int))c_library_dlsym(RTLD_NEXT, "_exit");
 }
 
 /* Tells whether the interpreter itself is the caller, and its objects may be looked at. A process
  * that shares its memory with its parent must not do that. */
 static bool may_tell(const void *caller)
 {
-    return python.walks && library_of(caller) == python.library && python.process == getpid() &&
-           python_holds_lock(&python.interpreter);
+    return python.walks && library_of(caller) == python.library &&
+           python.process == os_process_id() && python_holds_lock(&python.interpreter);
 }
 
 /* Tells the types of the objects that are live. */
@@ -203,7 +210,7 @@ EXPORTED int pthread_key_create(pthread_key_t *key, void (*destroy)(void *))
     const struct link_map *caller = library_of(__builtin_return_address(0));
     const int result = next.key_create(key, destroy);
     if (caller && strstr(caller->l_name, "/libpython")) {
-        void *library = dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD);
+        void *library = c_library_dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library)
             look_into(library);
     }

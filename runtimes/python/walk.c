@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "runtimes/python/walk.h"
 
-#include <pthread.h>
 #include <time.h>
 
 #include "runtimes/common.h"
@@ -22,7 +21,7 @@ static bool state_is_own(const struct walk *walk, const unsigned char *state)
 {
     uint64_t thread;
     return memory_copy(state + walk->interpreter->layout->state_thread, &thread) &&
-           thread == (uint64_t)pthread_self() && walk->interpreter->current_state() == state;
+           thread == arch_thread_pointer() && walk->interpreter->current_state() == state;
 }
 
 /* Reads the innermost frame of the thread's own state while it does not hold the lock. An
@@ -72,7 +71,7 @@ void python_wait(const struct python_interpreter *interpreter)
         return;
     atomic_thread_fence(memory_order_seq_cst);
     for (int left = WAITS_MAX; left > 0 && atomic_load(&guarded) != 0; left--)
-        nanosleep(&pause, NULL);
+        common_call(SYS_nanosleep, (long)&pause, 0, 0, 0);
 }
 
 void python_after_fork(void)

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "capture/os/os.h"
 
@@ -59,6 +60,7 @@ const struct required_call required_calls[] = {
     CALL(sigaltstack, false, 0),
     CALL(sched_yield, false, 0),
     CALL(nanosleep, false, 0),
+    CALL(clock_gettime, false, CLOCK_MONOTONIC, 0),
     CALL(membarrier, false, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED),
     CALL(process_vm_readv, false, 1),
     CALL(pidfd_open, false, 0),

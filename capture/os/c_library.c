@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/os/c_library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "capture/os/arch_x86_64.h"
+#include "capture/os/loaded_symbol.h"
+#include "capture/os/os.h"
+
+/* The first thread's stack pointer as the kernel left it: number of arguments, arguments, NULL,
+ * environment, NULL, auxiliary vector. */
+extern void *__libc_stack_end __attribute__((weak));
+
+#define ARGUMENTS_MAX (1 << 24)
+
+/* Returns the environment as the kernel left it. NULL: it is not known. The symbol may be the
+ * program's own, so the value is looked at first. */
+static char **first_environment(void)
+{
+    const uint64_t *stack = &__libc_stack_end ? __libc_stack_end : NULL;
+    if (!stack || (uintptr_t)stack % sizeof(*stack) || !os_can_read((uint64_t)stack) ||
+        *stack > ARGUMENTS_MAX)
+        return NULL;
+    const uint64_t *end = stack + 1 + *stack;
+    return os_can_read((uint64_t)end) && !*end ? (char **)(uintptr_t)(end + 1) : NULL;
+}
+
+static const ElfW(auxv_t) * auxiliary_vector(void)
+{
+    static const ElfW(auxv_t) * _Atomic known;
+    static ElfW(auxv_t) copy[64]; /* ends by a zero */
+    const ElfW(auxv_t) *vector = atomic_load_explicit(&known, memory_order_acquire);
+    if (vector)
+        return vector;
+    char **environment = first_environment();
+    if (environment) {
+        while (*environment)
+            environment++;
+        vector = (const ElfW(auxv_t) *)(environment + 1);
+    } else {
+        const int file = os_open_read("/proc/self/auxv");
+        if (file < 0)
+            return copy;
+        os_read(file, copy, sizeof(copy) - sizeof(*copy));
+        os_close(file);
+        vector = copy;
+    }
+    atomic_store_explicit(&known, vector, memory_order_release);
+    return vector;
+}
+
+unsigned long getauxval(unsigned long type)
+{
+    const ElfW(auxv_t) *entry = auxiliary_vector();
+    while (entry->a_type != AT_NULL && entry->a_type != type)
+        entry++;
+    return entry->a_type == type ? entry->a_un.a_val : 0;
+}
+
+/* Before the C library's constructor has run, its pointer to the environment is not set. */
+char *getenv(const char *name)
+{
+    char **environment = __environ ? __environ : first_environment();
+    const size_t length = strlen(name);
+    for (; environment && *environment; environment++)
+        if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+char *secure_getenv(const char *name)
+{
+    return getauxval(AT_SECURE) ? NULL : getenv(name);
+}
+
+pthread_t pthread_self(void)
+{
+    return arch_thread_pointer();
+}
+
+#ifdef MPROF_STATIC
+
+/* Names that belong to the C library. */
+int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *object);
+int __cxa_at_quick_exit(void (*)(void *), void *object);
+int __pthread_key_create(pthread_key_t *, void (*)(void *));
+int __sigaction(int, const struct sigaction *, struct sigaction *);
+extern void *__dso_handle;
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"))); /* by the linker */
+
+/* Shows the program, the one object that is recorded. */
+int dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    const ElfW(Phdr) *segments =
+        (const ElfW(Phdr) *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
+    struct dl_phdr_info program = {
+        .dlpi_name = "", .dlpi_phdr = segments, .dlpi_phnum = __ehdr_start.e_phnum};
+    for (unsigned i = 0; i < __ehdr_start.e_phnum; i++)
+        if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0)
+            program.dlpi_addr = (ElfW(Addr)) & __ehdr_start - segments[i].p_vaddr;
+    return each(&program, sizeof(program), data);
+}
+
+int c_library_key_create(pthread_key_t *key, void (*destroy)(void *))
+{
+    return __pthread_key_create(key, destroy);
+}
+
+int c_library_set_specific(pthread_key_t key, const void *value)
+{
+    return pthread_setspecific(key, value);
+}
+
+int c_library_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    return __sigaction(number, action, old);
+}
+
+#define register_atfork __register_atfork
+#define cxa_at_quick_exit __cxa_at_quick_exit
+
+#else
+
+/* The C library and its loader, and libraries that glibc before 2.34 had beside it. Not an array of
+ * pointers: it is read even before the loader has relocated this library. */
+static const char parts[][24] = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0",
+                                 "libdl.so.2"};
+
+/* Returns the loader's list of objects, which begins with those that the program started with. The
+ * loader says where it is. In a program that was started by naming the loader, the program does. */
+static const struct link_map *objects_of_loader(void)
+{
+    const uint64_t loader = getauxval(AT_BASE);
+    const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    unsigned long count = getauxval(AT_PHNUM);
+    uint64_t bias = loader;
+    const ElfW(Dyn) *dynamic = NULL;
+    const struct r_debug *list = NULL;
+    if (loader) {
+        const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)loader;
+        segments = (const ElfW(Phdr) *)(loader + header->e_phoff);
+        count = header->e_phnum;
+    }
+    for (unsigned long i = 0; segments && i < count; i++) {
+        if (segments[i].p_type == PT_PHDR) /* comes first */
+            bias = (uint64_t)segments - segments[i].p_vaddr;
+        if (segments[i].p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(bias + segments[i].p_vaddr);
+    }
+    if (loader && dynamic)
+        list = loaded_symbol(bias, dynamic, "_r_debug");
+    for (const ElfW(Dyn) *entry = dynamic; !loader && entry && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_DEBUG)
+            list = (const struct r_debug *)entry->d_un.d_ptr;
+    return list ? list->r_map : NULL;
+}
+
+/* Returns true if the object gives itself one of the names. */
+static bool is_part(const struct link_map *map)
+{
+    const char *strings = NULL;
+    uint64_t name = 0;
+    for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_STRTAB)
+            strings = (const char *)entry->d_un.d_ptr;
+        if (entry->d_tag == DT_SONAME)
+            name = entry->d_un.d_val;
+    }
+    /* The loader has added the bias, except for the vdso. */
+    if (!strings || !name || (uint64_t)strings < map->l_addr)
+        return false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        if (strcmp(strings + name, parts[i]) == 0)
+            return true;
+    return false;
+}
+
+void *c_library_find(const char *name)
+{
+    void *found = NULL;
+    for (const struct link_map *map = objects_of_loader(); map && !found; map = map->l_next)
+        if (is_part(map))
+            found = loaded_symbol(map->l_addr, map->l_ld, name);
+    return found;
+}
+
+int *__errno_location(void)
+{
+    /* The same distance from the thread control block in all threads, since the C library is
+     * loaded with the program. */
+    static _Atomic intptr_t distance;
+    static int nowhere;
+    intptr_t known = atomic_load_explicit(&distance, memory_order_relaxed);
+    if (__builtin_expect(known == 0, 0)) {
+        int *(*find)(void) = (int *(*)(void))c_library_find("__errno_location");
+        if (!find)
+            return &nowhere;
+        known = (intptr_t)find() - (intptr_t)arch_thread_pointer();
+        atomic_store_explicit(&distance, known, memory_order_relaxed);
+    }
+    return (int *)((intptr_t)arch_thread_pointer() + known);
+}
+
+static void *find_once(void *_Atomic *known, const char *name)
+{
+    void *found = atomic_load_explicit(known, memory_order_acquire);
+    if (!found) {
+        found = c_library_find(name);
+        atomic_store_explicit(known, found, memory_order_release);
+    }
+    return found;
+}
+
+/* Defines a function that calls the C library's `name`, and returns `none` without one. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters are in parentheses already */
+#define DEFINE_AS(type, own, name, parameters, arguments, none)                                    \
+    type own parameters                                                                            \
+    {                                                                                              \
+        static void *_Atomic known;                                                                \
+        type(*const next) parameters = (type(*) parameters)find_once(&known, name);                \
+        return next ? next arguments : (none);                                                     \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+static DEFINE_AS(int, register_atfork, "__register_atfork",
+                 (void (*before)(void), void (*parent)(void), void (*child)(void), void *object),
+                 (before, parent, child, object),
+                 ENOSYS) static DEFINE_AS(int, cxa_at_quick_exit, "__cxa_at_quick_exit",
+                                          (void (*function)(void *), void *object),
+                                          (function, object), -1)
+
+    DEFINE_AS(void *, c_library_dlopen, "dlopen", (const char *file, int mode), (file, mode),
+              NULL) DEFINE_AS(int, c_library_dlclose, "dlclose", (void *handle), (handle), -1)
+        DEFINE_AS(void *, c_library_dlsym, "dlsym", (void *handle, const char *name),
+                  (handle, name),
+                  NULL) DEFINE_AS(void *, c_library_dlvsym, "dlvsym",
+                                  (void *handle, const char *name, const char *version),
+                                  (handle, name, version), NULL)
+            DEFINE_AS(int, dladdr, "dladdr", (const void *address, Dl_info *info), (address, info),
+                      0) DEFINE_AS(int, dladdr1, "dladdr1",
+                                   (const void *address, Dl_info *info, void **more, int flags),
+                                   (address, info, more, flags), 0)
+#if __GLIBC_PREREQ(2, 35)
+                DEFINE_AS(int, _dl_find_object, "_dl_find_object",
+                          (void *pc, struct dl_find_object *result), (pc, result), -1)
+#endif
+                    DEFINE_AS(int, dl_iterate_phdr, "dl_iterate_phdr",
+                              (int (*each)(struct dl_phdr_info *, size_t, void *), void *data),
+                              (each, data), 0)
+                        DEFINE_AS(int, c_library_key_create, "pthread_key_create",
+                                  (pthread_key_t * key, void (*destroy)(void *)), (key, destroy),
+                                  ENOSYS)
+                            DEFINE_AS(int, c_library_set_specific, "pthread_setspecific",
+                                      (pthread_key_t key, const void *value), (key, value), ENOSYS)
+                                DEFINE_AS(int, c_library_sigaction, "sigaction",
+                                          (int number, const struct sigaction *action,
+                                           struct sigaction *old),
+                                          (number, action, old), -1)
+
+    /* The compiler's startup files define it, but the libraries are linked without them. */
+    __attribute__((weak)) void *__dso_handle = &__dso_handle;
+
+#endif
+
+int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+    return register_atfork(before, parent, child, &__dso_handle);
+}
+
+/* The function gets an argument that it does not take. */
+int at_quick_exit(void (*function)(void))
+{
+    return cxa_at_quick_exit((void (*)(void *))function, &__dso_handle);
+}

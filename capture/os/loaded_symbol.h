@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Looks up a symbol in an object that is loaded, without a call of the loader. */
+#ifndef MPROF_CAPTURE_OS_LOADED_SYMBOL_H
+#define MPROF_CAPTURE_OS_LOADED_SYMBOL_H
+
+#include <link.h>
+#include <stdint.h>
+
+/*
+ * Returns the address of what the object defines under `name`, of several versions the one that new
+ * programs get. `dynamic`: its dynamic section. NULL: it has no such symbol, or no table of the
+ * kind DT_GNU_HASH. Safe at any time.
+ */
+void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name);
+
+#endif
