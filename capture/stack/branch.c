@@ -29,6 +29,47 @@ bool stack_branch_far_same(const struct stack_branch *branch, const struct stack
             ((head & STACK_BRANCH_BASE_RBP_FLAG) && base->rbp == branch->base_rbp));
 }
 
+/* Compares the words of `branch` from the innermost one outward, a page only after all words before
+ * it: see pairs_differ_outward(). */
+static bool words_same_outward(const struct stack_branch *branch, uint64_t sp)
+{
+    const uint64_t head = branch->head;
+    uint64_t page = (sp - 16) & ~(uint64_t)(ARCH_PAGE_SIZE - 1), difference = 0;
+    for (unsigned i = head & STACK_BRANCH_FAR_FLAG ? STACK_BRANCH_PAIRS : STACK_BRANCH_NEAR;
+         i-- > 0;) {
+        const uint64_t packed =
+            i < STACK_BRANCH_NEAR ? branch->pairs[i] : branch->more[i - STACK_BRANCH_NEAR];
+        if (i > 0 && packed == branch->pairs[0])
+            continue; /* a copy, which fills the place of a pair */
+        const uint64_t address = sp + (packed & STACK_BRANCH_DISTANCE_MASK) * 8;
+        if (address - page >= ARCH_PAGE_SIZE) {
+            if (difference)
+                return false;
+            page = address & ~(uint64_t)(ARCH_PAGE_SIZE - 1);
+        }
+        difference |= *(const uint64_t *)address ^ packed >> STACK_BRANCH_DISTANCE_BITS;
+    }
+    return !difference;
+}
+
+uint32_t stack_branch_find_other(const struct stack_thread *other, uint64_t pc, uint64_t sp,
+                                 uint64_t rbp)
+{
+    const struct stack_branch_key key = stack_branch_key_other(other, pc, sp);
+    for (uint32_t way = 0; way < STACK_BRANCH_WAYS; way++) {
+        const struct stack_branch *branch = &other->branches->ways[key.set][way];
+        if (other->branches->tags[key.set][way] != key.tag ||
+            (branch->head ^ pc) << (64 - STACK_BRANCH_PC_BITS) != 0 ||
+            ((branch->head & STACK_BRANCH_RBP_FLAG) && branch->rbp != rbp) ||
+            !words_same_outward(branch, sp))
+            continue;
+        const struct stack_kept *base = stack_branch_base(branch, other, pc, sp, rbp);
+        if (base && pairs_differ_outward(other->pairs, base->pair_end) == 0)
+            return branch->node;
+    }
+    return 0;
+}
+
 void stack_branch_clear(struct stack_thread *thread)
 {
     memset(thread->branches->tags, 0, sizeof(thread->branches->tags));
@@ -75,7 +116,9 @@ void stack_branch_keep(struct stack_thread *thread, uint32_t base, uint32_t node
     if (!leaf->pc) /* a leaf that changes would hide the branches that were put under it */
         *leaf = (struct stack_branch_leaf){top->pc,
                                            thread->pairs[(top - 1)->pair_end].address - top->sp};
-    const struct stack_branch_key key = stack_branch_key(thread, top->pc, top->sp, list);
+    const struct stack_branch_key key = thread->chains
+                                            ? stack_branch_key_other(thread, top->pc, top->sp)
+                                            : stack_branch_key(thread, top->pc, top->sp, list);
     const uint32_t way = way_choose(thread->branches, &key);
     struct stack_branch *branch = &thread->branches->ways[key.set][way];
     thread->branches->tags[key.set][way] = key.tag;

@@ -124,6 +124,20 @@ stack_branch_difference(const uint64_t *pairs, uint64_t sp, unsigned count)
     return difference;
 }
 
+/* Does what stack_branch_key() does, for a frame on another stack: there only the page of the
+ * running frame is read. */
+static inline struct stack_branch_key stack_branch_key_other(const struct stack_thread *other,
+                                                             uint64_t pc, uint64_t sp)
+{
+    const struct stack_branch_leaf *leaf = stack_branch_leaf(other, pc);
+    uint64_t hash = pc + (sp << 7);
+    if (leaf->pc == pc && ((sp - 16) ^ (sp + leaf->offset)) < ARCH_PAGE_SIZE)
+        hash += *(const uint64_t *)(sp + leaf->offset) << 21;
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    return (struct stack_branch_key){(uint32_t)(hash >> (64 - STACK_BRANCH_SETS_LOG2)),
+                                     sp << 24 | (hash >> 24 & 0xffffff)};
+}
+
 /* Compares the parts of `branch` beyond its first line. The branch lies on `base`. */
 bool stack_branch_far_same(const struct stack_branch *branch, const struct stack_kept *base,
                            uint64_t sp, uint64_t rbp);
@@ -173,6 +187,10 @@ stack_branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, u
     }
     return 0;
 }
+
+/* Does what stack_branch_find() does on another stack than the thread's own. */
+uint32_t stack_branch_find_other(const struct stack_thread *other, uint64_t pc, uint64_t sp,
+                                 uint64_t rbp);
 
 /* Forgets all branches. */
 void stack_branch_clear(struct stack_thread *thread);

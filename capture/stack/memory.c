@@ -6,6 +6,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
+#include "capture/stack/frame_reach.h"
 
 /*
  * Below the top of the first thread's stack the kernel keeps at least this much address space free
@@ -24,6 +25,8 @@ struct range {
 /* The end of the mapping named [stack], which does not move until the process executes another
  * program. 0: not looked up yet. */
 static _Atomic uint64_t first_thread_high;
+/* Below this address there is no part of the first thread's stack. */
+static _Atomic uint64_t first_thread_none;
 /* The offset in its control block at which the thread library keeps the start of a stack, followed
  * by the size. 0: not known yet. */
 static _Atomic uint64_t block_place;
@@ -134,9 +137,69 @@ void stack_memory_init(struct stack_memory *memory)
     memory->window_size = 0;
     memory->own_low = own.low;
     memory->own_high = own.high;
+    memory->own_mapped = own.high;
 }
+
+/*
+ * With a large limit (RLIMIT_STACK), the first thread's stack may be larger than the gap that is
+ * always free. The room between it and the next mapping belongs to nobody: the stack will grow
+ * into it. The bounds take at most half of that, and no more than the stack has now. If `address`
+ * lies on another stack, half of the distance to the next mapping is never looked up again. So in
+ * either case there are few look-ups in all.
+ */
+bool stack_memory_grow(struct stack_memory *memory, uint64_t address)
+{
+    const uint64_t high = atomic_load_explicit(&first_thread_high, memory_order_relaxed);
+    const uint64_t none = atomic_load_explicit(&first_thread_none, memory_order_relaxed);
+    struct process_map map = {.start = 0};
+    uint64_t before = 0, start = 0;
+    if (high == 0 || memory->own_high != high || address >= memory->own_low || address < none)
+        return false;
+    struct process_maps *maps = process_maps_open();
+    while (maps && start == 0 && process_maps_next(maps, &map)) {
+        if (map.end == high)
+            start = map.start;
+        else
+            before = map.end;
+    }
+    if (maps)
+        process_maps_close(maps);
+    if (start == 0 || address < start) {
+        const uint64_t low = memory->own_low, room = start != 0 && before < low ? low - before : 0;
+        atomic_store_explicit(&first_thread_none, low - room / 2, memory_order_relaxed);
+        return false;
+    }
+    const uint64_t size = high - start, room = (start - before) / 2;
+    memory->own_low = start - (size < room ? size : room);
+    stack_memory_set_live(memory, address);
+    return true;
+}
+
+bool stack_memory_proves(const struct stack_memory *memory, uint64_t address)
+{
+    return stack_memory_is_own(memory, address)
+               ? address >= memory->own_mapped
+               : address - memory->frame_sp < frame_reach(memory->frame_pc);
+}
+
+static void note_mapped(struct stack_memory *memory, uint64_t address)
+{
+    if (!stack_memory_is_own(memory, address)) {
+        stack_memory_set_page(memory, address);
+        return;
+    }
+    stack_memory_set_live(memory, address);
+    if (address < memory->own_mapped)
+        memory->own_mapped = address;
+}
+
 bool stack_memory_read_unproven(struct stack_memory *memory, uint64_t address, uint64_t *value)
 {
+    if (memory->frame_pc && address % sizeof(*value) == 0 && stack_memory_proves(memory, address)) {
+        memcpy(value, (const void *)address, sizeof(*value));
+        note_mapped(memory, address);
+        return true;
+    }
     if (address - memory->window_start >= memory->window_size ||
         memory->window_size - (address - memory->window_start) < sizeof(*value)) {
         uint64_t page_left = ARCH_PAGE_SIZE - address % ARCH_PAGE_SIZE;
@@ -150,6 +213,6 @@ bool stack_memory_read_unproven(struct stack_memory *memory, uint64_t address, u
     }
     memcpy(value, memory->window + (address - memory->window_start), sizeof(*value));
     if (stack_memory_is_own(memory, address))
-        stack_memory_set_live(memory, address);
+        note_mapped(memory, address);
     return true;
 }

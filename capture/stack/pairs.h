@@ -6,6 +6,7 @@
 #define MPROF_CAPTURE_STACK_PAIRS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "capture/stack/thread_state.h"
@@ -31,6 +32,49 @@ static inline uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t cou
     while (pair != pairs && *(const uint64_t *)pair[-1].address == pair[-1].value)
         pair--;
     return (uint32_t)(pair - pairs);
+}
+
+#define PAIRS_BLOCK 8u
+
+/* Returns true if the block of pairs that begins at `pair` lies on the page of `page`. */
+static inline __attribute__((always_inline)) bool pairs_on_page(const struct stack_pair *pair,
+                                                                uint64_t page)
+{
+    uint64_t outside = 0;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < PAIRS_BLOCK; i++)
+        outside |= pair[i].address ^ page;
+    return outside < ARCH_PAGE_SIZE;
+}
+
+/*
+ * Does the same for a stack of which only that is mapped by which running functions return. From
+ * the innermost frame outward, an unchanged word shows that its frame still has the same caller, so
+ * the caller's words are mapped. A page is read only after all words before it.
+ */
+static inline uint32_t pairs_differ_outward(const struct stack_pair *pairs, uint32_t count)
+{
+    const struct stack_pair *pair = pairs + count;
+    while (pair != pairs) {
+        const struct stack_pair *const end = pair;
+        const uint64_t page = pair[-1].address & ~(uint64_t)(ARCH_PAGE_SIZE - 1);
+        uint64_t difference = 0;
+        while (pair - pairs >= (ptrdiff_t)PAIRS_BLOCK && pairs_on_page(pair - PAIRS_BLOCK, page)) {
+            pair -= PAIRS_BLOCK;
+#pragma GCC unroll 8
+            for (unsigned i = 0; i < PAIRS_BLOCK; i++)
+                difference |= *(const uint64_t *)pair[i].address ^ pair[i].value;
+        }
+        while (pair != pairs && pair[-1].address - page < ARCH_PAGE_SIZE) {
+            pair--;
+            difference |= *(const uint64_t *)pair->address ^ pair->value;
+        }
+        if (difference)
+            for (pair = end;; pair--)
+                if (*(const uint64_t *)pair[-1].address != pair[-1].value)
+                    return (uint32_t)(pair - pairs);
+    }
+    return 0;
 }
 
 static inline __attribute__((always_inline)) uint64_t

@@ -18,6 +18,7 @@
 
 #include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
+#include "capture/stack/other_stacks.h"
 #include "capture/stack/pairs.h"
 #include "capture/stack/runtimes.h"
 #include "capture/stack/walk.h"
@@ -49,10 +50,11 @@ struct runtime_stack {
     uint32_t merged_count;
     uint32_t natives;   /* the outermost so many native frames of `merged` are kept ones */
     enum stack_end end; /* of `merged` */
-    uint32_t listed;    /* so many frames of `last` have their hash */
-    uint32_t result;    /* node of `merged`; 0: its native frames are not the kept ones */
-    uint64_t list;      /* hash of the runtime's frames in `merged`; 0: the kept frames do not have
-                         * their nodes in it */
+    const struct stack_kept *kept; /* the kept frames that are meant here and below */
+    uint32_t listed;               /* so many frames of `last` have their hash */
+    uint32_t result; /* node of `merged`; 0: its native frames are not the kept ones */
+    uint64_t list;   /* hash of the runtime's frames in `merged`; 0: the kept frames do not have
+                      * their nodes in it */
     struct mprof_frame_name name;
     struct mprof_frame *asked; /* room for `limit` frames, as runtimes write them */
     struct evaluated *last;    /* room for `limit` frames of all runtimes together */
@@ -301,6 +303,32 @@ static uint32_t find_nodes(const struct merge *merge)
     return node;
 }
 
+/* Returns the state that keeps the stack of `entry`. The facts about the last merge hold only for
+ * the frames that were kept then. */
+static struct stack_thread *choose_native(struct stack_thread *thread, const uint64_t *entry)
+{
+    struct runtime_stack *stack = thread->runtime;
+    struct stack_thread *native = thread;
+    if (!stack_memory_begin(&thread->memory, (uint64_t)entry) &&
+        !stack_memory_grow(&thread->memory, (uint64_t)entry))
+        native = other_stacks_choose(thread, (uint64_t)(entry + 2));
+    if (stack->kept != native->kept) {
+        stack->kept = native->kept;
+        stack->natives = 0;
+        stack->list = 0;
+        stack->result = 0;
+    }
+    return native;
+}
+
+static bool frames_same(const struct stack_thread *thread, const struct stack_kept *top,
+                        const uint64_t *entry)
+{
+    return frame_equal(top, entry[1], (uint64_t)(entry + 2), entry[0], false) &&
+           (thread->chains ? !pairs_differ_outward(thread->pairs, top->pair_end)
+                           : pairs_same(thread->pairs, top->pair_end));
+}
+
 /* Finds the native frames: the last ones if they are unchanged, otherwise by a walk. */
 static void find_native(struct stack_thread *thread, const uint64_t *entry, bool guess,
                         struct stack_walked *walked)
@@ -308,7 +336,7 @@ static void find_native(struct stack_thread *thread, const uint64_t *entry, bool
     const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
     if (thread->count != 0) {
         const struct stack_kept *top = &thread->kept[thread->count - 1];
-        if (frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end)) {
+        if (frames_same(thread, top, entry)) {
             *walked = (struct stack_walked){.outer = thread->kept,
                                             .outer_count = thread->count,
                                             .kept = thread->count,
@@ -330,9 +358,10 @@ static uint32_t find_known(const struct stack_thread *thread, const uint64_t *en
     if (thread->count == 0)
         return 0;
     const struct stack_kept *top = &thread->kept[thread->count - 1];
-    if (stack->result != 0 && frame_equal(top, pc, sp, rbp, false) &&
-        pairs_same(thread->pairs, top->pair_end))
+    if (stack->result != 0 && frames_same(thread, top, entry))
         return stack->result;
+    if (thread->chains)
+        return 0;
     return stack_branch_find(thread, pc, sp, rbp, &stack->lists, list);
 }
 
@@ -358,6 +387,7 @@ static void keep_merged(const struct merge *merge, struct stack_thread *thread,
     struct runtime_stack *stack = merge->stack;
     const bool all = stack->list == 0;
     stack->natives = walked->kept;
+    stack->kept = thread->kept;
     stack->list = 0;
     stack->result = 0;
     if (node == 0 || list == 0 || walked->kept == 0)
@@ -367,7 +397,7 @@ static void keep_merged(const struct merge *merge, struct stack_thread *thread,
     if (walked->kept != walked->outer_count + walked->inner_count)
         return;
     stack->result = node;
-    if (walked->outer_count > 0 && walked->inner_count > 0)
+    if (walked->outer_count > 0 && walked->inner_count > 0 && !thread->chains)
         stack_branch_keep(thread, walked->outer_count - 1, node, &stack->lists, list);
 }
 
@@ -386,6 +416,7 @@ uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entr
     for (uint32_t index = 0; index < merge.runtimes; index++)
         read_runtime(&merge, index);
     const uint64_t list = hash_list(&merge);
+    thread = choose_native(thread, entry);
     uint32_t node = list != 0 && merge.stack->list == list ? find_known(thread, entry, list) : 0;
     if (node != 0)
         return node;

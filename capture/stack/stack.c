@@ -16,8 +16,10 @@
 #include "capture/stack/carry.h"
 #include "capture/stack/context_tree.h"
 #include "capture/stack/executable_maps.h"
+#include "capture/stack/frame_reach.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/node_log.h"
+#include "capture/stack/other_stacks.h"
 #include "capture/stack/pairs.h"
 #include "capture/stack/runtime_stack.h"
 #include "capture/stack/runtimes.h"
@@ -54,6 +56,7 @@ void stack_after_fork(void)
 {
     modules_reset();
     unwind_cache_after_fork();
+    frame_reach_after_fork();
     executable_maps_after_fork();
     shadow_stack_after_fork();
     context_tree_reset();
@@ -105,10 +108,11 @@ void stack_contexts_renew(void)
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
-    size_t size =
-        sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
-        stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + STACK_BRANCHES_ALIGNMENT +
-        sizeof(struct stack_branches) + runtime_stack_size(stacks.limit);
+    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
+                  sizeof(struct stack_pair) +
+                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
+                  STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches) +
+                  runtime_stack_size(stacks.limit) + other_stacks_size(stacks.limit);
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -124,6 +128,8 @@ void stack_thread_init(struct stack_thread *thread)
     thread->branches = (struct stack_branches *)((behind + STACK_BRANCHES_ALIGNMENT - 1) &
                                                  ~(uintptr_t)(STACK_BRANCHES_ALIGNMENT - 1));
     runtime_stack_init(thread, thread->branches + 1);
+    other_stacks_init(thread,
+                      (uint8_t *)(thread->branches + 1) + runtime_stack_size(thread->limit));
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -151,13 +157,34 @@ stack_is_known(struct stack_thread *thread, const uint64_t *entry, void *context
     return true;
 }
 
+/* Does what stack_current() does on another stack than the thread's own. */
+static __attribute__((noinline)) uint32_t other_current(struct stack_thread *thread,
+                                                        const uint64_t *entry, void *context)
+{
+    const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
+    struct stack_thread *other = other_stacks_choose(thread, sp);
+    if (other->count != 0) {
+        const struct stack_kept *top = &other->kept[other->count - 1];
+        if (frame_equal(top, pc, sp, rbp, false) &&
+            pairs_differ_outward(other->pairs, top->pair_end) == 0)
+            return top->node;
+        const uint32_t node = stack_branch_find_other(other, pc, sp, rbp);
+        if (node)
+            return node;
+    }
+    stack_memory_begin(&other->memory, (uint64_t)entry);
+    return stack_walk_other(other, stacks.mode != STACK_UNWIND_EH, context);
+}
+
 /* Does the part of stack_current() that walks. */
 static __attribute__((noinline)) uint32_t walk_stack(struct stack_thread *thread,
                                                      const uint64_t *entry, void *context)
 {
     thread->changed[0] =
         (struct stack_frame){.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
-    stack_memory_begin(&thread->memory, (uint64_t)entry);
+    if (!stack_memory_begin(&thread->memory, (uint64_t)entry) &&
+        !stack_memory_grow(&thread->memory, (uint64_t)entry))
+        return other_current(thread, entry, context);
     return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
 }
 
@@ -170,6 +197,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         thread->generation = generation;
         thread->count = 0;
         stack_branch_clear(thread);
+        other_stacks_clear(thread->other);
         runtime_stack_clear(thread);
     }
     if (__builtin_expect(stacks.hot_mode >= STACK_UNWIND_INSTRUMENT, 0) &&
@@ -212,6 +240,7 @@ bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *c
 static void module_gone(const struct module *module, bool announced, void *context)
 {
     unwind_cache_forget(module->start, module->end);
+    frame_reach_forget(module->start, module->end);
     context_tree_forget(module->start, module->end);
     if (announced)
         stacks.sink->module_end(context, module->id);

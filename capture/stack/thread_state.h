@@ -5,6 +5,8 @@
  * Kept frames lie outermost first, so a change at the inner end pushes and pops at the end of the
  * array. For each frame, `pairs` holds the words that were read from the stack to step from it to
  * its caller. While these words keep their values, the same frame has the same callers.
+ *
+ * A thread has a second such state for stacks that are not its own (other_stacks.h).
  */
 #ifndef MPROF_CAPTURE_STACK_THREAD_STATE_H
 #define MPROF_CAPTURE_STACK_THREAD_STATE_H
@@ -60,6 +62,8 @@ struct stack_thread {
     struct stack_pair *pairs;        /* three for each frame, and one for the end */
     struct stack_branches *branches; /* see branch.h */
     struct runtime_stack *runtime;   /* see runtime_stack.h */
+    struct stack_thread *other;      /* of the thread's other stacks; NULL: this is it */
+    struct stack_chain *chains;      /* see other_stacks.h */
 };
 
 #endif

@@ -5,13 +5,22 @@
  * the first equal frame without comparing the words: two callers with frames of equal size leave
  * the same inner frames. From the first word that differs the walk goes on by rules, and may meet a
  * kept frame further out.
+ *
+ * Each function below that takes `other`, a constant, works in two ways: on the thread's own stack,
+ * all of which is mapped outward of a running frame, and on other stacks. There a stack is only
+ * kept if each word by which a frame returns is mapped for sure whenever the frame runs (memory.h).
  */
 #include "capture/stack/walk.h"
 
 #include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
+#include "capture/stack/frame_reach.h"
+#include "capture/stack/other_stacks.h"
 #include "capture/stack/pairs.h"
+#include "capture/stack/unwind_cache.h"
 #include "capture/stack/unwind_step.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 /* The state of one walk. */
 struct walk {
@@ -21,6 +30,7 @@ struct walk {
     uint32_t candidates; /* kept frames that may still be met, from the outermost */
     uint32_t changed;    /* frames walked so far */
     bool matched;        /* the walk ended at kept frame candidates - 1 */
+    bool sure;           /* on another stack: all words of the steps are mapped for sure */
     enum stack_end end;  /* how the walk ended otherwise */
 };
 
@@ -28,21 +38,23 @@ struct walk {
  * Returns true if `frame` is a kept one whose callers are the same too. If only some callers are
  * the same, it drops candidates: the kept frames from the first one with another caller inward.
  */
-static bool meets_kept(struct walk *walk, const struct stack_frame *frame)
+INLINE bool meets_kept(struct walk *walk, const struct stack_frame *frame, const bool other)
 {
     struct stack_thread *thread = walk->thread;
     const struct stack_kept *kept = thread->kept;
     uint64_t proof;
-    if (!walk->candidates || !stack_memory_is_own(&thread->memory, frame->sp))
+    if (!walk->candidates || (!other && !stack_memory_is_own(&thread->memory, frame->sp)))
         return false;
     while (walk->candidates && kept[walk->candidates - 1].sp < frame->sp)
         walk->candidates--;
     if (!walk->candidates ||
         !frame_equal(&kept[walk->candidates - 1], frame->pc, frame->sp, frame->rbp, frame->exact))
         return false;
-    if (!stack_memory_read(&thread->memory, frame->sp, &proof))
+    if (!other && !stack_memory_read(&thread->memory, frame->sp, &proof))
         return false;
-    uint32_t differ = pairs_differ(thread->pairs, kept[walk->candidates - 1].pair_end);
+    const uint32_t count = kept[walk->candidates - 1].pair_end;
+    uint32_t differ =
+        other ? pairs_differ_outward(thread->pairs, count) : pairs_differ(thread->pairs, count);
     if (!differ)
         return true;
     while (walk->candidates && kept[walk->candidates - 1].pair_end >= differ)
@@ -50,19 +62,54 @@ static bool meets_kept(struct walk *walk, const struct stack_frame *frame)
     return false;
 }
 
+/* Returns true if the word at `address`, by which `frame` returns, is mapped while the frame runs:
+ * it lies on the page of the word by which the frame inside returns, or the code says so. */
+static bool surely_mapped(struct stack_memory *memory, const struct stack_frame *frame,
+                          uint64_t address)
+{
+    stack_memory_set_frame(memory, frame->pc - !frame->exact, frame->sp);
+    return (!frame->exact && ((frame->sp - 8) ^ address) < ARCH_PAGE_SIZE) ||
+           stack_memory_proves(memory, address);
+}
+
+/* Returns true if all words that the step depended on are mapped while `frame` runs. */
+static bool step_surely_mapped(struct stack_memory *memory, const struct stack_frame *frame,
+                               const struct stack_frame *caller)
+{
+    const uint64_t size = caller->pc_slot - frame->sp;
+    return surely_mapped(memory, frame, caller->pc_slot) &&
+           (!caller->rbp_slot || caller->rbp_slot - frame->sp <= size) &&
+           (!caller->cfa_slot || caller->cfa_slot - frame->sp <= size);
+}
+
+/*
+ * Returns true if the code of `frame` makes the step to `caller` sure. If the step was read through
+ * the kernel, that may be learned from it. Further out than a step that is not sure, nothing is.
+ */
+static bool step_is_sure(struct stack_memory *memory, const struct stack_frame *frame,
+                         const struct stack_frame *caller)
+{
+    const uint64_t pc = frame->pc - !frame->exact;
+    if (step_surely_mapped(memory, frame, caller))
+        return true;
+    frame_reach_learn(pc, unwind_cache_rule(pc), caller->pc_slot - frame->sp, caller->pc);
+    return step_surely_mapped(memory, frame, caller);
+}
+
 /*
  * Steps outward from the first frame into thread->changed until it meets a kept frame or the stack
  * ends. A stack deeper than the limit is cut to three quarters of the limit. A recursion that goes
  * on from there then costs one new root in that many calls, and not one in each call.
  */
-static void walk_outward(struct walk *walk)
+INLINE void walk_outward(struct walk *walk, const bool other)
 {
     struct stack_thread *thread = walk->thread;
     struct stack_frame *frame = &thread->changed[0];
     walk->changed = 0;
+    walk->sure = true;
     walk->unwind.guessed = false;
     for (;;) {
-        if (meets_kept(walk, frame)) {
+        if (meets_kept(walk, frame, other)) {
             if (walk->candidates + walk->changed <= thread->limit) {
                 walk->matched = true;
                 return;
@@ -70,12 +117,19 @@ static void walk_outward(struct walk *walk)
             walk->candidates = 0;
         }
         struct stack_frame *caller = frame + 1;
+        if (other)
+            stack_memory_set_frame(&thread->memory, walk->sure ? frame->pc - !frame->exact : 0,
+                                   frame->sp);
         enum unwind_step step =
             unwind_step_outward(&thread->memory, &walk->unwind, frame, caller, &walk->probe);
         walk->changed++;
         if (step != UNWIND_STEP_CALLER) {
             walk->end = step == UNWIND_STEP_OUTERMOST ? STACK_END_WHOLE : STACK_END_UNKNOWN;
             return;
+        }
+        if (other && walk->sure && !step_is_sure(&thread->memory, frame, caller)) {
+            walk->sure = false;
+            walk->candidates = 0;
         }
         if (walk->changed == thread->limit) {
             walk->changed = thread->limit - thread->limit / 4;
@@ -87,35 +141,54 @@ static void walk_outward(struct walk *walk)
     }
 }
 
-static bool keep_pair(struct stack_thread *thread, uint32_t *count, uint64_t address,
-                      uint64_t value)
+INLINE bool keep_pair(struct stack_thread *thread, uint32_t *count, uint64_t address,
+                      uint64_t value, const bool other)
 {
-    if (!stack_memory_is_own(&thread->memory, address) || address % 8)
+    if ((!other && !stack_memory_is_own(&thread->memory, address)) || address % 8)
         return false;
     thread->pairs[(*count)++] = (struct stack_pair){address, value};
     return true;
 }
 
 /*
+ * Keeps the end of another stack. Code that has switched to it has a rule that leads out of it.
+ * The words there are not part of the stack, so the end stays the same while the frames do.
+ */
+static bool keep_other_end(struct walk *walk, struct stack_frame *frame, uint32_t *pairs)
+{
+    const struct stack_pair *probe = &walk->probe;
+    const unwind_rule rule = unwind_cache_rule(frame->pc - !frame->exact);
+    if (frame->transient && unwind_rule_kind(rule) != UNWIND_RULE_FRAME)
+        return false;
+    frame->needs_rbp = frame->uses_rbp;
+    return frame->transient || !probe->address ||
+           !surely_mapped(&walk->thread->memory, frame, probe->address) ||
+           keep_pair(walk->thread, pairs, probe->address, probe->value, true);
+}
+
+/*
  * Appends the pairs of the step from `frame` to `caller` (NULL: the stack ended). Returns false if
  * the step cannot be kept.
  */
-static bool keep_step(struct walk *walk, struct stack_frame *frame,
-                      const struct stack_frame *caller, uint32_t *pairs)
+INLINE bool keep_step(struct walk *walk, struct stack_frame *frame,
+                      const struct stack_frame *caller, uint32_t *pairs, const bool other)
 {
     struct stack_thread *thread = walk->thread;
-    if (frame->transient || !stack_memory_is_own(&thread->memory, frame->sp))
+    if (other && !caller)
+        return keep_other_end(walk, frame, pairs);
+    if (frame->transient || (!other && !stack_memory_is_own(&thread->memory, frame->sp)))
         return false;
     if (!caller) {
         frame->needs_rbp = frame->uses_rbp;
         return !walk->probe.address ||
-               keep_pair(thread, pairs, walk->probe.address, walk->probe.value);
+               keep_pair(thread, pairs, walk->probe.address, walk->probe.value, false);
     }
     frame->needs_rbp = frame->uses_rbp || (caller->needs_rbp && !caller->rbp_slot);
-    return caller->sp > frame->sp && keep_pair(thread, pairs, caller->pc_slot, caller->pc) &&
+    return caller->sp > frame->sp && keep_pair(thread, pairs, caller->pc_slot, caller->pc, other) &&
            (!caller->needs_rbp || !caller->rbp_slot ||
-            keep_pair(thread, pairs, caller->rbp_slot, caller->rbp)) &&
-           (!caller->cfa_slot || keep_pair(thread, pairs, caller->cfa_slot, caller->cfa_value));
+            keep_pair(thread, pairs, caller->rbp_slot, caller->rbp, other)) &&
+           (!caller->cfa_slot ||
+            keep_pair(thread, pairs, caller->cfa_slot, caller->cfa_value, other));
 }
 
 static void keep_frame(struct stack_thread *thread, const struct stack_frame *frame, uint32_t pairs)
@@ -173,14 +246,14 @@ static uint32_t keep_met(struct walk *walk, uint32_t *pairs)
 }
 
 /* Keeps the walked frames, from the outermost inward, as far as possible. */
-static bool keep_frames(struct walk *walk, uint32_t pairs)
+INLINE bool keep_frames(struct walk *walk, uint32_t pairs, const bool other)
 {
     struct stack_thread *thread = walk->thread;
     uint32_t left = walk->changed;
     const struct stack_frame *caller = walk->matched ? &thread->changed[left] : NULL;
     while (left--) {
         struct stack_frame *frame = &thread->changed[left];
-        if (!keep_step(walk, frame, caller, &pairs))
+        if (!keep_step(walk, frame, caller, &pairs, other))
             return false;
         keep_frame(thread, frame, pairs);
         caller = frame;
@@ -217,7 +290,7 @@ static uint32_t find_nodes(struct walk *walk, uint32_t node, uint32_t first, voi
  * Keeps the walked frames and finds their nodes. The cache lines of the nodes have time to arrive
  * between the two. Returns the innermost node.
  */
-static uint32_t commit(struct walk *walk, void *context)
+INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
 {
     struct stack_thread *thread = walk->thread;
     uint32_t node, pairs = 0;
@@ -228,7 +301,9 @@ static uint32_t commit(struct walk *walk, void *context)
         path = thread->kept[thread->count - 1].path;
     } else {
         /* A coroutine's stack contains no part of the thread's own stack, which may come back. */
-        keeping = stack_memory_is_own(&thread->memory, thread->changed[walk->changed - 1].sp);
+        keeping = other
+                      ? walk->sure
+                      : stack_memory_is_own(&thread->memory, thread->changed[walk->changed - 1].sp);
         if (!end_node(walk, context, &node, &path))
             return 0;
         if (keeping) {
@@ -238,7 +313,7 @@ static uint32_t commit(struct walk *walk, void *context)
     }
     uint32_t first = thread->count;
     compute_paths(walk, path);
-    keeping = keeping && keep_frames(walk, pairs);
+    keeping = keeping && keep_frames(walk, pairs, other);
     node = find_nodes(walk, node, first, context);
     if (node && keeping && walk->matched)
         stack_branch_keep(thread, walk->candidates - 1, node, NULL, 0);
@@ -246,37 +321,46 @@ static uint32_t commit(struct walk *walk, void *context)
 }
 
 /* Walks outward until the walk meets a kept frame or the stack ends. */
-static inline __attribute__((always_inline)) void
-walk_begin(struct walk *walk, struct stack_thread *thread, bool guess)
+INLINE void walk_begin(struct walk *walk, struct stack_thread *thread, bool guess, const bool other)
 {
     walk->thread = thread;
     walk->unwind.registers.valid = false;
     walk->unwind.guess = guess;
     walk->candidates = thread->count;
     walk->matched = false;
-    walk_outward(walk);
+    walk_outward(walk, other);
     /* If a cut stack has shrunk, more of it can be shown. One full walk, up to the limit, does. */
     if (walk->matched && thread->end == STACK_END_CUT &&
         walk->candidates + walk->changed < thread->limit / 2) {
         walk->candidates = 0;
         walk->matched = false;
-        walk_outward(walk);
+        walk_outward(walk, other);
     }
+    if (other && walk->sure && !walk->matched)
+        other_stacks_fresh(thread);
 }
 
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context)
 {
     struct walk walk;
-    walk_begin(&walk, thread, guess);
-    return commit(&walk, context);
+    walk_begin(&walk, thread, guess, false);
+    return commit(&walk, context, false);
 }
 
-void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_walked *walked)
+uint32_t stack_walk_other(struct stack_thread *thread, bool guess, void *context)
+{
+    struct walk walk;
+    walk_begin(&walk, thread, guess, true);
+    return commit(&walk, context, true);
+}
+
+INLINE void walk_frames(struct stack_thread *thread, bool guess, struct stack_walked *walked,
+                        const bool other)
 {
     struct walk walk;
     uint32_t pairs = 0;
     bool keeping = true;
-    walk_begin(&walk, thread, guess);
+    walk_begin(&walk, thread, guess, other);
     *walked = (struct stack_walked){.outer = thread->kept,
                                     .outer_count = walk.matched ? walk.candidates : 0,
                                     .inner = thread->changed,
@@ -285,13 +369,23 @@ void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_wal
     if (walk.matched)
         keep_met(&walk, &pairs);
     else
-        keeping = stack_memory_is_own(&thread->memory, thread->changed[walk.changed - 1].sp);
+        keeping = other
+                      ? walk.sure
+                      : stack_memory_is_own(&thread->memory, thread->changed[walk.changed - 1].sp);
     if (!keeping)
         return;
     if (!walk.matched) {
         thread->count = 0;
         thread->end = walk.end;
     }
-    keep_frames(&walk, pairs);
+    keep_frames(&walk, pairs, other);
     walked->kept = thread->count;
+}
+
+void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_walked *walked)
+{
+    if (thread->chains)
+        walk_frames(thread, guess, walked, true);
+    else
+        walk_frames(thread, guess, walked, false);
 }

@@ -15,6 +15,9 @@
  */
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context);
 
+/* Does the same for a stack that is not the thread's own. `thread` is its state of other stacks. */
+uint32_t stack_walk_other(struct stack_thread *thread, bool guess, void *context);
+
 /* A walked stack: first the outer frames that were kept before, then the walked ones. */
 struct stack_walked {
     const struct stack_kept *outer;  /* outermost first */
