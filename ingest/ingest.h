@@ -69,6 +69,7 @@ struct ingest_summary {
     uint32_t state;      /* enum trace_state */
     uint64_t all_events; /* of the whole run if this is one of its processes, otherwise 0 */
     double seconds;
+    uint64_t left_out; /* traces of the run that could not be used, or are missing */
     uint32_t machines; /* how many machines the session's processes ran on */
     uint64_t inherited_frees, presumed_inherited_frees;
     char why_suppressions[sizeof((struct problem *)NULL)->detail]; /* the first that was lost; "":

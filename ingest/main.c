@@ -306,7 +306,7 @@ static bool ingest_traces(const struct options *options, struct run *run,
                                options->ingest.session);
     /* The process to select must be there, even if there is one alone. */
     const bool selects = options->ingest.process && !options->ingest.imported;
-    if (good && (list.count > 1 || many(options) || selects))
+    if (good && (list.count > 1 || list.missing || many(options) || selects))
         good = ingest_processes(&options->ingest, &list, tell_left_out, run, summary, status);
     else if (good)
         good = ingest_run(&options->ingest, summary, status);

@@ -133,9 +133,14 @@ static bool add_run(struct trace_list *list, const char *path, struct ingest_sta
     struct stat about;
     if (asprintf(&folder, "%s" TRACE_FOLDER, path) < 0)
         return ingest_fail_memory(status, "the list of traces");
-    bool others = lstat(folder, &about) == 0 && S_ISDIR(about.st_mode);
-    bool good = append(list, NULL, path, status) &&
-                (!others || add_folder(list, folder, is_of_run, &found, status));
+    const bool others = lstat(folder, &about) == 0 && S_ISDIR(about.st_mode);
+    const bool missing = others && stat(path, &about) != 0 && errno == ENOENT;
+    bool good = missing || append(list, NULL, path, status);
+    good = good && (!others || add_folder(list, folder, is_of_run, &found, status));
+    if (good && missing && found == 0)
+        good = append(list, NULL, path, status);
+    else if (good && missing && !list->missing && !(list->missing = strdup(path)))
+        good = ingest_fail_memory(status, "the list of traces");
     free(folder);
     return good;
 }
@@ -162,6 +167,7 @@ void trace_list_free(struct trace_list *list)
         free(list->paths[i]);
     free(list->paths);
     free(list->ids);
+    free(list->missing);
     *list = (struct trace_list){0};
 }
 
@@ -223,12 +229,29 @@ static bool align_starts(struct processes *processes)
     return true;
 }
 
+/* Notes that the first program of the run has no trace. */
+static bool leave_out_missing(struct processes *processes, const char *path)
+{
+    char shown[1024];
+    struct ingest_status why = {INGEST_OK, ""};
+    printable_copy(shown, sizeof(shown), path);
+    ingest_fail(
+        &why, INGEST_BAD_INPUT,
+        "%s: there is no such trace: it was deleted, or the program that was started could "
+        "not be recorded (it has an allocator of its own, is static, or of another kind than "
+        "mprof); the session shows what it started, from %s" TRACE_FOLDER,
+        shown, shown);
+    return leave_out(processes, path, &why);
+}
+
 static bool find_starts(struct processes *processes, const struct trace_list *list)
 {
     processes->starts = calloc(list->count + 1, sizeof(*processes->starts));
     processes->parts = calloc(list->count + 1, sizeof(*processes->parts));
     if (!processes->starts || !processes->parts)
         return ingest_fail_memory(processes->status, "the list of traces");
+    if (list->missing && !leave_out_missing(processes, list->missing))
+        return false;
     for (size_t i = 0; i < list->count; i++) {
         struct ingest_status status = {INGEST_OK, ""};
         struct trace_file *file = trace_file_open(list->paths[i], &status);
@@ -363,6 +386,7 @@ static bool summarize(struct processes *processes)
         sum->lost_suppressions = whole.lost_suppressions;
         memcpy(sum->why_suppressions, whole.why_suppressions, sizeof(sum->why_suppressions));
         sum->machines = whole.machines;
+        sum->left_out = whole.left_out;
         sum->all_events = whole.events;
     }
     const size_t named = run->selected < processes->count ? run->selected : 0;
@@ -399,6 +423,7 @@ static bool add_all(struct processes *processes)
     summary->presumed_inherited_frees =
         writer_merge_fact(processes->merge, "presumed_inherited_frees");
     summary->machines = processes->machines;
+    summary->left_out = processes->reason_count;
     summary->peak_bytes = writer_merge_fact(processes->merge, "peak_bytes");
     summary->peak_count = writer_merge_fact(processes->merge, "peak_count");
     summary->peak_ns = writer_merge_fact(processes->merge, "peak_ns");

@@ -17,12 +17,14 @@ struct trace_list {
         ino_t inode;
     } * ids; /* of each; zeros: there is no such file */
     size_t count, capacity, id_capacity;
+    char *missing; /* a name without a trace, beside which its folder has traces; NULL: none */
 };
 
 /*
- * Adds the trace `path` and the other traces of its run, which lie in the folder `path`.d. If
- * `path` is a directory, it adds all traces in it (files that begin like a trace), by name. A trace
- * is added only once. False with `status` set. A zero-initialized list is empty. Call
+ * Adds the trace `path` and the other traces of its run, which lie in the folder `path`.d. The
+ * first program of a run may have none, if it could not be recorded: then those of the folder are
+ * added. If `path` is a directory, it adds all traces in it (files that begin like a trace), by
+ * name. A trace is added only once. False with `status` set. A zero-initialized list is empty. Call
  * trace_list_free() in the end.
  */
 bool trace_list_add(struct trace_list *list, const char *path, struct ingest_status *status);

@@ -62,6 +62,7 @@ static void put_problems(FILE *out, const struct ingest_summary *summary)
         const char *what;
         uint64_t count;
     } problems[] = {
+        {"traces left out", summary->left_out},
         {"dropped", summary->dropped},
         {"unmatched frees", summary->unmatched_frees},
         {"double frees", summary->double_frees},

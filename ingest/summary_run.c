@@ -195,7 +195,10 @@ static void print_selected(FILE *out, const struct run *run, size_t processes)
     if (selected->choice.place > 1)
         fprintf(out, ".%u", selected->choice.place);
     if (run->matches > 1)
-        fprintf(out, ", which allocated most of %zu", run->matches);
+        fprintf(out, ", which %s most of %zu",
+                process_choice_weight(&selected->choice) > selected->choice.bytes ? "used"
+                                                                                  : "allocated",
+                run->matches);
     fputs("; --process selects another, or all\n", out);
 }
 

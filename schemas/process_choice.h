@@ -21,7 +21,20 @@ struct process_choice {
     unsigned place;      /* position among the programs of that process id, from 1 */
     const char *program; /* argv[0], with folders or without */
     uint64_t bytes;      /* bytes that it allocated */
+    uint64_t resident;   /* its largest resident set, 0: not known */
 };
+
+/* A resident set below this is mostly code and start-up, and tells nothing of the program's heap.
+ */
+#define PROCESS_CHOICE_RESIDENT (UINT64_C(16) << 20)
+
+/* Returns what a process weighs when one is chosen: the bytes that it allocated, or if that is more
+ * its resident set: a runtime may have a heap that no call to an allocator shows. */
+static inline uint64_t process_choice_weight(const struct process_choice *row)
+{
+    return row->resident >= PROCESS_CHOICE_RESIDENT && row->resident > row->bytes ? row->resident
+                                                                                  : row->bytes;
+}
 
 /* Tells whether `word` is the row's PID, PID.PLACE or program, with folders or without. */
 static inline bool process_choice_matches(const struct process_choice *row, const char *word)
@@ -38,7 +51,7 @@ static inline bool process_choice_matches(const struct process_choice *row, cons
 
 /*
  * Returns the index of the row that `word` means, or `count` if no row matches. NULL matches every
- * row. If several rows match, it is the one that allocated most bytes, the first among equals.
+ * row. If several rows match, it is the one of most weight, the first among equals.
  * Stores the number of matching rows in *matches.
  */
 static inline size_t process_choose(const struct process_choice *rows, size_t count,
@@ -50,7 +63,7 @@ static inline size_t process_choose(const struct process_choice *rows, size_t co
         if (word && !process_choice_matches(&rows[i], word))
             continue;
         ++*matches;
-        if (best == count || rows[i].bytes > rows[best].bytes)
+        if (best == count || process_choice_weight(&rows[i]) > process_choice_weight(&rows[best]))
             best = i;
     }
     return best;

@@ -36,6 +36,7 @@ static bool read_row(sqlite3_stmt *query, struct run_process *process)
         .place = (unsigned)sqlite3_column_int64(query, 8),
         .program = process->program,
         .bytes = (uint64_t)sqlite3_column_int64(query, 6),
+        .resident = (uint64_t)sqlite3_column_int64(query, 11),
     };
     return process->program && process->arguments && process->ending;
 }

@@ -130,14 +130,41 @@ is again.db "the last one is selected" "SELECT place FROM v_process WHERE select
 
 # Deleted files of a run are reported as missing, and the rest is a session.
 mkdir part && cp -r again.bin again.bin.d part && rm part/again.bin part/again.bin.d/*.3
-"$ingest" -q part/again.bin 2>err.txt || complain "a run without its first trace: $(cat err.txt)"
-grep -q 'left out: part/again.bin: .*No such file' err.txt || complain "missing in silence: $(cat err.txt)"
+"$ingest" part/again.bin >out.txt 2>err.txt || complain "a run without its first trace: $(cat err.txt)"
+grep -q '^problems .*1 traces left out' out.txt || complain "missing, problems: $(cat out.txt)"
+is part/again.db "the missing one is a problem" "SELECT kind FROM problem WHERE detail LIKE '%again.bin: there is no such trace:%'" "trace left out"
+grep -q 'left out: part/again.bin: there is no such trace' err.txt || complain "missing in silence: $(cat err.txt)"
 is part/again.db "the rest" "SELECT count(*) FROM process" 4
 printf 'no trace' >part/again.bin.d/"$(basename part/again.bin.d/*.2)"
 "$ingest" -q --force part/again.bin 2>err.txt || complain "a run with a damaged trace"
 [ "$(grep -c 'left out' err.txt)" = 2 ] || complain "damaged in silence: $(cat err.txt)"
 rm -r part/again.bin.d
 "$ingest" -q --force part/again.bin 2>err.txt && complain "a session of nothing"
+
+# A program whose heap is in mappings of its own is selected by its resident set.
+cat >mapped.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    const size_t size = (size_t)64 << 20;
+    char *heap = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(heap, 1, size);
+    for (int i = 0; i < 300; i++) {
+        char *block = malloc(10);
+        block[0] = heap[i];
+        free(block);
+        usleep(1000);
+    }
+    return 0;
+}
+C
+gcc -O1 -fno-builtin -o mapped mapped.c || exit 1
+"$run" -q -o mapped.bin sh -c 'ls -lR /usr/include/linux >ls.txt; ./mapped; true' || complain "mapped"
+"$ingest" mapped.bin >out.txt || complain "mapped"
+grep -q '^selected .*mapped.*, which used most of 3;' out.txt || complain "a heap in mappings: $(grep selected out.txt)"
 
 # Programs that write titles over their arguments are known by the arguments they were started with.
 gcc -O1 -fno-builtin -o titles "$MPROF_SOURCE/tests/programs/titles.c" || exit 1
