@@ -7,5 +7,7 @@ UPDATE main.meta SET value = value + ifnull((SELECT n FROM count_of WHERE kind =
 INSERT OR REPLACE INTO main.meta SELECT 'inherited_frees', count(*) FROM main.inherited_free;
 INSERT OR REPLACE INTO main.meta SELECT 'presumed_inherited_frees', count(*)
   FROM main.inherited_free WHERE allocation_id IS NULL;
-UPDATE process SET inherited_frees = (SELECT count(*) FROM main.inherited_free f
-    WHERE f.process_id = process.id) WHERE parent_trace_id <> 0;
+UPDATE process SET inherited_frees = 0 WHERE parent_trace_id <> 0;
+UPDATE process SET inherited_frees = f.n FROM
+  (SELECT process_id, count(*) AS n FROM main.inherited_free GROUP BY process_id) f
+  WHERE f.process_id = process.id AND parent_trace_id <> 0;

@@ -6,8 +6,8 @@ UPDATE process SET (inherited_count, inherited_bytes) =
   (SELECT o.count + iif(p.parent_trace_id = 0, 0, p.inherited_count - count(a.id)),
     o.bytes + iif(p.parent_trace_id = 0, 0, p.inherited_bytes - ifnull(sum(a.size), 0))
    FROM own_live o JOIN process p ON p.id = process.forked_from
-   LEFT JOIN main.inherited_free f ON f.process_id = p.id AND f.arena_id = 0
-     AND f.free_ns <= process.forked_ns
+   LEFT JOIN freed g ON g.process = p.id AND g.arena = 0 AND g.free_ns <= process.forked_ns
+   LEFT JOIN main.inherited_free f ON f.id = g.id
    LEFT JOIN allocation a ON a.id = f.allocation_id AND EXISTS (SELECT 1 FROM line l
        JOIN process q ON q.id = l.ancestor WHERE l.process = p.id AND l.depth > 0
          AND a.id BETWEEN q.first_allocation_id AND q.last_allocation_id
