@@ -394,8 +394,8 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
 struct session_cell {
     uint64_t used;     /* bytes of selected allocations in the cell */
     uint64_t filtered; /* bytes in use but not selected */
-    uint64_t id;       /* of the allocation with most bytes in the cell (selected first); 0 none */
-    uint8_t color;     /* legend position of that allocation */
+    uint8_t color;     /* legend position with most bytes in the cell (selected ones first) */
+    uint64_t id;       /* of the largest allocation of that colour in the cell; 0: none */
     bool starts;       /* an allocation begins in the cell */
     bool alternate;    /* changes from each allocation to the next by address */
 };

@@ -46,73 +46,126 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
     return true;
 }
 
-/* The block that a cell shows so far: selected ones win over others, then more bytes. */
-struct cell_owner {
-    uint64_t bytes;
-    bool selected;
+/* The bytes of one colour in a cell, and the largest block of it. */
+struct cell_group {
+    uint64_t bytes, most;
+    size_t block; /* position in the list + 1; 0: none */
 };
 
 struct grid {
     struct selection *selection;
+    const struct live_list *list;
+    size_t first, blocks; /* those of the list that may lie in cells */
     uint64_t address, bytes_per_cell;
     size_t count;
     struct session_cell *cells;
-    struct cell_owner *owners;
+    struct cell_group
+        *groups;    /* SESSION_COLORS for each cell; of selected blocks if there is one */
+    bool *selected; /* by cell: there is one */
+    /* By block: the legend position. They are found in the order of ids, so that each chunk is read
+     * once: neighbours by address lie far apart in the columns. */
+    const struct color_map *map;
+    uint8_t *colors;
+    uint32_t *by_chunk;
+    size_t *starts; /* of each chunk in `by_chunk` */
 };
 
-static void add_block(struct grid *grid, const struct live_block *block, bool alternate)
+static uint32_t chunk_of(const struct grid *grid, size_t block)
 {
-    bool selected = selection_contains(grid->selection, block->id);
-    uint64_t offset = block->start > grid->address ? block->start - grid->address : 0;
+    const uint64_t id = live_list_block(grid->list, grid->first + block).id;
+    return (uint32_t)((id - 1) / COLUMN_CHUNK_ROWS);
+}
+
+static bool color_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
+                        struct session_error *error)
+{
+    const struct grid *grid = context;
+    const uint8_t *steps = grid->selection->set.colors;
+    struct column_view view;
+    if (grid->starts[chunk] == grid->starts[chunk + 1])
+        return true;
+    if (!scan_column(worker, chunk, grid->map->column, &view, error))
+        return false;
+    for (size_t i = grid->starts[chunk]; i < grid->starts[chunk + 1]; i++) {
+        const uint32_t block = grid->by_chunk[i];
+        const uint64_t row = live_list_block(grid->list, grid->first + block).id - 1;
+        grid->colors[block] = (uint8_t)color_map_of(
+            grid->map, column_view_at(&view, row % COLUMN_CHUNK_ROWS), steps ? steps[row] : 0);
+    }
+    return true;
+}
+
+static bool color_blocks(struct grid *grid, struct session_error *error)
+{
+    struct session *session = grid->selection->session;
+    const uint32_t chunks = column_store_chunks(session->columns);
+    void *contexts[SCAN_THREADS_MAX];
+    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
+        contexts[i] = grid;
+    grid->colors = malloc(grid->blocks + 1);
+    grid->by_chunk = malloc((grid->blocks + 1) * sizeof(*grid->by_chunk));
+    grid->starts = calloc((size_t)chunks + 3, sizeof(*grid->starts));
+    if (!grid->colors || !grid->by_chunk || !grid->starts || grid->blocks > UINT32_MAX)
+        return session_fail_memory(error, "the grid");
+    /* Each start counts one place further on, and moves to its own place as blocks are put there.
+     */
+    for (size_t block = 0; block < grid->blocks; block++)
+        grid->starts[chunk_of(grid, block) + 2]++;
+    for (uint32_t chunk = 2; chunk <= chunks; chunk++)
+        grid->starts[chunk] += grid->starts[chunk - 1];
+    for (size_t block = 0; block < grid->blocks; block++)
+        grid->by_chunk[grid->starts[chunk_of(grid, block) + 1]++] = (uint32_t)block;
+    return scan_chunks(session, chunks, color_chunk, contexts, SCAN_THREADS_MAX, error);
+}
+
+static void add_block(struct grid *grid, size_t at)
+{
+    const struct live_block block = live_list_block(grid->list, grid->first + at);
+    const bool selected = selection_contains(grid->selection, block.id);
+    const uint64_t offset = block.start > grid->address ? block.start - grid->address : 0;
     for (uint64_t i = offset / grid->bytes_per_cell; i < grid->count; i++) {
-        uint64_t cell_start = grid->address + i * grid->bytes_per_cell;
-        if (cell_start >= block->end)
+        const uint64_t cell_start = grid->address + i * grid->bytes_per_cell;
+        if (cell_start >= block.end)
             break;
-        uint64_t left = block->end - cell_start;
+        const uint64_t left = block.end - cell_start;
         uint64_t in_cell = left < grid->bytes_per_cell ? left : grid->bytes_per_cell;
-        if (block->start > cell_start)
-            in_cell -= block->start - cell_start;
+        if (block.start > cell_start)
+            in_cell -= block.start - cell_start;
+        const uint64_t bytes = block.size > 0 ? in_cell : 0;
         struct session_cell *cell = &grid->cells[i];
-        struct cell_owner *owner = &grid->owners[i];
-        uint64_t bytes = block->size > 0 ? in_cell : 0;
+        struct cell_group *groups = grid->groups + i * SESSION_COLORS;
         *(selected ? &cell->used : &cell->filtered) += bytes;
-        cell->starts |= block->start >= cell_start;
-        if (cell->id == 0 || selected > owner->selected ||
-            (selected == owner->selected && bytes > owner->bytes)) {
-            *owner = (struct cell_owner){bytes, selected};
-            cell->id = block->id;
-            cell->alternate = alternate;
+        cell->starts |= block.start >= cell_start;
+        if (selected && !grid->selected[i]) {
+            grid->selected[i] = true;
+            memset(groups, 0, SESSION_COLORS * sizeof(*groups));
+        } else if (!selected && grid->selected[i]) {
+            continue;
+        }
+        struct cell_group *group = &groups[grid->colors[at]];
+        group->bytes += bytes;
+        if (group->block == 0 || bytes > group->most) {
+            group->most = bytes;
+            group->block = at + 1;
         }
     }
 }
 
-static int compare_cells(const void *left, const void *right)
+/* Gives each cell the colour with the most bytes, the first of the legend if several have them. */
+static void take_groups(struct grid *grid)
 {
-    const struct session_cell *a = *(const struct session_cell *const *)left;
-    const struct session_cell *b = *(const struct session_cell *const *)right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* Colours the cells in the order of ids, so that each chunk is read once: neighbours by address lie
- * far apart in the columns. */
-static bool color_cells(struct grid *grid, const struct color_map *map, struct session_error *error)
-{
-    struct session_cell **cells = malloc((grid->count + 1) * sizeof(struct session_cell *));
-    size_t count = 0, color = 0;
-    if (!cells)
-        return session_fail_memory(error, "the grid");
-    for (size_t i = 0; i < grid->count; i++)
-        if (grid->cells[i].id != 0)
-            cells[count++] = &grid->cells[i];
-    qsort(cells, count, sizeof(struct session_cell *), compare_cells);
-    bool good = true;
-    for (size_t i = 0; good && i < count; i++) {
-        if (i == 0 || cells[i]->id != cells[i - 1]->id)
-            good = color_map_find(grid->selection, map, cells[i]->id, &color, error);
-        cells[i]->color = (uint8_t)color;
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct cell_group *groups = grid->groups + i * SESSION_COLORS, *most = NULL;
+        for (size_t color = 0; color < SESSION_COLORS; color++)
+            if (groups[color].block != 0 && (!most || groups[color].bytes > most->bytes))
+                most = &groups[color];
+        if (!most)
+            continue;
+        const size_t position = grid->first + most->block - 1;
+        grid->cells[i].id = live_list_block(grid->list, position).id;
+        grid->cells[i].color = (uint8_t)(most - groups);
+        grid->cells[i].alternate = position % 2 != 0;
     }
-    free(cells);
-    return good;
 }
 
 bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
@@ -128,24 +181,33 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
     /* Cells beyond the end of the address space stay empty. */
     uint64_t room = (UINT64_MAX - address) / bytes_per_cell;
     struct grid grid = {.selection = selection,
+                        .list = list,
+                        .first = live_list_find(list, address),
                         .address = address,
                         .bytes_per_cell = bytes_per_cell,
                         .count = count < room ? count : (size_t)room,
                         .cells = cells,
-                        .owners = calloc(count, sizeof(*grid.owners))};
-    if (!grid.owners)
-        return session_fail_memory(error, "the grid");
+                        .groups = calloc(count * SESSION_COLORS, sizeof(*grid.groups)),
+                        .selected = calloc(count, sizeof(*grid.selected)),
+                        .map = map};
     memset(cells, 0, count * sizeof(*cells));
-    uint64_t end = address + grid.count * bytes_per_cell;
-    for (size_t i = live_list_find(list, address); i < list->count; i++) {
-        const struct live_block block = live_list_block(list, i);
-        if (block.start >= end)
-            break;
-        if (block.end > address)
-            add_block(&grid, &block, i % 2 != 0);
-    }
-    free(grid.owners);
-    return color_cells(&grid, map, error);
+    const uint64_t end = address + grid.count * bytes_per_cell;
+    while (grid.first + grid.blocks < list->count &&
+           list->entries[grid.first + grid.blocks].key < end)
+        grid.blocks++;
+    bool good = grid.groups && grid.selected ? color_blocks(&grid, error)
+                                             : session_fail_memory(error, "the grid");
+    for (size_t i = 0; good && i < grid.blocks; i++)
+        if (live_list_block(list, grid.first + i).end > address)
+            add_block(&grid, i);
+    if (good)
+        take_groups(&grid);
+    free(grid.groups);
+    free(grid.selected);
+    free(grid.colors);
+    free(grid.by_chunk);
+    free(grid.starts);
+    return good;
 }
 
 uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -99,9 +100,50 @@ static void layouts_lie_within_the_screen(void **state)
             assert_true(layout.grid_x + layout.columns <=
                         (layout.details_x > 0 ? layout.details_x : width));
             assert_true(layout.grid_y + layout.rows <= layout.legend_y);
-            assert_true(layout.legend_y < height);
+            assert_true(layout.legend_y + layout.legend_rows <= height);
             assert_true(layout.details_y + layout.details_height <= height);
         }
+}
+
+/* Returns the positions that the legend names, as bits. */
+static unsigned named(const struct memory_grid *grid, const struct exploration *exploration,
+                      int width, int rows)
+{
+    const struct memory_layout layout = {.legend_y = 3, .legend_width = width, .legend_rows = rows};
+    unsigned found = 0;
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < width; x++) {
+            const size_t entry = memory_legend_at(grid, exploration, &layout, x, y);
+            if (entry != SIZE_MAX)
+                found |= 1U << entry;
+        }
+    return found;
+}
+
+static void the_legend_names_the_colours_on_the_screen(void **state)
+{
+    (void)state;
+    static struct exploration exploration;
+    struct session_cell cells[16] = {{.used = 0}};
+    struct memory_grid *grid = calloc(1, sizeof(*grid));
+    assert_non_null(grid);
+    grid->map.columns = 8;
+    grid->rows = 2;
+    grid->cells = cells;
+    exploration.legend.count = SESSION_COLORS;
+    for (size_t i = 0; i < SESSION_COLORS; i++)
+        snprintf(exploration.legend.entry[i].label, sizeof(exploration.legend.entry[i].label),
+                 "function_with_a_name_%zu", i);
+    for (int i = 0; i < 16; i++)
+        cells[i] = (struct session_cell){.used = i < 13, .color = (uint8_t)(i % 9)};
+    cells[9] = (struct session_cell){.filtered = 5, .color = 10}; /* has no colour */
+    assert_int_equal(named(grid, &exploration, 80, 2), 0x1ff);
+    assert_int_equal(named(grid, &exploration, 120, 1), 0x1ff);
+    /* Without room for all, the first ones are named. */
+    assert_int_equal(named(grid, &exploration, 40, 1), 0x3);
+    grid->cells = NULL;
+    assert_int_equal(named(grid, &exploration, 80, 2), 0);
+    free(grid);
 }
 
 int main(void)
@@ -113,6 +155,7 @@ int main(void)
         cmocka_unit_test(use_over_time_ends_at_the_end_of_the_run),
         cmocka_unit_test(everything_is_fitted_in_with_the_smallest_cells),
         cmocka_unit_test(layouts_lie_within_the_screen),
+        cmocka_unit_test(the_legend_names_the_colours_on_the_screen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

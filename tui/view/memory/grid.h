@@ -215,7 +215,7 @@ void memory_loads_clear(struct memory_grid *grid, struct exploration *exploratio
 struct memory_layout {
     int columns, rows;  /* of the grid */
     int grid_x, grid_y; /* its first cell */
-    int legend_y, legend_width;
+    int legend_y, legend_width, legend_rows;
     int details_x, details_y, details_width, details_height;
 };
 /* Computes the layout. If the pane lies below the cells, `tall` gives it more room. */
@@ -223,11 +223,12 @@ struct memory_layout memory_lay_out(int width, int height, bool tall);
 /* Tells whether the pane needs more room. */
 bool memory_is_tall(const struct memory_grid *grid);
 
-/* legend.c: draws the legend in a line. */
+/* legend.c: draws the colours that are on the screen, with their names. */
 void memory_legend_render(const struct memory_grid *grid, const struct exploration *exploration,
-                          const struct area *area, int width, int y);
-/* Returns the entry at a column of the legend, SIZE_MAX if there is none. */
-size_t memory_legend_at(const struct exploration *exploration, int width, int x);
+                          const struct area *area, const struct memory_layout *layout);
+/* Returns the entry at a place of the legend, SIZE_MAX if there is none. */
+size_t memory_legend_at(const struct memory_grid *grid, const struct exploration *exploration,
+                        const struct memory_layout *layout, int x, int y);
 
 void memory_grid_render(const void *view, const struct exploration *exploration,
                         const struct area *area);

@@ -52,7 +52,8 @@ struct memory_layout memory_lay_out(int width, int height, bool tall)
     layout.details_height = beside ? height - 2 : details_rows;
     layout.details_x = width - layout.details_width;
     layout.details_y = height - layout.details_height;
-    layout.legend_y = beside ? height - 1 : layout.details_y - 1;
+    layout.legend_rows = height >= 20 ? 2 : 1;
+    layout.legend_y = (beside ? height : layout.details_y) - layout.legend_rows;
     layout.legend_width = beside ? layout.details_x : width;
     layout.rows = layout.legend_y - layout.grid_y;
     int room = (beside ? layout.details_x : width) - layout.grid_x - 1;
@@ -167,9 +168,9 @@ static void click(struct memory_grid *grid, struct exploration *exploration,
 {
     struct memory_layout layout = memory_lay_out(input->width, input->height, memory_is_tall(grid));
     int column = input->x - layout.grid_x, row = input->y - layout.grid_y;
-    if (input->y == layout.legend_y && !grid->alternate && !input->twice)
+    if (!grid->alternate && !input->twice)
         legend_follow(exploration, &exploration->legend, color_by_name(exploration->color_by),
-                      memory_legend_at(exploration, layout.legend_width, input->x));
+                      memory_legend_at(grid, exploration, &layout, input->x, input->y));
     if (column < 0 || column >= grid->map.columns || row < 0 || row >= grid->rows)
         return;
     struct memory_row at = memory_row_at(&grid->map, grid->first_row + (uint64_t)row);

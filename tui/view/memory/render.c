@@ -412,7 +412,7 @@ void memory_grid_render(const void *view, const struct exploration *exploration,
     render_status(grid, exploration, area);
     if (grid->cells)
         render_rows(grid, exploration, area, &layout);
-    memory_legend_render(grid, exploration, area, layout.legend_width, layout.legend_y);
+    memory_legend_render(grid, exploration, area, &layout);
     struct area details = area_part(area, layout.details_x, layout.details_y, layout.details_width,
                                     layout.details_height);
     if (grid->pane == MEMORY_HOLES)
