@@ -7,11 +7,8 @@
  * (session_regions()). A block of size 0 holds one byte. If the trace was sampled, the gaps lie
  * between the recorded blocks and are larger than those of the program.
  *
- * glibc's malloc gives a large block a mapping of its own (mmap_threshold in mallopt(3)). Nothing
- * records where that mapping ends, and what lies beside it: free memory of the heap, another
- * mapping, or nothing. So a gap of `least` bytes or more beside such a block is not a hole. It
- * counts as not known. The block is told by its size and address: it begins behind the 16 bytes of
- * header at the start of a page. One of 256 large blocks of the heap does so, too.
+ * A gap of `least` bytes or more is not a hole, but not known, if a block beside it may have a
+ * mapping of its own, or if two heaps of an arena may meet in it (session/data/mapped.h).
  *
  * The rules of session.h hold: these functions block, and one thread at a time uses a session.
  */
@@ -22,11 +19,8 @@
 
 /* The largest gap that is counted as the allocator's own. */
 #define SESSION_OVERHEAD_MOST 32
-/* The smallest block to which glibc gives a mapping of its own, if nobody has changed the limit. */
-#define SESSION_MAPPED_LEAST 131072
-
-/* Tells whether a block has a mapping of its own, as said above. */
-bool session_block_is_mapped(uint64_t address, uint64_t size);
+/* The smallest hole of all faces. */
+#define SESSION_HOLE_LEAST 1024
 
 /* The use of the addresses [from, to) at one moment. */
 struct session_use {
@@ -35,7 +29,7 @@ struct session_use {
     uint64_t overhead_bytes, overhead_count; /* gaps up to SESSION_OVERHEAD_MOST */
     uint64_t small_bytes, small_count;       /* larger gaps below `least` */
     uint64_t hole_bytes, hole_count;
-    uint64_t unknown_bytes, unknown_count; /* gaps from `least` on beside a mapping of one block */
+    uint64_t unknown_bytes, unknown_count; /* gaps from `least` on: not known, as said above */
     uint64_t largest, largest_at; /* the largest hole and its first address; 0: there is none */
 };
 
@@ -53,6 +47,9 @@ bool selection_use_over_time(struct selection *selection, uint64_t ns, uint64_t 
                              uint64_t least, struct session_use *use, struct session_error *error);
 /* Gives back the memory that is kept for such questions. */
 void selection_use_over_time_end(struct selection *selection);
+
+/* Returns true if the gap that `address` lies in at `ns` counts as not known. */
+bool session_gap_is_unknown(struct session *session, uint64_t ns, uint64_t address);
 
 #define SESSION_NEVER UINT64_MAX
 

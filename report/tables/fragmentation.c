@@ -14,8 +14,7 @@
 #include "session/moment.h"
 #include "session/user_code.h"
 
-/* Gaps from this on are holes: a page could be given back. */
-enum { HOLE_LEAST = 4096, KEYS_MOST = 3 };
+enum { KEYS_MOST = 3 };
 
 /* A block beside a hole: many holes have the same. */
 struct pin {
@@ -247,8 +246,8 @@ static bool add_facts(const struct fragmentation *fragmentation, struct document
     for (size_t i = 0; i < count; i++)
         span += regions[i].end - regions[i].start;
     free(regions);
-    if (!selection_use(fragmentation->selection, fragmentation->ns, 0, UINT64_MAX, HOLE_LEAST, &use,
-                       error))
+    if (!selection_use(fragmentation->selection, fragmentation->ns, 0, UINT64_MAX,
+                       SESSION_HOLE_LEAST, &use, error))
         return false;
     document_fact_number(document, "ns", "time", VALUE_MOMENT, fragmentation->ns);
     document_fact_number(document, "regions", NULL, VALUE_NUMBER, count);
@@ -260,11 +259,12 @@ static bool add_facts(const struct fragmentation *fragmentation, struct document
                          use.filtered_bytes);
     document_fact_number(document, "overhead_bytes", "gaps up to 32 bytes", VALUE_BYTES,
                          use.overhead_bytes);
-    document_fact_number(document, "small_bytes", "gaps up to 4 KiB", VALUE_BYTES, use.small_bytes);
-    document_fact_number(document, "hole_bytes", "holes, from 4 KiB on", VALUE_BYTES,
+    document_fact_number(document, "small_bytes", "gaps under 1 KiB", VALUE_BYTES, use.small_bytes);
+    document_fact_number(document, "hole_bytes", "holes, from 1 KiB on", VALUE_BYTES,
                          use.hole_bytes);
-    document_fact_number(document, "unknown_bytes", "gaps beside mapped blocks: not known",
-                         VALUE_BYTES, use.unknown_bytes);
+    document_fact_number(document, "unknown_bytes",
+                         "gaps beside blocks that may be mapped: not known", VALUE_BYTES,
+                         use.unknown_bytes);
     document_fact_number(document, "hole_count", "number of holes", VALUE_NUMBER, use.hole_count);
     document_fact_number(document, "largest_hole", NULL, VALUE_BYTES, use.largest);
     return true;
@@ -336,10 +336,11 @@ bool report_fragmentation(const struct report_request *request, struct document 
         return false;
     struct graph_result *result = request_run(&whole, request->session, NULL, NULL, error);
     fragmentation.selection = result ? graph_result_selection(result) : NULL;
-    const bool good = fragmentation.selection && add_facts(&fragmentation, document, error) &&
-                      session_holes(request->session, fragmentation.ns, 0, UINT64_MAX, HOLE_LEAST,
-                                    true, &fragmentation.holes, &fragmentation.hole_count, error) &&
-                      read_pins(&fragmentation, error) && make_groups(&fragmentation, error);
+    const bool good =
+        fragmentation.selection && add_facts(&fragmentation, document, error) &&
+        session_holes(request->session, fragmentation.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, true,
+                      &fragmentation.holes, &fragmentation.hole_count, error) &&
+        read_pins(&fragmentation, error) && make_groups(&fragmentation, error);
     if (good) {
         add_groups(&fragmentation, document);
         add_holes(&fragmentation, document);

@@ -5,6 +5,7 @@
 
 #include "schemas/array.h"
 #include "session/data/error.h"
+#include "session/data/mapped.h"
 #include "session/data/session_state.h"
 #include "session/scan/scan.h"
 
@@ -132,21 +133,55 @@ static uint64_t gap_between(uint64_t end, uint64_t start)
     return start > end && start - end < PINS_GAP_MAX ? start - end : 0;
 }
 
+/* A block that reaches farther than those before it, and how far these reach. */
+struct farthest {
+    size_t place;
+    uint64_t below;
+};
+
+static bool may_be_alone(const struct block *block, uint64_t below, uint64_t above)
+{
+    return mapped_alone(block->start, block->end - block->start, below, above);
+}
+
+/* Returns the start of the next block of the space that begins at the end of block `i` or later. */
+static uint64_t next_above(const struct block *blocks, size_t count, size_t i)
+{
+    for (size_t next = i + 1; next < count && blocks[next].space == blocks[i].space; next++)
+        if (blocks[next].start >= blocks[i].end)
+            return blocks[next].start;
+    return UINT64_MAX;
+}
+
+/* Returns true if nobody knows what lies between `last` and block `i` (session/data/mapped.h). */
+static bool is_unknown(const struct block *blocks, size_t count, const struct farthest *last,
+                       size_t i)
+{
+    const struct block *below = &blocks[last->place], *above = &blocks[i];
+    const bool heap = (uint32_t)above->space == 0;
+    return heap && (mapped_heaps_meet(below->end, above->start) ||
+                    may_be_alone(below, last->below, above->start) ||
+                    (mapped_address(above->start, above->end - above->start) &&
+                     may_be_alone(above, below->end, next_above(blocks, count, i))));
+}
+
 /* Adds each gap to the blocks on both sides of it: below it the one that ends last. */
 static void add_gaps(const struct block *blocks, size_t count, struct pin *pins)
 {
-    size_t last = 0;
+    struct farthest last = {.place = 0};
     for (size_t i = 0; i < count; i++) {
         pins[i] = (struct pin){.row = blocks[i].row};
-        if (i == 0 || blocks[i].space != blocks[last].space) {
-            last = i;
+        if (i == 0 || blocks[i].space != blocks[last.place].space) {
+            last = (struct farthest){.place = i};
             continue;
         }
-        const uint64_t gap = gap_between(blocks[last].end, blocks[i].start);
-        pins[last].bytes += gap;
-        pins[i].bytes += gap;
-        if (blocks[i].end >= blocks[last].end)
-            last = i;
+        const uint64_t end = blocks[last.place].end, gap = gap_between(end, blocks[i].start);
+        if (gap > 0 && !is_unknown(blocks, count, &last, i)) {
+            pins[last.place].bytes += gap;
+            pins[i].bytes += gap;
+        }
+        if (blocks[i].end >= end)
+            last = (struct farthest){.place = i, .below = end};
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "session/data/error.h"
+#include "session/data/mapped.h"
 #include "session/data/processes.h"
 #include "session/data/session_state.h"
 #include "session/query/live_list.h"
@@ -17,8 +18,6 @@
 #include "session/scan/scan.h"
 
 #define REGION_GAP (UINT64_C(16) << 20)
-#define PAGE UINT64_C(4096) /* a larger page begins at a multiple of it, too */
-#define CHUNK_HEADER 16
 #define CONTEXTS_MOST ((size_t)256 << 20)
 
 /* ---- use -------------------------------------------------------------------------------- */
@@ -41,33 +40,34 @@ static void add_gap(struct session_use *use, uint64_t start, uint64_t bytes, uin
     }
 }
 
-/* Returns the block that reaches to the gap before block `i`. */
-static struct live_block block_below(const struct live_list *list, size_t i)
+/* Returns the place of the block that reaches to the gap before block `i`. */
+static size_t place_below(const struct live_list *list, size_t i)
 {
     const uint64_t reach = live_list_reach(list, i - 1);
     size_t at = i - 1;
     while (at > 0 && live_list_block(list, at).end != reach)
         at--;
-    return live_list_block(list, at);
+    return at;
 }
 
-/* malloc/malloc.c of glibc, sysmalloc_mmap(), puts the header of the chunk, two words, at the start
- * of the mapping. */
-bool session_block_is_mapped(uint64_t address, uint64_t size)
+static bool may_be_alone(const struct live_list *list, size_t i)
 {
-    return size >= SESSION_MAPPED_LEAST && address % PAGE == CHUNK_HEADER;
+    const struct live_block block = live_list_block(list, i);
+    uint64_t above = UINT64_MAX;
+    if (!mapped_address(block.start, block.end - block.start))
+        return false;
+    for (size_t next = i + 1; next < list->count && above == UINT64_MAX; next++)
+        if (list->entries[next].key >= block.end)
+            above = list->entries[next].key;
+    return mapped_alone(block.start, block.end - block.start,
+                        i > 0 ? live_list_reach(list, i - 1) : 0, above);
 }
 
-static bool is_mapped(const struct live_block *block)
-{
-    return session_block_is_mapped(block->start, block->size);
-}
-
-/* Tells whether the gap before block `i` lies beside a mapping of one block. */
+/* Returns true if nobody knows what lies in the gap before block `i`. */
 static bool is_unknown(const struct live_list *list, size_t i)
 {
-    const struct live_block above = live_list_block(list, i), below = block_below(list, i);
-    return is_mapped(&above) || is_mapped(&below);
+    return may_be_alone(list, i) || may_be_alone(list, place_below(list, i)) ||
+           mapped_heaps_meet(live_list_reach(list, i - 1), list->entries[i].key);
 }
 
 /* Returns the bytes of the gap before block `i`, 0 if there is none. */
@@ -151,15 +151,24 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
             }
             found = larger;
         }
-        found[used++] = (struct session_hole){.start = start,
-                                              .end = above.start,
-                                              .below = block_below(list, i).id,
-                                              .above = above.id,
-                                              .since_ns = SESSION_NEVER};
+        found[used++] =
+            (struct session_hole){.start = start,
+                                  .end = above.start,
+                                  .below = live_list_block(list, place_below(list, i)).id,
+                                  .above = above.id,
+                                  .since_ns = SESSION_NEVER};
     }
     *holes = found;
     *count = used;
     return true;
+}
+
+bool session_gap_is_unknown(struct session *session, uint64_t ns, uint64_t address)
+{
+    const struct live_list *list = live_list_at(session, ns, NULL);
+    const size_t i = list ? live_list_find(list, address) : 0;
+    return list && i > 0 && i < list->count && list->entries[i].key > address &&
+           gap_before(list, i) > 0 && is_unknown(list, i);
 }
 
 /* The frees in the holes that one thread knows. */

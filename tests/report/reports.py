@@ -114,6 +114,22 @@ def values(row, *names):
 holes_seen = 0
 
 
+def alone(blocks, place):
+    """A block may have a mapping of its own: by its address, and because no other one lies in its pages."""
+    start, size = blocks[place][:2]
+    offset, align = start % 4096, start & -start
+    if not (offset == 16 and size >= 131049 or (offset == 0 or offset >= 32 and offset & (offset - 1) == 0) and size + align >= 131049):
+        return False
+    return (place == 0 or sum(blocks[place - 1][:2]) <= (start - 16) // 4096 * 4096) and \
+        (place + 1 == len(blocks) or (blocks[place + 1][0] - 16) // 4096 != (start + size - 1) // 4096)
+
+
+def unknown(blocks, place):
+    """Nobody knows what lies between a block and the next one."""
+    end, start = sum(blocks[place][:2]), blocks[place + 1][0]
+    return (end - 1) >> 26 != start >> 26 or alone(blocks, place) or alone(blocks, place + 1)
+
+
 def fragmentation(path, db, at, ns):
     """The holes between the blocks that are live at a time, and what lies beside them."""
     global holes_seen
@@ -122,9 +138,9 @@ def fragmentation(path, db, at, ns):
                         f'LEFT JOIN stack s ON s.id = a.stack_id WHERE {live} ORDER BY 1').fetchall()
     made = report('fragmentation', '--by', 'function', '--at', at, path)
     groups, sizes = {}, []
-    for below, above in zip(blocks, blocks[1:]):
+    for place, (below, above) in enumerate(zip(blocks, blocks[1:])):
         gap = above[0] - below[0] - below[1]
-        if not 4096 <= gap < 1 << 24 or any(block[1] >= 128 << 10 and block[0] % 4096 == 16 for block in (below, above)):
+        if not 1024 <= gap < 1 << 24 or unknown(blocks, place):
             continue
         sizes.append(gap)
         for block in {below[3]: (below,), above[3]: (above,)} if below[3] != above[3] else {below[3]: (below, above)}:

@@ -388,6 +388,20 @@ def combine(left_run, sign, right_run):
 
 # ---- pins ----
 
+def alone(start, end, below, above):
+    """SQL: a block may have a mapping of its own."""
+    size, offset = f"({end} - {start})", f"({start} & 4095)"
+    return (f"(({offset} = 16 AND {size} >= 131049 OR {offset} = 0 AND {size} + ({start} & -{start}) >= 131049 OR {offset} >= 32 "
+            f"AND ({offset} & ({offset} - 1)) = 0 AND {size} + {offset} >= 131049) AND ifnull({below}, 0) <= (({start} - 16) & ~4095) "
+            f"AND ifnull(({above} - 16) >> 12 <> ({end} - 1) >> 12, 1))")
+
+
+def gap_unknown(below_below, below_start, below_end, above_start, above_end, above_above):
+    """SQL: nobody knows what lies between two blocks of the heap."""
+    return (f"(({below_end} - 1) >> 26 <> {above_start} >> 26 OR {alone(below_start, below_end, below_below, above_start)} "
+            f"OR {alone(above_start, above_end, below_end, above_above)})")
+
+
 def make_pins():
     """Blocks that were live at one time, by the gaps beside them."""
     if rng.random() < 0.3:
@@ -403,10 +417,13 @@ def make_pins():
     set_run = base(condition)
 
     def run():
-        gap = f"CASE WHEN {{0}} BETWEEN 0 AND {(1 << 24) - 1} THEN {{0}} ELSE 0 END"
-        pins = keep(f"""SELECT id, {gap.format("start - before")} + {gap.format("after - end_")} AS pins FROM
-          (SELECT r.id AS id, r.address AS start, r.address + max(r.size, 1) AS end_,
-            lag(r.address + max(r.size, 1)) OVER w AS before, lead(r.address) OVER w AS after FROM r WHERE {live}
+        gap = f"CASE WHEN {{0}} BETWEEN 0 AND {(1 << 24) - 1} AND NOT (heap AND {{1}}) THEN {{0}} ELSE 0 END"
+        below, above = gap_unknown("pp", "pa", "p", "a", "e", "n"), gap_unknown("p", "a", "e", "n", "ne", "nn")
+        pins = keep(f"""SELECT id, {gap.format("a - p", below)} + {gap.format("n - e", above)} AS pins FROM
+          (SELECT r.id AS id, r.address AS a, r.address + max(r.size, 1) AS e, coalesce(r.arena, 0) = 0 AS heap,
+            lag(r.address) OVER w AS pa, lag(r.address + max(r.size, 1)) OVER w AS p,
+            lag(r.address + max(r.size, 1), 2) OVER w AS pp, lead(r.address) OVER w AS n,
+            lead(r.address + max(r.size, 1)) OVER w AS ne, lead(r.address, 2) OVER w AS nn FROM r WHERE {live}
             WINDOW w AS (PARTITION BY coalesce(r.process, 0), coalesce(r.arena, 0) ORDER BY r.address, r.id))""")
         of_row = f"(SELECT pins FROM {pins} WHERE id = r.id)"
         other = {"==": "=", "!=": "<>"}.get(op, op)

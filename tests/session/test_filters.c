@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "pins_sql.h"
 #include "session/moment.h"
 #include "session/session.h"
 
@@ -60,12 +61,9 @@ static void close_fixture(void)
 /* Selects the blocks whose gaps at the peak hold for a condition. The fixture's blocks of the
  * process heap do not overlap. */
 #define PINS(condition)                                                                            \
-    "id IN (SELECT id FROM (SELECT id, CASE WHEN a - p BETWEEN 1 AND 16777215 THEN a - p ELSE 0 "  \
-    "END + CASE WHEN n - e BETWEEN 1 AND 16777215 THEN n - e ELSE 0 END AS pins FROM (SELECT id, " \
-    "address AS a, address + max(size, 1) AS e, lag(address + max(size, 1)) OVER w AS p, "         \
-    "lead(address) OVER w AS n FROM v_allocation WHERE alloc_ns <= " PEAK_NS                       \
-    " AND COALESCE(free_ns, 1e18) > " PEAK_NS                                                      \
-    " WINDOW w AS (PARTITION BY process_id, arena_id ORDER BY address))) WHERE " condition ")"
+    "id IN (SELECT id FROM (SELECT id, " PINS_SQL " AS pins FROM (SELECT id, " PINS_COLUMNS_SQL    \
+    " FROM v_allocation WHERE alloc_ns <= " PEAK_NS                                                \
+    " AND COALESCE(free_ns, 1e18) > " PEAK_NS PINS_WINDOW_SQL ")) WHERE " condition ")"
 #define PEAK_NS "(SELECT value FROM meta WHERE key = 'peak_ns')"
 
 static const struct {

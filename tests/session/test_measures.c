@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "pins_sql.h"
 #include "session/groups.h"
 #include "session/session.h"
 
@@ -18,13 +19,8 @@
 #define PEAK "(SELECT value FROM meta WHERE key = 'peak_ns')"
 #define LIVE_AT(ns) "(alloc_ns <= " ns " AND COALESCE(free_ns, 1e18) > " ns ")"
 
-#define PINS                                                                                       \
-    "CASE WHEN a - p BETWEEN 1 AND 16777215 THEN a - p ELSE 0 END + CASE WHEN n - e BETWEEN 1 "    \
-    "AND 16777215 THEN n - e ELSE 0 END"
 #define GAPS                                                                                       \
-    "(SELECT address AS a, address + max(size, 1) AS e, lag(address + max(size, 1)) OVER w AS p, " \
-    "lead(address) OVER w AS n FROM v_allocation WHERE " LIVE_AT(                                  \
-        PEAK) " WINDOW w AS (PARTITION BY process_id, arena_id ORDER BY address))"
+    "(SELECT " PINS_COLUMNS_SQL " FROM v_allocation WHERE " LIVE_AT(PEAK) PINS_WINDOW_SQL ")"
 
 static struct session *session;
 static sqlite3 *database;
@@ -83,8 +79,8 @@ static const struct {
     {"all | min line", "min(line)", UNIT_NUMBER},
     {"all | max id", "max(id)", UNIT_NUMBER},
     {"all | max address", "max(address)", UNIT_NUMBER},
-    {"live at peak | max pins", "(SELECT max(" PINS ") FROM " GAPS ")", UNIT_BYTES},
-    {"live at peak | sum pins", "(SELECT sum(" PINS ") FROM " GAPS ")", UNIT_BYTES},
+    {"live at peak | max pins", "(SELECT max(" PINS_SQL ") FROM " GAPS ")", UNIT_BYTES},
+    {"live at peak | sum pins", "(SELECT sum(" PINS_SQL ") FROM " GAPS ")", UNIT_BYTES},
     {"where size < 0 | sum size", "0", UNIT_BYTES},
     {"where size < 0 | avg size", "NULL", UNIT_BYTES},
     {"where size < 0 | max size", "NULL", UNIT_BYTES},

@@ -26,8 +26,8 @@ static bool run_moment(struct session *session, struct selection *selection, voi
 {
     struct moment_data *moment = data;
     const uint64_t ns = moment->request.ns;
-    const bool good =
-        selection_use_over_time(selection, ns, 0, UINT64_MAX, HOLE_LEAST, &moment->use, error);
+    const bool good = selection_use_over_time(selection, ns, 0, UINT64_MAX, SESSION_HOLE_LEAST,
+                                              &moment->use, error);
     if (ns == moment_of(session, WORST_HOLES_STEPS))
         selection_use_over_time_end(selection);
     return good;

@@ -14,8 +14,6 @@
 #include "tui/explore/explore.h"
 
 #define WORST_HOLES_STEPS 12
-/* From this size on, a gap between blocks is a hole, in all views and at any zoom. */
-#define HOLE_LEAST 1024
 
 /*
  * Looks on for the moment. Returns false while it is not known. Sets `*use` to the use of all

@@ -48,6 +48,7 @@ bool memory_details_load(struct memory_details *details, struct session *session
         address = details->allocation.address;
         good = load_facts(details, session, error);
     }
+    details->unknown_gap = !details->found && session_gap_is_unknown(session, ns, address);
     session_neighbours(session, ns, address, &below, &above);
     details->has_below = load_allocation(session, below, &details->below, error);
     details->has_above = load_allocation(session, above, &details->above, error);

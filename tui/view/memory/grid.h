@@ -69,6 +69,7 @@ struct memory_details {
     struct session_frame frames[MEMORY_FRAMES_MOST];
     size_t frame_count;
     size_t call_site;          /* index of its frame */
+    bool unknown_gap;          /* if nothing was found: what lies there is not known */
     bool has_below, has_above; /* neighbours, of the allocation or of the hole */
     struct session_allocation below, above;
     uint64_t used_before, last_free_ns;

@@ -29,8 +29,8 @@ static bool run_gaps(struct session *session, struct selection *selection, void 
 {
     struct gaps_data *gaps = data;
     (void)selection;
-    if (!session_holes(session, gaps->request.ns, 0, UINT64_MAX, HOLE_LEAST, false, &gaps->holes,
-                       &gaps->count, error))
+    if (!session_holes(session, gaps->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, false,
+                       &gaps->holes, &gaps->count, error))
         return false;
     if (gaps->count > 0)
         qsort(gaps->holes, gaps->count, sizeof(*gaps->holes), by_address);
@@ -88,7 +88,7 @@ void memory_take_hole(struct memory_grid *grid, struct exploration *exploration)
         grid->exact = true;
     } else if (!exploration->message[0]) {
         exploration_say(exploration, "no further hole of %s or more in this direction",
-                        format_size(size, HOLE_LEAST));
+                        format_size(size, SESSION_HOLE_LEAST));
     }
 }
 
@@ -108,9 +108,9 @@ static bool run_holes(struct session *session, struct selection *selection, void
 {
     struct holes_data *holes = data;
     struct session_hole *found = NULL;
-    if (!selection_use(selection, holes->request.ns, 0, UINT64_MAX, HOLE_LEAST, &holes->use,
+    if (!selection_use(selection, holes->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, &holes->use,
                        error) ||
-        !session_holes(session, holes->request.ns, 0, UINT64_MAX, HOLE_LEAST, true, &found,
+        !session_holes(session, holes->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, true, &found,
                        &holes->count, error))
         return false;
     holes->holes = calloc(holes->count + 1, sizeof(*holes->holes));
@@ -286,7 +286,7 @@ static void render_sum(const struct memory_grid *grid, const struct exploration 
         sum += grid->holes[i].hole.end - grid->holes[i].hole.start;
     char least[FORMAT_SIZE + 16] = "";
     if (area->width >= 60)
-        snprintf(least, sizeof(least), " of %s or more", format_size(size, HOLE_LEAST));
+        snprintf(least, sizeof(least), " of %s or more", format_size(size, SESSION_HOLE_LEAST));
     snprintf(text, sizeof(text), "%s %s%s%s, %s at %s", format_count(count, grid->hole_count),
              sampled ? "gap" : "hole", grid->hole_count == 1 ? "" : "s", least,
              format_size(bytes, sum), format_instant(time, exploration->moment_ns));

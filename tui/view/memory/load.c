@@ -136,7 +136,7 @@ static bool run_use(struct session *session, struct selection *selection, void *
     struct use_data *use = data;
     (void)session;
     return selection_use(selection, use->request.ns, use->request.start, use->request.end,
-                         HOLE_LEAST, &use->use, error);
+                         SESSION_HOLE_LEAST, &use->use, error);
 }
 
 static void load_use(struct memory_grid *grid, struct exploration *exploration)

@@ -46,7 +46,7 @@ static bool run_moment(struct session *session, struct selection *selection, voi
 {
     struct moment_data *moment = data;
     (void)session;
-    return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, HOLE_LEAST,
+    return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST,
                                    &moment->use, error);
 }
 
@@ -72,8 +72,8 @@ static bool run_now(struct session *session, struct selection *selection, void *
 {
     struct moment_data *moment = data;
     (void)session;
-    return selection_use(selection, moment->request.ns, 0, UINT64_MAX, HOLE_LEAST, &moment->use,
-                         error);
+    return selection_use(selection, moment->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST,
+                         &moment->use, error);
 }
 
 /* Loads the use at the moment itself, which may lie between two columns. */

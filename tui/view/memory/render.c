@@ -34,7 +34,7 @@ static void render_use(const struct session_use *use, size_t number,
     }
     const bool sampled = session_sampled(exploration->session);
     int x = 1 + area_print(area, 1, 1, theme_style(THEME_FAINT), "region %zu: ", number);
-    format_size(a, HOLE_LEAST);
+    format_size(a, SESSION_HOLE_LEAST);
     if (use->hole_count == 0)
         snprintf(text, sizeof(text), "no %s of %s or more", sampled ? "gap" : "hole", a);
     else
@@ -50,7 +50,7 @@ static void render_use(const struct session_use *use, size_t number,
         x = part(area, x, 1, THEME_PLAIN, text);
     }
     if (use->unknown_count > 0) {
-        snprintf(text, sizeof(text), " · beside mapped blocks %s: not known",
+        snprintf(text, sizeof(text), " · beside mappings %s: not known",
                  format_size(a, use->unknown_bytes));
         x = part(area, x, 1, THEME_WARNING, text);
     }
@@ -247,12 +247,10 @@ static void render_hole(const struct memory_details *details, const struct area 
     area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, details->address);
     const uint64_t from = details->below.address + details->below.size;
     const uint64_t to = details->above.address;
-    if (details->has_below && details->has_above && to - from >= HOLE_LEAST &&
-        to - from < REGION_GAP &&
-        (session_block_is_mapped(details->below.address, details->below.size) ||
-         session_block_is_mapped(details->above.address, details->above.size))) {
+    if (details->has_below && details->has_above && to - from >= SESSION_HOLE_LEAST &&
+        to - from < REGION_GAP && details->unknown_gap) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN),
-                   "%s beside a mapped block: heap, mapping or nothing, not known",
+                   "%s beside what may be a mapping: heap, mapping or nothing, not known",
                    format_size(a, to - from));
     } else if (details->has_below && details->has_above && to - from < REGION_GAP) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN), "a hole of %s, %" PRIx64 " – %" PRIx64,

@@ -87,7 +87,8 @@ static bool run_use(struct session *session, struct selection *selection, void *
 {
     struct use_data *use = data;
     (void)session;
-    return selection_use(selection, use->request.ns, 0, UINT64_MAX, HOLE_LEAST, &use->use, error);
+    return selection_use(selection, use->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, &use->use,
+                         error);
 }
 
 static void load_use(struct overview *overview, struct exploration *exploration)

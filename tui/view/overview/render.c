@@ -351,11 +351,15 @@ static void render_outside(const struct overview *overview, const struct explora
         return;
     }
     const uint64_t rss = rss_at(exploration, exploration->peak_ns);
-    const struct part parts[] = {{"  holes ", use->hole_bytes},
-                                 {narrow ? "  gaps " : "  small gaps ", use->small_bytes},
-                                 {"  overhead ", use->overhead_bytes},
-                                 {"  RSS ", rss}};
-    render_parts(area, x, y, parts, rss > 0 ? 4 : 3);
+    struct part parts[5] = {{"  holes ", use->hole_bytes}};
+    size_t count = 1;
+    if (use->unknown_bytes > 0)
+        parts[count++] = (struct part){narrow ? "  unknown " : "  not known ", use->unknown_bytes};
+    parts[count++] = (struct part){narrow ? "  gaps " : "  small gaps ", use->small_bytes};
+    parts[count++] = (struct part){"  overhead ", use->overhead_bytes};
+    if (rss > 0)
+        parts[count++] = (struct part){"  RSS ", rss};
+    render_parts(area, x, y, parts, count);
 }
 
 /* ---- at the peak ------------------------------------------------------------------------ */
