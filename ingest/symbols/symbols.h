@@ -74,7 +74,7 @@ void symbols_set_spent(struct symbols *symbols, uint32_t id);
 
 /* Returns 'dwarf', 'symtab', 'dynsym', 'none', or one line that says why there are no symbols. */
 const char *symbols_status(struct symbols *symbols, uint32_t id);
-/* What a status says before the reason, if there is debug information that cannot be read. */
+/* A status says this before the reason, if there is debug information that cannot be read. */
 #define SYMBOLS_UNREADABLE "debug information cannot be read: "
 
 struct symbols_frame {

@@ -54,7 +54,7 @@ const struct types_unit *const *types_index_units(struct types_index *index, siz
 /* Returns the data that alias.h keeps here. NULL if memory is exhausted. */
 struct types_aliases *types_index_aliases(struct types_index *index);
 
-/* Finds what an attribute refers to. Of a type that has a unit of its own (-fdebug-types-section)
+/* Finds what an attribute refers to. For a type that has a unit of its own (-fdebug-types-section)
  * that is the whole type, not the entry that only has its signature. */
 bool types_reference(Dwarf_Attribute *attribute, Dwarf_Die *die);
 

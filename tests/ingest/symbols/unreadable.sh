@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Debug information that is there and cannot be read: sections compressed by zstd, split files that are missing, a .dwp
-# alone. The summary, the session and the browser name the program and say what helps. What this machine's elfutils can
-# read must be read.
+# alone. The summary, the session and the browser name the program and say what helps. All that
+# the elfutils of this machine can read must be read.
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 cat >program.c <<'C'
 #include <stdlib.h>
