@@ -21,6 +21,7 @@ struct other_stacks {
     struct stack_thread thread;
     struct stack_chain chains[CHAINS];
     struct stack_chain *now;
+    uint64_t sp_before; /* of `now`, before the present event */
     uint64_t changes;
 };
 
@@ -98,9 +99,11 @@ struct stack_thread *other_stacks_choose(struct stack_thread *thread, uint64_t s
                 best = &all->chains[i];
         if (best != all->now)
             chain_take(other, best);
+        all->sp_before = best->sp;
         if (distance(best->sp, sp) > NEAR_MOST)
             other_stacks_fresh(other);
     }
+    all->sp_before = all->now->sp;
     all->now->sp = sp;
     return other;
 }
@@ -115,6 +118,7 @@ void other_stacks_fresh(struct stack_thread *other)
     for (uint32_t i = 1; i < CHAINS; i++)
         if (all->chains[i].used < oldest->used)
             oldest = &all->chains[i];
+    all->now->sp = all->sp_before;
     oldest->count = 0;
     chain_take(other, oldest);
     oldest->sp = sp;
