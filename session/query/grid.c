@@ -52,6 +52,29 @@ struct cell_group {
     size_t block; /* position in the list + 1; 0: none */
 };
 
+/* The legend positions of blocks, by their place in the list of one moment. */
+struct grid_colors {
+    uint64_t ns;
+    enum session_color_by by;
+    size_t first, count;
+    uint8_t of[];
+};
+
+/* A block of a chunk. */
+struct placed_block {
+    uint32_t block; /* of those to be coloured */
+    uint16_t row;   /* of the chunk */
+};
+
+/* The blocks are coloured chunk after chunk: neighbours by address lie far apart in the columns. */
+struct coloring {
+    const struct selection *selection;
+    const struct color_map *map;
+    struct placed_block *blocks; /* by chunk */
+    size_t *starts;              /* of each chunk in `blocks` */
+    uint8_t *colors;
+};
+
 struct grid {
     struct selection *selection;
     const struct live_list *list;
@@ -60,67 +83,101 @@ struct grid {
     size_t count;
     struct session_cell *cells;
     struct cell_group
-        *groups;    /* SESSION_COLORS for each cell; of selected blocks if there is one */
-    bool *selected; /* by cell: there is one */
-    /* By block: the legend position. They are found in the order of ids, so that each chunk is read
-     * once: neighbours by address lie far apart in the columns. */
-    const struct color_map *map;
-    uint8_t *colors;
-    uint32_t *by_chunk;
-    size_t *starts; /* of each chunk in `by_chunk` */
+        *groups;           /* SESSION_COLORS for each cell; of selected blocks if there is one */
+    bool *selected;        /* by cell: there is one */
+    const uint8_t *colors; /* by block */
 };
-
-static uint32_t chunk_of(const struct grid *grid, size_t block)
-{
-    const uint64_t id = live_list_block(grid->list, grid->first + block).id;
-    return (uint32_t)((id - 1) / COLUMN_CHUNK_ROWS);
-}
 
 static bool color_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
                         struct session_error *error)
 {
-    const struct grid *grid = context;
-    const uint8_t *steps = grid->selection->set.colors;
+    const struct coloring *coloring = context;
+    const uint8_t *steps = coloring->selection->set.colors;
     struct column_view view;
-    if (grid->starts[chunk] == grid->starts[chunk + 1])
+    if (coloring->starts[chunk] == coloring->starts[chunk + 1])
         return true;
-    if (!scan_column(worker, chunk, grid->map->column, &view, error))
+    if (!scan_column(worker, chunk, coloring->map->column, &view, error))
         return false;
-    for (size_t i = grid->starts[chunk]; i < grid->starts[chunk + 1]; i++) {
-        const uint32_t block = grid->by_chunk[i];
-        const uint64_t row = live_list_block(grid->list, grid->first + block).id - 1;
-        grid->colors[block] = (uint8_t)color_map_of(
-            grid->map, column_view_at(&view, row % COLUMN_CHUNK_ROWS), steps ? steps[row] : 0);
+    for (size_t i = coloring->starts[chunk]; i < coloring->starts[chunk + 1]; i++) {
+        const struct placed_block *block = &coloring->blocks[i];
+        const uint8_t step = steps ? steps[(size_t)chunk * COLUMN_CHUNK_ROWS + block->row] : 0;
+        coloring->colors[block->block] =
+            (uint8_t)color_map_of(coloring->map, column_view_at(&view, block->row), step);
     }
     return true;
 }
 
-static bool color_blocks(struct grid *grid, struct session_error *error)
+static bool color_blocks(const struct selection *selection, const struct color_map *map,
+                         const struct live_list *list, struct grid_colors *colors,
+                         struct session_error *error)
 {
-    struct session *session = grid->selection->session;
-    const uint32_t chunks = column_store_chunks(session->columns);
+    const uint32_t chunks = column_store_chunks(selection->session->columns);
+    struct coloring coloring = {.selection = selection, .map = map, .colors = colors->of};
     void *contexts[SCAN_THREADS_MAX];
     for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
-        contexts[i] = grid;
-    grid->colors = malloc(grid->blocks + 1);
-    grid->by_chunk = malloc((grid->blocks + 1) * sizeof(*grid->by_chunk));
-    grid->starts = calloc((size_t)chunks + 3, sizeof(*grid->starts));
-    if (!grid->colors || !grid->by_chunk || !grid->starts || grid->blocks > UINT32_MAX)
-        return session_fail_memory(error, "the grid");
+        contexts[i] = &coloring;
+    coloring.blocks = malloc((colors->count + 1) * sizeof(*coloring.blocks));
+    coloring.starts = calloc((size_t)chunks + 3, sizeof(*coloring.starts));
+    bool good = (coloring.blocks && coloring.starts && colors->count <= UINT32_MAX) ||
+                session_fail_memory(error, "the grid");
     /* Each start counts one place further on, and moves to its own place as blocks are put there.
      */
-    for (size_t block = 0; block < grid->blocks; block++)
-        grid->starts[chunk_of(grid, block) + 2]++;
-    for (uint32_t chunk = 2; chunk <= chunks; chunk++)
-        grid->starts[chunk] += grid->starts[chunk - 1];
-    for (size_t block = 0; block < grid->blocks; block++)
-        grid->by_chunk[grid->starts[chunk_of(grid, block) + 1]++] = (uint32_t)block;
-    return scan_chunks(session, chunks, color_chunk, contexts, SCAN_THREADS_MAX, error);
+    for (size_t i = 0; good && i < colors->count; i++)
+        coloring.starts[live_list_row(list, colors->first + i) / COLUMN_CHUNK_ROWS + 2]++;
+    for (uint32_t chunk = 2; good && chunk <= chunks; chunk++)
+        coloring.starts[chunk] += coloring.starts[chunk - 1];
+    for (size_t i = 0; good && i < colors->count; i++) {
+        const uint64_t row = live_list_row(list, colors->first + i);
+        coloring.blocks[coloring.starts[row / COLUMN_CHUNK_ROWS + 1]++] =
+            (struct placed_block){(uint32_t)i, (uint16_t)(row % COLUMN_CHUNK_ROWS)};
+    }
+    good = good &&
+           scan_chunks(selection->session, chunks, color_chunk, contexts, SCAN_THREADS_MAX, error);
+    free(coloring.blocks);
+    free(coloring.starts);
+    return good;
+}
+
+/* Returns the colours of blocks of the list from `first` on. The selection keeps them: a key that
+ * scrolls or zooms in finds them there. NULL with `error` set. */
+static const uint8_t *colors_of(struct selection *selection, const struct live_list *list,
+                                enum session_color_by by, size_t first, size_t count,
+                                struct session_error *error)
+{
+    struct grid_colors *kept = selection->grid_colors;
+    const struct color_map *map = selection_color_map(selection, by, error);
+    if (!map)
+        return NULL;
+    if (!kept || kept->ns != list->ns || kept->by != by || first < kept->first ||
+        first + count > kept->first + kept->count) {
+        /* The regions on a screen are asked for one after the other: takes in what is kept. */
+        size_t from = first, to = first + count;
+        if (kept && kept->ns == list->ns && kept->by == by) {
+            from = kept->first < from ? kept->first : from;
+            to = kept->first + kept->count > to ? kept->first + kept->count : to;
+        }
+        free(kept);
+        selection->grid_colors = NULL;
+        kept = malloc(sizeof(*kept) + (to - from) + 1);
+        if (!kept) {
+            session_fail_memory(error, "the grid");
+            return NULL;
+        }
+        *kept = (struct grid_colors){list->ns, by, from, to - from};
+        if (!color_blocks(selection, map, list, kept, error)) {
+            free(kept);
+            return NULL;
+        }
+        selection->grid_colors = kept;
+    }
+    return kept->of + (first - kept->first);
 }
 
 static void add_block(struct grid *grid, size_t at)
 {
     const struct live_block block = live_list_block(grid->list, grid->first + at);
+    if (block.end <= grid->address)
+        return;
     const bool selected = selection_contains(grid->selection, block.id);
     const uint64_t offset = block.start > grid->address ? block.start - grid->address : 0;
     for (uint64_t i = offset / grid->bytes_per_cell; i < grid->count; i++) {
@@ -175,11 +232,10 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
     if (bytes_per_cell == 0 || count == 0)
         return session_fail(error, 0, "a grid needs cells with at least one byte each");
     const struct live_list *list = live_list_at(selection->session, ns, error);
-    const struct color_map *map = selection_color_map(selection, by, error);
-    if (!list || !map)
+    if (!list)
         return false;
     /* Cells beyond the end of the address space stay empty. */
-    uint64_t room = (UINT64_MAX - address) / bytes_per_cell;
+    const uint64_t room = (UINT64_MAX - address) / bytes_per_cell;
     struct grid grid = {.selection = selection,
                         .list = list,
                         .first = live_list_find(list, address),
@@ -188,25 +244,21 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
                         .count = count < room ? count : (size_t)room,
                         .cells = cells,
                         .groups = calloc(count * SESSION_COLORS, sizeof(*grid.groups)),
-                        .selected = calloc(count, sizeof(*grid.selected)),
-                        .map = map};
+                        .selected = calloc(count, sizeof(*grid.selected))};
     memset(cells, 0, count * sizeof(*cells));
     const uint64_t end = address + grid.count * bytes_per_cell;
     while (grid.first + grid.blocks < list->count &&
            list->entries[grid.first + grid.blocks].key < end)
         grid.blocks++;
-    bool good = grid.groups && grid.selected ? color_blocks(&grid, error)
-                                             : session_fail_memory(error, "the grid");
+    bool good = (grid.groups && grid.selected) || session_fail_memory(error, "the grid");
+    grid.colors = good ? colors_of(selection, list, by, grid.first, grid.blocks, error) : NULL;
+    good = grid.colors != NULL;
     for (size_t i = 0; good && i < grid.blocks; i++)
-        if (live_list_block(list, grid.first + i).end > address)
-            add_block(&grid, i);
+        add_block(&grid, i);
     if (good)
         take_groups(&grid);
     free(grid.groups);
     free(grid.selected);
-    free(grid.colors);
-    free(grid.by_chunk);
-    free(grid.starts);
     return good;
 }
 

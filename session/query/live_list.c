@@ -339,6 +339,11 @@ struct live_block live_list_block(const struct live_list *list, size_t i)
                                .id = id};
 }
 
+uint64_t live_list_row(const struct live_list *list, size_t i)
+{
+    return id_of(&list->entries[i]) - 1;
+}
+
 uint64_t live_list_reach(const struct live_list *list, size_t i)
 {
     return list->reach ? list->reach[i] : live_list_block(list, i).end;

@@ -42,6 +42,8 @@ void live_list_free(struct live_list *list);
 
 /* Returns the block at a position. */
 struct live_block live_list_block(const struct live_list *list, size_t i);
+/* Returns its row in the columns. */
+uint64_t live_list_row(const struct live_list *list, size_t i);
 /* Returns the largest end of the blocks up to a position: blocks of arenas lie within others. */
 uint64_t live_list_reach(const struct live_list *list, size_t i);
 

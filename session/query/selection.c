@@ -142,6 +142,7 @@ void selection_free(struct selection *selection)
     for (size_t i = 0; i < SELECTION_PARTS; i++)
         free(selection->parts[i]);
     free(selection->graph);
+    free(selection->grid_colors);
     free(selection->stacked_by);
     selection_free(selection->stacked);
     free(selection);

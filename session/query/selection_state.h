@@ -57,6 +57,7 @@ struct selection {
     struct session_slot *slots;               /* NULL: none are */
     struct rows_part *parts[SELECTION_PARTS]; /* the last ones asked for, free() */
     struct color_map *maps[COLOR_BY_TOTAL];
+    struct grid_colors *grid_colors; /* of the memory grid (grid.c), free(); NULL: none */
     char *graph; /* the text that made it, if that gives groups; NULL: it gives something else */
     struct selection *stacked; /* the last one that is stacked by groups (stacking.h); NULL: none */
     char *stacked_by;
