@@ -21,6 +21,12 @@ static bool (*_Atomic permission_check)(long number, const uint64_t arguments[6]
 static _Atomic uint32_t calls_under_way; /* calls of all threads, from before they ask */
 static _Atomic uint32_t forks_so_far;    /* forks from the first process to this one */
 
+bool os_is_relocated(void)
+{
+    static const void *const volatile own = (const void *)&own;
+    return own == (const void *)&own;
+}
+
 void os_set_permission_check(bool (*permits)(long number, const uint64_t arguments[6]))
 {
     atomic_store(&permission_check, permits);

@@ -14,6 +14,13 @@
 #include <stdint.h>
 
 /*
+ * Returns false until the loader has relocated this library. Resolvers of indirect functions in
+ * libraries that it relocates earlier may call functions here before that. Then thread-local
+ * variables and the pointers in this library's data must not be used.
+ */
+bool os_is_relocated(void);
+
+/*
  * Makes any call by its number. -EPERM, without a call, if the program has confined itself and may
  * not make the call any more: see os_set_permission_check().
  */

@@ -7,10 +7,19 @@
 
 #include "capture/os/os.h"
 #include "capture/record/call_watch.h"
+#include "capture/record/real.h"
 #include "capture/record/thread_life.h"
 #include "capture/record/threshold.h"
 #include "capture/record/toggle_signal.h"
 #include "capture/trace/file.h"
+
+/* Events before the loader has relocated this library. */
+static _Atomic uint32_t too_early;
+
+uint32_t recorder_take_too_early(void)
+{
+    return atomic_exchange(&too_early, 0);
+}
 
 /*
  * Tells whether the guard is stale. A handler that left an entry point by longjmp leaves the guard
@@ -123,6 +132,14 @@ static struct thread *enter_idle(const void *frame, enum recorder_event event)
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
 {
     struct thread_self *self = &thread_self;
+    /* An offset of zero leads to the C library's own words of the thread. None is NULL, so the way
+     * of events comes here. */
+    if (!os_is_relocated()) {
+        real_before_relocation();
+        if (event != RECORDER_NOTE)
+            atomic_fetch_add(&too_early, 1);
+        return NULL;
+    }
     if (self->guard && !guard_is_stale(frame)) {
         if (event != RECORDER_NOTE)
             atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);

@@ -32,6 +32,10 @@ enum recorder_event {
 struct thread *recorder_enter_slow(const void *frame, enum recorder_event event);
 void recorder_leave_slow(void);
 
+/* Returns the number of events that came before the loader had relocated this library, once. They
+ * cannot be recorded. */
+uint32_t recorder_take_too_early(void);
+
 /* Starts recording if no other thread does and it is possible by now. Defined in recorder.c. The
  * guard is held. */
 void recorder_start_at_gate(void);

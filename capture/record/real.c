@@ -14,6 +14,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/c_library.h"
 #include "capture/os/message.h"
+#include "capture/os/os.h"
 #include "capture/record/bootstrap.h"
 #include "capture/record/got_patch.h"
 
@@ -46,6 +47,10 @@ struct real real = {
 bool real_is_reached(void)
 {
     return true;
+}
+
+void real_before_relocation(void)
+{
 }
 
 #else
@@ -174,6 +179,22 @@ struct real real = {
     .malloc_usable_size = early_usable_size,
 };
 
+/* The code knows where the functions are. The loader puts the same addresses there. */
+void real_before_relocation(void)
+{
+    real_add_detour(REAL_BOOTSTRAP);
+    real.malloc = early_malloc;
+    real.calloc = early_calloc;
+    real.realloc = early_realloc;
+    real.free = early_free;
+    real.posix_memalign = early_posix_memalign;
+    real.aligned_alloc = early_aligned_alloc;
+    real.memalign = early_memalign;
+    real.valloc = early_valloc;
+    real.pvalloc = early_pvalloc;
+    real.malloc_usable_size = early_usable_size;
+}
+
 enum { EARLY, ASKING, KNOWN };
 static _Atomic int resolution;
 static bool apart; /* real_take_first() was called */
@@ -226,6 +247,8 @@ static void *first_definition(const char *name)
 
 void *real_find(const char *name)
 {
+    if (!os_is_relocated())
+        return c_library_find(name);
     return apart ? first_definition(name) : c_library_dlsym(RTLD_NEXT, name);
 }
 
@@ -300,6 +323,8 @@ static void resolve(void)
 static bool early_resolve(void)
 {
     int early = EARLY;
+    if (!os_is_relocated())
+        return false;
     if (!atomic_compare_exchange_strong(&resolution, &early, ASKING)) {
         if (early == KNOWN)
             return true;

@@ -51,6 +51,9 @@ static inline void real_add_detour(enum real_detour detour)
     __atomic_fetch_or(&real.detours, (uint8_t)detour, __ATOMIC_SEQ_CST);
 }
 
+/* Makes `real` serve calls from the bootstrap arena, before the loader has relocated this library. */
+void real_before_relocation(void);
+
 /*
  * Returns false, after one message, if the program or a library before this one defines malloc
  * itself. The program's calls never arrive here then.

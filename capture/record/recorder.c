@@ -212,6 +212,20 @@ static bool start_child(void)
     return true;
 }
 
+/* Counts what came before anything could be recorded. */
+static void count_too_early(void)
+{
+    const uint32_t events = recorder_take_too_early();
+    char digits[24];
+    if (events == 0)
+        return;
+    digits[sizeof(digits) - 1] = 0;
+    trace_file_count_dropped(events);
+    message_line(os_decimal(digits + sizeof(digits) - 1, events),
+                 " calls of the heap are not recorded: a library made them while the loader was ",
+                 "still resolving its indirect functions. They count as dropped.", NULL);
+}
+
 /* Writes the first records of a trace. */
 static bool begin_trace(void)
 {
@@ -220,6 +234,7 @@ static bool begin_trace(void)
     if (!thread || !recorder_put_process(thread))
         return false;
     recorder_put_settings(thread, recorder_inherited.paused || recorder_inherited.waiting);
+    count_too_early();
     trace_file_set_paused(recorder_inherited.waiting  ? TRACE_PAUSED_FROM_START
                           : recorder_inherited.paused ? TRACE_PAUSED
                                                       : TRACE_PAUSED_NOT);

@@ -24,6 +24,7 @@ static struct {
     uint32_t flags;
     pthread_key_t key;
     bool has_key;
+    struct thread *first; /* state of the process's first thread */
 } life;
 
 static void end_thread(void *value)
@@ -70,6 +71,7 @@ void thread_life_set_flags(uint32_t flags)
 void thread_life_after_fork(void)
 {
     atomic_store(&life.numbers, 0);
+    life.first = NULL;
     thread_pool_after_fork();
     thread_self.thread = NULL;
     thread_self.number = 0;
@@ -98,6 +100,22 @@ static void begin_records(struct thread *thread)
         thread_put_name(thread);
 }
 
+/*
+ * Gives the first thread its state again. The loader sets thread-local variables to zero after it
+ * has resolved the indirect functions of the program, whose resolvers may have allocated.
+ */
+static struct thread *acquire_again(struct thread_self *self)
+{
+    struct thread *thread = life.first;
+    if (self->number || !thread || thread->owner != self ||
+        atomic_load(&thread->kernel_id) != os_thread_id())
+        return NULL;
+    self->trace = thread_pool_trace();
+    self->number = thread->number;
+    self->thread = thread;
+    return thread;
+}
+
 struct thread *thread_acquire(void)
 {
     struct thread_self *self = &thread_self;
@@ -105,7 +123,10 @@ struct thread *thread_acquire(void)
         recorder_sealed();
         return NULL;
     }
-    struct thread *thread = thread_pool_take();
+    struct thread *thread = acquire_again(self);
+    if (thread)
+        return thread;
+    thread = thread_pool_take();
     if (!thread)
         return NULL;
     if (self->trace != thread_pool_trace())
@@ -116,6 +137,8 @@ struct thread *thread_acquire(void)
         self->number = atomic_fetch_add(&life.numbers, 1) + 1;
         self->sequence = 0;
     }
+    if (self->number == 1)
+        life.first = thread;
     thread->owner = self;
     atomic_store(&thread->kernel_id, os_thread_id());
     thread->number = self->number;
