@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entry points of mappings: mmap, munmap, mremap and mprotect. They record only with --mmap.
+ * Entry points of mappings: mmap, munmap, mremap and mprotect, which record only with --mmap, and
+ * of mlockall and munlockall, which record nothing.
  *
  * The real calls are system calls: the C library's functions do no more, and nothing has to be
  * looked up. A program that maps memory early or in a signal handler could not wait for that.
@@ -16,6 +17,7 @@
 #include "capture/entry/resident_pages.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
+#include "capture/os/own_memory.h"
 #include "capture/record/events.h"
 #include "capture/record/gate.h"
 
@@ -221,4 +223,23 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
         recorder_leave();
     }
     return result_of(result);
+}
+
+static int result_of_lock(long result)
+{
+    if (result == 0)
+        return 0;
+    errno = (int)-result;
+    return -1;
+}
+
+/* The recorder's own memory is not locked. */
+ENTRY_POINT int mlockall(int flags)
+{
+    return result_of_lock(own_memory_lock_all(flags));
+}
+
+ENTRY_POINT int munlockall(void)
+{
+    return result_of_lock(own_memory_unlock_all());
 }

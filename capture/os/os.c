@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/own_ranges.h"
 
 /* If a handler leaves a call by longjmp, the call stays counted, so no wait is endless. */
 #define CALL_TURNS 10000u
@@ -38,6 +39,7 @@ void os_forked(void)
 {
     atomic_fetch_add(&forks_so_far, 1);
     atomic_store(&calls_under_way, 0);
+    own_ranges_set_locked(false);
 }
 
 bool os_is_confined(void)
@@ -75,11 +77,30 @@ static long call3(long number, long a, long b, long c)
     return os_call(number, a, b, c, 0, 0, 0);
 }
 
+static void *map_unnoted(size_t size)
+{
+    const bool locked = own_ranges_are_locked();
+    const long access = PROT_READ | PROT_WRITE;
+    const long result = os_call(SYS_mmap, 0, (long)size, locked ? PROT_NONE : access,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (result < 0 && result > -4096)
+        return NULL;
+    if (locked) {
+        call3(SYS_munlock, result, (long)size, 0);
+        if (call3(SYS_mprotect, result, (long)size, access) != 0) {
+            call3(SYS_munmap, result, (long)size, 0);
+            return NULL;
+        }
+    }
+    return (void *)result;
+}
+
 void *os_map(size_t size)
 {
-    long result = os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return result < 0 && result > -4096 ? NULL : (void *)result;
+    void *memory = map_unnoted(size);
+    if (memory)
+        own_ranges_add(memory, size);
+    return memory;
 }
 
 void *os_map_once(_Atomic(void *) *place, size_t size)
@@ -96,6 +117,7 @@ void *os_map_once(_Atomic(void *) *place, size_t size)
 
 void os_unmap(void *memory, size_t size)
 {
+    own_ranges_remove(memory);
     call3(SYS_munmap, (long)memory, (long)size, 0);
 }
 
@@ -103,7 +125,7 @@ void *os_map_large(size_t *size)
 {
     const size_t rounded = (*size + OS_LARGE_PAGE - 1) & ~(OS_LARGE_PAGE - 1);
     const size_t room = rounded + OS_LARGE_PAGE;
-    uint8_t *memory = os_map(room);
+    uint8_t *memory = map_unnoted(room);
     if (!memory)
         return NULL;
     size_t before = -(uintptr_t)memory & (OS_LARGE_PAGE - 1);
@@ -114,6 +136,7 @@ void *os_map_large(size_t *size)
     if (before < OS_LARGE_PAGE)
         os_unmap(memory + before + rounded, OS_LARGE_PAGE - before);
     call3(SYS_madvise, (long)(memory + before), (long)rounded, MADV_HUGEPAGE);
+    own_ranges_add(memory + before - ARCH_PAGE_SIZE, ARCH_PAGE_SIZE + rounded);
     *size = rounded;
     return memory + before;
 }

@@ -51,7 +51,8 @@ static inline void real_add_detour(enum real_detour detour)
     __atomic_fetch_or(&real.detours, (uint8_t)detour, __ATOMIC_SEQ_CST);
 }
 
-/* Makes `real` serve calls from the bootstrap arena, before the loader has relocated this library. */
+/* Makes `real` serve calls from the bootstrap arena, before the loader has relocated this library.
+ */
 void real_before_relocation(void);
 
 /*

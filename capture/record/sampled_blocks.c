@@ -9,19 +9,30 @@
 #define BUCKET 16u
 #define BUCKETS (SAMPLED_BLOCKS_SLOTS / BUCKET)
 #define FILTER_FULL 255u
+#define PIECE 65536u /* slots */
+#define PIECES (SAMPLED_BLOCKS_SLOTS / PIECE)
+#define SLOTS_SIZE (PIECE * sizeof(_Atomic uint64_t))
+#define NOTES_SIZE (PIECE * sizeof(_Atomic uint32_t))
 
 _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER];
-static _Atomic uint64_t *table;
-static _Atomic uint32_t *notes;   /* for each slot the number of its live block, 0: none yet */
+/* The slots, and for each slot the number of its live block (0: none yet). Both lie in pieces,
+ * which are mapped when they are first used. */
+static _Atomic(void *) slot_pieces[PIECES], note_pieces[PIECES];
 static _Atomic uint32_t *buckets; /* for each hash the number of its bucket, 0: none yet */
 static _Atomic uint32_t buckets_used;
 
 bool sampled_blocks_init(void)
 {
-    table = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*table));
-    notes = os_map(SAMPLED_BLOCKS_SLOTS * sizeof(*notes));
     buckets = os_map(BUCKETS * sizeof(*buckets));
-    return table && notes && buckets && live_blocks_init(SAMPLED_BLOCKS_SLOTS);
+    return buckets && live_blocks_init(SAMPLED_BLOCKS_SLOTS);
+}
+
+/* Returns a slot of a bucket that has been begun. */
+static _Atomic uint64_t *slot_at(uint64_t slot)
+{
+    _Atomic uint64_t *piece =
+        atomic_load_explicit(&slot_pieces[slot / PIECE], memory_order_relaxed);
+    return &piece[slot % PIECE];
 }
 
 /* Gives a hash its bucket. Returns the bucket's number, 0 if there is none left. If two threads do
@@ -30,16 +41,17 @@ static uint32_t begin_bucket(_Atomic uint32_t *of_hash)
 {
     const uint32_t number = atomic_fetch_add(&buckets_used, 1) + 1;
     uint32_t none = 0;
-    if (number > BUCKETS) {
+    if (number > BUCKETS ||
+        !os_map_once(&slot_pieces[(uint64_t)(number - 1) * BUCKET / PIECE], SLOTS_SIZE)) {
         atomic_fetch_sub(&buckets_used, 1);
         return atomic_load(of_hash);
     }
     return atomic_compare_exchange_strong(of_hash, &none, number) ? number : none;
 }
 
-/* Returns the bucket that is the address's place 0 or 1. If it has not been used before, returns
- * NULL, or begins it. */
-static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place, bool begin)
+/* Returns the number of the bucket that is the address's place 0 or 1. If it has not been used
+ * before, returns 0, or begins it. */
+static uint32_t blocks_bucket(uint64_t address, unsigned place, bool begin)
 {
     uint64_t hash =
         (place ? address ^ UINT64_C(0xd6e8feb86659fd93) : address) * UINT64_C(0x9e3779b97f4a7c15);
@@ -49,19 +61,24 @@ static _Atomic uint64_t *blocks_bucket(uint64_t address, unsigned place, bool be
     uint32_t number = atomic_load_explicit(of_hash, memory_order_relaxed);
     if (number == 0 && begin)
         number = begin_bucket(of_hash);
-    return number ? &table[(uint64_t)(number - 1) * BUCKET] : NULL;
+    return number;
 }
 
-/* Returns the slot that holds `content`, or NULL. A free slot (0) may be one of a new bucket. */
-static _Atomic uint64_t *blocks_slot(uint64_t address, uint64_t content)
+#define NO_SLOT UINT64_MAX
+
+/* Returns the number of the slot that holds `content`. A free slot (0) may be one of a new bucket.
+ */
+static uint64_t blocks_slot(uint64_t address, uint64_t content)
 {
     for (unsigned place = 0; place < 2; place++) {
-        _Atomic uint64_t *bucket = blocks_bucket(address, place, content == 0);
+        const uint32_t number = blocks_bucket(address, place, content == 0);
+        const uint64_t first = (uint64_t)(number - 1) * BUCKET;
+        const _Atomic uint64_t *bucket = number ? slot_at(first) : NULL;
         for (unsigned i = 0; bucket && i < BUCKET; i++)
             if (atomic_load_explicit(&bucket[i], memory_order_relaxed) == content)
-                return &bucket[i];
+                return first + i;
     }
-    return NULL;
+    return NO_SLOT;
 }
 
 static void blocks_count(uint64_t address, bool more)
@@ -78,12 +95,12 @@ static void blocks_count(uint64_t address, bool more)
 bool sampled_blocks_add(uint64_t address)
 {
     /* The address is already there if its free was not seen. */
-    if (blocks_slot(address, address))
+    if (blocks_slot(address, address) != NO_SLOT)
         return true;
-    _Atomic uint64_t *slot;
-    while ((slot = blocks_slot(address, 0))) {
+    uint64_t slot;
+    while ((slot = blocks_slot(address, 0)) != NO_SLOT) {
         uint64_t none = 0;
-        if (atomic_compare_exchange_strong(slot, &none, address)) {
+        if (atomic_compare_exchange_strong(slot_at(slot), &none, address)) {
             blocks_count(address, true);
             return true;
         }
@@ -93,32 +110,36 @@ bool sampled_blocks_add(uint64_t address)
 
 bool sampled_blocks_has(uint64_t address)
 {
-    return blocks_slot(address, address) != NULL;
+    return blocks_slot(address, address) != NO_SLOT;
 }
 
 /* Forgets what is known of the block in a slot. */
-static void drop_note(const _Atomic uint64_t *slot)
+static void drop_note(uint64_t slot)
 {
-    const uint32_t number = atomic_exchange(&notes[slot - table], 0);
+    _Atomic uint32_t *notes = atomic_load(&note_pieces[slot / PIECE]);
+    const uint32_t number = notes ? atomic_exchange(&notes[slot % PIECE], 0) : 0;
     if (number)
         live_blocks_remove(number);
 }
 
 void sampled_blocks_describe(uint64_t key, const struct live_block *block)
 {
-    const _Atomic uint64_t *slot = blocks_slot(key, key);
-    if (!slot)
+    const uint64_t slot = blocks_slot(key, key);
+    _Atomic uint32_t *notes =
+        slot == NO_SLOT ? NULL : os_map_once(&note_pieces[slot / PIECE], NOTES_SIZE);
+    if (!notes)
         return;
     drop_note(slot);
-    atomic_store(&notes[slot - table], live_blocks_add(block));
+    atomic_store(&notes[slot % PIECE], live_blocks_add(block));
 }
 
 /* Returns what is known of a block. NULL: nothing is. */
 static struct live_block *find_note(uint64_t key)
 {
     /* Most blocks were not taken. */
-    const _Atomic uint64_t *slot = sampled_blocks_may_have(key) ? blocks_slot(key, key) : NULL;
-    const uint32_t number = slot ? atomic_load(&notes[slot - table]) : 0;
+    const uint64_t slot = sampled_blocks_may_have(key) ? blocks_slot(key, key) : NO_SLOT;
+    _Atomic uint32_t *notes = slot == NO_SLOT ? NULL : atomic_load(&note_pieces[slot / PIECE]);
+    const uint32_t number = notes ? atomic_load(&notes[slot % PIECE]) : 0;
     return number ? live_blocks_get(number) : NULL;
 }
 
@@ -139,11 +160,11 @@ void sampled_blocks_tell(uint64_t key, const struct told_type *type)
 
 bool sampled_blocks_remove_slow(uint64_t address)
 {
-    _Atomic uint64_t *slot = blocks_slot(address, address);
-    if (!slot)
+    const uint64_t slot = blocks_slot(address, address);
+    if (slot == NO_SLOT)
         return false;
     drop_note(slot);
-    atomic_store(slot, 0);
+    atomic_store(slot_at(slot), 0);
     blocks_count(address, false);
     return true;
 }
@@ -152,19 +173,25 @@ void sampled_blocks_remove_all(uint64_t mask, uint64_t same)
 {
     const uint64_t slots = (uint64_t)atomic_load(&buckets_used) * BUCKET;
     for (uint64_t i = 0; i < slots && i < SAMPLED_BLOCKS_SLOTS; i++) {
-        uint64_t address = atomic_load_explicit(&table[i], memory_order_relaxed);
+        if (!atomic_load(&slot_pieces[i / PIECE])) /* a thread is about to map it */
+            continue;
+        uint64_t address = atomic_load_explicit(slot_at(i), memory_order_relaxed);
         if (address == 0 || (address & mask) != same)
             continue;
-        drop_note(&table[i]);
-        if (atomic_compare_exchange_strong(&table[i], &address, 0))
+        drop_note(i);
+        if (atomic_compare_exchange_strong(slot_at(i), &address, 0))
             blocks_count(address, false);
     }
 }
 
 void sampled_blocks_reset(void)
 {
-    os_discard(table, SAMPLED_BLOCKS_SLOTS * sizeof(*table));
-    os_discard(notes, SAMPLED_BLOCKS_SLOTS * sizeof(*notes));
+    for (unsigned i = 0; i < PIECES; i++) {
+        if (slot_pieces[i])
+            os_discard(slot_pieces[i], SLOTS_SIZE);
+        if (note_pieces[i])
+            os_discard(note_pieces[i], NOTES_SIZE);
+    }
     os_discard(buckets, BUCKETS * sizeof(*buckets));
     atomic_store(&buckets_used, 0);
     live_blocks_reset();

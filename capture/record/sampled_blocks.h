@@ -24,7 +24,7 @@
 
 #include "capture/record/live_blocks.h"
 
-/* The slots of the table. They take 16 MiB, of which only the pages that were touched count. Nine
+/* The slots of the table. They take 16 MiB if all are used. Nine
  * tenths can be filled before a block finds no place. */
 #define SAMPLED_BLOCKS_SLOTS (UINT64_C(1) << 21)
 #define SAMPLED_BLOCKS_FILTER 65536u

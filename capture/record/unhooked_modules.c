@@ -101,6 +101,8 @@ static void names_complete(void)
                                          "closefrom",
                                          "dup2",
                                          "dup3",
+                                         "mlockall",
+                                         "munlockall",
                                          "prctl",
                                          "syscall",
                                          "posix_spawn",
