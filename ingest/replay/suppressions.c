@@ -66,10 +66,12 @@ static bool read_lines(struct suppressions *suppressions, FILE *file, const char
     size_t room = 0;
     ssize_t length;
     bool good = true;
-    while (good && (length = getline(&line, &room, file)) >= 0) {
+    while (good && (length = suppressions_read_line(&line, &room, file)) >= 0) {
         place.line++;
         if (memchr(line, '\0', (size_t)length))
             good = fail_line(&place, "a zero byte in the line", line, status);
+        else if (length > SUPPRESSIONS_LINE_MOST)
+            good = fail_line(&place, "the line is longer than 64 KiB", line, status);
         else
             good = take_line(suppressions, suppressions_trim(line, (size_t)length), &place, notes,
                              status);

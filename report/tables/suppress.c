@@ -24,6 +24,8 @@ static bool take_line(struct suppressions *suppressions, char *line, size_t leng
     bool taken = false;
     if (memchr(line, '\0', length))
         return report_fail(error, "%.200s:%zu: a zero byte in the line", path, number);
+    if (length > SUPPRESSIONS_LINE_MOST)
+        return report_fail(error, "%.200s:%zu: the line is longer than 64 KiB", path, number);
     const char *text = suppressions_trim(line, length);
     if (!suppressions_add_line(suppressions, text, strlen(text), &taken))
         return report_fail_memory(error, "the suppressions");
@@ -47,7 +49,7 @@ struct suppressions *suppress_read(const char *path, bool *wrong, struct session
     bool good = suppressions != NULL;
     *wrong = false;
     errno = in ? ENOMEM : errno;
-    while (good && (length = getline(&line, &room, in)) >= 0) {
+    while (good && (length = suppressions_read_line(&line, &room, in)) >= 0) {
         good = take_line(suppressions, line, (size_t)length, path, ++number, error);
         *wrong = !good;
     }

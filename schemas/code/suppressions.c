@@ -66,6 +66,20 @@ struct suppressions *suppressions_new(void)
     return calloc(1, sizeof(struct suppressions));
 }
 
+ssize_t suppressions_read_line(char **line, size_t *room, FILE *file)
+{
+    size_t length = 0;
+    for (int byte = 0; byte != '\n' && length <= SUPPRESSIONS_LINE_MOST;) {
+        if ((byte = getc_unlocked(file)) == EOF)
+            break;
+        if (!array_grow(line, room, length + 2, 1))
+            return -1;
+        (*line)[length++] = (char)byte;
+        (*line)[length] = '\0';
+    }
+    return length > 0 ? (ssize_t)length : -1;
+}
+
 char *suppressions_trim(char *line, size_t length)
 {
     while (length > 0 && strchr(" \t\r\n", line[length - 1]))

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 struct suppressions;
 
@@ -30,6 +32,10 @@ bool suppressions_add(struct suppressions *suppressions, const char *pattern);
  */
 bool suppressions_add_line(struct suppressions *suppressions, const char *line, size_t length,
                            bool *is_suppression);
+/* Reads a line as getline() does, but at most SUPPRESSIONS_LINE_MOST + 1 bytes of it: a device has
+ * lines without end. */
+#define SUPPRESSIONS_LINE_MOST (64 << 10)
+ssize_t suppressions_read_line(char **line, size_t *room, FILE *file);
 /* Cuts blanks, also a carriage return, from both ends of a line of such a file. Returns its
  * beginning, in `line`. */
 char *suppressions_trim(char *line, size_t length);

@@ -147,6 +147,8 @@ printf 'leak:good\n\nknown_once\n' >no_kind && bad 'no_kind:3: ' no_kind
 printf 'leak:\n' >empty && bad 'empty:1: ' empty
 printf 'leak:a\nleak:b\0c\n' >zero && bad 'zero:2: ' zero
 printf '\033]0;x\007\n' >escape && bad 'escape:1: .*\\x1b' escape
+yes leak:x | head -c 100000 | tr -d '\n' >long && bad 'long:1: the line is longer than 64 KiB' long
+(ulimit -v 1000000 && bad 'zero:1: a zero byte' /dev/zero && [ $failed = 0 ]) || complain 'a device'
 bad 'cannot be read' not_there
 bad 'cannot be read' .
 "$ingest" --suppressions=comments --rebuild said.db 2>/dev/null
