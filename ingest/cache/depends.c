@@ -91,9 +91,14 @@ static void add(struct cache_depends *depends, const char *path, uint64_t hash,
 void cache_depends_add(struct cache_depends *depends, const char *path)
 {
     const uint64_t hash = hash_text(path);
-    if (!depends || find(depends, path, hash))
+    const struct cache_depend *known = depends ? find(depends, path, hash) : NULL;
+    if (!depends)
         return;
-    const struct identity identity = identify(path);
+    const struct identity identity = known ? known->identity : identify(path);
+    const mode_t mode = (mode_t)identity.mode;
+    depends->special |= identity.error == 0 && !S_ISREG(mode) && !S_ISDIR(mode);
+    if (known)
+        return;
     depends->unknown = depends->unknown || is_young(&identity);
     add(depends, path, hash, &identity);
 }

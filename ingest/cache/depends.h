@@ -14,6 +14,7 @@ struct cache_depends {
     struct cache_depend *rows;
     size_t count, capacity;
     struct index_map by_path;
+    bool special; /* one of those added was a FIFO, a device or a socket; the caller resets it */
     bool unknown; /* the list is not complete, or a file is too young to see that it changes */
 };
 

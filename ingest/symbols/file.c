@@ -198,9 +198,15 @@ static const char *why_unreadable(Elf *elf)
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                            const char *path, const char *link, GElf_Word sum, char **found)
 {
-    const struct symbols_file *file = *user;
-    if (file->depends)
+    struct symbols_file *file = *user;
+    if (file->depends) {
+        file->depends->special = false;
         symbols_places_add(&file->options, file->depends, module, name, link);
+        if (file->depends->special) { /* libdwfl would wait for a FIFO */
+            file->unreadable = "a FIFO or a device has the name of its debug file; remove that";
+            return -1;
+        }
+    }
     int descriptor = dwfl_standard_find_debuginfo(module, user, name, base, path, link, sum, found);
     if (descriptor < 0)
         return descriptor;

@@ -36,4 +36,16 @@ hostile() { # SOURCE WAY...
 }
 hostile plain.c lines nesting ranges units bomb cut
 hostile given.c unions bases
+
+# A FIFO and a device with the name of the debug file: nobody waits for them.
+gcc -g -O1 -Wl,--build-id=none -o program "$here/programs/plain.c" && cp program program.debug &&
+    objcopy --strip-debug --add-gnu-debuglink=program.debug program && rm program.debug || exit 1
+"$MPROF_BUILD/bin/mprof-run" --quiet --force -o trace.bin -- ./program >run.txt || exit 1
+for way in 'mkfifo program.debug' 'ln -s /dev/zero program.debug'; do
+    $way
+    timeout -s KILL 60 "$ingest" --quiet --force -o session.db trace.bin >out.txt 2>&1 || { bad=1; echo "FAILED: $way: $(cat out.txt)"; }
+    [[ $(sqlite3 session.db "SELECT symbols FROM module WHERE name = 'program'") = *'a FIFO or a device has the name of its debug file'* ]] ||
+        { bad=1; echo "FAILED: $way is not told"; }
+    rm -f program.debug session.db
+done
 exit $bad
