@@ -11,8 +11,8 @@
 
 /* Bytes of a session for each allocation: its row, its index entry by stack and its columns. */
 #define SESSION_PER_ALLOCATION 62u
-/* Bytes for each node of the tree of stacks: the stack that ends there, with its sums. */
-#define SESSION_PER_NODE 250u
+/* Bytes for each node of the tree of stacks, with the stack that ends there and its sums. */
+#define SESSION_PER_NODE 160u
 /* Bytes of an empty session. */
 #define SESSION_LEAST (UINT64_C(400) << 10)
 /* The number of chunks that are read, from all parts of the trace. */

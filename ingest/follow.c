@@ -41,7 +41,7 @@ struct follow {
     struct row_batch *full, *shown; /* the batch that replay fills; one for temporary rows */
     uint64_t first_new;             /* row of the first batch that is not whole in the session */
     struct session_known known;     /* rows that the session has already */
-    struct writer_pieces pieces;    /* the same, of the stacks' pieces */
+    struct stack_nodes nodes;       /* of the frames of the stacks so far */
     bool replays;                   /* replay has begun: the clock's rate is known */
     bool in_transaction;
     int process; /* the one that records, -1: it cannot be seen from here */
@@ -118,15 +118,16 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
                                   .replay = shown,
                                   .problems = &problems,
                                   .stacks = &follow->stacks,
+                                  .nodes = &follow->nodes,
                                   .totals = &follow->totals,
                                   .known = follow->known,
                                   .suppressions = joined ? joined : follow->options->suppressions};
     struct table_sink sink = writer_follow_tables(follow->writer);
     uint64_t last_ticks = follow->scan.last_ticks;
     follow->scan.last_ticks = end_ticks; /* the end of the session so far */
-    bool good = problems_join(&problems, &follow->scan.problems) &&
-                problems_join(&problems, &shown->problems) &&
-                session_frames_put(&sink, &facts, &follow->pieces) &&
+    bool good = stack_nodes_number(&follow->nodes, &follow->stacks, follow->known.stacks, true) &&
+                problems_join(&problems, &follow->scan.problems) &&
+                problems_join(&problems, &shown->problems) && session_frames_put(&sink, &facts) &&
                 session_tables_put(&sink, &facts) && put_standing(follow, &sink);
     follow->scan.last_ticks = last_ticks;
     follow->known = session_tables_known(&facts);
@@ -416,7 +417,7 @@ static bool follow_one(const struct ingest_options *options, struct ingest_statu
     totals_free_memory(&follow->totals);
     type_table_free(&follow->types);
     stacks_free(&follow->stacks);
-    writer_pieces_free(&follow->pieces);
+    stack_nodes_free(&follow->nodes);
     symbols_free(follow->symbols);
     trace_follow_free(follow->trace);
     trace_scan_free(&follow->scan);

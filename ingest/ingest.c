@@ -21,6 +21,7 @@ struct pipeline {
     struct writer *writer;
     struct trace_scan scan;
     struct stacks stacks;
+    struct stack_nodes nodes; /* of their frames, once all stacks are known */
     struct totals totals;
     struct type_table types;
     struct replay replay;
@@ -75,18 +76,20 @@ static bool put_redacted(const struct table_sink *sink)
                      (const struct writer_value[]){value_text("redacted"), value_number(1)}, 2);
 }
 
-static bool put_frame(void *context, uint64_t stack, uint64_t frame)
+static bool number_frames(struct pipeline *pipeline)
 {
-    return writer_put_frame(context, stack, frame);
+    return stack_nodes_number(&pipeline->nodes, &pipeline->stacks, 0, false) ||
+           ingest_fail_memory(pipeline->status, "the frames of the stacks");
 }
 
 /* Waits for the second thread, which may still have gigabytes to write. */
 static bool finish_rows(struct pipeline *pipeline)
 {
     report(pipeline, INGEST_ROWS, writer_bytes(pipeline->writer));
-    return writer_rows_done(pipeline->writer) &&
-           session_frames_each(&pipeline->stacks, put_frame, pipeline->writer) &&
-           writer_put_stack_sums(pipeline->writer, &pipeline->stacks, &pipeline->totals.stacks) &&
+    return writer_rows_done(pipeline->writer) && number_frames(pipeline) &&
+           writer_put_frames(pipeline->writer, &pipeline->nodes, &pipeline->stacks) &&
+           writer_put_stack_sums(pipeline->writer, &pipeline->nodes, &pipeline->stacks,
+                                 &pipeline->totals.stacks) &&
            writer_frames_done(pipeline->writer);
 }
 
@@ -136,6 +139,7 @@ static bool write_tables(struct pipeline *pipeline)
         .replay = &pipeline->replay,
         .problems = &pipeline->problems,
         .stacks = &pipeline->stacks,
+        .nodes = &pipeline->nodes,
         .totals = &pipeline->totals,
         .suppressions = pipeline->joined ? pipeline->joined : options->suppressions,
         .program_suppressions = options->program_suppressions,
@@ -317,6 +321,7 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     problems_free(&pipeline->problems);
     totals_free_memory(&pipeline->totals);
     type_table_free(&pipeline->types);
+    stack_nodes_free(&pipeline->nodes);
     stacks_free(&pipeline->stacks);
     symbol_cache_free(&pipeline->own_cache);
     trace_scan_free(&pipeline->scan);

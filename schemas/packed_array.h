@@ -21,6 +21,7 @@ enum packed_array {
     PACKED_STACK_ALLOCATIONS = 7,
     PACKED_STACK_BYTES = 8,
     PACKED_STACK_HELD = 9,
+    PACKED_STACK_NODE = 10,
 };
 
 /* The states of stacks by their number. */

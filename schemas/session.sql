@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- Session schema 1. docs/session-schema.md explains every table and column.
+-- Session schema 2. docs/session-schema.md explains every table and column.
 -- Ids of module, source_file, function, frame, stack, thread, type, kind and arena are dense from 1:
 -- a reader keeps arrays by id. Some tables also use 0, as noted. Lost parts of a trace leave gaps
 -- (schemas/session_ids.h).
 -- This file holds the `CREATE`s and the rows of kind; ingest sets application_id and user_version.
 -- Ingest runs it before it writes any row.
+-- Changes: 2: stack_node and stack_run instead of pieces of stacks, stack.node_id.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -60,7 +61,8 @@ CREATE TABLE stack(
   at_peak_bytes INTEGER NOT NULL DEFAULT 0,
   peak_bytes INTEGER NOT NULL DEFAULT 0,        -- the stack's own largest live bytes
   peak_ns INTEGER NOT NULL DEFAULT 0,
-  lifetime_ns INTEGER NOT NULL DEFAULT 0        -- sum over freed allocations
+  lifetime_ns INTEGER NOT NULL DEFAULT 0,       -- sum over freed allocations
+  node_id INTEGER REFERENCES stack_node(id)     -- of the innermost frame; NULL: it has no frames
 );
 CREATE TABLE owner(               -- classes, members and variables that own blocks
   id INTEGER PRIMARY KEY,
@@ -72,19 +74,20 @@ CREATE TABLE runtime_stack(       -- stacks of blocks that the runtime keeps to 
   kind TEXT NOT NULL,             -- 'C++ exceptions', 'stdio', 'loader', 'locale', 'suppressed'
   pattern TEXT                    -- for 'suppressed': the pattern that matched; otherwise NULL
 );
--- Stacks are cut into pieces, from the outermost frame on. Equal pieces are stored once, since most
--- stacks share their outer frames. The view stack_frame shows the frames of whole stacks.
-CREATE TABLE stack_piece(
+-- All stacks are one tree: a stack is the node of its innermost frame, with its ancestors. Ids are
+-- dense, and a node's descendants have lower ids. The innermost frame's node and those outward of it
+-- have ascending ids, but for a few steps: stack_run lists the parts between them.
+CREATE TABLE stack_node(
+  id INTEGER PRIMARY KEY,
+  parent_id INTEGER NOT NULL,     -- node of the next outer frame, which is higher; 0: none
+  frame_id INTEGER NOT NULL REFERENCES frame(id)
+);
+CREATE TABLE stack_run(           -- the nodes of a stack, as a few ranges
   stack_id INTEGER NOT NULL,
-  depth INTEGER NOT NULL,         -- of the piece's innermost frame; 0 innermost
-  piece_id INTEGER NOT NULL,
+  depth INTEGER NOT NULL,         -- of the run's innermost frame; 0 innermost
+  node_id INTEGER NOT NULL,       -- of that frame; the frame outward of it has the next id
+  frames INTEGER NOT NULL,        -- of the run
   PRIMARY KEY(stack_id, depth)
-) WITHOUT ROWID;
-CREATE TABLE piece_frame(         -- at most 8 frames of a piece
-  piece_id INTEGER NOT NULL,      -- dense from 1
-  position INTEGER NOT NULL,      -- 0 innermost of the piece
-  frame_id INTEGER NOT NULL,
-  PRIMARY KEY(piece_id, position)
 ) WITHOUT ROWID;
 CREATE TABLE process(             -- one row, or several if the session has traces of several processes
   id INTEGER PRIMARY KEY,         -- from 1, in the order of start
@@ -428,9 +431,11 @@ CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
 
-CREATE VIEW stack_frame AS        -- the frames of the stacks; depth 0 is innermost
-  SELECT p.stack_id AS stack_id, p.depth + f.position AS depth, f.frame_id AS frame_id
-  FROM stack_piece p JOIN piece_frame f ON f.piece_id = p.piece_id;
+-- The frames of the stacks; depth 0 is innermost. The + keeps SQLite from a join that begins with
+-- the frames: it would go over all nodes for each run.
+CREATE VIEW stack_frame AS
+  SELECT r.stack_id AS stack_id, r.depth + n.id - r.node_id AS depth, +n.frame_id AS frame_id
+  FROM stack_run r JOIN stack_node n ON n.id BETWEEN r.node_id AND r.node_id + r.frames - 1;
 
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,

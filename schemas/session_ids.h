@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ids that a session may have, and the length of pieces of stacks.
+ * The ids that a session may have.
  *
  * Ids of module, thread, arena and the like count from 1, and a reader keeps arrays by id. A trace
  * may have lost parts, so there may be gaps, but an id far above the number of rows is damage.
@@ -16,8 +16,5 @@ static inline bool session_id_possible(uint64_t id, uint64_t rows)
 {
     return id < UINT32_MAX && id <= rows * 16 + (UINT64_C(1) << 20);
 }
-
-/* A piece of a stack (table piece_frame) has at most so many frames. */
-#define SESSION_PIECE_FRAMES 8
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ingest/base/status.h"
-#include "ingest/replay/stacks.h"
 
 struct call_tree_node {
     uint32_t parent, function;
@@ -16,7 +15,7 @@ struct call_tree_sums {
     uint64_t sums[CALL_TREE_SUMS];
 };
 
-static bool add_node(struct call_tree *tree, uint32_t parent, uint32_t function)
+static bool make_node(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
     if (tree->count >= INDEX_NONE ||
         !array_reserve(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)))
@@ -25,20 +24,22 @@ static bool add_node(struct call_tree *tree, uint32_t parent, uint32_t function)
     return true;
 }
 
-bool call_tree_child(struct call_tree *tree, uint32_t parent, uint32_t function, uint32_t *node)
+/* Stores the node of a function below another one, which is made if it is new. */
+static bool find_child(struct call_tree *tree, uint32_t parent, uint32_t function, uint32_t *node)
 {
     const uint64_t hash = hash_combine(hash_seed(), (uint64_t)parent << 32 | function);
     size_t probe = index_map_begin(&tree->by_place, hash);
-    if (tree->count == 0 && !add_node(tree, CALL_TREE_ROOT, 0))
+    if (tree->count == 0 && !make_node(tree, CALL_TREE_ROOT, 0))
         return false;
     while ((*node = index_map_next(&tree->by_place, hash, &probe)) != INDEX_NONE)
         if (tree->nodes[*node].parent == parent && tree->nodes[*node].function == function)
             return true;
     *node = (uint32_t)tree->count;
-    return add_node(tree, parent, function) && index_map_insert(&tree->by_place, hash, *node);
+    return make_node(tree, parent, function) && index_map_insert(&tree->by_place, hash, *node);
 }
 
-bool call_tree_add(struct call_tree *tree, uint32_t node, const struct stack_usage *usage)
+/* Adds the sums of a stack, whose call site is the node. */
+static bool add_usage(struct call_tree *tree, uint32_t node, const struct stack_usage *usage)
 {
     uint32_t *self = &tree->nodes[node].self;
     if (*self == 0) {
@@ -57,110 +58,76 @@ bool call_tree_add(struct call_tree *tree, uint32_t node, const struct stack_usa
     return true;
 }
 
-/* ---- the stacks of a trace ---- */
+/* ---- stacks ---- */
+
+bool call_tree_enter(struct call_tree_path *path, const struct call_tree_step *step,
+                     uint32_t parent)
+{
+    while (path->count > 0 && path->steps[path->count - 1].node != parent)
+        path->count--;
+    if (!array_reserve(&path->steps, &path->capacity, path->count + 1, sizeof(*path->steps)))
+        return false;
+    path->steps[path->count] = *step;
+    path->steps[path->count++].call = CALL_TREE_ROOT;
+    return true;
+}
+
+bool call_tree_add_path(struct call_tree *tree, struct call_tree_path *path, uint32_t call_site,
+                        const struct stack_usage *usage)
+{
+    size_t site = path->count, made;
+    while (site > 1 && path->steps[site - 1].frame != call_site)
+        site--;
+    for (made = site; made > 0 && path->steps[made - 1].call == CALL_TREE_ROOT;)
+        made--;
+    uint32_t call = made > 0 ? path->steps[made - 1].call : CALL_TREE_ROOT;
+    for (; made < site; made++) {
+        if (!find_child(tree, call, path->steps[made].function, &call))
+            return false;
+        path->steps[made].call = call;
+    }
+    return add_usage(tree, call, usage);
+}
+
+bool call_tree_add_bare(struct call_tree *tree, const struct stack_usage *usage)
+{
+    uint32_t node;
+    return usage->allocations == 0 ||
+           (find_child(tree, CALL_TREE_ROOT, 0, &node) && add_usage(tree, node, usage));
+}
 
 struct adding {
     struct call_tree *tree;
     const struct stacks *stacks;
-    uint32_t *known; /* node of each context with all its frames, 0: not known yet */
-    uint32_t *path;  /* contexts or functions, from the inner end */
-    size_t length, capacity;
+    const struct stack_usages *usages;
+    struct call_tree_path path;
 };
 
-static bool push(struct adding *adding, uint32_t item)
+static bool add_node(void *context, const struct stack_node_row *row)
 {
-    if (!array_reserve(&adding->path, &adding->capacity, adding->length + 1, sizeof(*adding->path)))
-        return false;
-    adding->path[adding->length++] = item;
-    return true;
-}
-
-/* Goes from a node inwards through the frames of a context, down to row `last`. */
-static bool go_inwards(struct adding *adding, uint32_t context, uint32_t last, uint32_t *node)
-{
-    const struct frame_range range = adding->stacks->contexts[context].frames;
-    const struct frame_row *rows = adding->stacks->frames.rows;
-    bool good = true;
-    for (uint32_t row = range.first + range.count; good && row > last; row--)
-        good = call_tree_child(adding->tree, *node, rows[row - 1].function + 1, node);
-    return good;
-}
-
-/* Stores the node of a context's innermost frame. Stacks share callers, so each is named once. */
-static bool find_context(struct adding *adding, uint32_t context, uint32_t *node)
-{
-    const struct context_node *contexts = adding->stacks->scan->tree.nodes;
-    adding->length = 0;
-    while (context < CONTEXT_LOST && adding->known[context] == 0) {
-        if (!push(adding, context))
-            return false;
-        context = contexts[context].parent;
-    }
-    *node = context < CONTEXT_LOST ? adding->known[context] : CALL_TREE_ROOT;
-    while (adding->length > 0) {
-        context = adding->path[--adding->length];
-        if (!go_inwards(adding, context, adding->stacks->contexts[context].frames.first, node))
-            return false;
-        adding->known[context] = *node;
-    }
-    return true;
-}
-
-/* Does the same for a stack that lacks its outer end: its outermost frame is below the root. */
-static bool find_cut(struct adding *adding, const struct stack_row *row, uint32_t *node)
-{
-    struct stack_walk walk = stacks_walk(row);
-    uint32_t frame;
-    bool inside = true, good = true;
-    adding->length = 0;
-    while (good && (frame = stacks_walk_next(adding->stacks, &walk)) != FRAMES_NONE) {
-        inside = inside && frame != row->call_site_frame;
-        good = inside || push(adding, adding->stacks->frames.rows[frame].function + 1);
-    }
-    *node = CALL_TREE_ROOT;
-    while (good && adding->length > 0)
-        good = call_tree_child(adding->tree, *node, adding->path[--adding->length], node);
-    return good;
-}
-
-/* Stores the node of the stack's call site. */
-static bool find_stack(struct adding *adding, const struct stack_row *row, uint32_t *node)
-{
+    struct adding *adding = context;
     const struct stacks *stacks = adding->stacks;
-    const uint32_t site = row->call_site_frame;
-    if (site == FRAMES_NONE)
-        return call_tree_child(adding->tree, CALL_TREE_ROOT, 0, node);
-    if (row->state == STACK_CUT)
-        return find_cut(adding, row, node);
-    uint32_t context = row->node;
-    /* If a frame recurs, the innermost one counts. */
-    for (;; context = stacks->scan->tree.nodes[context].parent) {
-        const struct frame_range range = stacks->contexts[context].frames;
-        if (site >= range.first && site < range.first + range.count)
-            break;
-    }
-    if (site == stacks->contexts[context].frames.first)
-        return find_context(adding, context, node);
-    return find_context(adding, stacks->scan->tree.nodes[context].parent, node) &&
-           go_inwards(adding, context, site, node);
+    const uint32_t function = stacks->frames.rows[row->frame - 1].function + 1;
+    const struct call_tree_step step = {.node = row->id, .frame = row->frame, .function = function};
+    if (ingest_is_interrupted(adding->tree->interrupted) ||
+        !call_tree_enter(&adding->path, &step, row->parent))
+        return false;
+    const struct stack_usage usage = stack_usages_of(adding->usages, row->stack);
+    return row->stack == 0 || usage.allocations == 0 ||
+           call_tree_add_path(adding->tree, &adding->path,
+                              stacks->rows[row->stack].call_site_frame + 1, &usage);
 }
 
-bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks,
-                      const struct stack_usages *usages)
+bool call_tree_stacks(struct call_tree *tree, const struct stack_nodes *nodes,
+                      const struct stacks *stacks, const struct stack_usages *usages)
 {
-    struct adding adding = {.tree = tree, .stacks = stacks};
-    adding.known = calloc(stacks->scan->tree.count + 1, sizeof(*adding.known));
-    bool good = adding.known != NULL;
+    struct adding adding = {.tree = tree, .stacks = stacks, .usages = usages};
+    bool good = stack_nodes_inwards(nodes, stacks, add_node, &adding);
+    free(adding.path.steps);
     for (size_t i = 0; good && i < stacks->count; i++) {
-        uint32_t node;
         const struct stack_usage usage = stack_usages_of(usages, i);
-        if (usage.allocations == 0)
-            continue;
-        good = !ingest_is_interrupted(tree->interrupted) &&
-               find_stack(&adding, &stacks->rows[i], &node) && call_tree_add(tree, node, &usage);
+        good = stacks->rows[i].depth > 0 || call_tree_add_bare(tree, &usage);
     }
-    free(adding.known);
-    free(adding.path);
     return good;
 }
 

@@ -4,11 +4,11 @@
  * its callers, down to the functions of call sites: allocators and wrappers inside are left out.
  * Frames of one function below the same caller are one node.
  *
- * Order of calls: call_tree_stacks() adds all stacks, or for each stack that allocated
- * call_tree_child() from CALL_TREE_ROOT inwards and call_tree_add(). Then call_tree_finish(),
- * call_tree_each(), call_tree_free(). The functions return false if memory is exhausted, those that
- * go over all stacks or nodes also once `interrupted` is set. A tree takes 75 to 90 bytes for each
- * node.
+ * Order of calls: call_tree_stacks() adds all stacks of a trace. Or call_tree_enter() goes to each
+ * node of stacks, call_tree_add_path() adds the stack that ends there, and call_tree_add_bare()
+ * those without frames. Then call_tree_finish(), call_tree_each(), call_tree_free(). The functions
+ * return false if memory is exhausted, those that go over all stacks or nodes also once
+ * `interrupted` is set. A tree takes 75 to 90 bytes for each node.
  */
 #ifndef MPROF_INGEST_REPLAY_CALL_TREE_H
 #define MPROF_INGEST_REPLAY_CALL_TREE_H
@@ -16,9 +16,8 @@
 #include <signal.h>
 
 #include "ingest/base/array.h"
+#include "ingest/replay/stack_nodes.h"
 #include "ingest/replay/stack_usage.h"
-
-struct stacks;
 
 #define CALL_TREE_ROOT 0 /* above the outermost functions; no node of its own */
 
@@ -55,13 +54,30 @@ struct call_tree {
     uint32_t *ids;
 };
 
-/* Stores the node of a function below another one, which is made if it is new. */
-bool call_tree_child(struct call_tree *tree, uint32_t parent, uint32_t function, uint32_t *node);
-/* Adds the sums of a stack, whose call site is the node. */
-bool call_tree_add(struct call_tree *tree, uint32_t node, const struct stack_usage *usage);
-/* Adds all stacks of a trace. Their usage is final. */
-bool call_tree_stacks(struct call_tree *tree, const struct stacks *stacks,
-                      const struct stack_usages *usages);
+/* The nodes of stacks (stack_nodes.h) from the root to the present one. All zero is empty; the
+ * caller frees `steps`. */
+struct call_tree_path {
+    struct call_tree_step {
+        uint32_t node, frame, function; /* ids of the session */
+        uint32_t call;                  /* its node of the tree; CALL_TREE_ROOT: not made yet */
+    } * steps;
+    size_t count, capacity;
+};
+
+/* Goes to a node of stacks, below its parent, to which the path went before. */
+bool call_tree_enter(struct call_tree_path *path, const struct call_tree_step *step,
+                     uint32_t parent);
+/*
+ * Adds the stack that ends at the present node. `call_site` is its frame: nothing inward of it
+ * counts. If the frame recurs, the innermost one is the call site.
+ */
+bool call_tree_add_path(struct call_tree *tree, struct call_tree_path *path, uint32_t call_site,
+                        const struct stack_usage *usage);
+/* Adds a stack that has no frames. */
+bool call_tree_add_bare(struct call_tree *tree, const struct stack_usage *usage);
+/* Adds all stacks of a trace, whose nodes are numbered. Their usage is final. */
+bool call_tree_stacks(struct call_tree *tree, const struct stack_nodes *nodes,
+                      const struct stacks *stacks, const struct stack_usages *usages);
 
 /* Sums up the totals and numbers the nodes. */
 bool call_tree_finish(struct call_tree *tree);

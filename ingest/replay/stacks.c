@@ -6,20 +6,12 @@
 
 #include "schemas/trace_codec.h"
 
-/*
- * A stack is kept to this depth, four times the recorder's limit. When all stacks together have
- * more than `frames_limit` frames, each new stack keeps its innermost few.
- */
-enum { DEPTH_LIMIT = 16384, DEPTH_LIMIT_BEYOND = 32 };
-static const uint64_t frames_limit = 64000000;
-
 const char *stack_state_name(enum stack_state state)
 {
     static const char *const names[] = {
         [STACK_COMPLETE] = "complete",     [STACK_DEPTH_LIMIT] = "depth limit",
         [STACK_UNWIND_END] = "unwind end", [STACK_LOST] = "lost",
-        [STACK_NO_STACK] = "none",         [STACK_CUT] = "depth limit",
-        [STACK_COLLECTOR] = "collector",
+        [STACK_NO_STACK] = "none",         [STACK_COLLECTOR] = "collector",
     };
     return names[state];
 }
@@ -120,6 +112,8 @@ void stacks_free(struct stacks *stacks)
     user_frames_free(&stacks->user);
     free(stacks->rows);
     free(stacks->contexts);
+    free(stacks->evaluated);
+    free(stacks->path);
     free(stacks->by_id);
     free(stacks->function_modules);
     *stacks = (struct stacks){0};
@@ -130,14 +124,14 @@ static bool is_marker(const struct context_node *node)
     return node->frame == TRACE_FRAME_DEPTH_LIMIT || node->frame == TRACE_FRAME_UNWIND_END;
 }
 
-/* Notes a node's parent and symbolizes it. */
+/* Notes a node's parent and symbolizes it. Nothing lies outward of a marker. */
 static bool name_node(struct stacks *stacks, uint32_t place)
 {
     const struct context_node *node = &stacks->scan->tree.nodes[place];
     const struct module_row *module;
     uint32_t module_id = node->module, function_module = 0;
     uint64_t pc = node->value;
-    stacks->contexts[place].parent = node->parent;
+    stacks->contexts[place].parent = is_marker(node) ? CONTEXT_ROOT : node->parent;
     if (is_marker(node))
         return true;
     if (node->frame == TRACE_FRAME_RETURN && pc > 0)
@@ -147,6 +141,7 @@ static bool name_node(struct stacks *stacks, uint32_t place)
         module_id = 0; /* defined in a lost part of the trace */
     else
         function_module = stacks->function_modules[module - stacks->scan->modules];
+    stacks->has_runtime = stacks->has_runtime || (module && module->runtime);
     const struct runtime_name *of_runtime =
         module && module->runtime ? runtimes_name(&stacks->scan->runtimes, module_id, pc) : NULL;
     const struct frame_range range =
@@ -159,15 +154,30 @@ static bool name_node(struct stacks *stacks, uint32_t place)
     return range.count != 0;
 }
 
-/* Notes which functions evaluate those of runtimes: the native one directly outward of a group that
- * has native frames inward of it. */
-static void find_evaluators(struct stacks *stacks, const struct stack_row *row)
+/* The bits of `evaluated`: a walk came by that had seen no native frame yet, and so on. */
+static uint8_t evaluator_bit(bool native, bool runtime)
 {
-    const struct context_tree *tree = &stacks->scan->tree;
+    return (uint8_t)(1 << (2 * native + runtime));
+}
+
+/* Notes which functions evaluate those of runtimes: the native one directly outward of a group that
+ * has native frames inward of it. It ends where an earlier walk came by in the same state. */
+static bool find_evaluators(struct stacks *stacks, uint32_t place)
+{
     bool native = false, runtime = false;
-    uint32_t place = row->node;
-    for (uint32_t i = 0; i < row->nodes; i++, place = tree->nodes[place].parent) {
+    if (!stacks->has_runtime)
+        return true;
+    if (stacks->evaluated_room < stacks->context_room) {
+        if (!grow_zeroed(&stacks->evaluated, stacks->evaluated_room, stacks->context_room, 1))
+            return false;
+        stacks->evaluated_room = stacks->context_room;
+    }
+    for (; place < CONTEXT_LOST; place = stacks->contexts[place].parent) {
         const struct frame_range range = stacks->contexts[place].frames;
+        const uint8_t bit = evaluator_bit(native, runtime);
+        if ((stacks->evaluated[place] & bit) != 0)
+            break;
+        stacks->evaluated[place] |= bit;
         if (range.count == 0)
             continue;
         const struct frame_row *frame = &stacks->frames.rows[range.first + range.count - 1];
@@ -176,40 +186,54 @@ static void find_evaluators(struct stacks *stacks, const struct stack_row *row)
             runtime = true;
             continue;
         }
-        if (runtime && native && function->role == ROLE_NONE)
+        if (runtime && native && function->role == ROLE_NONE) {
             function->role = ROLE_EVALUATOR;
+            stacks->evaluators++;
+        }
         native = true;
         runtime = false;
     }
+    return true;
 }
 
-/* Symbolizes the stack's nodes. Sets how many are kept, the depth and the state. */
+static bool push(struct stacks *stacks, size_t *length, uint32_t place)
+{
+    if (!array_reserve(&stacks->path, &stacks->path_capacity, *length + 1, sizeof(*stacks->path)))
+        return false;
+    stacks->path[(*length)++] = place;
+    return true;
+}
+
+/* Symbolizes the stack's nodes that no stack before it has, and measures them: so all stacks
+ * together take a step for each node. Sets the depth and the state. */
 static bool measure(struct stacks *stacks, struct stack_row *row)
 {
     const struct context_tree *tree = &stacks->scan->tree;
-    uint32_t limit = stacks->kept_frames > frames_limit ? DEPTH_LIMIT_BEYOND : DEPTH_LIMIT;
     uint32_t place = row->node;
-    while (place < CONTEXT_LOST && row->nodes < limit) {
-        const struct stacks_context *context = &stacks->contexts[place];
-        if (context->frames.count == 0) {
-            const struct context_node *node = &tree->nodes[place];
-            if (!name_node(stacks, place))
-                return false;
-            if (is_marker(node))
-                row->state =
-                    node->frame == TRACE_FRAME_DEPTH_LIMIT ? STACK_DEPTH_LIMIT : STACK_UNWIND_END;
-        }
-        row->depth += context->frames.count;
-        row->nodes++;
-        place = context->parent;
+    size_t length = 0;
+    while (place < CONTEXT_LOST && stacks->contexts[place].depth == 0) {
+        if (!name_node(stacks, place) || !push(stacks, &length, place))
+            return false;
+        place = stacks->contexts[place].parent;
     }
-    if (place == CONTEXT_LOST)
-        row->state = STACK_LOST;
-    else if (place < CONTEXT_LOST)
-        row->state = STACK_CUT;
-    stacks->kept_frames += row->depth;
-    find_evaluators(stacks, row);
-    return true;
+    uint32_t depth = place < CONTEXT_LOST ? stacks->contexts[place].depth : 0;
+    enum stack_state state = place < CONTEXT_LOST    ? stacks->contexts[place].state
+                             : place == CONTEXT_LOST ? STACK_LOST
+                                                     : STACK_COMPLETE;
+    while (length > 0) {
+        place = stacks->path[--length];
+        struct stacks_context *context = &stacks->contexts[place];
+        const unsigned frame = tree->nodes[place].frame;
+        if (frame == TRACE_FRAME_DEPTH_LIMIT)
+            state = STACK_DEPTH_LIMIT;
+        else if (frame == TRACE_FRAME_UNWIND_END)
+            state = STACK_UNWIND_END;
+        context->depth = depth += context->frames.count;
+        context->state = state & 7;
+    }
+    row->depth = depth;
+    row->state = state;
+    return find_evaluators(stacks, row->node);
 }
 
 /* Finds the call site: the innermost frame that is not an allocator, or if all are, the outermost
@@ -235,29 +259,55 @@ static void find_call_site(struct stacks *stacks, struct stack_row *row)
     }
 }
 
-/* Finds the innermost frame of the user's own code, or if there is none, of a runtime. */
+/* Finds a context's user frame, given that of its parent. */
+static void find_user_of(struct stacks *stacks, struct stacks_context *context, uint32_t outer,
+                         bool own)
+{
+    context->user_frame = outer;
+    context->user_own = own;
+    for (uint32_t i = context->frames.count; i-- > 0;) {
+        const uint32_t frame = context->frames.first + i;
+        const enum user_code_class class = user_frames_class(
+            &stacks->user, &stacks->frames, stacks->scan, stacks->frames.rows[frame].function);
+        if (class == USER_CODE_OWN)
+            context->user_own = true;
+        if (class == USER_CODE_OWN || (class == USER_CODE_RUNTIME && !context->user_own))
+            context->user_frame = frame;
+    }
+    context->user_age = (stacks->evaluators + 1) & ((1u << 28) - 1);
+}
+
+/* Finds the innermost frame of the user's own code, or if there is none, of a runtime. Contexts
+ * keep theirs until another function is found to be an evaluator, which is not own code. */
 static bool find_user_frame(struct stacks *stacks, struct stack_row *row)
 {
-    struct stack_walk walk = stacks_walk(row);
-    uint32_t frame;
+    uint32_t place = row->node, frame = FRAMES_NONE;
+    size_t length = 0;
+    bool own = false;
     if (!user_frames_extend(&stacks->user, &stacks->frames))
         return false;
-    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
-        enum user_code_class class = user_frames_class(&stacks->user, &stacks->frames, stacks->scan,
-                                                       stacks->frames.rows[frame].function);
-        if (class == USER_CODE_OWN) {
-            row->user_frame = frame;
-            break;
-        }
-        if (class == USER_CODE_RUNTIME && row->user_frame == FRAMES_NONE)
-            row->user_frame = frame;
+    while (place < CONTEXT_LOST && stacks->contexts[place].user_age != stacks->evaluators + 1) {
+        if (!push(stacks, &length, place))
+            return false;
+        place = stacks->contexts[place].parent;
     }
+    if (place < CONTEXT_LOST) {
+        frame = stacks->contexts[place].user_frame;
+        own = stacks->contexts[place].user_own;
+    }
+    while (length > 0) {
+        struct stacks_context *context = &stacks->contexts[stacks->path[--length]];
+        find_user_of(stacks, context, frame, own);
+        frame = context->user_frame;
+        own = context->user_own;
+    }
+    row->user_frame = frame;
     return true;
 }
 
 static uint32_t add_stack(struct stacks *stacks, uint32_t place)
 {
-    if (!add_row(stacks, place, place == CONTEXT_LOST ? STACK_LOST : STACK_COMPLETE))
+    if (!add_row(stacks, place, STACK_LOST))
         return INDEX_NONE;
     struct stack_row *row = &stacks->rows[stacks->count - 1];
     if (!measure(stacks, row))
@@ -310,19 +360,18 @@ uint32_t stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id)
 
 struct stack_walk stacks_walk(const struct stack_row *row)
 {
-    return (struct stack_walk){.node = row->node, .nodes_left = row->nodes};
+    return (struct stack_walk){.node = row->node};
 }
 
 uint32_t stacks_walk_next(const struct stacks *stacks, struct stack_walk *walk)
 {
     while (walk->next == walk->end) {
-        if (walk->nodes_left == 0)
+        if (walk->node >= CONTEXT_LOST)
             return FRAMES_NONE;
         const struct stacks_context *context = &stacks->contexts[walk->node];
         walk->next = context->frames.first;
         walk->end = context->frames.first + context->frames.count;
         walk->node = context->parent;
-        walk->nodes_left--;
     }
     return walk->next++;
 }

@@ -17,7 +17,6 @@ enum stack_state {
     STACK_UNWIND_END,
     STACK_LOST,
     STACK_NO_STACK,
-    STACK_CUT,       /* at a depth that ingest keeps; its word is 'depth limit', too */
     STACK_COLLECTOR, /* no function freed: a garbage collector did */
 };
 
@@ -26,9 +25,8 @@ enum stack_state {
 const char *stack_state_name(enum stack_state state);
 
 struct stack_row {
-    uint32_t node;  /* place of the innermost frame; CONTEXT_LOST */
-    uint32_t nodes; /* nodes that are kept: fewer than it has if the stack was cut */
-    uint32_t depth; /* frames, inlined ones included */
+    uint32_t node;                      /* place of the innermost frame; CONTEXT_LOST */
+    uint32_t depth;                     /* frames, inlined ones included */
     uint32_t call_site_frame, function; /* FRAMES_NONE: no call site */
     uint32_t user_frame;                /* FRAMES_NONE: no frame is the user's own code */
     enum stack_state state;
@@ -38,8 +36,14 @@ struct stack_row {
 /* The facts about a context, by its place in the tree: a step of a walk reads nothing else. */
 struct stacks_context {
     struct frame_range frames; /* count 0: not symbolized yet, or a marker */
-    uint32_t parent;           /* as in the tree, from the first stack on that has the context */
+    uint32_t parent;           /* as in the tree, from the first stack on that has the context;
+                                  CONTEXT_ROOT for a marker */
     uint32_t stack;            /* id of the stack that ends here, 0: none yet */
+    uint32_t depth;            /* frames from here outwards; 0: not known yet, or none */
+    uint32_t user_frame;       /* of a stack that ends here; FRAMES_NONE: none */
+    unsigned user_own : 1;     /* it is the user's own code, not only a runtime's */
+    unsigned state : 3;        /* enum stack_state of the stacks that go through it */
+    unsigned user_age : 28;    /* evaluators + 1 when user_frame was found, 0: it was not */
 };
 
 struct stacks {
@@ -56,7 +60,12 @@ struct stacks {
     size_t modules_named;       /* module rows that the symbolizer knows */
     uint32_t lost;              /* stack id of "lost", 0: none yet */
     uint32_t collector;         /* stack id of frees by a garbage collector, 0: none yet */
-    uint64_t kept_frames;       /* of all stacks; limited because a trace may be forged */
+    bool has_runtime;           /* one of the contexts is a runtime's */
+    unsigned evaluators;        /* functions that were found to be evaluators */
+    uint8_t *evaluated;         /* by context: where find_evaluators() came by */
+    size_t evaluated_room;
+    uint32_t *path; /* the contexts of a stack that is measured */
+    size_t path_capacity;
 };
 
 /* Begins the stacks. `symbols` and `scan` must outlive them. False if memory is exhausted; call
@@ -91,8 +100,8 @@ void stacks_prefetch(const struct stacks *stacks, uint32_t stack);
  * stacks_walk_next() returns FRAMES_NONE after the outermost frame.
  */
 struct stack_walk {
-    uint32_t node, nodes_left;
-    uint32_t next, end; /* frame rows of the node */
+    uint32_t node;
+    uint32_t next, end; /* frame rows of the node before it */
 };
 struct stack_walk stacks_walk(const struct stack_row *row);
 uint32_t stacks_walk_next(const struct stacks *stacks, struct stack_walk *walk);

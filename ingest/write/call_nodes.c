@@ -6,7 +6,7 @@
 #include "ingest/write/btree.h"
 #include "ingest/write/record.h"
 
-#include "call_stacks_sql.h"
+#include "tree_nodes_sql.h"
 
 /* The columns of call_node: id, parent_id, function_id, then the sums. */
 enum { NAMES = 3, COLUMNS = NAMES + 2 * CALL_TREE_SUMS };
@@ -76,57 +76,44 @@ bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *
 
 /* ---- from the tables ---- */
 
-/* The functions of one stack, from its call site outwards. */
-struct path {
-    uint32_t *functions;
-    size_t count, capacity;
-    int64_t stack;
-    bool inside; /* the call site is not reached yet */
-};
-
-static int add_path(struct call_tree *tree, struct path *path, const struct stack_usages *stacks)
+static int read_nodes(sqlite3 *database, struct call_tree *tree, const struct stack_usages *stacks)
 {
-    uint32_t node = CALL_TREE_ROOT;
-    if (path->stack < 0)
-        return SQLITE_OK;
-    const struct stack_usage usage = stack_usages_of(stacks, (size_t)path->stack);
-    if (usage.allocations == 0)
-        return SQLITE_OK;
-    if (path->count == 0 && !call_tree_child(tree, node, 0, &node))
-        return SQLITE_NOMEM;
-    while (path->count > 0)
-        if (!call_tree_child(tree, node, path->functions[--path->count], &node))
-            return SQLITE_NOMEM;
-    return call_tree_add(tree, node, &usage) ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static int read_stacks(sqlite3 *database, struct call_tree *tree, const struct stack_usages *stacks)
-{
-    struct path path = {.stack = -1};
+    struct call_tree_path path = {.count = 0};
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(database, call_stacks_sql, -1, &query, NULL);
+    int result = sqlite3_prepare_v2(database, tree_nodes_sql, -1, &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
-        const int64_t stack = sqlite3_column_int64(query, 0);
-        result = SQLITE_OK;
-        if (stack != path.stack) {
-            result = add_path(tree, &path, stacks);
-            path.count = 0;
-            path.stack = stack;
-            path.inside = true;
-        }
-        path.inside = path.inside && sqlite3_column_int(query, 1) == 0;
-        if (path.inside || result != SQLITE_OK)
-            continue;
-        if (array_reserve(&path.functions, &path.capacity, path.count + 1, sizeof(*path.functions)))
-            path.functions[path.count++] = (uint32_t)sqlite3_column_int64(query, 2);
-        else
-            result = SQLITE_NOMEM;
+        const struct call_tree_step step = {.node = (uint32_t)sqlite3_column_int64(query, 0),
+                                            .frame = (uint32_t)sqlite3_column_int64(query, 2),
+                                            .function = (uint32_t)sqlite3_column_int64(query, 3)};
+        const bool ends = sqlite3_column_type(query, 4) != SQLITE_NULL;
+        const struct stack_usage usage =
+            stack_usages_of(stacks, ends ? (size_t)sqlite3_column_int64(query, 4) : SIZE_MAX);
+        result = call_tree_enter(&path, &step, (uint32_t)sqlite3_column_int64(query, 1)) &&
+                         (usage.allocations == 0 ||
+                          call_tree_add_path(tree, &path, (uint32_t)sqlite3_column_int64(query, 5),
+                                             &usage))
+                     ? SQLITE_OK
+                     : SQLITE_NOMEM;
     }
     sqlite3_finalize(query);
-    if (result == SQLITE_DONE)
-        result = add_path(tree, &path, stacks);
-    free(path.functions);
-    return result;
+    free(path.steps);
+    return result == SQLITE_DONE ? SQLITE_OK : result;
+}
+
+/* Adds the stacks that have no frames. */
+static int read_bare_stacks(sqlite3 *database, struct call_tree *tree,
+                            const struct stack_usages *stacks)
+{
+    sqlite3_stmt *query = NULL;
+    int result = sqlite3_prepare_v2(
+        database, "SELECT id FROM stack WHERE node_id IS NULL ORDER BY id", -1, &query, NULL);
+    while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
+        const struct stack_usage usage =
+            stack_usages_of(stacks, (size_t)sqlite3_column_int64(query, 0));
+        result = call_tree_add_bare(tree, &usage) ? SQLITE_OK : SQLITE_NOMEM;
+    }
+    sqlite3_finalize(query);
+    return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
 struct inserting {
@@ -157,7 +144,9 @@ int writer_call_nodes_derive(sqlite3 *database, const struct stack_usages *stack
 {
     struct call_tree tree = {.count = 0};
     struct inserting inserting = {.insert = NULL};
-    int result = read_stacks(database, &tree, stacks);
+    int result = read_nodes(database, &tree, stacks);
+    if (result == SQLITE_OK)
+        result = read_bare_stacks(database, &tree, stacks);
     if (result == SQLITE_OK && !call_tree_finish(&tree))
         result = SQLITE_NOMEM;
     if (result == SQLITE_OK)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The number of frames that are written or read at once. */
-enum { WAITING_MAX = 32768 };
+/* The number of rows that are written or read at once. */
+enum { WAITING_MAX = 8192 };
 
 static bool fail(struct writer_frames *frames, int error)
 {
@@ -40,17 +40,34 @@ static bool flush(struct writer_frames *frames)
     return true;
 }
 
-bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t frame)
+static bool add(struct writer_frames *frames, const struct writer_frame *row)
 {
-    stack += frames->first_stack;
-    frame += frames->first_frame;
-    if (stack > UINT32_MAX || frame > UINT32_MAX)
-        return fail(frames, EOVERFLOW);
     if (frames->waiting_count == WAITING_MAX && !flush(frames))
         return false;
-    frames->waiting[frames->waiting_count++] =
-        (struct writer_frame){(uint32_t)stack, (uint32_t)frame};
+    frames->waiting[frames->waiting_count++] = *row;
     return true;
+}
+
+bool writer_frames_add_node(struct writer_frames *frames, const struct stack_node_row *row)
+{
+    const uint64_t id = frames->first_node + row->id, frame = frames->first_frame + row->frame;
+    const uint64_t parent = row->parent == 0 ? 0 : frames->first_node + row->parent;
+    if (id > UINT32_MAX || frame > UINT32_MAX || parent > UINT32_MAX)
+        return fail(frames, EOVERFLOW);
+    frames->nodes = id > frames->nodes ? id : frames->nodes;
+    return add(frames, &(struct writer_frame){
+                           .node = {.id = (uint32_t)id, (uint32_t)parent, (uint32_t)frame, 0}});
+}
+
+bool writer_frames_add_run(struct writer_frames *frames, const struct stack_run_row *row)
+{
+    const uint64_t stack = frames->first_stack + row->stack;
+    const uint64_t node = frames->first_node + row->node;
+    if (stack > UINT32_MAX || node > UINT32_MAX)
+        return fail(frames, EOVERFLOW);
+    return add(frames, &(struct writer_frame){
+                           .run = {(uint32_t)stack, row->depth, (uint32_t)node, row->frames},
+                           .is_run = true});
 }
 
 /* Reads the next rows of the file, at most WAITING_MAX. Returns how many, 0 with `error` set. */
@@ -75,7 +92,7 @@ static size_t read_rows(struct writer_frames *frames, uint64_t place)
 }
 
 bool writer_frames_each(struct writer_frames *frames,
-                        bool (*each)(void *context, uint64_t stack, uint64_t frame), void *context)
+                        bool (*each)(void *context, const struct writer_frame *row), void *context)
 {
     size_t count;
     if (!flush(frames))
@@ -85,7 +102,7 @@ bool writer_frames_each(struct writer_frames *frames,
         if (count == 0)
             return false;
         for (size_t i = 0; i < count; i++)
-            if (!each(context, frames->waiting[i].stack, frames->waiting[i].frame))
+            if (!each(context, &frames->waiting[i]))
                 return false;
     }
     return true;

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keeps the frames of the stacks of several processes, which become one session, in a separate file
- * until the last process is done: writer_frames_begin(), writer_frames_add(), writer_frames_each(),
- * writer_frames_end().
+ * until the last process is done: writer_frames_begin(), the nodes and then the runs of each
+ * process, writer_frames_each(), writer_frames_end().
  */
 #ifndef MPROF_INGEST_WRITE_FRAMES_H
 #define MPROF_INGEST_WRITE_FRAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ingest/replay/stack_nodes.h"
 
+/* A row of one of the tables. */
 struct writer_frame {
-    uint32_t stack, frame;
+    union {
+        struct stack_node_row node;
+        struct stack_run_row run;
+    };
+    uint32_t is_run;
 };
 
 struct writer_frames {
-    int descriptor;                    /* of the file, empty at first; owned by the caller */
-    uint64_t first_stack, first_frame; /* added to the ids of the session that is read */
-    struct writer_frame *waiting;      /* not written yet */
+    int descriptor; /* of the file, empty at first; owned by the caller */
+    /* Added to the ids of the session that is read. */
+    uint64_t first_stack, first_frame, first_node;
+    uint64_t nodes;               /* of all sessions so far */
+    struct writer_frame *waiting; /* not written yet */
     size_t waiting_count;
     uint64_t written;
     int error; /* errno of the first failure, 0: none */
@@ -27,15 +32,16 @@ struct writer_frames {
 /* Begins with an empty file. False with `error` set. */
 bool writer_frames_begin(struct writer_frames *frames, int descriptor);
 
-/* Adds a frame. Frames come by ascending stack and then by depth. False with `error` set. */
-bool writer_frames_add(struct writer_frames *frames, uint64_t stack, uint64_t frame);
+/* Add a row. The rows of one session come as in its tables. False with `error` set. */
+bool writer_frames_add_node(struct writer_frames *frames, const struct stack_node_row *row);
+bool writer_frames_add_run(struct writer_frames *frames, const struct stack_run_row *row);
 
 /*
- * Calls `each` for all frames, in the order in which they were added. False if `each` returned
+ * Calls `each` for all rows, in the order in which they were added. False if `each` returned
  * false, or with `error` set.
  */
 bool writer_frames_each(struct writer_frames *frames,
-                        bool (*each)(void *context, uint64_t stack, uint64_t frame), void *context);
+                        bool (*each)(void *context, const struct writer_frame *row), void *context);
 void writer_frames_end(struct writer_frames *frames);
 
 #endif

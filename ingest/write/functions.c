@@ -6,14 +6,12 @@
 #include "ingest/base/array.h"
 #include "ingest/write/function_sum.h"
 
-#include "function_stacks_sql.h"
+#include "tree_nodes_sql.h"
 
 struct sums {
     sqlite3 *database;
     struct function_sum *functions; /* by id, 0: no call site */
     size_t count;
-    uint32_t *frames; /* by id - 1: the function's id */
-    size_t frame_count, frame_capacity;
 };
 
 static int count_functions(struct sums *sums)
@@ -37,47 +35,26 @@ static int count_functions(struct sums *sums)
     return sums->functions ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int read_frames(struct sums *sums)
-{
-    sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(sums->database, "SELECT id, function_id FROM frame ORDER BY id",
-                                    -1, &query, NULL);
-    while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
-        const int64_t function = sqlite3_column_int64(query, 1);
-        result = SQLITE_CORRUPT;
-        if (sqlite3_column_int64(query, 0) != (int64_t)sums->frame_count + 1 || function < 1 ||
-            (uint64_t)function > sums->count)
-            break;
-        result = SQLITE_NOMEM;
-        if (!array_reserve(&sums->frames, &sums->frame_capacity, sums->frame_count + 1,
-                           sizeof(*sums->frames)))
-            break;
-        sums->frames[sums->frame_count++] = (uint32_t)function;
-        result = SQLITE_OK;
-    }
-    sqlite3_finalize(query);
-    return result == SQLITE_DONE ? SQLITE_OK : result;
-}
-
 /* Adds the sums of each stack to the functions on it. */
 static int add_totals(struct sums *sums, const struct stack_usages *stacks)
 {
-    /* A session of an earlier mprof-ingest has a table. Views of a file are not used. */
-    static const char table[] = "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id";
+    struct function_path path = {.sums = sums->functions};
     sqlite3_stmt *query = NULL;
-    int result = sqlite3_prepare_v2(sums->database, function_stacks_sql, -1, &query, NULL);
-    if (result != SQLITE_OK)
-        result = sqlite3_prepare_v2(sums->database, table, -1, &query, NULL);
+    int result = sqlite3_prepare_v2(sums->database, tree_nodes_sql, -1, &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
-        const uint64_t stack = (uint64_t)sqlite3_column_int64(query, 0);
-        const uint64_t frame = (uint64_t)sqlite3_column_int64(query, 1);
-        result = SQLITE_OK;
-        if (frame == 0 || frame > sums->frame_count)
-            continue; /* there is no such frame */
-        const struct stack_usage usage = stack_usages_of(stacks, stack);
-        function_sum_add(&sums->functions[sums->frames[frame - 1]], stack, &usage);
+        const uint64_t function = (uint64_t)sqlite3_column_int64(query, 3);
+        const bool ends = sqlite3_column_type(query, 4) != SQLITE_NULL;
+        const struct stack_usage usage =
+            stack_usages_of(stacks, ends ? (size_t)sqlite3_column_int64(query, 4) : SIZE_MAX);
+        result = function == 0 || function > sums->count ? SQLITE_CORRUPT : SQLITE_OK;
+        if (result == SQLITE_OK &&
+            !function_path_enter(&path, (uint32_t)sqlite3_column_int64(query, 0),
+                                 (uint32_t)sqlite3_column_int64(query, 1), (uint32_t)function,
+                                 ends ? &usage : NULL))
+            result = SQLITE_NOMEM;
     }
     sqlite3_finalize(query);
+    function_path_finish(&path);
     return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
@@ -90,7 +67,7 @@ static void add_selves(struct sums *sums, const uint32_t *call_sites, size_t sta
         if (function > sums->count)
             continue;
         if (function == 0)
-            function_sum_add(&sums->functions[0], i, &usage);
+            function_sum_add(&sums->functions[0], &usage);
         function_sum_add_self(&sums->functions[function], &usage);
     }
 }
@@ -132,14 +109,11 @@ int writer_functions_put(sqlite3 *database, const uint32_t *call_sites, size_t s
     if (result == SQLITE_OK && !sums.functions)
         result = SQLITE_NOMEM;
     if (result == SQLITE_OK)
-        result = read_frames(&sums);
-    if (result == SQLITE_OK)
         result = add_totals(&sums, &totals->stacks);
     if (result == SQLITE_OK) {
         add_selves(&sums, call_sites, stack_count, &totals->stacks);
         result = put_rows(&sums, totals);
     }
     free(sums.functions);
-    free(sums.frames);
     return result;
 }

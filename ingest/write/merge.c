@@ -83,6 +83,7 @@ bool writer_merge_begin(struct writer_merge *merge, uint64_t later_ns)
          !last_id(merge, "SELECT max(id) FROM frame", &run->frames.first_frame)))
         return false;
     run->frames.first_stack = run->rows.first_stack;
+    run->frames.first_node = run->frames.nodes;
     return true;
 }
 
@@ -119,6 +120,8 @@ static bool add_tables(struct writer_merge *merge, const char *path)
            writer_database_run(tables, merge_first_sql) &&
            writer_database_run_with(tables, "INSERT INTO first VALUES ('later', ?)", NULL,
                                     (int64_t)merge->run->rows.later_ns) &&
+           writer_database_run_with(tables, "INSERT INTO first VALUES ('node', ?)", NULL,
+                                    (int64_t)merge->run->frames.first_node) &&
            writer_database_run(tables, merge_names_sql) &&
            writer_database_run(tables, merge_rows_sql) &&
            writer_database_run(tables, inherited_part_sql) &&

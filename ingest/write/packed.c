@@ -125,25 +125,26 @@ static int fill(sqlite3 *database, const char *sql, uint64_t count, struct part 
 
 static int put_stacks(sqlite3 *database)
 {
-    static const int ids[] = {PACKED_STACK_FUNCTION, PACKED_STACK_CALL_SITE, PACKED_STACK_STATE,
-                              PACKED_STACK_ALLOCATIONS, PACKED_STACK_BYTES};
-    static const unsigned sizes[] = {4, 4, 1, 8, 8};
-    struct part parts[5];
+    static const int ids[] = {PACKED_STACK_FUNCTION,    PACKED_STACK_CALL_SITE, PACKED_STACK_STATE,
+                              PACKED_STACK_ALLOCATIONS, PACKED_STACK_BYTES,     PACKED_STACK_NODE};
+    static const unsigned sizes[] = {4, 4, 1, 8, 8, 4};
+    enum { ARRAYS = sizeof(ids) / sizeof(*ids) };
+    struct part parts[ARRAYS];
     uint64_t count;
     int result = count_ids(
         database, "SELECT count(*), ifnull(min(id), 0), ifnull(max(id), 0) FROM stack", &count);
     if (result != SQLITE_OK || count == 0)
         return result;
-    uint8_t *data = calloc(count, 4 + 4 + 1 + 8 + 8);
+    uint8_t *data = calloc(count, 4 + 4 + 1 + 8 + 8 + 4);
     if (!data)
         return SQLITE_NOMEM;
     uint8_t *at = data;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < ARRAYS; i++) {
         parts[i] = (struct part){i + 1, sizes[i], at};
         at += count * sizes[i];
     }
-    result = fill(database, packed_stacks_sql, count, parts, 5);
-    for (int i = 0; i < 5 && result == SQLITE_OK; i++)
+    result = fill(database, packed_stacks_sql, count, parts, ARRAYS);
+    for (int i = 0; i < ARRAYS && result == SQLITE_OK; i++)
         result = writer_packed_put_array(database, ids[i], parts[i].data, count * sizes[i]);
     free(data);
     return result;

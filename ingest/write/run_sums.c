@@ -31,15 +31,11 @@ struct run_sums {
     struct totals totals;
     struct function_sum *sums; /* by function */
     struct call_tree tree;
-    /* The present stack's frames, innermost first: */
-    size_t stack;
-    uint32_t *frames;
-    size_t depth, depth_capacity;
-    /* The last stack's way from the root to its call site: */
-    struct run_step {
-        uint32_t function, node;
-    } * steps;
-    size_t step_count, step_capacity;
+    struct run_node {
+        uint32_t parent, frame;
+        uint32_t stack; /* that ends there, 0: none */
+    } * nodes;          /* of all stacks, by id; [0] is not one */
+    size_t node_count, node_capacity;
 };
 
 static bool fail_memory(struct run_sums *sums)
@@ -184,71 +180,60 @@ static bool replay(struct run_sums *sums, const struct table_sink *sink)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* Finds the node of the present stack's call site, whose callers begin at frames[first]. Stacks
- * that follow each other mostly share the outer ones. */
-static bool find_node(struct run_sums *sums, size_t first, uint32_t *node)
-{
-    const size_t count = sums->depth - first;
-    size_t known = 0;
-    if (!array_reserve(&sums->steps, &sums->step_capacity, count, sizeof(*sums->steps)))
-        return false;
-    *node = CALL_TREE_ROOT;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t function = sums->functions[sums->frames[sums->depth - 1 - i]];
-        if (known == i && i < sums->step_count && sums->steps[i].function == function) {
-            *node = sums->steps[known++].node;
-            continue;
-        }
-        if (!call_tree_child(&sums->tree, *node, function, node))
-            return false;
-        sums->steps[i] = (struct run_step){function, *node};
-    }
-    sums->step_count = count;
-    return true;
-}
-
-/* Adds the present stack to its functions and to the tree. */
-static bool add_stack(struct run_sums *sums)
-{
-    const struct run_stack *stack = &sums->stacks[sums->stack];
-    const struct stack_usage usage = stack_usages_of(&sums->totals.stacks, sums->stack);
-    uint32_t node;
-    size_t site = 0;
-    if (usage.allocations == 0)
-        return true;
-    for (size_t i = 0; i < sums->depth; i++)
-        function_sum_add(&sums->sums[sums->functions[sums->frames[i]]], sums->stack, &usage);
-    if (stack->function == 0)
-        function_sum_add(&sums->sums[0], sums->stack, &usage);
-    function_sum_add_self(&sums->sums[stack->function], &usage);
-    while (site < sums->depth && sums->frames[site] != stack->frame)
-        site++;
-    return (site < sums->depth ? find_node(sums, site, &node)
-                               : call_tree_child(&sums->tree, CALL_TREE_ROOT, 0, &node)) &&
-           call_tree_add(&sums->tree, node, &usage);
-}
-
-/* Adds the stacks before `stack`. The frames so far are those of the present one. */
-static bool add_stacks(struct run_sums *sums, size_t stack)
-{
-    for (; sums->stack < stack; sums->stack++) {
-        if (!add_stack(sums))
-            return fail_memory(sums);
-        sums->depth = 0;
-    }
-    return true;
-}
-
-static bool put_frame(void *context, uint64_t stack, uint64_t frame)
+static bool put_frame(void *context, const struct writer_frame *row)
 {
     struct run_sums *sums = context;
-    if (!add_stacks(sums, (size_t)stack) || !writer_put_frame(sums->session, stack, frame))
-        return false;
-    if (!array_reserve(&sums->frames, &sums->depth_capacity, sums->depth + 1,
-                       sizeof(*sums->frames)))
+    if (row->is_run) {
+        if (row->run.depth == 0)
+            sums->nodes[row->run.node].stack = row->run.stack;
+        return writer_put_frame(sums->session, row);
+    }
+    if (!array_reserve(&sums->nodes, &sums->node_capacity, (size_t)row->node.id + 1,
+                       sizeof(*sums->nodes)))
         return fail_memory(sums);
-    sums->frames[sums->depth++] = (uint32_t)frame;
-    return true;
+    sums->nodes[row->node.id] = (struct run_node){row->node.parent, row->node.frame, 0};
+    sums->node_count = row->node.id;
+    return writer_put_frame(sums->session, row);
+}
+
+/* Adds the stacks that have frames to their functions and to the tree. Descending ids lead from
+ * each node to those inwards of it. */
+static bool add_nodes(struct run_sums *sums)
+{
+    struct function_path functions = {.sums = sums->sums};
+    struct call_tree_path calls = {.count = 0};
+    bool good = true;
+    for (size_t id = sums->node_count; good && id > 0; id--) {
+        const struct run_node *node = &sums->nodes[id];
+        const struct stack_usage usage = stack_usages_of(&sums->totals.stacks, node->stack);
+        const struct call_tree_step step = {.node = (uint32_t)id,
+                                            .frame = node->frame,
+                                            .function = sums->functions[node->frame]};
+        good = function_path_enter(&functions, step.node, node->parent, step.function,
+                                   node->stack ? &usage : NULL) &&
+               call_tree_enter(&calls, &step, node->parent) &&
+               (node->stack == 0 || usage.allocations == 0 ||
+                call_tree_add_path(&sums->tree, &calls, sums->stacks[node->stack].frame, &usage));
+    }
+    function_path_finish(&functions);
+    free(calls.steps);
+    return good || fail_memory(sums);
+}
+
+/* Adds the stacks without frames, and what is the call sites' own. */
+static bool add_call_sites(struct run_sums *sums)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < sums->stack_count; i++) {
+        const struct stack_usage usage = stack_usages_of(&sums->totals.stacks, i);
+        const uint32_t function = sums->stacks[i].function;
+        function_sum_add_self(&sums->sums[function], &usage);
+        if (function != 0)
+            continue;
+        function_sum_add(&sums->sums[0], &usage);
+        good = call_tree_add_bare(&sums->tree, &usage);
+    }
+    return good || fail_memory(sums);
 }
 
 /* Writes the frames of all stacks, and the tree. */
@@ -258,7 +243,7 @@ static bool put_stacks(struct run_sums *sums)
     sums->tree.interrupted = sums->tables->interrupted;
     if (!writer_frames_each(frames, put_frame, sums))
         return is_good(sums) ? writer_database_fail(sums->tables, strerror(frames->error)) : false;
-    if (!add_stacks(sums, sums->stack_count))
+    if (!add_nodes(sums) || !add_call_sites(sums))
         return false;
     if (!call_tree_finish(&sums->tree))
         return writer_database_interrupted(sums->tables) ? writer_database_fail(sums->tables, NULL)
@@ -317,8 +302,7 @@ bool writer_run_sums_put(struct writer_database *tables, struct writer *session,
     free(sums->stacks);
     free(sums->functions);
     free(sums->sums);
-    free(sums->frames);
-    free(sums->steps);
+    free(sums->nodes);
     free(sums);
     return good;
 }

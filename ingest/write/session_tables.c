@@ -89,67 +89,23 @@ static bool put_names(const struct table_sink *sink, const struct session_facts 
     return good;
 }
 
-bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context)
+static bool put_node(void *context, const struct stack_node_row *row)
 {
-    bool good = true;
-    for (size_t i = 0; good && i < stacks->count; i++) {
-        struct stack_walk walk = stacks_walk(&stacks->rows[i]);
-        uint32_t frame;
-        while (good && (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE)
-            good = each(context, i, (uint64_t)frame + 1);
-    }
-    return good;
+    return PUT((const struct table_sink *)context, WRITER_STACK_NODE, value_number(row->id),
+               value_number(row->parent), value_number(row->frame));
 }
 
-/* A stack that is put, for put_piece(). */
-struct putting {
-    const struct table_sink *sink;
-    size_t stack;
-    uint32_t *frames;
-    size_t capacity;
-};
-
-static bool put_piece(void *context, uint64_t depth, uint64_t piece)
+static bool put_run(void *context, const struct stack_run_row *row)
 {
-    const struct putting *putting = context;
-    return PUT(putting->sink, WRITER_STACK_PIECE, value_number(putting->stack), value_number(depth),
-               value_number(piece));
+    return PUT((const struct table_sink *)context, WRITER_STACK_RUN, value_number(row->stack),
+               value_number(row->depth), value_number(row->node), value_number(row->frames));
 }
 
-static bool put_pieces_of(struct putting *putting, const struct stacks *stacks,
-                          struct writer_pieces *pieces)
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts)
 {
-    struct stack_walk walk = stacks_walk(&stacks->rows[putting->stack]);
-    size_t count = 0;
-    uint32_t frame;
-    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
-        if (!array_reserve(&putting->frames, &putting->capacity, count + 1,
-                           sizeof(*putting->frames)))
-            return false;
-        putting->frames[count++] = frame + 1;
-    }
-    return writer_pieces_cut(pieces, putting->frames, count, put_piece, putting);
-}
-
-static bool put_piece_frame(void *context, uint64_t piece, uint64_t position, uint32_t frame)
-{
-    const struct putting *putting = context;
-    return PUT(putting->sink, WRITER_PIECE_FRAME, value_number(piece), value_number(position),
-               value_number(frame));
-}
-
-bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts,
-                        struct writer_pieces *pieces)
-{
-    struct putting putting = {.sink = sink};
-    const size_t known = pieces->count;
-    bool good = true;
-    for (size_t i = facts->known.stacks; good && i < facts->stacks->count; i++) {
-        putting.stack = i;
-        good = put_pieces_of(&putting, facts->stacks, pieces);
-    }
-    free(putting.frames);
-    return good && writer_pieces_frames(pieces, known, put_piece_frame, &putting);
+    struct table_sink to = *sink;
+    return stack_nodes_each(facts->nodes, facts->stacks, put_node, &to) &&
+           stack_nodes_runs(facts->nodes, facts->stacks, facts->known.stacks, put_run, &to);
 }
 
 /* Puts the reason why blocks of a stack are not leaks. Blocks of the runtime get no pattern. */
@@ -176,6 +132,7 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
     for (size_t i = 0; good && i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
         const struct stack_usage usage = stack_usages_of(&facts->totals->stacks, i);
+        const uint32_t node = stack_nodes_of(facts->nodes, row);
         const uint32_t owner = usage.allocations == 0
                                    ? 0
                                    : owners_find(&types->owners, types->types, stacks, (uint32_t)i);
@@ -186,7 +143,8 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
                    value_number(usage.bytes), value_number(usage.live_count),
                    value_number(usage.live_bytes), value_number(usage.at_peak_count),
                    value_number(usage.at_peak_bytes), value_number(usage.peak_bytes),
-                   value_number(usage.peak_ns), value_number(usage.lifetime_ns));
+                   value_number(usage.peak_ns), value_number(usage.lifetime_ns),
+                   node ? value_number(node) : value_null());
         if (usage.allocations != 0)
             good = good && put_runtime_stack(sink, blocks, suppressor, i, usage.allocations);
     }
@@ -198,18 +156,38 @@ static bool put_stacks(const struct table_sink *sink, const struct session_facts
     return good;
 }
 
-static void add_stack(struct function_sum *sums, const struct stacks *stacks, size_t stack,
-                      const struct stack_usages *usages)
+/* Adds the stacks without frames and what is the call sites' own. */
+static void add_call_site(struct function_sum *sums, const struct stacks *stacks, size_t stack,
+                          const struct stack_usage *usage)
 {
-    const struct stack_row *row = &stacks->rows[stack];
-    const struct stack_usage usage = stack_usages_of(usages, stack);
-    struct stack_walk walk = stacks_walk(row);
-    uint32_t frame;
-    while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE)
-        function_sum_add(&sums[stacks->frames.rows[frame].function + 1], stack, &usage);
-    if (row->function == FRAMES_NONE)
-        function_sum_add(&sums[0], stack, &usage);
-    function_sum_add_self(&sums[stacks_function(stacks, (uint32_t)stack)], &usage);
+    if (stacks->rows[stack].function == FRAMES_NONE)
+        function_sum_add(&sums[0], usage);
+    function_sum_add_self(&sums[stacks_function(stacks, (uint32_t)stack)], usage);
+}
+
+struct summing {
+    struct function_path path;
+    const struct session_facts *facts;
+};
+
+static bool sum_node(void *context, const struct stack_node_row *row)
+{
+    struct summing *summing = context;
+    const struct session_facts *facts = summing->facts;
+    const struct stack_usage usage = stack_usages_of(&facts->totals->stacks, row->stack);
+    const uint32_t function = facts->stacks->frames.rows[row->frame - 1].function + 1;
+    return function_path_enter(&summing->path, row->id, row->parent, function,
+                               row->stack ? &usage : NULL) &&
+           !ingest_is_interrupted(facts->interrupted);
+}
+
+/* Sums up the functions on the stacks. */
+static bool sum_functions(const struct session_facts *facts, struct function_sum *sums)
+{
+    struct summing summing = {.path = {.sums = sums}, .facts = facts};
+    const bool good = stack_nodes_inwards(facts->nodes, facts->stacks, sum_node, &summing);
+    function_path_finish(&summing.path);
+    return good;
 }
 
 bool session_functions_put(const struct table_sink *sink, const struct function_sum *sums,
@@ -235,10 +213,10 @@ static bool put_function_totals(const struct table_sink *sink, const struct sess
     const struct totals *totals = facts->totals;
     size_t count = stacks->frames.function_count + 1;
     struct function_sum *sums = calloc(count, sizeof(*sums));
-    bool good = sums != NULL;
+    bool good = sums && sum_functions(facts, sums);
     for (size_t i = 0; good && i < stacks->count; i++) {
-        add_stack(sums, stacks, i, &totals->stacks);
-        good = !ingest_is_interrupted(facts->interrupted);
+        const struct stack_usage usage = stack_usages_of(&totals->stacks, i);
+        add_call_site(sums, stacks, i, &usage);
     }
     good = good && session_functions_put(sink, sums, count, totals);
     free(sums);

@@ -7,9 +7,9 @@
 #define MPROF_INGEST_WRITE_SESSION_TABLES_H
 
 #include "ingest/replay/replay.h"
+#include "ingest/replay/stack_nodes.h"
 #include "ingest/replay/suppressions.h"
 #include "ingest/write/function_sum.h"
-#include "ingest/write/pieces.h"
 #include "ingest/write/table_sink.h"
 
 /* The numbers of rows that were written before, of tables that only grow. These are left out. */
@@ -23,6 +23,7 @@ struct session_facts {
     const struct replay *replay;
     const struct problems *problems; /* of the scan and of replay */
     const struct stacks *stacks;
+    const struct stack_nodes *nodes; /* of all stacks */
     const struct totals *totals;
     struct session_known known;
     const struct suppressions *suppressions; /* NULL: none */
@@ -37,19 +38,9 @@ struct session_facts {
 /* Returns the numbers of all rows so far, as the `known` of a later call. */
 struct session_known session_tables_known(const struct session_facts *facts);
 
-/*
- * Calls `each` with the ids of every stack and frame of it, by stack and then by depth. False if
- * `each` returned false.
- */
-typedef bool session_frame_function(void *context, uint64_t stack, uint64_t frame);
-bool session_frames_each(const struct stacks *stacks, session_frame_function *each, void *context);
-
-/*
- * Puts the frames of the stacks that are new. `pieces` are those of the stacks before. False if
- * memory is exhausted, or with the writer's status set.
- */
-bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts,
-                        struct writer_pieces *pieces);
+/* Puts the frames of the stacks that are new, whose nodes were numbered last. False with the
+ * writer's status set. */
+bool session_frames_put(const struct table_sink *sink, const struct session_facts *facts);
 
 /* Puts all other tables except `allocation` and `column_chunk`. False with the writer's status
  * set, or once `interrupted` of the facts is. */

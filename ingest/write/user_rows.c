@@ -99,8 +99,8 @@ static bool copy_table(sqlite3 *from, struct writer_database *database, size_t t
     return writer_database_check(database, written);
 }
 
-/* Opens the old session so that nothing in it runs. Returns SQLite's code. `*is_session` false: it
- * is something else. */
+/* Opens the old session, of this schema or an earlier one, so that nothing in it runs. Returns
+ * SQLite's code. `*is_session` false: it is something else. */
 static int open_replaced(sqlite3 **sqlite, const char *target, int *looks, bool *is_session)
 {
     sqlite3_int64 application = 0, version = 0;
@@ -119,7 +119,8 @@ static int open_replaced(sqlite3 **sqlite, const char *target, int *looks, bool 
         status = number_of(*sqlite, "PRAGMA application_id", &application);
     if (status == SQLITE_OK)
         status = number_of(*sqlite, "PRAGMA user_version", &version);
-    *is_session = application == SESSION_APPLICATION_ID && version == SESSION_SCHEMA_VERSION;
+    *is_session =
+        application == SESSION_APPLICATION_ID && version >= 1 && version <= SESSION_SCHEMA_VERSION;
     return status;
 }
 

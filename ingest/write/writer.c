@@ -97,8 +97,8 @@ static bool create_tables(struct writer *writer)
     struct writer_roots roots = {writer_database_root(&writer->database, "allocation"),
                                  writer_database_root(&writer->database, "column_chunk"),
                                  writer_database_root(&writer->database, "allocation_stack")};
-    writer->roots.frames.stack_piece = writer_database_root(&writer->database, "stack_piece");
-    writer->roots.frames.piece_frame = writer_database_root(&writer->database, "piece_frame");
+    writer->roots.frames.stack_node = writer_database_root(&writer->database, "stack_node");
+    writer->roots.frames.stack_run = writer_database_root(&writer->database, "stack_run");
     writer->roots.call_node = writer_database_root(&writer->database, "call_node");
     writer->roots.call_node_parent = writer_database_root(&writer->database, "call_node_parent");
     writer->roots.stack_type = writer_database_root(&writer->database, "stack_type");
@@ -302,16 +302,35 @@ bool writer_sample_written(struct writer *writer, uint64_t duration_ns)
     return good || writer_database_fail(&writer->database, "its columns cannot be read");
 }
 
-bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame)
+bool writer_put_frame(struct writer *writer, const struct writer_frame *row)
 {
     struct writer_run *run = writer->options.run;
     if (writer_database_interrupted(&writer->database))
         return writer_database_fail(&writer->database, NULL);
     if (run)
-        return writer_frames_add(&run->frames, stack, frame) ||
+        return (row->is_run ? writer_frames_add_run(&run->frames, &row->run)
+                            : writer_frames_add_node(&run->frames, &row->node)) ||
                writer_database_fail(&writer->database, strerror(run->frames.error));
-    return writer_frame_tables_add(&writer->frames, stack, frame) ||
+    return (row->is_run ? writer_frame_tables_run(&writer->frames, &row->run)
+                        : writer_frame_tables_node(&writer->frames, &row->node)) ||
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
+}
+
+static bool put_node(void *writer, const struct stack_node_row *row)
+{
+    return writer_put_frame(writer, &(struct writer_frame){.node = *row});
+}
+
+static bool put_run(void *writer, const struct stack_run_row *row)
+{
+    return writer_put_frame(writer, &(struct writer_frame){.run = *row, .is_run = true});
+}
+
+bool writer_put_frames(struct writer *writer, const struct stack_nodes *nodes,
+                       const struct stacks *stacks)
+{
+    return stack_nodes_each(nodes, stacks, put_node, writer) &&
+           stack_nodes_runs(nodes, stacks, 0, put_run, writer);
 }
 
 bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
@@ -324,13 +343,13 @@ bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
-bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
-                           const struct stack_usages *usages)
+bool writer_put_stack_sums(struct writer *writer, const struct stack_nodes *nodes,
+                           const struct stacks *stacks, const struct stack_usages *usages)
 {
     if (writer->options.run)
         return true;
     struct call_tree tree = {.interrupted = writer->options.interrupted};
-    bool good = call_tree_stacks(&tree, stacks, usages) && call_tree_finish(&tree);
+    bool good = call_tree_stacks(&tree, nodes, stacks, usages) && call_tree_finish(&tree);
     if (good)
         good = writer_put_tree(writer, &tree, usages);
     else if (writer_database_interrupted(&writer->database))

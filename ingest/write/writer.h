@@ -68,12 +68,15 @@ uint64_t writer_bytes(const struct writer *writer);
 bool writer_rows_done(struct writer *writer);
 /* Takes the sample of the rows from those that are written: the duration was not known before. */
 bool writer_sample_written(struct writer *writer, uint64_t duration_ns);
-/* Puts one frame of a stack. Frames come by ascending stack and then by depth. */
-bool writer_put_frame(struct writer *writer, uint64_t stack, uint64_t frame);
+/* Puts the frames of all stacks, which have their numbers. */
+bool writer_put_frames(struct writer *writer, const struct stack_nodes *nodes,
+                       const struct stacks *stacks);
+/* Puts one row of them. Nodes come by ascending id, runs by stack and then by depth. */
+bool writer_put_frame(struct writer *writer, const struct writer_frame *row);
 /* Puts what is summed up from the stacks, whose usage is final, after the frames: the calling
  * context tree, the types of each stack and size. */
-bool writer_put_stack_sums(struct writer *writer, const struct stacks *stacks,
-                           const struct stack_usages *usages);
+bool writer_put_stack_sums(struct writer *writer, const struct stack_nodes *nodes,
+                           const struct stacks *stacks, const struct stack_usages *usages);
 /* Does the same with a tree that is finished. */
 bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
                      const struct stack_usages *usages);

@@ -49,11 +49,13 @@ static bool read_stack(void *context, const struct database_row *row, struct ses
     int64_t place = database_number(row, 1);
     int64_t function = database_number(row, 2);
     const char *state = database_text(row, 3);
+    const int64_t node = database_number(row, 4);
     if (!names_id_check(stacks->database, "stack", id, stacks->count, error))
         return false;
     stacks->call_site[id] = place > 0 && place < stacks->frame_count ? (uint32_t)place : 0;
     stacks->function[id] =
         function > 0 && function < loading->names->function_count ? (uint32_t)function : 0;
+    stacks->node_id[id] = node > 0 && node <= UINT32_MAX ? (uint32_t)node : 0;
     for (uint8_t i = 0; state && i < STATES; i++)
         if (strcmp(states[i], state) == 0)
             stacks->state[id] = i;
@@ -75,9 +77,11 @@ static bool reserve_stacks(struct stacks *stacks, uint32_t count, struct session
     stacks->count = count;
     stacks->function = calloc(count, sizeof(*stacks->function));
     stacks->call_site = calloc(count, sizeof(*stacks->call_site));
+    stacks->node_id = calloc(count, sizeof(*stacks->node_id));
     stacks->state = calloc(count, sizeof(*stacks->state));
     stacks->runtime = calloc(count, sizeof(*stacks->runtime));
-    return (stacks->function && stacks->call_site && stacks->state && stacks->runtime) ||
+    return (stacks->function && stacks->call_site && stacks->node_id && stacks->state &&
+            stacks->runtime) ||
            session_fail_memory(error, "the stacks");
 }
 
@@ -118,6 +122,7 @@ static bool unpack_stacks(struct stacks *stacks, const struct names *names, size
         stacks->function[i] = function < names->function_count ? function : 0;
         stacks->call_site[i] = place < stacks->frame_count ? place : 0;
         stacks->state[i] = arrays[2][i] < STATES ? arrays[2][i] : 0;
+        stacks->node_id[i] = packed_get32(arrays[4] + i * 4);
     }
     return true;
 }
@@ -144,15 +149,15 @@ static bool unpack(struct stacks *stacks, const struct names *names, bool *found
                    struct session_error *error)
 {
     static const int ids[] = {PACKED_STACK_FUNCTION, PACKED_STACK_CALL_SITE, PACKED_STACK_STATE,
-                              PACKED_FRAMES};
-    uint8_t *data[4] = {NULL};
-    size_t length[4] = {0};
+                              PACKED_FRAMES, PACKED_STACK_NODE};
+    uint8_t *data[5] = {NULL};
+    size_t length[5] = {0};
     bool good = true;
-    for (int i = 0; good && i < 4; i++)
+    for (int i = 0; good && i < 5; i++)
         good = database_packed_array(stacks->database, ids[i], &data[i], &length[i], error);
     const size_t count = length[2];
-    *found = good && data[0] && data[1] && data[2] && data[3] && length[0] == count * 4 &&
-             length[1] == count * 4 &&
+    *found = good && data[0] && data[1] && data[2] && data[3] && data[4] &&
+             length[0] == count * 4 && length[1] == count * 4 && length[4] == count * 4 &&
              fits(stacks->database, "SELECT ifnull(max(id), 0) FROM stack", count, 1) &&
              fits(stacks->database, "SELECT ifnull(max(id), 0) FROM frame", length[3],
                   PACKED_FRAME_SIZE);
@@ -161,7 +166,7 @@ static bool unpack(struct stacks *stacks, const struct names *names, bool *found
         good = unpack_frames(stacks, names, data[3], error) &&
                unpack_stacks(stacks, names, count, (const uint8_t *const *)data, error);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         free(data[i]);
     return good;
 }
@@ -183,8 +188,8 @@ static bool load(struct stacks *stacks, struct names *names, struct session_erro
         return session_fail_memory(error, "the frames");
     return database_each(stacks->database, frames, read_frame, &loading, error) &&
            database_each(stacks->database,
-                         "SELECT id, call_site_frame_id, function_id, state FROM stack", read_stack,
-                         &loading, error);
+                         "SELECT id, call_site_frame_id, function_id, state, node_id FROM stack",
+                         read_stack, &loading, error);
 }
 
 bool stacks_open(struct stacks *stacks, struct database *database, struct names *names,
@@ -192,8 +197,6 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
 {
     bool found;
     stacks->database = database;
-    if (!database_has_table(database, "stack_frame", &stacks->whole, error))
-        return false;
     return unpack(stacks, names, &found, error) && (found || load(stacks, names, error)) &&
            database_each(database, "SELECT stack_id FROM runtime_stack", read_runtime, stacks,
                          error);
@@ -210,32 +213,12 @@ static bool fail_row(const struct stacks *stacks, const char *table, const char 
                         database_path(stacks->database), table, what, id);
 }
 
-static bool read_piece_frame(void *context, const struct database_row *row,
-                             struct session_error *error)
+static bool read_node(void *context, const struct database_row *row, struct session_error *error)
 {
     struct stacks *stacks = context;
     return stack_frames_add(&stacks->all, database_number(row, 0), database_number(row, 1),
                             database_number(row, 2)) ||
-           fail_row(stacks, "piece_frame", "piece", database_number(row, 0), error);
-}
-
-static bool read_stack_piece(void *context, const struct database_row *row,
-                             struct session_error *error)
-{
-    struct stacks *stacks = context;
-    return stack_frames_add_piece(&stacks->all, database_number(row, 0), database_number(row, 1),
-                                  database_number(row, 2)) ||
-           fail_row(stacks, "stack_piece", "stack", database_number(row, 0), error);
-}
-
-/* Reads the row of a frame, in a session that has a table stack_frame. */
-static bool read_stack_frame(void *context, const struct database_row *row,
-                             struct session_error *error)
-{
-    struct stacks *stacks = context;
-    return stack_frames_add_frame(&stacks->all, database_number(row, 0), database_number(row, 1),
-                                  database_number(row, 2)) ||
-           fail_row(stacks, "stack_frame", "stack", database_number(row, 0), error);
+           fail_row(stacks, "stack_node", "node", database_number(row, 0), error);
 }
 
 static bool is_stopped(const void *database)
@@ -246,49 +229,56 @@ static bool is_stopped(const void *database)
 /* Reads the frames from the file. Returns false if that is not possible. */
 static bool read_direct(struct stacks *stacks)
 {
-    const struct stack_frames_roots roots = {
-        .piece_frame = database_direct_root(stacks->database, "piece_frame"),
-        .stack_piece = database_direct_root(stacks->database, "stack_piece"),
-    };
-    return roots.piece_frame != 0 && roots.stack_piece != 0 &&
-           stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count) &&
-           stack_frames_read(&stacks->all, database_path(stacks->database), roots, is_stopped,
+    const uint32_t root = database_direct_root(stacks->database, "stack_node");
+    return root != 0 && stack_frames_begin(&stacks->all, stacks->frame_count) &&
+           stack_frames_read(&stacks->all, database_path(stacks->database), root, is_stopped,
                              stacks->database) &&
            !database_changed(stacks->database);
 }
 
 static bool read_by_sqlite(struct stacks *stacks, struct session_error *error)
 {
-    static const char whole[] =
-        "SELECT stack_id, depth, frame_id FROM stack_frame ORDER BY stack_id, depth";
-    static const char pieces[] =
-        "SELECT piece_id, position, frame_id FROM piece_frame ORDER BY piece_id, position";
-    static const char in_pieces[] =
-        "SELECT stack_id, depth, piece_id FROM stack_piece ORDER BY stack_id, depth";
     stack_frames_free(&stacks->all);
-    if (!stack_frames_begin(&stacks->all, stacks->count, stacks->frame_count))
+    if (!stack_frames_begin(&stacks->all, stacks->frame_count))
         return session_fail_memory(error, "the frames of the stacks");
     stacks->all.by_sqlite = true;
-    if (stacks->whole)
-        return database_each(stacks->database, whole, read_stack_frame, stacks, error);
-    return database_each(stacks->database, pieces, read_piece_frame, stacks, error) &&
-           database_each(stacks->database, in_pieces, read_stack_piece, stacks, error);
+    return database_each(stacks->database,
+                         "SELECT id, parent_id, frame_id FROM stack_node ORDER BY id", read_node,
+                         stacks, error);
+}
+
+/* Finds the node of each stack. */
+static bool find_nodes(struct stacks *stacks, struct session_error *error)
+{
+    if (!stack_frames_end(&stacks->all))
+        return session_fail(error, 0,
+                            "%s: table stack_node is damaged: a parent is missing, or memory is "
+                            "exhausted; ingest the trace again",
+                            database_path(stacks->database));
+    stacks->node = calloc(stacks->count, sizeof(*stacks->node));
+    if (!stacks->node)
+        return session_fail_memory(error, "the frames of the stacks");
+    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+        stacks->node[stack] = stack_frames_find(&stacks->all, stacks->node_id[stack]);
+        if (stacks->node[stack] == 0 && stacks->node_id[stack] != 0)
+            return fail_row(stacks, "stack_node", "node", stacks->node_id[stack], error);
+    }
+    return true;
 }
 
 bool stacks_frames(struct stacks *stacks, struct session_error *error)
 {
     if (stacks->loaded)
         return true;
-    if (!read_direct(stacks) &&
-        (!database_go_on(stacks->database, error) || !read_by_sqlite(stacks, error))) {
-        stack_frames_free(&stacks->all);
-        return false;
-    }
-    stacks->loaded = stack_frames_end(&stacks->all);
+    stacks->loaded = (read_direct(stacks) ||
+                      (database_go_on(stacks->database, error) && read_by_sqlite(stacks, error))) &&
+                     find_nodes(stacks, error);
     if (stacks->loaded)
         return true;
+    free(stacks->node);
+    stacks->node = NULL;
     stack_frames_free(&stacks->all);
-    return session_fail_memory(error, "the frames of the stacks");
+    return false;
 }
 
 static bool add_some(struct stacks *stacks, uint32_t frame, struct session_error *error)
@@ -306,7 +296,7 @@ static bool read_some(void *context, const struct database_row *row, struct sess
     const int64_t frame = database_number(row, 0);
     if (database_is_null(row, 0))
         return session_fail(error, 0,
-                            "%s: table piece_frame is damaged: a piece of a stack is missing; "
+                            "%s: table stack_node is damaged: a node of a stack is missing; "
                             "ingest the trace again",
                             database_path(stacks->database));
     return add_some(stacks, frame > 0 && frame < stacks->frame_count ? (uint32_t)frame : 0, error);
@@ -315,27 +305,23 @@ static bool read_some(void *context, const struct database_row *row, struct sess
 size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
                         struct session_error *error)
 {
-    char sql[192];
+    char sql[256];
     if (stack >= stacks->count)
         return 0;
     stacks->some_count = 0;
     if (stacks->loaded) {
         bool good = true;
-        for (uint64_t i = stacks_first(stacks, stack); good && i < stacks_end(stacks, stack); i++)
-            good = add_some(stacks, stacks_frame(stacks, i), error);
+        for (uint32_t node = stacks_node(stacks, stack); good && node != 0;
+             node = stacks_caller(stacks, node))
+            good = add_some(stacks, stacks_frame(stacks, node), error);
         *frames = stacks->some;
         return good ? stacks->some_count : 0;
     }
-    if (stacks->whole)
-        snprintf(sql, sizeof(sql),
-                 "SELECT frame_id FROM stack_frame WHERE stack_id = %" PRIu32 " ORDER BY depth",
-                 stack);
-    else
-        snprintf(sql, sizeof(sql),
-                 "SELECT f.frame_id FROM stack_piece p LEFT JOIN piece_frame f "
-                 "ON f.piece_id = p.piece_id WHERE p.stack_id = %" PRIu32
-                 " ORDER BY p.depth, f.position",
-                 stack);
+    snprintf(sql, sizeof(sql),
+             "SELECT n.frame_id FROM stack_run r LEFT JOIN stack_node n"
+             " ON n.id BETWEEN r.node_id AND r.node_id + r.frames - 1"
+             " WHERE r.stack_id = %" PRIu32 " ORDER BY r.depth, n.id",
+             stack);
     if (!database_each(stacks->database, sql, read_some, stacks, error))
         return 0;
     *frames = stacks->some;
@@ -346,6 +332,8 @@ void stacks_close(struct stacks *stacks)
 {
     free(stacks->function);
     free(stacks->call_site);
+    free(stacks->node_id);
+    free(stacks->node);
     free(stacks->state);
     free(stacks->runtime);
     free(stacks->frame_table);
@@ -353,17 +341,17 @@ void stacks_close(struct stacks *stacks)
     stack_frames_free(&stacks->all);
 }
 
-uint8_t *stacks_pieces_with(const struct stacks *stacks, const uint8_t *of_function,
-                            struct session_error *error)
+uint8_t *stacks_with(const struct stacks *stacks, const uint8_t *of_function,
+                     struct session_error *error)
 {
     const struct stack_frames *all = &stacks->all;
-    uint8_t *of_piece = calloc(all->piece_count + 1, 1);
-    if (!of_piece)
+    uint8_t *of_node = calloc(all->count, 1);
+    if (!of_node)
         session_fail_memory(error, "the stacks");
-    for (size_t piece = 0; of_piece && piece < all->piece_count; piece++)
-        for (unsigned i = SESSION_PIECE_FRAMES - all->lengths[piece]; i < SESSION_PIECE_FRAMES; i++)
-            of_piece[piece] |= of_function[stacks->frame_table[all->pieces[piece][i]].function];
-    return of_piece;
+    for (uint32_t node = all->count; of_node && node-- > 1;)
+        of_node[node] = of_node[all->nodes[node].parent] |
+                        of_function[stacks->frame_table[all->nodes[node].frame].function];
+    return of_node;
 }
 
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack)

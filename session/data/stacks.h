@@ -32,13 +32,14 @@ struct stacks {
     uint32_t count;      /* largest stack id + 1 */
     uint32_t *function;  /* of the call site, by stack */
     uint32_t *call_site; /* frame id of the call site, 0: none */
+    uint32_t *node_id;   /* id of the innermost frame's node, 0: none */
     uint8_t *state;      /* by stack: see stacks_state() */
     bool *runtime;       /* by stack: its blocks are the runtime's or suppressed, not leaks */
     struct stack_frame *frame_table; /* by frame id; [0] is unknown */
     uint32_t frame_count;
-    bool whole;  /* stack_frame is a table: an earlier mprof-ingest made the session */
-    bool loaded; /* `all` is loaded */
+    bool loaded; /* `all` and `node` are loaded */
     struct stack_frames all;
+    uint32_t *node; /* by stack */
     uint32_t *some; /* frames of one stack, for stacks_frames_of() */
     size_t some_count, some_capacity;
 };
@@ -50,42 +51,52 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error);
 void stacks_close(struct stacks *stacks);
 
 /*
- * After stacks_frames(), the frames of a stack are at stacks_first(), innermost, up to the one
- * before stacks_end(). stacks_frame() returns the id of one. Stacks are known, from 0 on.
+ * After stacks_frames(): the frames of a stack are those of the node stacks_node(), innermost, and
+ * of its stacks_caller() until that is 0. stacks_frame() returns the frame's id. Stacks are known,
+ * from 0 on.
  */
-static inline uint64_t stacks_first(const struct stacks *stacks, uint32_t stack)
+static inline uint32_t stacks_node(const struct stacks *stacks, uint32_t stack)
 {
-    return stack_frames_first(&stacks->all, stack);
+    return stacks->node[stack];
 }
 
-static inline uint64_t stacks_end(const struct stacks *stacks, uint32_t stack)
+static inline uint32_t stacks_caller(const struct stacks *stacks, uint32_t node)
 {
-    return stack_frames_behind(&stacks->all, stack);
+    return stacks->all.nodes[node].parent;
 }
 
-static inline uint32_t stacks_frame(const struct stacks *stacks, uint64_t at)
+static inline uint32_t stacks_frame(const struct stacks *stacks, uint32_t node)
 {
-    return stack_frames_at(&stacks->all, at);
+    return stacks->all.nodes[node].frame;
+}
+
+/* Returns the function of a node's frame. */
+static inline uint32_t stacks_function(const struct stacks *stacks, uint32_t node)
+{
+    return stacks->frame_table[stacks_frame(stacks, node)].function;
+}
+
+/* Returns the number of frames of a node and its callers. */
+static inline uint32_t stacks_depth(const struct stacks *stacks, uint32_t node)
+{
+    return stacks->all.nodes[node].depth;
+}
+
+/* Returns the innermost node that has this frame, from `node` outwards, or 0. */
+static inline uint32_t stacks_find_frame(const struct stacks *stacks, uint32_t node, uint32_t frame)
+{
+    while (node != 0 && stacks_frame(stacks, node) != frame)
+        node = stacks_caller(stacks, node);
+    return node;
 }
 
 /*
- * Stores for each piece of the stacks if one of its frames has a function for which `of_function`,
- * by id, is not 0. Stacks share their pieces, so this is much faster than to look at the frames of
- * each stack. The caller frees it. Call stacks_frames() before. Returns NULL with `error` set.
+ * Stores for each node if its frame or one outward of it has a function for which `of_function`, by
+ * id, is not 0: one step for each node, so much faster than to look at the frames of each stack.
+ * The caller frees it. Call stacks_frames() before. Returns NULL with `error` set.
  */
-uint8_t *stacks_pieces_with(const struct stacks *stacks, const uint8_t *of_function,
-                            struct session_error *error);
-
-/* Tells if `of_piece` has a piece of the stack: if the stack has such a function. */
-static inline bool stacks_has_piece(const struct stacks *stacks, const uint8_t *of_piece,
-                                    uint32_t stack)
-{
-    const struct stack_frames *all = &stacks->all;
-    uint8_t has = 0;
-    for (uint32_t place = all->first[stack]; place < all->first[stack + 1]; place++)
-        has |= of_piece[all->places[place]];
-    return has;
-}
+uint8_t *stacks_with(const struct stacks *stacks, const uint8_t *of_function,
+                     struct session_error *error);
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);

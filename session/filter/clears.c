@@ -32,13 +32,13 @@ uint8_t *clears_find(struct session *session, struct session_error *error)
 {
     struct stacks *stacks = &session->stacks;
     uint8_t *clears = stacks_frames(stacks, error) ? clearing_functions(session, error) : NULL;
-    uint8_t *of_piece = clears ? stacks_pieces_with(stacks, clears, error) : NULL;
-    uint8_t *found = of_piece ? calloc((size_t)stacks->count + 1, 1) : NULL;
-    if (of_piece && !found)
+    uint8_t *of_node = clears ? stacks_with(stacks, clears, error) : NULL;
+    uint8_t *found = of_node ? calloc((size_t)stacks->count + 1, 1) : NULL;
+    if (of_node && !found)
         session_fail_memory(error, "the filter");
     for (uint32_t stack = 1; found && stack < stacks->count; stack++)
-        found[stack] = stacks_has_piece(stacks, of_piece, stack);
-    free(of_piece);
+        found[stack] = of_node[stacks_node(stacks, stack)];
+    free(of_node);
     free(clears);
     return found;
 }

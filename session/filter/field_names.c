@@ -25,12 +25,12 @@ static bool names_of_table(struct field_names *names, const struct name_table *t
  * inlined function is the one that it is inlined into. */
 static uint32_t outer_function(const struct stacks *stacks, uint32_t stack, uint32_t out)
 {
-    uint64_t last = stacks_end(stacks, stack);
-    for (uint64_t i = stacks_first(stacks, stack); i < last; i++) {
-        if (stacks->call_site[stack] != 0 && stacks_frame(stacks, i) == stacks->call_site[stack])
-            return out < last - i ? stacks->frame_table[stacks_frame(stacks, i + out)].function : 0;
-    }
-    return 0;
+    const uint32_t site = stacks->call_site[stack];
+    uint32_t node = site == 0 ? 0 : stacks_find_frame(stacks, stacks_node(stacks, stack), site);
+    if (out >= stacks_depth(stacks, node))
+        return 0;
+    node = stack_frames_outer(&stacks->all, node, stacks_depth(stacks, node) - out);
+    return stacks_function(stacks, node);
 }
 
 /* `known` has the user's frames by stack for FIELD_USER, and the owners for FIELD_OWNER. */

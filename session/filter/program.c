@@ -138,18 +138,18 @@ static bool compile_frames(struct session *session, const struct filter_test *te
                               stacks->count, error);
     for (uint32_t id = 0; good && id < names->function_count; id++)
         truth[id] = id > 0 && text_test_holds(&text, names->function[id].name, id);
-    uint8_t *of_piece = good ? stacks_pieces_with(stacks, truth, error) : NULL;
-    good = of_piece != NULL;
+    uint8_t *of_node = good ? stacks_with(stacks, truth, error) : NULL;
+    good = of_node != NULL;
     bool some = false;
     for (uint32_t stack = 1; good && stack < stacks->count; stack++) {
-        const bool found = stacks_has_piece(stacks, of_piece, stack);
+        const bool found = of_node[stacks_node(stacks, stack)] != 0;
         good = stack % 4096 != 0 || scan_go_on(session, error);
         leaf->table[stack] = found != negative;
         some |= found;
     }
     if (good && !some && !negative)
         leaf->unknown = test;
-    free(of_piece);
+    free(of_node);
     free(truth);
     text_test_close(&text);
     return good;

@@ -32,6 +32,7 @@ struct wanted {
     uint32_t function;
     enum session_function_part part;
     const uint32_t *users; /* the user's frames by stack, of SESSION_AT_USER */
+    uint8_t *of_node;      /* 1: the node or one outward of it fits, of SESSION_ANYWHERE */
     uint8_t *of_file;      /* by file id: 1 if it is the file; NULL: the function is sought */
     uint32_t line;         /* 0: any */
 };
@@ -49,12 +50,22 @@ static bool has(const struct stacks *stacks, uint32_t stack, const struct wanted
         return fits(wanted, &stacks->frame_table[wanted->users[stack]]);
     if (!wanted->of_file && stacks->function[stack] == wanted->function)
         return true;
-    if (wanted->part == SESSION_AT_CALL_SITE)
+    return wanted->part == SESSION_ANYWHERE && wanted->of_node[stacks_node(stacks, stack)];
+}
+
+/* Finds the nodes of stacks that pass through what is wanted. */
+static bool find_nodes(struct session *session, struct wanted *wanted, struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    if (!stacks_frames(&session->stacks, error))
         return false;
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++)
-        if (fits(wanted, &stacks->frame_table[stacks_frame(stacks, i)]))
-            return true;
-    return false;
+    wanted->of_node = calloc(stacks->all.count, 1);
+    if (!wanted->of_node)
+        return session_fail_memory(error, "a list of stacks");
+    for (uint32_t node = stacks->all.count; node-- > 1;)
+        wanted->of_node[node] = wanted->of_node[stacks_caller(stacks, node)] ||
+                                fits(wanted, &stacks->frame_table[stacks_frame(stacks, node)]);
+    return true;
 }
 
 /* Writes the stacks, each run of numbers as one piece. Returns how many pieces there are. */
@@ -86,6 +97,7 @@ static bool write_test(struct session *session, const struct wanted *wanted, cha
     FILE *out = open_memstream(test, &size);
     const size_t pieces = out ? put_stacks(session, wanted, out) : 0;
     bool good = out && !ferror(out);
+    free(wanted->of_node);
     if ((out && fclose(out) != 0) || !good)
         good = session_fail_memory(error, "a list of stacks");
     else
@@ -104,7 +116,7 @@ bool session_function_stacks(struct session *session, uint32_t function,
     struct wanted wanted = {.function = function, .part = part};
     *test = NULL;
     if ((part == SESSION_AT_USER && !user_frames(session, &wanted.users, error)) ||
-        (part == SESSION_ANYWHERE && !stacks_frames(&session->stacks, error)))
+        (part == SESSION_ANYWHERE && !find_nodes(session, &wanted, error)))
         return false;
     return write_test(session, &wanted, test, error);
 }
@@ -115,15 +127,14 @@ bool session_source_stacks(struct session *session, const char *path, uint32_t l
     const struct name_table *files = &session->names.file;
     struct wanted wanted = {.line = line};
     *test = NULL;
-    if (!stacks_frames(&session->stacks, error))
-        return false;
     wanted.of_file = calloc((size_t)files->count + 1, sizeof(*wanted.of_file));
     if (!wanted.of_file)
         return session_fail_memory(error, "a list of stacks");
     /* Id 0 is not a file, whatever its name. */
     for (uint32_t file = 1; file < files->count; file++)
         wanted.of_file[file] = files->name[file] && strcmp(files->name[file], path) == 0;
-    const bool good = write_test(session, &wanted, test, error);
+    const bool good =
+        find_nodes(session, &wanted, error) && write_test(session, &wanted, test, error);
     free(wanted.of_file);
     return good;
 }

@@ -10,6 +10,7 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/query/tree_sums.h"
 #include "session/scan/scan.h"
 #include "session/summary/summary.h"
 
@@ -31,36 +32,47 @@ static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
     }
 }
 
-/* Tells whether a loop over stacks ends early. It looks now and then. */
-static bool is_cancelled(const struct session *session, uint32_t stack)
+struct totalling {
+    const struct stacks *stacks;
+    struct session_function_row *rows;
+    uint32_t *open; /* by function: nodes that were entered and not left yet */
+};
+
+static void enter_function(void *context, uint32_t node)
 {
-    return stack % 4096 == 0 && scan_cancelled(session);
+    const struct totalling *totalling = context;
+    totalling->open[stacks_function(totalling->stacks, node)]++;
 }
 
-/* Adds the totals. `seen` holds, by function, the last stack + 1 that counted for it. */
-static void add_total(const struct session *session, const struct stack_sum *sums, uint32_t *seen,
-                      struct session_function_row *rows)
+static void leave_function(void *context, uint32_t node, const struct stack_sum *sum)
+{
+    const struct totalling *totalling = context;
+    const uint32_t function = stacks_function(totalling->stacks, node);
+    if (--totalling->open[function] == 0) {
+        totalling->rows[function].total_bytes += sum->bytes;
+        totalling->rows[function].total_count += sum->count;
+    }
+}
+
+static bool add_totals(const struct session *session, const struct stack_sum *sums,
+                       struct session_function_row *rows, struct session_error *error)
 {
     const struct stacks *stacks = &session->stacks;
-    for (uint32_t stack = 0; stack < stacks->count && !is_cancelled(session, stack); stack++) {
-        if (sums[stack].count == 0)
-            continue;
-        for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-            uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
-            if (seen[function] == stack + 1)
-                continue;
-            seen[function] = stack + 1;
-            rows[function].total_bytes += sums[stack].bytes;
-            rows[function].total_count += sums[stack].count;
-        }
-        /* Without frames the allocation still belongs to its call site, even if that is "none". */
-        uint32_t site = stacks->function[stack];
-        if (seen[site] != stack + 1) {
-            seen[site] = stack + 1;
-            rows[site].total_bytes += sums[stack].bytes;
-            rows[site].total_count += sums[stack].count;
+    struct totalling totalling = {stacks, rows,
+                                  calloc(session->names.function_count, sizeof(uint32_t))};
+    const struct tree_visitor visitor = {enter_function, leave_function, &totalling};
+    if (!totalling.open)
+        return session_fail_memory(error, "the functions");
+    const bool good = tree_sums_visit(session, sums, &visitor, error);
+    free(totalling.open);
+    /* Without frames the allocation still belongs to its call site, even if that is "none". */
+    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+        if (stacks_node(stacks, stack) == 0) {
+            rows[stacks->function[stack]].total_bytes += sums[stack].bytes;
+            rows[stacks->function[stack]].total_count += sums[stack].count;
         }
     }
+    return good;
 }
 
 /* Sums up the functions by the rows, by function id. */
@@ -71,13 +83,8 @@ static bool sum_up(struct selection *selection, struct session_function_row *all
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (!sums || !stacks_frames(stacks, error))
         return false;
-    uint32_t *seen = calloc(selection->session->names.function_count, sizeof(*seen));
-    if (!seen)
-        return session_fail_memory(error, "the functions");
     add_self(stacks, sums, all);
-    add_total(selection->session, sums, seen, all);
-    free(seen);
-    return scan_go_on(selection->session, error);
+    return add_totals(selection->session, sums, all, error);
 }
 
 bool selection_functions(struct selection *selection, struct session_function_row **rows,
@@ -113,25 +120,23 @@ bool selection_functions(struct selection *selection, struct session_function_ro
 /* Sums by the function at the other end of the edge. Each function counts once in a stack. */
 struct edges {
     struct session_edge *edges; /* by function, then packed */
-    uint32_t *seen;
+    uint32_t *open;             /* by function: edges that were entered and not left yet */
     size_t count;
 };
 
 static bool edges_open(struct edges *edges, uint32_t functions)
 {
     edges->edges = calloc(functions, sizeof(*edges->edges));
-    edges->seen = calloc(functions, sizeof(*edges->seen));
-    return edges->edges && edges->seen;
+    edges->open = calloc(functions, sizeof(*edges->open));
+    return edges->edges && edges->open;
 }
 
-static void edges_add(struct edges *edges, uint32_t function, uint32_t stack,
-                      const struct stack_sum *sum)
+static void edges_leave(struct edges *edges, uint32_t function, const struct stack_sum *sum)
 {
-    if (edges->seen[function] == stack + 1)
-        return;
-    edges->seen[function] = stack + 1;
-    edges->edges[function].bytes += sum->bytes;
-    edges->edges[function].count += sum->count;
+    if (--edges->open[function] == 0) {
+        edges->edges[function].bytes += sum->bytes;
+        edges->edges[function].count += sum->count;
+    }
 }
 
 static int compare_edges(const void *left, const void *right)
@@ -157,26 +162,30 @@ static void edges_pack(struct edges *edges, uint32_t functions)
     qsort(edges->edges, edges->count, sizeof(*edges->edges), compare_edges);
 }
 
-static void edges_of_stacks(const struct session *session, const struct stack_sum *sums,
-                            uint32_t function, struct edges *callers, struct edges *callees)
+struct neighbours {
+    const struct stacks *stacks;
+    uint32_t function;
+    struct edges inward, outward; /* from the callers, to the callees */
+};
+
+static void enter_edge(void *context, uint32_t node)
 {
-    const struct stacks *stacks = &session->stacks;
-    for (uint32_t stack = 0; stack < stacks->count && !is_cancelled(session, stack); stack++) {
-        if (sums[stack].count == 0)
-            continue;
-        uint64_t first = stacks_first(stacks, stack);
-        uint64_t last = stacks_end(stacks, stack);
-        for (uint64_t i = first; i < last; i++) {
-            if (stacks->frame_table[stacks_frame(stacks, i)].function != function)
-                continue;
-            if (i + 1 < last)
-                edges_add(callers, stacks->frame_table[stacks_frame(stacks, i + 1)].function, stack,
-                          &sums[stack]);
-            if (i > first)
-                edges_add(callees, stacks->frame_table[stacks_frame(stacks, i - 1)].function, stack,
-                          &sums[stack]);
-        }
-    }
+    struct neighbours *all = context;
+    const uint32_t outer = stacks_caller(all->stacks, node);
+    if (outer != 0 && stacks_function(all->stacks, node) == all->function)
+        all->inward.open[stacks_function(all->stacks, outer)]++;
+    if (outer != 0 && stacks_function(all->stacks, outer) == all->function)
+        all->outward.open[stacks_function(all->stacks, node)]++;
+}
+
+static void leave_edge(void *context, uint32_t node, const struct stack_sum *sum)
+{
+    struct neighbours *all = context;
+    const uint32_t outer = stacks_caller(all->stacks, node);
+    if (outer != 0 && stacks_function(all->stacks, node) == all->function)
+        edges_leave(&all->inward, stacks_function(all->stacks, outer), sum);
+    if (outer != 0 && stacks_function(all->stacks, outer) == all->function)
+        edges_leave(&all->outward, stacks_function(all->stacks, node), sum);
 }
 
 bool selection_edges(struct selection *selection, uint32_t function, struct session_edge **callers,
@@ -188,26 +197,25 @@ bool selection_edges(struct selection *selection, uint32_t function, struct sess
     const struct stack_sum *sums = selection_stack_sums(selection, error);
     if (!sums || !stacks_frames(stacks, error))
         return false;
-    struct edges inward = {.count = 0};
-    struct edges outward = {.count = 0};
-    bool good = edges_open(&inward, functions) && edges_open(&outward, functions);
+    struct neighbours all = {.stacks = stacks, .function = function};
+    const struct tree_visitor visitor = {enter_edge, leave_edge, &all};
+    bool good = (edges_open(&all.inward, functions) && edges_open(&all.outward, functions)) ||
+                session_fail_memory(error, "the callers and callees");
+    good = good && tree_sums_visit(selection->session, sums, &visitor, error);
     if (good) {
-        edges_of_stacks(selection->session, sums, function, &inward, &outward);
-        edges_pack(&inward, functions);
-        edges_pack(&outward, functions);
+        edges_pack(&all.inward, functions);
+        edges_pack(&all.outward, functions);
     }
-    free(inward.seen);
-    free(outward.seen);
-    if (!good)
-        session_fail_memory(error, "the callers and callees");
-    if (!good || !scan_go_on(selection->session, error)) {
-        free(inward.edges);
-        free(outward.edges);
+    free(all.inward.open);
+    free(all.outward.open);
+    if (!good) {
+        free(all.inward.edges);
+        free(all.outward.edges);
         return false;
     }
-    *callers = inward.edges;
-    *caller_count = inward.count;
-    *callees = outward.edges;
-    *callee_count = outward.count;
+    *callers = all.inward.edges;
+    *caller_count = all.inward.count;
+    *callees = all.outward.edges;
+    *callee_count = all.outward.count;
     return true;
 }

@@ -8,9 +8,8 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/query/selection_state.h"
+#include "session/query/tree_sums.h"
 #include "session/scan/scan.h"
-
-enum { STACKS_A_LOOK = 4096 };
 
 /* Loads the sums by stack and all frames. Returns the sums, NULL with `error` set. */
 static const struct stack_sum *load(struct selection *selection, struct session_error *error)
@@ -30,9 +29,10 @@ struct line_sums {
     const struct stacks *stacks;
     uint8_t *of_file; /* by file id: 1 if it is this file */
     uint32_t *place;  /* by line: position in `lines` plus 1, 0: none yet */
-    uint32_t *last;   /* by position: the last stack that was added */
+    uint32_t *open;   /* by position: nodes that were entered and not left yet */
     struct session_source_line *lines;
     size_t count, capacity;
+    bool failed; /* memory is exhausted */
 };
 
 /* Finds the largest line that a frame of the file has. */
@@ -55,12 +55,12 @@ static bool grow_lines(struct line_sums *sums)
     if (!lines)
         return false;
     sums->lines = lines;
-    uint32_t *last = realloc(sums->last, capacity * sizeof(*last));
-    if (!last)
+    uint32_t *open = realloc(sums->open, capacity * sizeof(*open));
+    if (!open)
         return false;
-    sums->last = last;
+    sums->open = open;
     memset(lines + sums->capacity, 0, (capacity - sums->capacity) * sizeof(*lines));
-    memset(last + sums->capacity, 0, (capacity - sums->capacity) * sizeof(*last));
+    memset(open + sums->capacity, 0, (capacity - sums->capacity) * sizeof(*open));
     sums->capacity = capacity;
     return true;
 }
@@ -74,47 +74,63 @@ static bool add_line(struct line_sums *sums, uint32_t line)
     return true;
 }
 
-/* Adds a stack to each line of the file that it passes through. */
-static bool add_stack(struct line_sums *sums, uint32_t stack, const struct stack_sum *sum)
+/* Returns the place of a node's line, 0: it is not in the file, or there was no memory for it. */
+static uint32_t place_of(struct line_sums *sums, const struct stack_frame *frame)
 {
-    const struct stacks *stacks = sums->stacks;
-    const struct stack_frame *site = stacks_call_site(stacks, stack);
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
-        if (!sums->of_file[frame->file] || frame->line == 0)
-            continue;
-        if (sums->place[frame->line] == 0 && !add_line(sums, frame->line))
-            return false;
-        const uint32_t place = sums->place[frame->line] - 1;
-        struct session_source_line *line = &sums->lines[place];
-        if (sums->last[place] == stack)
-            continue;
-        sums->last[place] = stack;
-        line->allocations += sum->count;
-        line->bytes += sum->bytes;
-        line->live_count += sum->live_count;
-        line->live_bytes += sum->live_bytes;
-        line->at_peak_bytes += sum->at_peak_bytes;
-        if (sums->of_file[site->file] && site->line == frame->line)
-            line->own_bytes += sum->bytes;
-    }
-    return true;
+    if (!sums->of_file[frame->file] || frame->line == 0)
+        return 0;
+    if (sums->place[frame->line] == 0 && !add_line(sums, frame->line))
+        sums->failed = true;
+    return sums->place[frame->line];
+}
+
+static void enter_line(void *context, uint32_t node)
+{
+    struct line_sums *sums = context;
+    const uint32_t frame = stacks_frame(sums->stacks, node);
+    const uint32_t place = place_of(sums, &sums->stacks->frame_table[frame]);
+    if (place != 0)
+        sums->open[place - 1]++;
+}
+
+static void leave_line(void *context, uint32_t node, const struct stack_sum *sum)
+{
+    struct line_sums *sums = context;
+    const uint32_t frame = stacks_frame(sums->stacks, node);
+    const uint32_t place = place_of(sums, &sums->stacks->frame_table[frame]);
+    if (place == 0 || --sums->open[place - 1] != 0 || sum->count == 0)
+        return;
+    struct session_source_line *line = &sums->lines[place - 1];
+    line->allocations += sum->count;
+    line->bytes += sum->bytes;
+    line->live_count += sum->live_count;
+    line->live_bytes += sum->live_bytes;
+    line->at_peak_bytes += sum->at_peak_bytes;
 }
 
 static bool sum_lines(struct line_sums *sums, const struct session *session,
                       const struct stack_sum *stack_sums, struct session_error *error)
 {
     const struct stacks *stacks = sums->stacks;
+    const struct tree_visitor visitor = {enter_line, leave_line, sums};
     sums->place = calloc((size_t)largest_line(sums) + 1, sizeof(*sums->place));
     if (!sums->place || !grow_lines(sums))
         return session_fail_memory(error, "the lines");
-    for (uint32_t stack = 1; stack < stacks->count; stack++) {
-        if (stack % STACKS_A_LOOK == 0 && !scan_go_on(session, error))
-            return false;
-        if (stack_sums[stack].count > 0 && !add_stack(sums, stack, &stack_sums[stack]))
-            return session_fail_memory(error, "the lines");
+    if (!tree_sums_visit(session, stack_sums, &visitor, error))
+        return false;
+    for (uint32_t stack = 1; !sums->failed && stack < stacks->count; stack++) {
+        const struct stack_frame *site = stacks_call_site(stacks, stack);
+        const uint32_t place = stack_sums[stack].count > 0 ? place_of(sums, site) : 0;
+        if (place != 0)
+            sums->lines[place - 1].own_bytes += stack_sums[stack].bytes;
     }
-    return true;
+    size_t used = 0;
+    for (size_t i = 0; i < sums->count; i++) {
+        if (sums->lines[i].allocations > 0)
+            sums->lines[used++] = sums->lines[i];
+    }
+    sums->count = used;
+    return !sums->failed || session_fail_memory(error, "the lines");
 }
 
 bool selection_source(struct selection *selection, const char *path,
@@ -138,7 +154,7 @@ bool selection_source(struct selection *selection, const char *path,
     const bool good = sum_lines(&sums, session, stack_sums, error);
     free(sums.of_file);
     free(sums.place);
-    free(sums.last);
+    free(sums.open);
     if (!good) {
         free(sums.lines);
         return false;
@@ -156,19 +172,32 @@ static int compare_files(const void *left, const void *right)
                   ((const struct session_source_file *)right)->path);
 }
 
-/* Adds a stack to each file that it passes through. `last` is by file id. */
-static void add_to_files(const struct stacks *stacks, uint32_t stack, const struct stack_sum *sum,
-                         struct session_source_file *files, uint32_t *last)
+struct file_sums {
+    const struct stacks *stacks;
+    struct session_source_file *files; /* by file id, as `open` is */
+    uint32_t *open;                    /* nodes that were entered and not left yet */
+};
+
+static uint32_t file_of(const struct file_sums *sums, uint32_t node)
 {
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-        const uint32_t file = stacks->frame_table[stacks_frame(stacks, i)].file;
-        if (file == 0 || last[file] == stack)
-            continue;
-        last[file] = stack;
-        files[file].bytes += sum->bytes;
-        files[file].live_bytes += sum->live_bytes;
-        files[file].at_peak_bytes += sum->at_peak_bytes;
-    }
+    return sums->stacks->frame_table[stacks_frame(sums->stacks, node)].file;
+}
+
+static void enter_file(void *context, uint32_t node)
+{
+    const struct file_sums *sums = context;
+    sums->open[file_of(sums, node)]++;
+}
+
+static void leave_file(void *context, uint32_t node, const struct stack_sum *sum)
+{
+    const struct file_sums *sums = context;
+    const uint32_t file = file_of(sums, node);
+    if (--sums->open[file] != 0)
+        return;
+    sums->files[file].bytes += sum->bytes;
+    sums->files[file].live_bytes += sum->live_bytes;
+    sums->files[file].at_peak_bytes += sum->at_peak_bytes;
 }
 
 bool selection_source_files(struct selection *selection, struct session_source_file **files,
@@ -183,14 +212,11 @@ bool selection_source_files(struct selection *selection, struct session_source_f
     if (!stack_sums)
         return false;
     struct session_source_file *found = calloc((size_t)names->count + 1, sizeof(*found));
-    uint32_t *last = calloc((size_t)names->count + 1, sizeof(*last));
-    bool good = (found && last) || session_fail_memory(error, "the files");
-    for (uint32_t stack = 1; good && stack < stacks->count; stack++) {
-        good = stack % STACKS_A_LOOK != 0 || scan_go_on(session, error);
-        if (stack_sums[stack].count > 0)
-            add_to_files(stacks, stack, &stack_sums[stack], found, last);
-    }
-    free(last);
+    struct file_sums sums = {stacks, found, calloc((size_t)names->count + 1, sizeof(uint32_t))};
+    const struct tree_visitor visitor = {enter_file, leave_file, &sums};
+    const bool good = ((found && sums.open) || session_fail_memory(error, "the files")) &&
+                      tree_sums_visit(session, stack_sums, &visitor, error);
+    free(sums.open);
     if (!good) {
         free(found);
         return false;

@@ -14,6 +14,7 @@
 #include "session/group/group_state.h"
 #include "session/query/selection_state.h"
 #include "session/query/stored_stacks.h"
+#include "session/query/tree_sums.h"
 #include "session/scan/large_memory.h"
 #include "session/summary/summary.h"
 
@@ -205,23 +206,46 @@ bool selection_stacks(struct selection *selection, const struct session_stacks_o
 
 /* ---- functions -------------------------------------------------------------------------- */
 
-/* Adds the bytes of a stack to each of its functions. `seen` has, by function, the last row + 1
- * that counted for it. */
-static void add_to_functions(const struct session *session, const struct session_stack_sums *row,
-                             uint32_t number, uint32_t *seen, uint64_t *bytes)
+struct at_peak {
+    const struct stacks *stacks;
+    uint64_t *bytes;
+    uint32_t *open; /* by function: nodes that were entered and not left yet */
+};
+
+static void enter(void *context, uint32_t node)
+{
+    const struct at_peak *at_peak = context;
+    at_peak->open[stacks_function(at_peak->stacks, node)]++;
+}
+
+static void leave(void *context, uint32_t node, const struct stack_sum *sum)
+{
+    const struct at_peak *at_peak = context;
+    const uint32_t function = stacks_function(at_peak->stacks, node);
+    if (--at_peak->open[function] == 0)
+        at_peak->bytes[function] += sum->at_peak_bytes;
+}
+
+/* Adds the bytes of the rows to the functions on their stacks. */
+static bool add_to_functions(const struct session *session, const struct session_stack_sums *rows,
+                             size_t count, uint64_t *bytes, struct session_error *error)
 {
     const struct stacks *stacks = &session->stacks;
-    /* Without frames the blocks still belong to their call site, even if that is "none". */
-    const uint32_t site = stacks->function[row->stack];
-    for (uint64_t i = stacks_first(stacks, row->stack); i < stacks_end(stacks, row->stack); i++) {
-        const uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
-        if (seen[function] == number)
-            continue;
-        seen[function] = number;
-        bytes[function] += row->at_peak_bytes;
+    struct at_peak at_peak = {stacks, bytes,
+                              calloc(session->names.function_count, sizeof(uint32_t))};
+    const struct tree_visitor visitor = {enter, leave, &at_peak};
+    struct stack_sum *sums = calloc(stacks->count, sizeof(*sums));
+    bool good = (at_peak.open && sums) || session_fail_memory(error, "the functions");
+    for (size_t i = 0; good && i < count; i++) {
+        sums[rows[i].stack].at_peak_bytes = rows[i].at_peak_bytes;
+        /* Without frames the blocks still belong to their call site, even if that is "none". */
+        if (stacks_node(stacks, rows[i].stack) == 0)
+            bytes[stacks->function[rows[i].stack]] += rows[i].at_peak_bytes;
     }
-    if (seen[site] != number)
-        bytes[site] += row->at_peak_bytes;
+    good = good && tree_sums_visit(session, sums, &visitor, error);
+    free(at_peak.open);
+    free(sums);
+    return good;
 }
 
 bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, size_t *count,
@@ -235,15 +259,9 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
         return false;
     *count = session->names.function_count;
     *bytes = calloc(*count, sizeof(**bytes));
-    uint32_t *seen = calloc(*count, sizeof(*seen));
-    bool good = (*bytes && seen) || session_fail_memory(error, "the functions");
-    good = good && stacks_frames(&session->stacks, error);
-    for (size_t i = 0; good && i < row_count; i++) {
-        if (rows[i].at_peak_bytes > 0)
-            add_to_functions(session, &rows[i], (uint32_t)i + 1, seen, *bytes);
-        good = i % 4096 != 0 || scan_go_on(session, error);
-    }
-    free(seen);
+    const bool good = (*bytes || session_fail_memory(error, "the functions")) &&
+                      stacks_frames(&session->stacks, error) &&
+                      add_to_functions(session, rows, row_count, *bytes, error);
     free(rows);
     if (!good) {
         free(*bytes);

@@ -73,21 +73,24 @@ static void name_keys_free(struct name_keys *keys)
     *keys = (struct name_keys){.stack = NULL};
 }
 
-static bool hash_stacks(const struct session *session, struct name_keys *keys)
+static bool hash_stacks(const struct session *session, struct name_keys *keys,
+                        struct session_error *error)
 {
     const struct stacks *stacks = &session->stacks;
-    for (uint32_t stack = 0; stack < stacks->count; stack++) {
-        struct key key = {stack != 0, 0};
-        for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-            const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
-            key = key_with(key_with(key, keys->function[frame->function]),
-                           keys->module[frame->module]);
-        }
-        keys->stack[stack] = key;
-        if (stack % CANCEL_STEP == 0 && scan_cancelled(session))
-            return false;
+    struct key *of_node = calloc(stacks->all.count, sizeof(*of_node));
+    if (!of_node)
+        return session_fail_memory(error, "the names of two sessions");
+    of_node[0] = (struct key){1, 0};
+    for (uint32_t node = stacks->all.count; node-- > 1;) {
+        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, node)];
+        of_node[node] = key_with(
+            key_with(of_node[stacks_caller(stacks, node)], keys->function[frame->function]),
+            keys->module[frame->module]);
     }
-    return true;
+    for (uint32_t stack = 1; stack < stacks->count; stack++)
+        keys->stack[stack] = of_node[stacks_node(stacks, stack)];
+    free(of_node);
+    return scan_go_on(session, error);
 }
 
 /* Hashes a name as the first session calls it. Returns false if memory is exhausted. */
@@ -140,10 +143,10 @@ static bool name_keys_find(struct session *session, struct session *first, struc
         name_keys_free(keys);
         return session_fail_memory(error, "the names of two sessions");
     }
-    if (hash_stacks(session, keys))
+    if (hash_stacks(session, keys, error))
         return true;
     name_keys_free(keys);
-    return scan_go_on(session, error);
+    return false;
 }
 
 static struct key key_of_row(const struct name_keys *keys, const struct chunk_rows *rows,

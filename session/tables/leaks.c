@@ -203,15 +203,10 @@ static bool find_path(struct grouping *grouping, uint32_t stack, uint32_t number
 {
     const struct stacks *stacks = &grouping->session->stacks;
     const uint32_t site = stacks->call_site[stack];
-    uint64_t i = stacks_first(stacks, stack);
-    const uint64_t last = stacks_end(stacks, stack);
+    uint32_t at = site == 0 ? 0 : stacks_find_frame(stacks, stacks_node(stacks, stack), site);
     *node = 0; /* the number + 1; 0: the empty path */
-    while (site != 0 && i < last && stacks_frame(stacks, i) != site)
-        i++;
-    if (i == last)
-        i = stacks_first(stacks, stack);
-    for (; i < last; i++) {
-        const uint32_t function = stacks->frame_table[stacks_frame(stacks, i)].function;
+    for (at = at != 0 ? at : stacks_node(stacks, stack); at != 0; at = stacks_caller(stacks, at)) {
+        const uint32_t function = stacks_function(stacks, at);
         if (grouping->seen[function] == number + 1)
             continue;
         grouping->seen[function] = number + 1;

@@ -73,8 +73,9 @@ const char *suppressed_by(const struct suppressed *suppressed, uint32_t stack)
 {
     const struct stacks *stacks = &suppressed->session->stacks;
     const size_t none = suppressions_count(suppressed->suppressions);
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, i)];
+    for (uint32_t node = stacks_node(stacks, stack); node != 0;
+         node = stacks_caller(stacks, node)) {
+        const struct stack_frame *frame = &stacks->frame_table[stacks_frame(stacks, node)];
         const size_t function = suppressed->functions[frame->function];
         const size_t file = suppressed->files[frame->file];
         size_t found = suppressed->modules[frame->module];

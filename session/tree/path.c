@@ -64,38 +64,31 @@ size_t path_functions(const struct session_tree *tree, uint32_t key, const uint3
 
 /* ---- frames ---- */
 
-/* The frames of a row from the call site outwards. */
+/* The frames of a row from the call site outwards, and a node of them: those outward of it up to
+ * its top follow it. */
 struct span {
-    uint64_t first; /* of the call site, for stacks_frame() */
-    uint32_t count;
+    uint32_t site, count;
+    uint32_t low;
 };
-
-/* Returns how many frames of a row lie inside its call site. */
-static uint32_t frames_inside(const struct session_tree *tree, uint32_t row)
-{
-    const struct stacks *stacks = &tree->session->stacks;
-    const uint32_t stack = tree->rows[row].stack, call_site = stacks->call_site[stack];
-    const uint64_t first = stacks_first(stacks, stack), end = stacks_end(stacks, stack);
-    for (uint64_t i = first; i < end && call_site != 0; i++)
-        if (stacks_frame(stacks, i) == call_site)
-            return (uint32_t)(i - first);
-    return 0;
-}
 
 static struct span span_of(const struct session_tree *tree, uint32_t row)
 {
     const struct stacks *stacks = &tree->session->stacks;
-    const uint32_t stack = tree->rows[row].stack;
-    const uint64_t site = stacks_first(stacks, stack) + tree->inside[row];
-    return (struct span){site, (uint32_t)(stacks_end(stacks, stack) - site)};
+    const uint32_t site = tree->sites[row];
+    return (struct span){site, stacks_depth(stacks, site), site};
 }
 
 /* Returns the function of the frame that a path meets as number `i`. */
-static uint32_t function_at(const struct session_tree *tree, const struct span *span, uint32_t i)
+static uint32_t function_at(const struct session_tree *tree, struct span *span, uint32_t i)
 {
-    const uint32_t place = tree->options.bottom_up ? i : span->count - 1 - i;
     const struct stacks *stacks = &tree->session->stacks;
-    return stacks->frame_table[stacks_frame(stacks, span->first + place)].function;
+    const struct stack_frames_node *nodes = stacks->all.nodes;
+    const uint32_t depth = tree->options.bottom_up ? span->count - i : i + 1;
+    if (depth > nodes[span->low].depth)
+        span->low = span->site;
+    while (depth < nodes[nodes[span->low].top].depth)
+        span->low = nodes[nodes[span->low].top].parent;
+    return stacks_function(stacks, span->low + (nodes[span->low].depth - depth));
 }
 
 static bool is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function)
@@ -112,8 +105,12 @@ static bool is_visible(const struct session_tree *tree, enum path_rule rule, uin
 
 static void find_rule(struct session_tree *tree, uint32_t row)
 {
-    tree->inside[row] = frames_inside(tree, row);
-    const struct span span = span_of(tree, row);
+    const struct stacks *stacks = &tree->session->stacks;
+    const uint32_t stack = tree->rows[row].stack, call_site = stacks->call_site[stack];
+    const uint32_t node = stacks_node(stacks, stack);
+    const uint32_t site = call_site == 0 ? 0 : stacks_find_frame(stacks, node, call_site);
+    tree->sites[row] = site != 0 ? site : node;
+    struct span span = span_of(tree, row);
     uint8_t rule = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
     for (uint32_t i = 0; rule != PATH_ALL && rule != PATH_OWN && i < span.count; i++) {
         const uint32_t function = function_at(tree, &span, i);
@@ -140,11 +137,10 @@ bool path_find_rules(struct session_tree *tree, struct session_error *error)
 void path_each_function(const struct session_tree *tree, uint32_t row,
                         void (*visit)(void *context, uint32_t function), void *context)
 {
-    const struct stacks *stacks = &tree->session->stacks;
-    const struct span span = span_of(tree, row);
-    for (uint32_t i = span.count; i-- > 0;) {
+    struct span span = span_of(tree, row);
+    for (uint32_t i = 0; i < span.count; i++) {
         const uint32_t function =
-            stacks->frame_table[stacks_frame(stacks, span.first + i)].function;
+            function_at(tree, &span, tree->options.bottom_up ? span.count - 1 - i : i);
         if (is_visible(tree, tree->rules[row], function))
             visit(context, function);
     }
@@ -153,7 +149,7 @@ void path_each_function(const struct session_tree *tree, uint32_t row,
 /* Returns the key of the next visible frame from frame `*i` on, and moves `*i` past its component.
  */
 static uint32_t next_visible(const struct session_tree *tree, enum path_rule rule,
-                             const struct span *span, uint32_t *i)
+                             struct span *span, uint32_t *i)
 {
     uint32_t key = PATH_END;
     for (uint32_t at = *i; at < span->count; at++) {
@@ -179,7 +175,7 @@ uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *curs
         return key_no_own_code(tree);
     }
     const uint32_t before = rule == PATH_NO_OWN_CODE;
-    const struct span span = span_of(tree, row);
+    struct span span = span_of(tree, row);
     uint32_t i = *cursor - before;
     const uint32_t next = i;
     uint32_t key = next_visible(tree, rule, &span, &i);

@@ -84,14 +84,16 @@ static bool take_bits(const struct session_tree *tree, struct terms *terms,
 {
     const struct stacks *stacks = &tree->session->stacks;
     uint64_t *bits = bits_of_functions(tree, terms);
+    uint64_t *of_node = calloc(stacks->all.count, sizeof(*of_node));
     terms->of_row = calloc(tree->row_count + 1, sizeof(*terms->of_row));
-    bool good = (bits && terms->of_row) || session_fail_memory(error, "the test");
-    for (uint32_t i = 0; good && i < tree->row_count; i++) {
-        const uint32_t stack = tree->rows[tree->order[i]].stack;
-        for (uint64_t at = stacks_first(stacks, stack); at < stacks_end(stacks, stack); at++)
-            terms->of_row[i] |= bits[stacks->frame_table[stacks_frame(stacks, at)].function];
-        good = tree_go_on(tree, i, error);
+    bool good = (bits && of_node && terms->of_row) || session_fail_memory(error, "the test");
+    for (uint32_t node = stacks->all.count; good && node-- > 1;) {
+        of_node[node] = of_node[stacks_caller(stacks, node)] | bits[stacks_function(stacks, node)];
+        good = tree_go_on(tree, node, error);
     }
+    for (uint32_t i = 0; good && i < tree->row_count; i++)
+        terms->of_row[i] = of_node[stacks_node(stacks, tree->rows[tree->order[i]].stack)];
+    free(of_node);
     free(bits);
     return good;
 }

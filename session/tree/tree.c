@@ -144,10 +144,10 @@ static bool make_root(struct session_tree *tree, struct session_error *error)
 static bool make_arrays(struct session_tree *tree, struct session_error *error)
 {
     tree->rules = calloc(tree->row_count + 1, sizeof(*tree->rules));
-    tree->inside = calloc(tree->row_count + 1, sizeof(*tree->inside));
+    tree->sites = calloc(tree->row_count + 1, sizeof(*tree->sites));
     tree->cursor = calloc(tree->row_count + 1, sizeof(*tree->cursor));
     tree->order = calloc(tree->row_count + 1, sizeof(*tree->order));
-    return (tree->rules && tree->inside && tree->cursor && tree->order) ||
+    return (tree->rules && tree->sites && tree->cursor && tree->order) ||
            session_fail_memory(error, "the call tree");
 }
 
@@ -202,7 +202,7 @@ void session_tree_free(struct session_tree *tree)
     free(tree->from_bytes);
     free(tree->to_bytes);
     free(tree->rules);
-    free(tree->inside);
+    free(tree->sites);
     free(tree->cursor);
     free(tree->order);
     free(tree->slots);

@@ -55,8 +55,8 @@ struct session_tree {
     struct session_stack_sums *rows;
     uint64_t *from_bytes; /* NULL: no growth is asked for */
     uint64_t *to_bytes;
-    uint8_t *rules;   /* enum path_rule */
-    uint32_t *inside; /* frames inside the call site */
+    uint8_t *rules;  /* enum path_rule */
+    uint32_t *sites; /* nodes of the call sites, or of the innermost frames (stacks.h) */
     uint32_t *cursor, *order;
     size_t row_count;
     struct tree_node *arrays[ARRAYS]; /* array i has 1 << (ARRAY_BITS + i) nodes */

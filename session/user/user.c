@@ -191,8 +191,7 @@ size_t session_stack_user(struct session *session, uint32_t stack)
     if (stack >= stacks->count || !user_frames(session, &frames, NULL) || !frames ||
         frames[stack] == 0 || !stacks_frames(&session->stacks, NULL))
         return SESSION_NO_FRAME;
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++)
-        if (stacks_frame(stacks, i) == frames[stack])
-            return (size_t)(i - stacks_first(stacks, stack));
-    return SESSION_NO_FRAME;
+    const uint32_t node = stacks_node(stacks, stack);
+    const uint32_t found = stacks_find_frame(stacks, node, frames[stack]);
+    return found == 0 ? SESSION_NO_FRAME : stacks_depth(stacks, node) - stacks_depth(stacks, found);
 }

@@ -129,19 +129,6 @@ static uint8_t *frame_classes(struct session *session, const struct user_code *c
     return of_frame;
 }
 
-static uint32_t user_frame(const struct stacks *stacks, const uint8_t *classes, uint32_t stack)
-{
-    uint32_t of_runtime = 0;
-    for (uint64_t i = stacks_first(stacks, stack); i < stacks_end(stacks, stack); i++) {
-        const uint32_t frame = stacks_frame(stacks, i);
-        if (classes[frame] == OWN)
-            return frame;
-        if (classes[frame] == RUNTIME && of_runtime == 0)
-            of_runtime = frame;
-    }
-    return of_runtime;
-}
-
 bool user_frames_compute(struct session *session, const struct user_code *code, uint32_t *frames,
                          struct session_error *error)
 {
@@ -149,22 +136,32 @@ bool user_frames_compute(struct session *session, const struct user_code *code, 
     if (!stacks_frames(&session->stacks, error))
         return false;
     uint8_t *classes = frame_classes(session, code, error);
-    for (uint32_t stack = 0; classes && stack < stacks->count; stack++)
-        frames[stack] = user_frame(stacks, classes, stack);
+    uint32_t *of_node = classes ? calloc(stacks->all.count, sizeof(*of_node)) : NULL;
+    if (classes && !of_node)
+        session_fail_memory(error, "the user's frames");
+    /* The innermost frame of the user's own code, or if there is none, of a runtime. */
+    for (uint32_t node = of_node ? stacks->all.count : 0; node-- > 1;) {
+        const uint32_t frame = stacks_frame(stacks, node);
+        const uint32_t outer = of_node[stacks_caller(stacks, node)];
+        const bool hides = outer != 0 && classes[outer] == OWN;
+        of_node[node] =
+            classes[frame] == OWN || (classes[frame] == RUNTIME && !hides) ? frame : outer;
+    }
+    for (uint32_t stack = 0; of_node && stack < stacks->count; stack++)
+        frames[stack] = of_node[stacks_node(stacks, stack)];
+    const bool good = of_node != NULL;
+    free(of_node);
     free(classes);
-    return classes != NULL;
+    return good;
 }
 
 /* Returns the first frame from the stored call site outward that is not a wrapper. */
 static uint32_t call_site(const struct stacks *stacks, const uint8_t *classes, uint32_t stack,
                           uint32_t stored)
 {
-    uint64_t i = stacks_first(stacks, stack);
-    const uint64_t end = stacks_end(stacks, stack);
-    while (i < end && stacks_frame(stacks, i) != stored)
-        i++;
-    for (; i < end; i++) {
-        stored = stacks_frame(stacks, i);
+    uint32_t node = stacks_find_frame(stacks, stacks_node(stacks, stack), stored);
+    for (; node != 0; node = stacks_caller(stacks, node)) {
+        stored = stacks_frame(stacks, node);
         if (classes[stored] != WRAPPER)
             break;
     }

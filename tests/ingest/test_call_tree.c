@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The calling context tree of stacks that were cut, share contexts, or have no frames, against a
+/* The calling context tree of stacks that are deep, share contexts, or have no frames, against a
  * sum over the walk of each stack. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "ingest/replay/call_tree.h"
 #include "tests/ingest/replay_fixture.h"
 
-enum { START = 1000, DEPTH = 20000, KEPT = 16384 }; /* ingest keeps so many frames of a stack */
+enum { START = 1000, DEPTH = 20000 };
 
 /* Node ids: a chain from 1 (outermost) to DEPTH, then branches that leave it. */
 static struct replayed *replay_chain(void)
@@ -30,9 +30,9 @@ static struct replayed *replay_chain(void)
     lane_node(&lane, DEPTH + 3, DEPTH + 2, TRACE_FRAME_RETURN, 0, 0x9100);
     lane_node(&lane, DEPTH + 4, 0, TRACE_FRAME_UNWIND_END, 0, 0);
     lane_node(&lane, DEPTH + 5, DEPTH + 4, TRACE_FRAME_RETURN, 0, 0x1000 + 16);
-    static const uint32_t stacks[] = {
-        DEPTH,     DEPTH - 1, KEPT, KEPT + 1,  5,     1,     DEPTH + 1, DEPTH + 2,
-        DEPTH + 3, DEPTH + 5, 0,    DEPTH + 4, DEPTH, 999999 /* there is no such node */};
+    static const uint32_t stacks[] = {DEPTH,     DEPTH - 1, DEPTH / 2, 5,         1,
+                                      DEPTH + 1, DEPTH + 2, DEPTH + 3, DEPTH + 5, 0,
+                                      DEPTH + 4, DEPTH,     999999 /* there is no such node */};
     for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++, ticks += 10, address += 0x100) {
         lane_alloc(&lane, ticks, address, 1 + i * 10, stacks[i]);
         if (i % 3 == 0)
@@ -78,11 +78,10 @@ static size_t child_row(const struct checking *checking, uint32_t parent, uint32
 }
 
 /* Takes the sums of each stack away from all rows on its path: nothing is left in the end. */
-static size_t subtract_stacks(const struct stacks *stacks, const struct stack_usages *usages,
-                              struct checking *checking)
+static void subtract_stacks(const struct stacks *stacks, const struct stack_usages *usages,
+                            struct checking *checking)
 {
-    uint32_t *functions = malloc((KEPT + 1) * sizeof(*functions));
-    size_t cut = 0;
+    uint32_t *functions = malloc((DEPTH + 1) * sizeof(*functions));
     assert_non_null(functions);
     for (size_t i = 0; i < stacks->count; i++) {
         const struct stack_row *row = &stacks->rows[i];
@@ -92,9 +91,7 @@ static size_t subtract_stacks(const struct stacks *stacks, const struct stack_us
         uint32_t frame, parent = 0;
         while ((frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE)
             functions[count++] = stacks->frames.rows[frame].function + 1;
-        cut += row->state == STACK_CUT;
-        assert_int_equal(row->state == STACK_CUT,
-                         count == KEPT && row->nodes == KEPT && row->node != KEPT - 1);
+        assert_int_equal(row->depth, count);
         if (usage.allocations == 0)
             continue;
         if (count == 0)
@@ -110,7 +107,6 @@ static size_t subtract_stacks(const struct stacks *stacks, const struct stack_us
         }
     }
     free(functions);
-    return cut;
 }
 
 static void tree_has_every_path(void **state)
@@ -119,14 +115,15 @@ static void tree_has_every_path(void **state)
     struct replayed *replayed = replay_chain();
     struct call_tree tree = {.count = 0};
     assert_true(replayed->good);
-    assert_true(call_tree_stacks(&tree, &replayed->stacks, &replayed->totals.stacks));
+    struct stack_nodes nodes = {.node = NULL};
+    assert_true(stack_nodes_number(&nodes, &replayed->stacks, 0, false));
+    assert_true(call_tree_stacks(&tree, &nodes, &replayed->stacks, &replayed->totals.stacks));
     assert_true(call_tree_finish(&tree));
     struct checking checking = {.rows = calloc(tree.count, sizeof(*checking.rows))};
     assert_non_null(checking.rows);
     assert_true(call_tree_each(&tree, keep_row, &checking));
     assert_int_equal(checking.count, tree.count - 1);
-    /* Four stacks are longer than the part that is kept. One of them occurs twice. */
-    assert_int_equal(subtract_stacks(&replayed->stacks, &replayed->totals.stacks, &checking), 3);
+    subtract_stacks(&replayed->stacks, &replayed->totals.stacks, &checking);
     for (size_t i = 0; i < checking.count; i++) {
         assert_int_equal(checking.rows[i].total[CALL_TREE_BYTES], 0);
         assert_int_equal(checking.rows[i].total[CALL_TREE_COUNT], 0);
@@ -135,6 +132,7 @@ static void tree_has_every_path(void **state)
         assert_int_equal(checking.rows[i].self[CALL_TREE_LIVE_COUNT], 0);
     }
     free(checking.rows);
+    stack_nodes_free(&nodes);
     call_tree_free(&tree);
     replayed_free(replayed);
 }

@@ -99,17 +99,20 @@ static void test_call_tree(void **state)
     (void)state;
     struct replayed *replayed = replay_built(build());
     struct call_tree tree = {.interrupted = &interrupted};
+    struct stack_nodes nodes = {.node = NULL};
     size_t rows = 0;
     interrupted = SIGTERM;
     assert_true(replayed->good);
-    assert_false(call_tree_stacks(&tree, &replayed->stacks, &replayed->totals.stacks));
+    assert_true(stack_nodes_number(&nodes, &replayed->stacks, 0, false));
+    assert_false(call_tree_stacks(&tree, &nodes, &replayed->stacks, &replayed->totals.stacks));
     assert_int_equal(tree.count, 0);
     interrupted = 0;
-    assert_true(call_tree_stacks(&tree, &replayed->stacks, &replayed->totals.stacks));
+    assert_true(call_tree_stacks(&tree, &nodes, &replayed->stacks, &replayed->totals.stacks));
     assert_true(call_tree_finish(&tree));
     interrupted = SIGTERM;
     assert_false(call_tree_each(&tree, count_row, &rows));
     assert_int_equal(rows, 0);
+    stack_nodes_free(&nodes);
     call_tree_free(&tree);
     replayed_free(replayed);
 }
@@ -128,13 +131,16 @@ static void test_tables(void **state)
 {
     (void)state;
     struct replayed *replayed = replay_built(build());
+    struct stack_nodes nodes = {.node = NULL};
     size_t rows = 0;
+    assert_true(stack_nodes_number(&nodes, &replayed->stacks, 0, false));
     const struct table_sink sink = {&rows, count_totals};
     const struct session_facts facts = {.file = replayed->file,
                                         .scan = &replayed->scan,
                                         .replay = &replayed->replay,
                                         .problems = &replayed->problems,
                                         .stacks = &replayed->stacks,
+                                        .nodes = &nodes,
                                         .totals = &replayed->totals,
                                         .interrupted = &interrupted};
     interrupted = 0;
@@ -144,6 +150,7 @@ static void test_tables(void **state)
     interrupted = SIGTERM;
     assert_false(session_tables_put(&sink, &facts));
     assert_int_equal(rows, 0);
+    stack_nodes_free(&nodes);
     replayed_free(replayed);
 }
 

@@ -21,6 +21,7 @@
 #include "ingest/write/frames.h"
 #include "ingest/write/functions.h"
 #include "ingest/write/thread_totals.h"
+#include "tests/session/fixture_nodes.h"
 
 static void run(sqlite3 *database, const char *sql)
 {
@@ -64,21 +65,23 @@ static const char function_tables[] =
     "CREATE TABLE frame(id INTEGER PRIMARY KEY, function_id INTEGER);"
     "CREATE TABLE stack(id INTEGER PRIMARY KEY, function_id INTEGER, bytes, allocations, "
     "live_bytes,"
-    "  live_count, at_peak_bytes);"
+    "  live_count, at_peak_bytes, call_site_frame_id, node_id);"
     "CREATE TABLE stack_frame(stack_id, depth, frame_id, PRIMARY KEY(stack_id, depth)) WITHOUT "
     "ROWID;"
     "CREATE TABLE function_total(a, b, c, d, e, f, g, h, i, j);"
+    "CREATE TABLE stack_node(id INTEGER PRIMARY KEY, parent_id, frame_id);"
+    "CREATE TABLE stack_run(stack_id, depth, node_id, frames);"
     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)"
     "  INSERT INTO function SELECT i FROM n;"
     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)"
     "  INSERT INTO frame SELECT i, 1 + i * 7919 % 47 FROM n;"
     "WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299)"
-    "  INSERT INTO stack SELECT i, nullif(i * 31 % 40, 0), i * 1000, i, i * 10, i % 3, i * 5 FROM "
+    "  INSERT INTO stack SELECT i, nullif(i * 31 % 40, 0), i * 1000, i, i * 10, i % 3, i * 5, NULL,"
+    "    NULL FROM "
     "n;"
     "INSERT INTO stack_frame SELECT s.id, f.id - 1, 1 + (s.id * 13 + f.id * f.id) % 200"
     "  FROM stack s JOIN frame f ON f.id <= 1 + s.id % 20 WHERE s.id > 0;"
-    /* Without a stack, and without a frame. */
-    "INSERT INTO stack_frame VALUES (5, 99, 1000), (4000, 0, 1);";
+    "CREATE TEMP TABLE whole AS SELECT * FROM stack_frame;" FIXTURE_NODES("main");
 
 static const char function_expected[] =
     "CREATE TABLE expected AS"
@@ -226,19 +229,27 @@ static sqlite3_stmt *insert_frames(sqlite3 *database)
     return insert;
 }
 
-/* Adds stacks of 1 to 17 frames, and inserts the same rows with their final ids. */
+/* Adds stacks of 1 to 17 frames that share none, and inserts the same rows with their final ids. */
 static void add_session(struct writer_frames *frames, sqlite3_stmt *insert)
 {
-    for (uint64_t stack = 1; stack <= 5000; stack++)
-        for (uint64_t depth = 0; depth < 1 + stack % 17; depth++) {
-            const uint64_t frame = 1 + (stack * 31 + depth) % 60000;
-            assert_true(writer_frames_add(frames, stack, frame));
+    uint32_t node = 1;
+    for (uint32_t stack = 1; stack <= 5000; stack++)
+        for (uint32_t depth = 0, last = stack % 17; depth <= last; depth++, node++) {
+            const uint32_t frame = 1 + (stack * 31 + depth) % 60000;
+            assert_true(writer_frames_add_node(
+                frames, &(struct stack_node_row){node, depth == last ? 0 : node + 1, frame, 0}));
             sqlite3_bind_int64(insert, 1, (int64_t)(stack + frames->first_stack));
             sqlite3_bind_int64(insert, 2, (int64_t)depth);
             sqlite3_bind_int64(insert, 3, (int64_t)(frame + frames->first_frame));
             assert_int_equal(sqlite3_step(insert), SQLITE_DONE);
             sqlite3_reset(insert);
         }
+    node = 1;
+    for (uint32_t stack = 1; stack <= 5000; stack++) {
+        const struct stack_run_row row = {stack, 0, node, 1 + stack % 17};
+        assert_true(writer_frames_add_run(frames, &row));
+        node += row.frames;
+    }
 }
 
 static uint32_t root_page(sqlite3 *database, const char *table)
@@ -248,39 +259,10 @@ static uint32_t root_page(sqlite3 *database, const char *table)
     return (uint32_t)number(database, sql);
 }
 
-/* Checks that stacks are cut from their outermost frame on, that no two pieces are equal, and that
- * pieces are numbered in the order in which stacks meet them. */
-static void check_pieces(sqlite3 *database)
+static bool put_frame(void *tables, const struct writer_frame *row)
 {
-    assert_int_equal(number(database, "SELECT max(position) FROM piece_frame"), 7);
-    assert_int_equal(number(database, "SELECT count(*) - max(piece_id) FROM"
-                                      " (SELECT DISTINCT piece_id FROM piece_frame)"),
-                     0);
-    assert_int_equal(number(database,
-                            "SELECT count(*) FROM (SELECT group_concat(position || ' ' || frame_id)"
-                            " AS frames FROM piece_frame GROUP BY piece_id) GROUP BY frames"
-                            " ORDER BY 1 DESC LIMIT 1"),
-                     1);
-    assert_int_equal(number(database,
-                            "SELECT count(*) FROM stack_piece p WHERE depth > 0 AND (1 +"
-                            " (SELECT max(depth) FROM stack_frame f WHERE f.stack_id = p.stack_id)"
-                            " - depth) % 8 <> 0"),
-                     0);
-    assert_int_equal(
-        number(database, "SELECT count(*) FROM (SELECT piece_id, max(piece_id) OVER (ORDER BY"
-                         " stack_id, depth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS m"
-                         " FROM stack_piece) WHERE piece_id > coalesce(m, 0) + 1"),
-        0);
-    assert_int_equal(number(database, "SELECT max(piece_id) FROM stack_piece"
-                                      " WHERE stack_id > 10000"),
-                     number(database, "SELECT max(piece_id) FROM stack_piece"));
-    assert_true(number(database, "SELECT count(*) FROM stack_piece") >
-                number(database, "SELECT max(piece_id) FROM piece_frame"));
-}
-
-static bool put_frame(void *tables, uint64_t stack, uint64_t frame)
-{
-    return writer_frame_tables_add(tables, stack, frame);
+    return row->is_run ? writer_frame_tables_run(tables, &row->run)
+                       : writer_frame_tables_node(tables, &row->node);
 }
 
 /* Three sessions, of which each continues the numbers of the one before. More rows than wait at
@@ -295,24 +277,26 @@ static void test_frames(void **state)
     assert_non_null(waiting);
     assert_int_equal(sqlite3_open(frames_path, &database), SQLITE_OK);
     run(database, "PRAGMA synchronous = OFF;"
-                  "CREATE TABLE stack_piece(stack_id INTEGER NOT NULL, depth INTEGER NOT NULL,"
-                  "  piece_id INTEGER NOT NULL, PRIMARY KEY(stack_id, depth)) WITHOUT ROWID;"
-                  "CREATE TABLE piece_frame(piece_id INTEGER NOT NULL, position INTEGER NOT NULL,"
-                  "  frame_id INTEGER NOT NULL, PRIMARY KEY(piece_id, position)) WITHOUT ROWID;"
-                  "CREATE VIEW stack_frame AS SELECT stack_id, depth + position AS depth, frame_id"
-                  "  FROM stack_piece JOIN piece_frame USING (piece_id);"
+                  "CREATE TABLE stack_node(id INTEGER PRIMARY KEY, parent_id, frame_id);"
+                  "CREATE TABLE stack_run(stack_id INTEGER NOT NULL, depth INTEGER NOT NULL,"
+                  "  node_id, frames, PRIMARY KEY(stack_id, depth)) WITHOUT ROWID;"
+                  "CREATE VIEW stack_frame AS SELECT stack_id, depth + id - node_id AS depth,"
+                  "  frame_id FROM stack_run JOIN stack_node"
+                  "  ON id BETWEEN node_id AND node_id + frames - 1;"
                   "CREATE TABLE wanted(stack_id, depth, frame_id); BEGIN");
-    const struct writer_frame_roots roots = {root_page(database, "stack_piece"),
-                                             root_page(database, "piece_frame")};
+    const struct writer_frame_roots roots = {root_page(database, "stack_node"),
+                                             root_page(database, "stack_run")};
     sqlite3_stmt *insert = insert_frames(database);
     assert_true(writer_frames_begin(&frames, fileno(waiting)));
     add_session(&frames, insert);
     frames.first_stack = 5000;
     frames.first_frame = 70000;
+    frames.first_node = frames.nodes;
     add_session(&frames, insert);
-    frames.first_stack = 10000; /* of the same frames: all of its pieces are known */
+    frames.first_stack = 10000;
+    frames.first_node = frames.nodes;
     add_session(&frames, insert);
-    assert_false(writer_frames_add(&frames, UINT32_MAX, 1));
+    assert_false(writer_frames_add_run(&frames, &(struct stack_run_row){.stack = UINT32_MAX}));
     assert_int_equal(frames.error, EOVERFLOW);
     sqlite3_finalize(insert);
     run(database, "COMMIT");
@@ -331,7 +315,9 @@ static void test_frames(void **state)
     assert_int_equal(sqlite3_open(frames_path, &database), SQLITE_OK);
     assert_true(number(database, "SELECT count(*) FROM stack_frame") > 65536);
     compare(database, "stack_frame", "wanted");
-    check_pieces(database);
+    assert_int_equal(number(database, "SELECT count(*) FROM stack_node n JOIN stack_node p"
+                                      " ON p.id = n.parent_id WHERE p.id <> n.id + 1"),
+                     0);
     sqlite3_stmt *check;
     sqlite3_prepare_v2(database, "PRAGMA integrity_check", -1, &check, NULL);
     assert_int_equal(sqlite3_step(check), SQLITE_ROW);
@@ -343,9 +329,9 @@ static void test_frames(void **state)
     unlink(frames_path);
 }
 
-static bool refuse(void *context, uint64_t stack, uint64_t frame)
+static bool refuse(void *context, const struct writer_frame *row)
 {
-    (void)context, (void)stack, (void)frame;
+    (void)context, (void)row;
     return false;
 }
 
@@ -357,7 +343,7 @@ static void test_frames_fail(void **state)
     FILE *waiting = tmpfile();
     assert_non_null(waiting);
     assert_true(writer_frames_begin(&frames, fileno(waiting)));
-    assert_true(writer_frames_add(&frames, 1, 1));
+    assert_true(writer_frames_add_node(&frames, &(struct stack_node_row){1, 0, 1, 0}));
     assert_false(writer_frames_each(&frames, refuse, NULL));
     assert_int_equal(frames.error, 0);
     assert_int_equal(ftruncate(fileno(waiting), 0), 0);

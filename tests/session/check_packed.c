@@ -96,16 +96,18 @@ static void compare_stacks(struct session *packed, struct session *plain)
     const uint32_t *some, middle = a->count / 2;
     const size_t count = stacks_frames_of(a, middle, &some, &error);
     same(stacks_frames(b, &error), "frames by SQLite", 0);
-    same(count == stacks_end(b, middle) - stacks_first(b, middle), "frames of one stack", count);
-    for (size_t i = 0; i < count; i++)
-        same(some[i] == stacks_frame(b, stacks_first(b, middle) + i), "frames of one stack", i);
+    uint32_t node = stacks_node(b, middle);
+    same(count == stacks_depth(b, node), "frames of one stack", count);
+    for (size_t i = 0; i < count; i++, node = stacks_caller(b, node))
+        same(some[i] == stacks_frame(b, node), "frames of one stack", i);
     same(stacks_frames(a, &error), "frames from the file", 0);
     size_t frames = 0;
     for (uint32_t id = 0; id < a->count; id++) {
-        const uint64_t first = stacks_first(a, id), end = stacks_end(a, id);
-        same(first == stacks_first(b, id) && end == stacks_end(b, id), "numbers of frames", id);
-        for (uint64_t i = first; i < end; i++, frames++)
-            same(stacks_frame(a, i) == stacks_frame(b, i), "frames of stacks", id);
+        same(stacks_node(a, id) == stacks_node(b, id), "nodes", id);
+        for (node = stacks_node(a, id); node != 0; node = stacks_caller(a, node), frames++)
+            same(stacks_frame(a, node) == stacks_frame(b, node) &&
+                     stacks_caller(a, node) == stacks_caller(b, node),
+                 "frames of stacks", id);
     }
     same(frames > a->count, "number of frames", frames);
     same(!a->all.by_sqlite && b->all.by_sqlite, "ways of reading", 0);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "fixture_pieces.h"
+#include "fixture_nodes.h"
 #include "fixture_program.h"
 #include "schemas/column_codec.h"
 
@@ -198,7 +198,7 @@ static bool write_stacks(sqlite3 *database, const struct fixture_program *progra
     }
     sqlite3_finalize(stack);
     sqlite3_finalize(frame);
-    return good && run_sql(database, FIXTURE_CUT_PIECES("main"));
+    return good && run_sql(database, FIXTURE_NODES("main"));
 }
 
 static bool write_rest(sqlite3 *database, const struct fixture_program *program)

@@ -192,26 +192,6 @@ static const char stacks_query[] =
     "SELECT s.id, (SELECT group_concat(frame_id) FROM"
     " (SELECT frame_id FROM stack_frame WHERE stack_id = s.id ORDER BY depth)) FROM stack s";
 
-/* Pieces of less than eight frames may lie anywhere in a stack. So the frames of each stack come
- * twice, and those of some three times. */
-static void test_short_pieces(void **state)
-{
-    (void)state;
-    struct session_error error = {.column = 0};
-    assert_true(fixture_sql(
-        PATH,
-        "CREATE TEMP TABLE length AS SELECT stack_id, count(*) AS n FROM stack_frame GROUP BY 1;"
-        "INSERT INTO stack_piece SELECT p.stack_id, p.depth + n, p.piece_id FROM stack_piece p"
-        " JOIN length USING (stack_id);"
-        "INSERT INTO stack_piece SELECT p.stack_id, p.depth + 2 * n, p.piece_id FROM stack_piece p"
-        " JOIN length USING (stack_id) WHERE p.stack_id % 3 = 0 AND p.depth < n"));
-    struct session *session = open_session();
-    assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
-    assert_true(session_load_stacks(session, &error));
-    assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
-    session_close(session);
-}
-
 static void test_frames(void **state)
 {
     struct session *session = open_session();
@@ -290,7 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modules),   cmocka_unit_test(test_functions),
         cmocka_unit_test(test_frames),    cmocka_unit_test(test_arenas),
-        cmocka_unit_test(test_processes), cmocka_unit_test(test_short_pieces),
+        cmocka_unit_test(test_processes),
     };
     write_fixture();
     return cmocka_run_group_tests(tests, NULL, NULL);

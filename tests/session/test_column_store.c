@@ -171,8 +171,8 @@ static void test_moved_meanwhile(void **state)
     write_session(PATH);
     struct open_store open = open_store(PATH);
     assert_int_equal(compare(&open).by_sqlite, 0);
-    assert_true(fixture_sql(PATH, "CREATE TABLE other AS SELECT * FROM stack_piece;"
-                                  "DROP TABLE stack_piece; VACUUM"));
+    assert_true(fixture_sql(PATH, "CREATE TABLE other AS SELECT * FROM stack_run;"
+                                  "DROP TABLE stack_run; VACUUM"));
     assert_true(compare(&open).by_sqlite > 0);
     close_store(&open);
 }

@@ -291,54 +291,37 @@ static bool try_frames(const char *sql, const char *expected)
     return some && all;
 }
 
-/* Pieces of stacks that are missing, overlap, or have more frames than a piece may have. A piece
- * cannot lead to another one, so there are no circles. */
-static void test_pieces(void **state)
+/* Nodes of stacks that are missing, or whose parents are not outward of them. */
+static void test_nodes(void **state)
 {
     static const struct {
         const char *sql, *expected;
     } cases[] = {
-        {"DELETE FROM piece_frame", "stack_piece is damaged at stack 1"},
-        {"DELETE FROM piece_frame WHERE piece_id = 3", "piece_frame is damaged at piece 4"},
-        {"DELETE FROM piece_frame WHERE piece_id = 3 AND position = 0",
-         "piece_frame is damaged at piece 3"},
-        {"UPDATE piece_frame SET piece_id = piece_id - 1", "piece_frame is damaged at piece 0"},
-        {"UPDATE piece_frame SET piece_id = -piece_id", "piece_frame is damaged at piece -"},
-        {"INSERT INTO piece_frame SELECT max(piece_id), 8, 1 FROM piece_frame",
-         "piece_frame is damaged at piece"},
-        {"INSERT INTO piece_frame VALUES (9223372036854775807, 0, 1)",
-         "piece_frame is damaged at piece 9223372036854775807"},
-        {"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)"
-         " INSERT OR REPLACE INTO piece_frame SELECT 1, i, 1 FROM n;"
-         "UPDATE stack_piece SET piece_id = 1",
-         "piece_frame is damaged at piece 1"},
-        {"UPDATE stack_piece SET piece_id = 9999999 WHERE stack_id = 5",
-         "stack_piece is damaged at stack 5"},
-        {"UPDATE stack_piece SET piece_id = -1 WHERE stack_id = 5",
-         "stack_piece is damaged at stack 5"},
-        {"UPDATE stack_piece SET depth = depth + 1000 WHERE stack_id = 5",
-         "stack_piece is damaged at stack 5"},
-        {"UPDATE stack_piece SET depth = depth - 9223372036854775807 WHERE stack_id = 5",
-         "stack_piece is damaged at stack 5"},
-        {"UPDATE stack_piece SET stack_id = -5 WHERE stack_id = 5",
-         "stack_piece is damaged at stack -5"},
-        {"UPDATE stack_piece SET stack_id = 100000 + stack_id", "stack_piece is damaged at stack"},
-        {"DROP TABLE stack_piece", "stack_piece"},
-        {"DROP TABLE piece_frame", "piece_frame"},
-        {"ALTER TABLE piece_frame RENAME TO other; CREATE VIEW piece_frame AS SELECT * FROM other",
-         "piece_frame is not a table"},
+        {"DELETE FROM stack_node", "stack_node is damaged at node"},
+        {"DELETE FROM stack_node WHERE id = 3", "stack_node is damaged at node 4"},
+        {"DELETE FROM stack_node WHERE id = (SELECT max(id) FROM stack_node)",
+         "stack_node is damaged"},
+        {"UPDATE stack_node SET id = -id", "stack_node is damaged at node -"},
+        {"UPDATE stack_node SET id = id + 9000000000", "stack_node is damaged at node"},
+        {"INSERT INTO stack_node VALUES (9223372036854775807, 0, 1)",
+         "stack_node is damaged at node 9223372036854775807"},
+        {"UPDATE stack_node SET parent_id = id WHERE id = 5", "stack_node is damaged at node 5"},
+        {"UPDATE stack_node SET parent_id = 3 WHERE id = 5", "stack_node is damaged at node 5"},
+        {"UPDATE stack_node SET parent_id = -1 WHERE id = 5", "stack_node is damaged at node 5"},
+        {"UPDATE stack_node SET parent_id = 1 << 40 WHERE id = 5",
+         "stack_node is damaged at node 5"},
+        {"UPDATE stack_node SET parent_id = 4000000 WHERE id = 5", "a parent is missing"},
+        {"DELETE FROM packed_array; UPDATE stack SET node_id = 9999999 WHERE id = 5",
+         "stack_node is damaged at node 9999999"},
+        {"DROP TABLE stack_node", "stack_node"},
+        {"ALTER TABLE stack_node RENAME TO other; CREATE VIEW stack_node AS SELECT * FROM other",
+         "stack_node is not a table"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (try_frames(cases[i].sql, cases[i].expected))
             fail_msg("%s: nothing is wrong", cases[i].sql);
     assert_true(try_frames("VACUUM", ""));
-    /* As an earlier mprof-ingest wrote the frames. */
-    assert_true(
-        try_frames("CREATE TABLE whole AS SELECT * FROM stack_frame; DROP VIEW stack_frame;"
-                   "CREATE TABLE stack_frame AS SELECT * FROM whole; DROP TABLE stack_piece;"
-                   "DROP TABLE piece_frame",
-                   ""));
 }
 
 /* A session that is still written: its file may be small, and its log hold nearly everything. */
@@ -389,7 +372,7 @@ int main(void)
         cmocka_unit_test(test_endless_views), cmocka_unit_test(test_computed_columns),
         cmocka_unit_test(test_numbers),       cmocka_unit_test(test_odd_numbers),
         cmocka_unit_test(test_large_log),     cmocka_unit_test(test_no_files),
-        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

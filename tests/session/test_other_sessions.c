@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "fixture_pieces.h"
+#include "fixture_nodes.h"
 #include "session/groups.h"
 #include "session/query/other_sessions.h"
 #include "session/run/match.h"
@@ -67,8 +67,7 @@ static int open_fixture(void **state)
     run_sql(
         "ATTACH '" THERE "' AS there;"
         "CREATE TEMP TABLE whole AS SELECT 61 - stack_id AS stack_id, depth, frame_id "
-        "FROM main.stack_frame WHERE stack_id BETWEEN 1 AND 60;"
-        "DELETE FROM there.stack_piece; DELETE FROM there.piece_frame;" FIXTURE_CUT_PIECES(
+        "FROM main.stack_frame WHERE stack_id BETWEEN 1 AND 60;" FIXTURE_NODES(
             "there") "DELETE FROM there.frame; INSERT INTO there.frame SELECT * FROM main.frame;"
                      "DELETE FROM there.function; INSERT INTO there.function SELECT * FROM "
                      "main.function;"

@@ -14,7 +14,8 @@ INSERT INTO first
   UNION ALL SELECT 'mapping', ifnull(max(mapping), 0) FROM main.region
   UNION ALL SELECT 'problem', ifnull(max(id), 0) FROM main.problem;
 
--- The same as one row. 'later' is how many nanoseconds after the first process the session began.
+-- The same as one row. 'later' is how many nanoseconds after the first process the session began,
+-- 'node' how many nodes of stacks the sessions before it have.
 CREATE TEMP VIEW IF NOT EXISTS base AS SELECT
   max(id) FILTER (WHERE what = 'process') AS process,
   max(id) FILTER (WHERE what = 'module') AS module,
@@ -27,4 +28,5 @@ CREATE TEMP VIEW IF NOT EXISTS base AS SELECT
   max(id) FILTER (WHERE what = 'region') AS region,
   max(id) FILTER (WHERE what = 'mapping') AS mapping,
   max(id) FILTER (WHERE what = 'problem') AS problem,
+  max(id) FILTER (WHERE what = 'node') AS node,
   max(id) FILTER (WHERE what = 'later') AS later FROM first;

@@ -10,7 +10,7 @@ INSERT INTO main.stack
   SELECT t.id + base.stack, depth, call_site_frame_id + base.frame, f.new,
     user_frame_id + base.frame, o.new, state, allocations,
     bytes, live_count, live_bytes, 0, 0, peak_bytes, iif(peak_bytes = 0, 0, peak_ns + base.later),
-    lifetime_ns
+    lifetime_ns, node_id + base.node
   FROM base, part.stack t LEFT JOIN function_map f ON f.old = t.function_id
   LEFT JOIN owner_map o ON o.old = t.owner_id
   WHERE t.id > 0 ORDER BY t.id;

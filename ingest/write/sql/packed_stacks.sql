@@ -3,5 +3,5 @@
 SELECT id, function_id, call_site_frame_id,
   CASE state WHEN 'complete' THEN 1 WHEN 'depth limit' THEN 2 WHEN 'unwind end' THEN 3
     WHEN 'lost' THEN 4 WHEN 'collector' THEN 5 ELSE 0 END,
-  allocations, bytes
+  allocations, bytes, node_id
 FROM stack;

@@ -18,8 +18,8 @@ INSERT INTO sqlite_stat1 SELECT 'function', 'function_name', count(*) || ' 1' FR
 INSERT INTO sqlite_stat1 SELECT 'call_node', 'call_node_parent', count(*) || ' 2' FROM call_node;
 INSERT INTO sqlite_stat1 SELECT 'type', 'type_name', (count(*) + 1) || ' 1' FROM type;
 -- Let the planner test the pieces of all stacks against a filter of those that have a frame.
-INSERT INTO sqlite_stat1 SELECT 'stack_piece', 'stack_piece', count(*) || ' 6 1' FROM stack_piece;
-INSERT INTO sqlite_stat1 SELECT 'piece_frame', 'piece_frame', count(*) || ' 8 1' FROM piece_frame;
+INSERT INTO sqlite_stat1 SELECT 'stack_node', NULL, count(*) FROM stack_node;
+INSERT INTO sqlite_stat1 SELECT 'stack_run', 'stack_run', count(*) || ' 4 1' FROM stack_run;
 -- max(id) with a condition would be a scan.
 INSERT INTO sqlite_stat1 SELECT 'allocation', NULL, n
   FROM (SELECT id AS n FROM allocation ORDER BY id DESC LIMIT 1);
