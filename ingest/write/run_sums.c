@@ -206,9 +206,8 @@ static bool add_nodes(struct run_sums *sums)
     for (size_t id = sums->node_count; good && id > 0; id--) {
         const struct run_node *node = &sums->nodes[id];
         const struct stack_usage usage = stack_usages_of(&sums->totals.stacks, node->stack);
-        const struct call_tree_step step = {.node = (uint32_t)id,
-                                            .frame = node->frame,
-                                            .function = sums->functions[node->frame]};
+        const struct call_tree_step step = {
+            .node = (uint32_t)id, .frame = node->frame, .function = sums->functions[node->frame]};
         good = function_path_enter(&functions, step.node, node->parent, step.function,
                                    node->stack ? &usage : NULL) &&
                call_tree_enter(&calls, &step, node->parent) &&
