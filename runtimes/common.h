@@ -4,6 +4,7 @@
 #ifndef MPROF_RUNTIMES_COMMON_H
 #define MPROF_RUNTIMES_COMMON_H
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,30 +45,6 @@ static inline unsigned long common_number(const char **text)
     return number;
 }
 
-/* Tells whether the process is the one that mprof-run has started. The processes that it starts
- * itself must not get a line into their output. */
-static inline bool common_is_first_process(void)
-{
-    static const char name[] = "root=";
-    const char *options = getenv("MPROF_OPTIONS"), *found = NULL;
-    for (const char *at = options; at && (at = strstr(at, name)); at++)
-        if (at == options || at[-1] == ',')
-            found = at + sizeof(name) - 1;
-    return found && (long)common_number(&found) == common_call(SYS_getpid, 0, 0, 0, 0);
-}
-
-/* Says that `missing` is not recorded, and why: a line for the user, and a mark in the recording.
- */
-static inline void common_say_none(const char *missing, const char *why)
-{
-    char line[256], message[sizeof(line) + 16];
-    common_join(line, sizeof(line), "no ", missing, ": ", why, NULL);
-    mprof_mark(line);
-    common_join(message, sizeof(message), "mprof: ", line, "\n", NULL);
-    if (common_is_first_process())
-        common_call(SYS_write, 2, (long)message, (long)strlen(message), 0);
-}
-
 /* Returns zeroed pages, which take memory as they are used. NULL: there is no memory. */
 static inline void *common_take_pages(size_t size)
 {
@@ -81,6 +58,47 @@ static inline void common_give_pages(void *pages, size_t size)
 {
     if (pages)
         common_call(SYS_munmap, (long)pages, (long)size, 0, 0);
+}
+
+#define COMMON_ENVIRONMENT_MAX ((size_t)1 << 20)
+
+/* Tells whether the process is the one that mprof-run has started. The processes that it starts
+ * itself must not get a line into their output. The recorder hides its variables from the program,
+ * but not from this file. */
+static inline bool common_is_first_process(void)
+{
+    static const char name[] = "MPROF_OPTIONS=", root[] = "root=";
+    char *text = (char *)common_take_pages(COMMON_ENVIRONMENT_MAX);
+    const long file =
+        common_call(SYS_openat, AT_FDCWD, (long)"/proc/self/environ", O_RDONLY | O_CLOEXEC, 0);
+    size_t size = 0;
+    bool is = false;
+    for (long more = 1; text && file >= 0 && more > 0; size += more > 0 ? (size_t)more : 0)
+        more = common_call(SYS_read, file, (long)(text + size),
+                           (long)(COMMON_ENVIRONMENT_MAX - 1 - size), 0);
+    if (file >= 0)
+        common_call(SYS_close, file, 0, 0, 0);
+    for (const char *entry = text; entry && entry < text + size; entry += strlen(entry) + 1)
+        for (const char *at = strstr(entry, root);
+             at && strncmp(entry, name, sizeof(name) - 1) == 0; at = strstr(at + 1, root)) {
+            const char *number = at + sizeof(root) - 1;
+            if (at[-1] == ',' || at[-1] == '=') /* the last one counts */
+                is = (long)common_number(&number) == common_call(SYS_getpid, 0, 0, 0, 0);
+        }
+    common_give_pages(text, COMMON_ENVIRONMENT_MAX);
+    return is;
+}
+
+/* Says that `missing` is not recorded, and why: a line for the user, and a mark in the recording.
+ */
+static inline void common_say_none(const char *missing, const char *why)
+{
+    char line[256], message[sizeof(line) + 16];
+    common_join(line, sizeof(line), "no ", missing, ": ", why, NULL);
+    mprof_mark(line);
+    common_join(message, sizeof(message), "mprof: ", line, "\n", NULL);
+    if (common_is_first_process())
+        common_call(SYS_write, 2, (long)message, (long)strlen(message), 0);
 }
 
 /* Writes a character as UTF-8. Returns the bytes, at most 4. */

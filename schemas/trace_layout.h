@@ -72,6 +72,20 @@ enum trace_answer {
 enum trace_run { TRACE_RUN_RECORD = 0, TRACE_RUN_NOT_YET = 1, TRACE_RUN_OVER = 2 };
 enum trace_paused { TRACE_PAUSED_NOT = 0, TRACE_PAUSED = 1, TRACE_PAUSED_FROM_START = 2 };
 
+/* Why the program of a trace runs without the recorder; trace-format.md, "Unrecorded programs". */
+enum trace_unrecorded {
+    TRACE_UNRECORDED_NOT = 0, /* it is recorded */
+    TRACE_UNRECORDED_STATIC = 1,
+    TRACE_UNRECORDED_FOREIGN = 2,
+    TRACE_UNRECORDED_OTHER_LIBC = 3,
+    TRACE_UNRECORDED_SANITIZED = 4,
+    TRACE_UNRECORDED_CONFINED = 5,
+    TRACE_UNRECORDED_UNREACHABLE = 6,
+    TRACE_UNRECORDED_RIGHTS = 7,
+    TRACE_UNRECORDED_OWN_ALLOCATOR = 8,
+    TRACE_UNRECORDED_ESCAPED = 9,
+};
+
 #define TRACE_REQUEST_NAME 256u
 
 /* The header at offset 0 of the file. Little-endian. Its `dynamic` fields change while the program
@@ -110,6 +124,9 @@ struct trace_file_header {
     uint64_t freed_bytes; /* space of slots that was given back or not taken */
     uint32_t told;        /* not 0: a process of the run has said that the disk is full */
     uint32_t rotated;     /* N of the name TRACE.rN that this trace got when the next one began */
+    uint32_t unused[2];
+    uint32_t unrecorded; /* enum trace_unrecorded */
+    uint32_t unnamed;    /* unrecorded programs for which no trace could be made */
 };
 
 /* Thread number of the chunks that another process writes: not a thread of the program. */
@@ -141,7 +158,7 @@ struct trace_chunk_header {
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
-_Static_assert(sizeof(struct trace_file_header) == 424, "file header layout");
+_Static_assert(sizeof(struct trace_file_header) == 440, "file header layout");
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
 
 /* Low three bits of a record's first byte. 0 is never a record. */

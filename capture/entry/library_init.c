@@ -13,6 +13,7 @@
 
 #include "capture/entry/startup.h"
 #include "capture/os/message.h"
+#include "capture/os/own_variables.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
@@ -63,6 +64,7 @@ static void begin(void)
     if (real_is_apart()) /* attach.c begins, if anybody asks */
         return;
 #endif
+    own_variables_take();
     api_bind();
     recorder_start();
     entry_process_resolve();

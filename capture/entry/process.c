@@ -22,6 +22,7 @@
 #include "capture/record/events.h"
 #include "capture/record/gate.h"
 #include "capture/record/real.h"
+#include "capture/record/unrecorded_program.h"
 
 #define FRAME __builtin_frame_address(0)
 
@@ -90,9 +91,34 @@ typedef int (*fexecve_function)(int, char *const[], char *const[]);
 typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
-static int exec_failed(void)
+/*
+ * The body of each function that executes a program: chooses the environment, ends the trace, notes
+ * the program if it runs unrecorded, makes the real call, and takes all that back if it fails. It
+ * is a macro because its arrays must last (exec_environment.h).
+ */
+#ifdef MPROF_STATIC
+#define EXECUTE(choice, path, call)                                                                \
+    recorder_end(FRAME, TRACE_END_EXEC);                                                           \
+    call;                                                                                          \
+    return exec_failed("")
+#else
+#define EXECUTE(choice, path, call)                                                                \
+    EXEC_ENVIRONMENT_ON_STACK(envp, choice);                                                       \
+    char exec_note[UNRECORDED_NAME_SIZE(exec_choice)];                                             \
+    recorder_end(FRAME, TRACE_END_EXEC);                                                           \
+    unrecorded_program_note(&exec_choice, path, argv, 0, exec_note);                               \
+    call;                                                                                          \
+    return exec_failed(exec_note)
+#endif
+
+static int exec_failed(const char *note)
 {
     int error = errno;
+#ifndef MPROF_STATIC
+    unrecorded_program_undo(note);
+#else
+    (void)note;
+#endif
     recorder_end_undone();
     errno = error;
     return -1;
@@ -101,48 +127,33 @@ static int exec_failed(void)
 ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)find(NEXT_EXECVE);
-    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(path, false, envp));
-    recorder_end(FRAME, TRACE_END_EXEC);
-    next(path, argv, envp);
-    return exec_failed();
+    EXECUTE(exec_environment_of(path, false, envp), path, next(path, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
     execve_function next = (execve_function)find(NEXT_EXECVE);
     char *const *envp = environ;
-    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(path, false, envp));
-    recorder_end(FRAME, TRACE_END_EXEC);
-    next(path, argv, envp);
-    return exec_failed();
+    EXECUTE(exec_environment_of(path, false, envp), path, next(path, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
     execve_function next = (execve_function)find(NEXT_EXECVPE);
-    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, true, envp));
-    recorder_end(FRAME, TRACE_END_EXEC);
-    next(file, argv, envp);
-    return exec_failed();
+    EXECUTE(exec_environment_of(file, true, envp), file, next(file, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
     execve_function next = (execve_function)find(NEXT_EXECVPE);
     char *const *envp = environ;
-    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, true, envp));
-    recorder_end(FRAME, TRACE_END_EXEC);
-    next(file, argv, envp);
-    return exec_failed();
+    EXECUTE(exec_environment_of(file, true, envp), file, next(file, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
     fexecve_function next = (fexecve_function)find(NEXT_FEXECVE);
-    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of_descriptor(descriptor, envp));
-    recorder_end(FRAME, TRACE_END_EXEC);
-    next(descriptor, argv, envp);
-    return exec_failed();
+    EXECUTE(exec_environment_of_descriptor(descriptor, envp), NULL, next(descriptor, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const argv[],
@@ -153,10 +164,8 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
         errno = ENOSYS;
         return -1;
     }
-    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_at(directory, path, flags, envp));
-    recorder_end(FRAME, TRACE_END_EXEC);
-    next(directory, path, argv, envp, flags);
-    return exec_failed();
+    EXECUTE(exec_environment_at(directory, path, flags, envp), path,
+            next(directory, path, argv, envp, flags));
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "capture/entry/names.h"
 #include "capture/os/exec_environment.h"
 #include "capture/record/real.h"
+#include "capture/record/unrecorded_program.h"
 
 typedef int (*spawn_function)(pid_t *, const char *, const posix_spawn_file_actions_t *,
                               const posix_spawnattr_t *, char *const[], char *const[]);
@@ -35,8 +36,15 @@ static int spawn(bool search, pid_t *process, const char *file,
     int error = errno;
     spawn_function next = find_spawn(search);
     EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, search, envp));
+    char note[UNRECORDED_NAME_SIZE(exec_choice)];
+    pid_t child = 0;
     errno = error;
-    return next(process, file, actions, attributes, argv, envp);
+    const int result = next(process ? process : &child, file, actions, attributes, argv, envp);
+    error = errno;
+    if (result == 0)
+        unrecorded_program_note(&exec_choice, file, argv, process ? *process : child, note);
+    errno = error;
+    return result;
 }
 
 ENTRY_POINT int posix_spawn(pid_t *process, const char *path,

@@ -8,81 +8,41 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/os/message.h"
 #include "capture/os/os.h"
+#include "capture/os/own_variables.h"
 #include "capture/os/program_image.h"
 #include "capture/os/program_search.h"
 #include "capture/os/seccomp/seccomp.h"
 
-static const char preload_name[] = "LD_PRELOAD=";
-static const char options_name[] = "MPROF_OPTIONS=";
 static const char without_name[] = "without=";
-static const char own_name[] = "libmprof.so", sized_name[] = "libmprof_sized.so";
 
-#define PRELOAD_NAME_LENGTH (sizeof(preload_name) - 1)
-/* The bytes for the list of all calls. */
-#define CALLS_TEXT (REQUIRED_CALLS_TEXT + sizeof(without_name) + 1)
+#define PRELOAD_NAME_LENGTH (sizeof(OWN_PRELOAD) - 1)
+/* The bytes for the list of all calls, and the name of its variable. */
+#define CALLS_TEXT (REQUIRED_CALLS_TEXT + sizeof(without_name) + sizeof(OWN_OPTIONS))
+/* The entries that may be added, and the end. */
+#define ADDED_MAX 4u
+#define ANY_LENGTH ((size_t)1 << 30)
 
-static bool is_preload(const char *entry)
+/* Returns the value of the variable ("NAME="), or NULL. The last one counts, as for the loader. */
+static const char *value_in(char *const envp[], const char *name)
 {
-    return strncmp(entry, preload_name, PRELOAD_NAME_LENGTH) == 0;
-}
-
-/* Returns the next part of the list, and moves `*list` past it. The loader splits the list at
- * spaces and colons. NULL: there are no more. */
-static const char *next_part(const char **list, size_t *length)
-{
-    const char *part = *list;
-    if (part) {
-        *length = strcspn(part, ": ");
-        *list = part[*length] ? part + *length + 1 : NULL;
+    const char *found = NULL;
+    for (; envp && *envp; envp++) {
+        const char *value = own_variables_value(*envp, name);
+        found = value ? value : found;
     }
-    return part;
+    return found;
 }
 
-static bool part_is(const char *part, size_t length, const char *name)
-{
-    const size_t size = strlen(name);
-    return length >= size && strncmp(part + length - size, name, size) == 0 &&
-           (length == size || part[length - size - 1] == '/');
-}
-
-static bool part_is_own(const char *part, size_t length)
-{
-    return part_is(part, length, own_name) || part_is(part, length, sized_name) ||
-           part_is(part, length, "libmprof_operators.so") ||
-           part_is(part, length, "libmprof_python.so") || part_is(part, length, "libmprof_ecl.so");
-}
-
-static bool preloads(const char *entry, const char *name)
-{
-    const char *list = entry + PRELOAD_NAME_LENGTH, *part;
-    size_t length;
-    while ((part = next_part(&list, &length)))
-        if (part_is(part, length, name))
-            return true;
-    return false;
-}
-
-/* Tells whether the environment preloads the library of that name. */
-static bool environment_preloads(char *const envp[], const char *name)
-{
-    for (; envp && *envp; envp++)
-        if (is_preload(*envp) && strlen(*envp) < EXEC_TEXT_MAX && preloads(*envp, name))
-            return true;
-    return false;
-}
-
-/* Returns the number of all entries, the end included. 0 if the recorder is not preloaded. */
 static size_t count_entries(char *const envp[])
 {
     size_t count = 0;
-    if (!environment_preloads(envp, own_name))
-        return 0;
-    while (envp[count])
+    while (envp && envp[count])
         count++;
-    return count + 1;
+    return count;
 }
 
 /* Opens the file to execute for reading. Returns its descriptor, or a negative errno. */
@@ -112,14 +72,30 @@ static int open_program(int directory, const char *path, int flags)
     return descriptor < 0 ? descriptor : -EACCES;
 }
 
-/* Returns the kind of the program, for a script that of its interpreter. Closes the descriptor. */
-static enum program_kind kind_of(int descriptor)
+/* Writes the path of an open file, as far as it fits. */
+static void name_of(int descriptor, char name[EXEC_PROGRAM_MAX])
+{
+    char link[32] = "/proc/self/fd/", digits[24];
+    digits[sizeof(digits) - 1] = 0;
+    const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)descriptor);
+    memcpy(link + strlen(link), number, strlen(number) + 1);
+    if (os_read_link(link, name, EXEC_PROGRAM_MAX) < 0)
+        name[0] = 0;
+}
+
+/* Returns the kind of the program, for a script that of its interpreter, and writes its path.
+ * Closes the descriptor. */
+static enum program_kind kind_of(int descriptor, char program[EXEC_PROGRAM_MAX], bool *rights)
 {
     char path[PATH_MAX];
     enum program_kind kind = PROGRAM_DYNAMIC;
     for (int depth = 0; descriptor >= 0 && depth <= PROGRAM_SCRIPTS_MAX; depth++) {
         kind = program_image_read(descriptor);
         const bool script = program_image_interpreter(descriptor, path, sizeof(path));
+        if (!script) {
+            name_of(descriptor, program);
+            *rights = program_image_raises_rights(descriptor);
+        }
         os_close(descriptor);
         descriptor = script ? open_program(AT_FDCWD, path, 0) : -ENOENT;
     }
@@ -128,138 +104,212 @@ static enum program_kind kind_of(int descriptor)
     return kind;
 }
 
-/* Chooses the environment; the program's own has this many entries. The result has 0 entries if
- * nothing has to change. Closes the descriptor. */
-static struct exec_environment choose(int descriptor, char *const envp[], size_t entries)
+/* Returns true if the loader, which will have this root folder and these rights, can read all of
+ * the recorder's libraries in the list. */
+static bool is_reachable(const char *list)
 {
-    const struct exec_environment unrecorded = {.entries = entries, .unrecorded = true};
-    struct exec_environment confined = {0};
-    const enum program_kind kind = kind_of(descriptor);
-    bool possible = true;
-    if (kind == PROGRAM_SANITIZED)
-        message_line("an executed program is built with a sanitizer and runs unrecorded. Record a "
-                     "build without -fsanitize.",
-                     NULL);
-    else if (kind == PROGRAM_OTHER_LIBC)
-        message_line(
-            "the C library of an executed program is not glibc: it runs unrecorded. Record a "
-            "build for glibc.",
-            NULL);
-    else {
-        /* The options may need one more entry. */
-        if (os_is_confined() && required_calls_forbidden(NULL, &possible) > 0)
-            confined.entries = entries + 1;
-        confined.unsized = kind != PROGRAM_CXX && environment_preloads(envp, sized_name);
-        if (confined.unsized && confined.entries == 0)
-            confined.entries = entries;
-        else if (confined.unsized)
-            possible = false; /* two entries would have to change */
-        if (possible)
-            return confined;
-        message_line("the program's own seccomp filter forbids what recording needs; an executed "
-                     "program runs unrecorded. Allow these calls in the filter.",
-                     NULL);
+    char path[PATH_MAX];
+    const char *part;
+    for (size_t length; (part = own_variables_next(&list, NULL, true, &length));) {
+        if (length >= sizeof(path) || !memchr(part, '/', length))
+            continue;
+        memcpy(path, part, length);
+        path[length] = 0;
+        const long result = os_call(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0, 0, 0);
+        if (result == -ENOENT || result == -EACCES || result == -ENOTDIR)
+            return false;
     }
-    return unrecorded;
+    return true;
+}
+
+/* Returns why nothing of the program can be recorded. Sets *bare and says so in one line if the
+ * recorder has to be left out. `possible`: filters allow what recording needs. */
+static enum trace_unrecorded judge(enum program_kind kind, bool rights, const char *libraries,
+                                   bool possible, bool *bare)
+{
+    static const struct {
+        enum trace_unrecorded reason;
+        const char *line;
+    } kinds[] = {
+        [PROGRAM_STATIC] = {TRACE_UNRECORDED_STATIC, NULL},
+        [PROGRAM_FOREIGN] = {TRACE_UNRECORDED_FOREIGN,
+                             "an executed program is not a 64-bit x86 program: it runs unrecorded, "
+                             "and so does what it executes. Record a build for x86-64."},
+        [PROGRAM_SANITIZED] = {TRACE_UNRECORDED_SANITIZED,
+                               "an executed program is built with a sanitizer and runs "
+                               "unrecorded. Record a build without -fsanitize."},
+        [PROGRAM_OTHER_LIBC] = {TRACE_UNRECORDED_OTHER_LIBC,
+                                "the C library of an executed program is not glibc: it runs "
+                                "unrecorded. Record a build for glibc."},
+    };
+    enum trace_unrecorded reason = TRACE_UNRECORDED_NOT;
+    const char *line = NULL;
+    if (kind < sizeof(kinds) / sizeof(*kinds)) {
+        reason = kinds[kind].reason;
+        line = kinds[kind].line;
+    }
+    if (!reason && rights) {
+        reason = TRACE_UNRECORDED_RIGHTS;
+    } else if (!reason && !is_reachable(libraries)) {
+        reason = TRACE_UNRECORDED_UNREACHABLE;
+        line = "an executed program cannot read the recorder's library in its root folder or with "
+               "its rights: it runs unrecorded. Install mprof where that program can read it.";
+    } else if (!reason && !possible) {
+        reason = TRACE_UNRECORDED_CONFINED;
+        line = "the program's own seccomp filter forbids what recording needs; an executed "
+               "program runs unrecorded. Allow these calls in the filter.";
+    }
+    if (line)
+        message_line(line, NULL);
+    *bare = line != NULL;
+    return reason;
+}
+
+/* Returns true if there is anything to do. */
+static bool is_active(char *const envp[])
+{
+    const char *preload = value_in(envp, OWN_PRELOAD);
+    return own_variables.preload || own_variables.output || own_variables.options ||
+           (preload && own_variables_has(preload, OWN_LIBRARY));
+}
+
+/* Chooses the environment. Closes the descriptor. */
+static struct exec_environment choose(int descriptor, char *const envp[])
+{
+    struct exec_environment environment = {.entries = count_entries(envp) + ADDED_MAX,
+                                           .preload = value_in(envp, OWN_PRELOAD)};
+    const char *own = own_variables.preload, *libraries = environment.preload;
+    bool rights = false, possible = true;
+    const enum program_kind kind = kind_of(descriptor, environment.program, &rights);
+    if (!libraries || !own_variables_has(libraries, OWN_LIBRARY))
+        libraries = own ? own + PRELOAD_NAME_LENGTH : NULL;
+    const bool confined = os_is_confined() && required_calls_forbidden(NULL, &possible) > 0;
+    if (libraries) {
+        environment.reason = judge(kind, rights, libraries, possible, &environment.bare);
+        environment.unsized = kind != PROGRAM_CXX;
+    }
+    environment.text_size = PRELOAD_NAME_LENGTH + (own ? strlen(own) : 0) +
+                            (environment.preload ? strlen(environment.preload) : 0) + 2;
+    if (confined && !environment.bare) {
+        environment.options = value_in(envp, OWN_OPTIONS);
+        if (!environment.options)
+            environment.options =
+                own_variables.options ? own_variables.options + sizeof(OWN_OPTIONS) - 1 : "";
+        environment.text_size += strlen(environment.options) + CALLS_TEXT;
+    }
+    return environment;
 }
 
 struct exec_environment exec_environment_at(int directory, const char *path, int flags,
                                             char *const envp[])
 {
-    const size_t count = count_entries(envp);
-    return path && count ? choose(open_program(directory, path, flags), envp, count)
-                         : (struct exec_environment){0};
+    return path && is_active(envp) ? choose(open_program(directory, path, flags), envp)
+                                   : (struct exec_environment){0};
 }
 
 struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[])
 {
-    return exec_environment_at(descriptor, "", AT_EMPTY_PATH, envp);
+    return envp ? exec_environment_at(descriptor, "", AT_EMPTY_PATH, envp)
+                : (struct exec_environment){0};
 }
 
 struct exec_environment exec_environment_of(const char *file, bool search, char *const envp[])
 {
     struct program_search places;
     char path[PATH_MAX];
-    const size_t count = count_entries(envp);
     int descriptor = -ENOENT;
-    if (!file || count == 0)
-        return (struct exec_environment){0};
-    if (!search)
+    if (!search || !file || !is_active(envp))
         return exec_environment_at(AT_FDCWD, file, 0, envp);
     program_search_begin(&places, file);
     while (descriptor < 0 && program_search_next(&places, path, sizeof(path)))
         descriptor = open_program(AT_FDCWD, path, 0);
-    return choose(descriptor, envp, count);
+    return choose(descriptor, envp);
 }
 
-/* Leaves libraries out of LD_PRELOAD: all of the recorder, or libmprof_sized.so alone. */
-static void fill_without(char *const envp[], bool all, char **entries, char *preload)
+/* Appends a text of at most `most` bytes. Another thread may be changing it. */
+static char *append(char *to, const char *text, size_t most)
 {
-    size_t count = 0, used = PRELOAD_NAME_LENGTH;
-    memcpy(preload, preload_name, PRELOAD_NAME_LENGTH);
-    for (; *envp; envp++) {
-        if (!is_preload(*envp) || strlen(*envp) >= EXEC_TEXT_MAX) {
-            entries[count++] = *envp;
-            continue;
-        }
-        const char *list = *envp + PRELOAD_NAME_LENGTH, *part;
-        for (size_t length; (part = next_part(&list, &length));) {
-            if (!length || (all ? part_is_own(part, length) : part_is(part, length, sized_name)))
-                continue;
-            if (used > PRELOAD_NAME_LENGTH)
-                preload[used++] = ':';
-            memcpy(preload + used, part, length);
-            used += length;
-        }
-        preload[used] = 0;
-        if (used > PRELOAD_NAME_LENGTH)
-            entries[count++] = preload;
-    }
-    entries[count] = NULL;
+    const size_t length = strnlen(text, most);
+    memcpy(to, text, length);
+    to[length] = 0;
+    return to + length;
 }
 
-/* Writes the MPROF_OPTIONS of the next program: `old` (NULL: none) and the forbidden calls. */
-static void write_options(const char *old, char *text)
+/* Writes the LD_PRELOAD of the next program to *to and moves that past it. NULL: it has none. */
+static char *write_preload(const struct exec_environment *environment, char **to)
+{
+    const char *own = own_variables.preload ? own_variables.preload + PRELOAD_NAME_LENGTH : NULL;
+    const char *theirs = environment->preload;
+    const size_t room = environment->text_size - PRELOAD_NAME_LENGTH - 2 - (own ? strlen(own) : 0);
+    char *const entry = *to, *const list = append(entry, OWN_PRELOAD, ANY_LENGTH), *end = list;
+    if (own && !environment->bare && !(theirs && own_variables_has(theirs, OWN_LIBRARY))) {
+        end = append(end, own, ANY_LENGTH);
+        if (theirs)
+            end = append(end, ":", 1);
+    } else if (!theirs) {
+        return NULL;
+    }
+    if (theirs)
+        end = append(end, theirs, room);
+    *to = end + 1;
+    if (environment->bare
+            ? !own_variables_select(list, NULL, false, list)
+            : environment->unsized && !own_variables_select(list, OWN_SIZED_LIBRARY, false, list))
+        return NULL;
+    return entry;
+}
+
+/* Writes the MPROF_OPTIONS of the next program: the old ones and the forbidden calls. */
+static char *write_options(const char *old, size_t size, char *text)
 {
     bool possible = true;
-    size_t used = sizeof(options_name) - 1;
-    memcpy(text, options_name, sizeof(options_name));
+    char *end = append(text, OWN_OPTIONS, ANY_LENGTH), *const most = text + size - CALLS_TEXT;
     /* The calls that were forbidden before still are: they come with the rest. */
-    for (size_t length; old && *old; old += length + (old[length] != 0)) {
+    for (size_t length; *old; old += length + (old[length] != 0)) {
         length = strcspn(old, ",");
-        if (strncmp(old, without_name, sizeof(without_name) - 1) != 0) {
-            memcpy(text + used, old, length);
-            used += length;
-            text[used++] = ',';
-        }
+        if (strncmp(old, without_name, sizeof(without_name) - 1) == 0)
+            continue;
+        if (length + 1 > (size_t)(most - end) + sizeof(OWN_OPTIONS))
+            break;
+        end = append(append(end, old, length), ",", 1);
     }
-    memcpy(text + used, without_name, sizeof(without_name));
-    required_calls_forbidden(text + used + sizeof(without_name) - 1, &possible);
-}
-
-static void fill_confined(char *const envp[], char **entries, char *text)
-{
-    const size_t name = sizeof(options_name) - 1;
-    const char *old = NULL;
-    size_t count = 0;
-    for (; *envp; envp++)
-        if (strncmp(*envp, options_name, name) == 0 && strlen(*envp) < EXEC_TEXT_MAX - CALLS_TEXT)
-            old = *envp + name;
-        else
-            entries[count++] = *envp;
-    write_options(old, text);
-    entries[count++] = text;
-    entries[count] = NULL;
+    end = append(end, without_name, ANY_LENGTH);
+    required_calls_forbidden(end, &possible);
+    return text;
 }
 
 char *const *exec_environment_fill(const struct exec_environment *environment, char *const envp[],
                                    char **entries, char *text)
 {
+    char *const text_end = text + environment->text_size;
     if (environment->entries == 0)
         return envp;
-    if (environment->unrecorded || environment->unsized)
-        fill_without(envp, environment->unrecorded, entries, text);
-    else
-        fill_confined(envp, entries, text);
+    char *preload = write_preload(environment, &text);
+    char *options = (char *)(uintptr_t)own_variables.options;
+    char *output = (char *)(uintptr_t)own_variables.output;
+    if (environment->options)
+        options = write_options(environment->options, (size_t)(text_end - text), text);
+    size_t count = 0;
+    /* Another thread may be adding entries. */
+    for (size_t i = 0; i < environment->entries - ADDED_MAX && envp[i]; i++) {
+        const char *value = own_variables_value(envp[i], OWN_PRELOAD);
+        char *entry = envp[i];
+        if (value && value == environment->preload) {
+            entry = preload;
+            preload = NULL;
+        } else if (own_variables_value(entry, OWN_OUTPUT)) {
+            output = NULL;
+        } else if (own_variables_value(entry, OWN_OPTIONS)) {
+            entry = environment->options ? options : entry;
+            options = NULL;
+        }
+        if (entry)
+            entries[count++] = entry;
+    }
+    char *const added[] = {preload, output, options};
+    for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++)
+        if (added[i])
+            entries[count++] = added[i];
+    entries[count] = NULL;
     return entries;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chooses the environment of a program that is about to be executed.
+ * Chooses the environment of a program that is about to be executed: that which the program gives,
+ * and the recorder's own variables (own_variables.h), whatever the program has done with its
+ * environment.
  *
- * If the recorder would end the program, this environment leaves it out of LD_PRELOAD, and one line
- * says that the program runs unrecorded. It also carries what the recorder knows of the program's
- * seccomp filters, since they hold for the next program too.
+ * If the recorder would end the program, or its loader would complain, this environment leaves the
+ * recorder out of LD_PRELOAD, and one line says that the program runs unrecorded. It also carries
+ * what the recorder knows of the program's seccomp filters, since they hold for the next program
+ * too.
  *
  * These functions may be called in a child that vfork made: they allocate nothing and write only
  * the caller's memory.
@@ -15,12 +18,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EXEC_TEXT_MAX 4096u
+#include "schemas/trace_layout.h"
+
+#define EXEC_PROGRAM_MAX 512u
 
 struct exec_environment {
-    size_t entries;  /* the number of its entries, the end included; 0: the program keeps its own */
-    bool unrecorded; /* the recorder and its libraries are left out */
-    bool unsized;    /* only libmprof_sized.so is left out: the program is not one of C++ */
+    size_t entries; /* the number of its entries, the end included; 0: the program keeps its own */
+    size_t text_size;               /* for the entries that change */
+    const char *preload;            /* the program's own LD_PRELOAD; NULL: none */
+    const char *options;            /* the value of MPROF_OPTIONS to change; NULL: none */
+    bool bare;                      /* the recorder and its libraries are left out */
+    bool unsized;                   /* libmprof_sized.so is left out: no program of C++ */
+    enum trace_unrecorded reason;   /* why the program runs unrecorded, if it does */
+    char program[EXEC_PROGRAM_MAX]; /* then: its path */
 };
 
 /* Returns the environment to use. `search`: looks for a name without a slash in PATH. */
@@ -30,13 +40,14 @@ struct exec_environment exec_environment_of(const char *file, bool search, char 
 struct exec_environment exec_environment_at(int directory, const char *path, int flags,
                                             char *const envp[]);
 
-/* Does the same for an open file, also one that is open only as a place (O_PATH). */
+/* Does the same for fexecve: for an open file, also one that is open only as a place (O_PATH).
+ * Without an environment that function fails, so it gets none. */
 struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[]);
 
 /*
  * Returns the environment to pass on: `envp` if the program keeps its own. Otherwise fills
- * `entries` (environment->entries of them) and `text` (EXEC_TEXT_MAX bytes, the entry that
- * changes), and returns `entries`.
+ * `entries` (environment->entries of them) and `text` (environment->text_size bytes, for entries
+ * that change), and returns `entries`.
  */
 char *const *exec_environment_fill(const struct exec_environment *environment, char *const envp[],
                                    char **entries, char *text);
@@ -46,7 +57,7 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
  * `choice` (a call of one of the three above) chooses, which may use them. This is a macro because
  * the arrays must last until the program is executed, their size is only known then, and a child
  * that vfork made has only its caller's stack to write to. Use it once in a function. In a static
- * program it does nothing: such a program's environment preloads nothing that could do harm.
+ * program it does nothing: such a program keeps the variables.
  */
 #ifdef MPROF_STATIC
 #define EXEC_ENVIRONMENT_ON_STACK(envp, choice) ((void)0)
@@ -54,7 +65,7 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
 #define EXEC_ENVIRONMENT_ON_STACK(envp, choice)                                                    \
     const struct exec_environment exec_choice = choice;                                            \
     char *exec_entries[exec_choice.entries + 1];                                                   \
-    char exec_text[exec_choice.entries ? EXEC_TEXT_MAX : 1];                                       \
+    char exec_text[exec_choice.text_size + 1];                                                     \
     (envp) = exec_environment_fill(&exec_choice, envp, exec_entries, exec_text)
 #endif
 

@@ -4,6 +4,10 @@
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 #include "capture/os/os.h"
@@ -95,15 +99,15 @@ static bool image_loader(const struct program_image *image, char *name, size_t s
                       interpreter->p_filesz < size ? interpreter->p_filesz : size - 1);
 }
 
-/* Tells whether the program uses musl, whose loader has the same name on every system. */
-static bool image_is_of_musl(const struct program_image *image)
+/* Returns true if the loader is one of musl, uClibc or Android. It has the same name everywhere. */
+static bool image_is_of_other_libc(const struct program_image *image)
 {
-    static const char musl[] = "ld-musl";
-    char name[64];
+    static const char *const others[] = {"ld-musl", "ld-uClibc", "ld64-uClibc", "linker", NULL};
+    char name[256];
     if (!image_loader(image, name, sizeof(name)))
         return false;
     const char *slash = strrchr(name, '/');
-    return strncmp(slash ? slash + 1 : name, musl, sizeof(musl) - 1) == 0;
+    return name_begins(slash ? slash + 1 : name, others);
 }
 
 static bool image_read_segments(struct program_image *image, const Elf64_Ehdr *header)
@@ -131,7 +135,7 @@ static enum program_kind image_kind(int descriptor, const Elf64_Ehdr *header)
     if (!image_read_segments(&image, header))
         return PROGRAM_DYNAMIC;
     return !image_segment(&image, PT_INTERP) ? PROGRAM_STATIC
-           : image_is_of_musl(&image)        ? PROGRAM_OTHER_LIBC
+           : image_is_of_other_libc(&image)  ? PROGRAM_OTHER_LIBC
            : image_needs(&image, sanitizers) ? PROGRAM_SANITIZED
            : image_needs(&image, cxx)        ? PROGRAM_CXX
                                              : PROGRAM_DYNAMIC;
@@ -142,6 +146,27 @@ enum program_kind program_image_read(int descriptor)
     Elf64_Ehdr header;
     return image_read_header(descriptor, &header) ? image_kind(descriptor, &header)
                                                   : PROGRAM_DYNAMIC;
+}
+
+bool program_image_raises_rights(int descriptor)
+{
+    struct stat status;
+    struct statfs system = {0};
+    uint32_t real_user = 0, user = 0, real_group = 0, group = 0, saved;
+    os_call(SYS_getresuid, (long)&real_user, (long)&user, (long)&saved, 0, 0, 0);
+    os_call(SYS_getresgid, (long)&real_group, (long)&group, (long)&saved, 0, 0, 0);
+    if (real_user != user || real_group != group)
+        return true;
+    if (os_status(descriptor, &status) != 0)
+        return false;
+    const bool set =
+        ((status.st_mode & S_ISUID) && status.st_uid != user) ||
+        ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != group) ||
+        (user != 0 &&
+         os_call(SYS_fgetxattr, descriptor, (long)"security.capability", 0, 0, 0, 0) > 0);
+    return set && os_call(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) != 1 &&
+           !(os_call(SYS_fstatfs, descriptor, (long)&system, 0, 0, 0, 0) == 0 &&
+             ((unsigned long)system.f_flags & ST_NOSUID));
 }
 
 bool program_image_interpreter(int descriptor, char *name, size_t size)

@@ -13,7 +13,7 @@ enum program_kind {
     PROGRAM_DYNAMIC, /* glibc's loader starts it and preloads; also any file that is not ELF */
     PROGRAM_CXX,     /* the same, and names the library of C++ as one that it needs */
     PROGRAM_STATIC,
-    PROGRAM_FOREIGN, /* for another processor: the loader says that it preloads nothing */
+    PROGRAM_FOREIGN, /* for another processor: its loader complains of the library */
     /* Needs the shared runtime of a sanitizer. The runtime has its own malloc, and ends the program
      * if another library comes before it. */
     PROGRAM_SANITIZED,
@@ -22,6 +22,10 @@ enum program_kind {
 
 /* Returns the kind of the file behind `descriptor`, which need not be an ELF file. */
 enum program_kind program_image_read(int descriptor);
+
+/* Returns true if the program gets more rights than the process that executes it now. Its loader
+ * then preloads nothing. */
+bool program_image_raises_rights(int descriptor);
 
 /*
  * Copies the interpreter of a script ("#! interpreter argument") into `size` bytes. Returns false

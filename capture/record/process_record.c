@@ -82,6 +82,17 @@ static void read_arguments(void)
         started_size--;
 }
 
+void process_record_words(const char **words, size_t most)
+{
+    size_t count = 0;
+    read_arguments();
+    for (size_t at = 0; at < started_size && count < most;
+         at += strnlen(started + at, started_size - at) + 1)
+        if (memchr(started + at, 0, started_size - at))
+            words[count++] = started + at;
+    words[count] = NULL;
+}
+
 static uint8_t *put_arguments(uint8_t *p, const uint8_t *end)
 {
     bool cut = false;

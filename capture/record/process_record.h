@@ -6,6 +6,7 @@
 #ifndef MPROF_CAPTURE_RECORD_PROCESS_RECORD_H
 #define MPROF_CAPTURE_RECORD_PROCESS_RECORD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -19,6 +20,9 @@ void process_record_set_origin(struct process_origin origin);
 
 /* Notes that the program began before its recorder: it may have a title instead of arguments. */
 void process_record_comes_late(void);
+
+/* Writes pointers to the arguments that the program was started with, at most `most`, and NULL. */
+void process_record_words(const char **words, size_t most);
 
 /* Puts the payload of the record, at most TRACE_EXTENDED_MAX bytes. Returns its end. */
 uint8_t *process_record_put(uint8_t *payload);

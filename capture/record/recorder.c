@@ -11,6 +11,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/message.h"
 #include "capture/os/os.h"
+#include "capture/os/own_variables.h"
 #include "capture/os/seccomp/seccomp.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/control.h"
@@ -28,6 +29,7 @@
 #include "capture/record/thread_room.h"
 #include "capture/record/threshold.h"
 #include "capture/record/unhooked_modules.h"
+#include "capture/record/unrecorded_program.h"
 #include "capture/trace/file.h"
 
 #define FRAME __builtin_frame_address(0)
@@ -102,8 +104,7 @@ static bool take_options(const struct options *options)
 {
     recorder_inherited.mappings = options->mmap;
     recorder.follow = options->follow_fork;
-    trace_file_set_limit(options->max_size);
-    trace_file_set_min_free(options->min_free);
+    trace_file_set_limits(options->max_size, options->min_free);
     trace_file_set_root(options->root);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
                      (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u) |
@@ -137,20 +138,26 @@ static bool start_program(void)
 {
     struct options options;
     char bad[64];
-    const char *text = recorder.options ? recorder.options : secure_getenv("MPROF_OPTIONS");
+    if (!recorder.options)
+        own_variables_take();
+    const char *text = recorder.options ? recorder.options : own_variables_options();
     const bool good = options_parse(text, &options, bad, sizeof(bad));
     recorder.started = true;
     prepare_process(&options);
-    if (!real_is_reached())
+    const bool runs_first = options.root == (uint32_t)os_process_id();
+    unrecorded_program_want(good && options.root != 0 && options.follow_exec);
+    if (!real_is_reached()) {
+        unrecorded_program_note_self(own_variables_output(), runs_first);
         return false;
+    }
     if (!good)
         message_line(
             "MPROF_OPTIONS: \"", bad,
             "\" is not understood; nothing is recorded. mprof-run --help lists the options.", NULL);
     if (!good || !take_options(&options))
         return false;
-    const char *output = recorder.output ? recorder.output : secure_getenv("MPROF_OUTPUT");
-    bool beside = options.root != 0 && options.root != (uint32_t)os_process_id();
+    const char *output = recorder.output ? recorder.output : own_variables_output();
+    bool beside = options.root != 0 && !runs_first;
     if (!options.follow_exec && (beside || trace_file_is_of_this_process(output)))
         return false;
     enum trace_run run = TRACE_RUN_NOT_YET;

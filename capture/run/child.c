@@ -50,13 +50,14 @@ static void pass_on(int signal_number)
         kill((pid_t)child_process, signal_number);
 }
 
-/* Sets `name` to `first`, the separator and the old value, in this order or (new_last) reversed. */
+/* Sets `name` to `first`, the separator and the old value, in this order or (new_last) reversed. An
+ * empty list that the user has set (not new_last) stays behind its separator. */
 static int extend_variable(const char *name, const char *first, const char *separator,
                            bool new_last)
 {
     const char *old = getenv(name);
     char *value = NULL;
-    if (!old || !*old)
+    if (!old || (!*old && new_last))
         return setenv(name, first, 1);
     int length = new_last ? asprintf(&value, "%s%s%s", old, separator, first)
                           : asprintf(&value, "%s%s%s", first, separator, old);

@@ -209,14 +209,10 @@ void trace_file_set_run(enum trace_run run)
     file->run = run;
 }
 
-void trace_file_set_limit(uint64_t bytes)
+void trace_file_set_limits(uint64_t bytes, struct disk_space_limit min_free)
 {
     file->limit = bytes;
-}
-
-void trace_file_set_min_free(struct disk_space_limit limit)
-{
-    file->min_free = limit;
+    file->min_free = min_free;
 }
 
 void trace_file_set_root(uint32_t process)
@@ -263,6 +259,18 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
     if (announce && strcmp(file->base, file->path) != 0 && !base_is_in_use())
         message_line(file->base, " exists: recording into ", file->path, NULL);
     return true;
+}
+
+const char *trace_file_base(const char *path)
+{
+    return !path || trace_name_base(path, file->base) ? file->base : "";
+}
+
+void trace_file_count_unnamed(void)
+{
+    struct trace_file_header *header = atomic_load(&file->header);
+    if (header)
+        atomic_fetch_add((_Atomic uint32_t *)&header->unnamed, 1);
 }
 
 const char *trace_file_path(void)

@@ -34,12 +34,10 @@ struct trace_asked {
  */
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags);
 
-/* Sets the most bytes that a trace of this process and its children may take on the disk; 0: no
- * limit. Bytes that an observer has freed do not count. */
-void trace_file_set_limit(uint64_t bytes);
-
-/* Sets how much of the disk must stay free: the trace stops growing before. */
-void trace_file_set_min_free(struct disk_space_limit limit);
+/* Sets the most bytes that a trace of this process and its children may take on the disk (0: no
+ * limit; bytes that an observer has freed do not count), and how much of the disk must stay free.
+ */
+void trace_file_set_limits(uint64_t bytes, struct disk_space_limit min_free);
 /* Sets the process of the run's first trace; 0: there is no run. */
 void trace_file_set_root(uint32_t process);
 
@@ -58,9 +56,16 @@ bool trace_file_of_run(const char *path, enum trace_run *run);
 /* Sets what the traces that are created later say about that. */
 void trace_file_set_run(enum trace_run run);
 
-/* True while a file is open. */
+/* Returns the absolute name of the run's first trace: of `path`, or of the last call (NULL). "": it
+ * is not known. */
+const char *trace_file_base(const char *path);
+/* Counts a program that runs without the recorder and has no trace. Also in a child that vfork
+ * made. */
+void trace_file_count_unnamed(void);
+
 /* Returns the absolute name of the trace that was created last. */
 const char *trace_file_path(void);
+/* True while a file is open. */
 bool trace_file_is_open(void);
 /* Tells whether recording has stopped, after one message has said why. */
 bool trace_file_is_stopped(void);

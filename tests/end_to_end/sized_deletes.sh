@@ -139,11 +139,9 @@ cat >executes.cpp <<'CXX'
 #include <unistd.h>
 int main(int, char **argv) { delete new std::string(600, 'x'); execv(argv[1], argv + 1); return 9; }
 CXX
-g++ -w -O0 -o executes executes.cpp && gcc -w -o prints -x c - <<<'#include <stdio.h>
-#include <stdlib.h>
-int main(void) { puts(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "none"); }' || exit 1
-"$run" --quiet --sized-delete --force -o children.bin -- ./executes ./prints >preload || complain "prints: $?"
-same "preloaded into a program of C" "$(tr ':' '\n' <preload | sed 's,.*/,,' | tr '\n' ' ')" "libmprof.so "
+g++ -w -O0 -o executes executes.cpp && printf '#!/bin/sh\nsed -nz "s/^LD_PRELOAD=//p" /proc/self/environ\n' >prints && chmod +x prints || exit 1
+"$run" --quiet --sized-delete --force -o children.bin -- ./executes ./prints | tr -d '\0' >preload || complain "prints: $?"
+same "preloaded into a program of C" "$(tr ':' '\n' <preload | sed 's,.*/,,' | tr '\n' ' ')" "libmprof.so"
 if echo 'int main() { delete new int; }' | g++ -fsanitize=address -x c++ -o checks - 2>/dev/null && ./checks 2>/dev/null; then
     "$run" --quiet --sized-delete --force -o children.bin -- ./executes ./checks 2>/dev/null || complain "with a sanitizer: $?"
 fi

@@ -70,7 +70,8 @@ for way in ("handed", "spawned"):
     check(all(int(other.header["flags"]) == int(one.main.header["flags"]) for other in one.others), f"{way}: flags")
 one = Recording("confined-out", [confined, "hopeless"])
 check((one.run.returncode, one.run.stdout) == (0, "done\n"), f"hopeless: {one.run}")
-check(one.run.stderr.count("\n") == 1 and "runs unrecorded" in one.run.stderr and not one.others, f"hopeless: {one.run}")
+check(one.run.stderr.count("\n") == 1 and "runs unrecorded" in one.run.stderr and
+      recording.unrecorded(one.path) == [("confined", 5)], f"hopeless: {one.run}")
 
 # If the filter lets the trace grow, it grows. If not, the room that was reserved before is used up.
 said, much = meta("generous")

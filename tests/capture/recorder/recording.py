@@ -67,6 +67,22 @@ def sizes(trace, least=0):
     return count
 
 
+def unrecorded(path):
+    """Returns the programs of a run that have a trace and no recorder: their names and the reasons."""
+    found = []
+    for trace in [path] * os.path.exists(path) + sorted(glob.glob(path + ".d/*")):
+        data = open(trace, "rb").read(8192)
+        reason, at = int.from_bytes(data[432:436], "little"), 4096 + 64 + 1
+        for _ in range(5):  # type, length, pid, parent, parent's trace
+            while data[at] & 0x80:
+                at += 1
+            at += 1
+        if reason:
+            length, at = (data[at], at + 1) if data[at] < 0x80 else (data[at] - 128 + 128 * data[at + 1], at + 2)
+            found.append((os.path.basename(data[at:at + length].decode()), reason))
+    return sorted(found)
+
+
 def done():
     if not wrong:
         print("all as expected")

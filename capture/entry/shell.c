@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Entry points that start a shell: system, popen and wordexp. The C library's own pass `environ`
+ * to the shell, in which the recorder's variables are missing (own_variables.h).
+ *
+ * The C library still does all of the work, with its signals, cancellation and streams. system and
+ * popen get a command that sets the variables and executes the shell again with the program's
+ * command: other threads, which may read and change `environ` at any time, see nothing of it. A
+ * shell has one exec more and another list of arguments. wordexp has no place for such a command,
+ * and no other thread may change the environment while it runs: there the variables are in
+ * `environ` during the call, if it can execute a command at all.
+ */
+#include <limits.h>
+#include <paths.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#include "capture/entry/names.h"
+#include "capture/os/exec_environment.h"
+#include "capture/os/os.h"
+#include "capture/os/own_variables.h"
+#include "capture/record/real.h"
+
+typedef int (*system_function)(const char *);
+typedef FILE *(*popen_function)(const char *, const char *);
+typedef int (*wordexp_function)(const char *, wordexp_t *, int);
+
+/* The kernel's limit for one argument. */
+#define COMMAND_MAX ((size_t)32 * 4096)
+
+static _Atomic(void *) entry_next_system, entry_next_popen, entry_next_wordexp;
+
+static void *find(_Atomic(void *) *place, const char *name)
+{
+    void *next = atomic_load(place);
+    if (!next) {
+        next = real_find(name);
+        atomic_store(place, next);
+    }
+    return next;
+}
+
+/* Appends `text` to *to as one word of the shell. With *to NULL it only counts. */
+static void put(char **to, size_t *size, const char *text, bool quoted)
+{
+    static const char quote[] = "'\\''";
+    for (; *text; text++) {
+        const bool special = quoted && *text == '\'';
+        const size_t length = special ? sizeof(quote) - 1 : 1;
+        if (*to) {
+            memcpy(*to, special ? quote : text, length);
+            *to += length;
+        }
+        *size += length;
+    }
+}
+
+/* Writes the command to `to`, or only counts if that is NULL. Returns its bytes. */
+static size_t put_command(char *to, char *const *entries, const char *command)
+{
+    static const char *const names[] = {OWN_PRELOAD, OWN_OUTPUT, OWN_OPTIONS};
+    size_t size = 1;
+    put(&to, &size, "export", false);
+    for (; *entries; entries++)
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+            const char *value = own_variables_value(*entries, names[i]);
+            if (!value)
+                continue;
+            put(&to, &size, " ", false);
+            put(&to, &size, names[i], false);
+            put(&to, &size, "'", false);
+            put(&to, &size, value, true);
+            put(&to, &size, "'", false);
+        }
+    put(&to, &size, ";exec " _PATH_BSHELL " -c '", false);
+    put(&to, &size, command, true);
+    put(&to, &size, "' sh", false);
+    if (to)
+        *to = 0;
+    return size;
+}
+
+/*
+ * Returns the command to give to the shell, in pages of `*size` bytes. NULL: the program's own. A
+ * command that looks like an option is one for some shells and none for others.
+ */
+static char *make_command(const char *command, size_t *size)
+{
+    if (!command || *command == '-' || *command == '+')
+        return NULL;
+    const struct exec_environment choice = exec_environment_of(_PATH_BSHELL, false, environ);
+    if (choice.entries == 0 || choice.bare)
+        return NULL;
+    char *entries[choice.entries], text[choice.text_size];
+    char *const *envp = exec_environment_fill(&choice, environ, entries, text);
+    *size = put_command(NULL, envp, command);
+    char *made = *size <= COMMAND_MAX ? os_map(*size) : NULL;
+    if (made)
+        put_command(made, envp, command);
+    return made;
+}
+
+ENTRY_POINT int system(const char *command)
+{
+    system_function next = (system_function)find(&entry_next_system, "system");
+    size_t size;
+    char *made = make_command(command, &size);
+    const int result = next(made ? made : command);
+    if (made)
+        os_unmap(made, size);
+    return result;
+}
+
+ENTRY_POINT FILE *popen(const char *command, const char *type)
+{
+    popen_function next = (popen_function)find(&entry_next_popen, "popen");
+    size_t size;
+    char *made = make_command(command, &size);
+    FILE *stream = next(made ? made : command, type);
+    if (made)
+        os_unmap(made, size);
+    return stream;
+}
+
+/* Takes the variables out of an array that the C library has made from `entries`. */
+static void take_out(char **array, char *const *entries, char *const *before)
+{
+    static char *const none[] = {NULL};
+    size_t used = 0;
+    before = before ? before : none;
+    for (size_t i = 0; array[i]; i++) {
+        char *entry = array[i];
+        size_t at = 0, old = 0;
+        while (entries[at] && entries[at] != entry)
+            at++;
+        while (before[old] && before[old] != entry)
+            old++;
+        if (!entries[at] || before[old]) { /* the program's own */
+            array[used++] = entry;
+            continue;
+        }
+        for (old = 0; before[old]; old++)
+            if (own_variables_value(entry, OWN_PRELOAD) &&
+                own_variables_value(before[old], OWN_PRELOAD)) {
+                array[used++] = before[old];
+                break;
+            }
+    }
+    array[used] = NULL;
+}
+
+ENTRY_POINT int wordexp(const char *words, wordexp_t *result, int flags)
+{
+    wordexp_function next = (wordexp_function)find(&entry_next_wordexp, "wordexp");
+    if (!words || (flags & WRDE_NOCMD) || (!strchr(words, '`') && !strstr(words, "$(")))
+        return next(words, result, flags);
+    const struct exec_environment choice = exec_environment_of(_PATH_BSHELL, false, environ);
+    const size_t size = choice.entries * sizeof(char *) + choice.text_size;
+    /* Not on the stack: a thread that is cancelled in the call leaves it there. */
+    char **entries = choice.entries ? os_map(size) : NULL;
+    if (!entries)
+        return next(words, result, flags);
+    char **const before = environ;
+    exec_environment_fill(&choice, before, entries, (char *)(entries + choice.entries));
+    environ = entries;
+    const int status = next(words, result, flags);
+    if (environ == entries)
+        environ = before;
+    else /* the words have set a variable */
+        take_out(environ, entries, before);
+    os_unmap(entries, size);
+    return status;
+}
