@@ -14,6 +14,7 @@
 #include "capture/entry/startup.h"
 #include "capture/os/message.h"
 #include "capture/os/own_variables.h"
+#include "capture/os/program_image.h"
 #include "capture/record/control.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
@@ -45,6 +46,10 @@ void library_ends_at_quick_exit(void)
 }
 
 #ifdef MPROF_STATIC
+/* Tells others that the program records itself. */
+__attribute__((used, section(".note.mprof"), aligned(4))) static const char note_of_recorder[] =
+    PROGRAM_NOTE_OF_RECORDER;
+
 /* Warns if the program has an interpreter, so that it loads shared libraries. */
 static void warn_of_unseen_libraries(void)
 {

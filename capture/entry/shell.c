@@ -10,7 +10,7 @@
  * and no other thread may change the environment while it runs: there the variables are in
  * `environ` during the call, if it can execute a command at all.
  */
-#include <limits.h>
+#include <errno.h>
 #include <paths.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,8 +41,10 @@ static void *find(_Atomic(void *) *place, const char *name)
 {
     void *next = atomic_load(place);
     if (!next) {
+        const int error = errno;
         next = real_find(name);
         atomic_store(place, next);
+        errno = error;
     }
     return next;
 }

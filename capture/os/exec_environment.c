@@ -144,6 +144,8 @@ static enum trace_unrecorded judge(enum program_kind kind, bool rights, const ch
     };
     enum trace_unrecorded reason = TRACE_UNRECORDED_NOT;
     const char *line = NULL;
+    if (kind == PROGRAM_LINKED)
+        return TRACE_UNRECORDED_NOT;
     if (kind < sizeof(kinds) / sizeof(*kinds)) {
         reason = kinds[kind].reason;
         line = kinds[kind].line;

@@ -13,6 +13,7 @@
 #include "capture/os/os.h"
 
 #define SEGMENTS_MAX 64u
+#define NOTES_MAX 1024u   /* bytes of a segment of notes that are read */
 #define ENTRIES_MAX 4096u /* of the dynamic section; no program has more */
 
 struct program_image {
@@ -110,6 +111,33 @@ static bool image_is_of_other_libc(const struct program_image *image)
     return name_begins(slash ? slash + 1 : name, others);
 }
 
+/* Returns true for a library. */
+static bool image_has_name(const struct program_image *image)
+{
+    Elf64_Dyn entry;
+    for (unsigned i = 0; image_entry(image, i, &entry); i++)
+        if (entry.d_tag == DT_SONAME)
+            return true;
+    return false;
+}
+
+static bool image_holds_recorder(const struct program_image *image)
+{
+    static const char note[] = PROGRAM_NOTE_OF_RECORDER;
+    for (unsigned i = 0; i < image->count; i++) {
+        char notes[NOTES_MAX];
+        if (image->segments[i].p_type != PT_NOTE)
+            continue;
+        const uint64_t size = image->segments[i].p_filesz;
+        const long length = image_read_some(image->descriptor, image->segments[i].p_offset, notes,
+                                            size < NOTES_MAX ? size : NOTES_MAX);
+        for (long at = 0; at + (long)sizeof(note) <= length; at += 4)
+            if (memcmp(notes + at, note, sizeof(note)) == 0)
+                return true;
+    }
+    return false;
+}
+
 static bool image_read_segments(struct program_image *image, const Elf64_Ehdr *header)
 {
     return image->count <= SEGMENTS_MAX && header->e_phentsize == sizeof(*image->segments) &&
@@ -134,8 +162,11 @@ static enum program_kind image_kind(int descriptor, const Elf64_Ehdr *header)
         return PROGRAM_FOREIGN;
     if (!image_read_segments(&image, header))
         return PROGRAM_DYNAMIC;
-    return !image_segment(&image, PT_INTERP) ? PROGRAM_STATIC
-           : image_is_of_other_libc(&image)  ? PROGRAM_OTHER_LIBC
+    if (!image_segment(&image, PT_INTERP) && image_has_name(&image))
+        return PROGRAM_DYNAMIC; /* the loader, which is called with a program's name */
+    if (!image_segment(&image, PT_INTERP))
+        return image_holds_recorder(&image) ? PROGRAM_LINKED : PROGRAM_STATIC;
+    return image_is_of_other_libc(&image)    ? PROGRAM_OTHER_LIBC
            : image_needs(&image, sanitizers) ? PROGRAM_SANITIZED
            : image_needs(&image, cxx)        ? PROGRAM_CXX
                                              : PROGRAM_DYNAMIC;

@@ -9,10 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A note in the ELF file of each program that is linked with libmprof.a: the lengths of its name
+ * and its content, its type, its name. */
+#define PROGRAM_NOTE_OF_RECORDER "\6\0\0\0\0\0\0\0\1\0\0\0mprof\0\0"
+
 enum program_kind {
     PROGRAM_DYNAMIC, /* glibc's loader starts it and preloads; also any file that is not ELF */
     PROGRAM_CXX,     /* the same, and names the library of C++ as one that it needs */
     PROGRAM_STATIC,
+    PROGRAM_LINKED,  /* static, with the recorder inside */
     PROGRAM_FOREIGN, /* for another processor: its loader complains of the library */
     /* Needs the shared runtime of a sanitizer. The runtime has its own malloc, and ends the program
      * if another library comes before it. */

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/options/options.h"
+#include "capture/run/escapes.h"
 #include "capture/run/follow.h"
 #include "capture/run/resident.h"
 #include "capture/run/sandbox.h"
@@ -142,6 +144,10 @@ static void follow_until_end(pid_t process, const struct child_report *report,
     struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     const bool watches = run_watch_has_to_look(&child->watch);
     struct run_follow *follow = NULL;
+    struct options options;
+    char bad[64];
+    options_parse(child->settings, &options, bad, sizeof(bad));
+    struct run_escapes *escapes = options.follow_exec ? run_escapes_new(process) : NULL;
     int ready;
     do {
         int next = UNNAMED_INTERVAL;
@@ -161,9 +167,12 @@ static void follow_until_end(pid_t process, const struct child_report *report,
         if (follow && step >= 0)
             run_follow_steer(follow, run_watch_wanted(&child->watch));
         next = sooner(next, step);
+        if (escapes && follow)
+            next = sooner(next, run_escapes_step(escapes, report->trace));
         ready = poll(wait_for, 2, ended >= 0 ? next : sooner(next, END_INTERVAL));
     } while ((ready >= 0 || errno == EINTR) &&
              !(ended >= 0 ? ready > 0 && wait_for[0].revents : has_ended(process)));
+    run_escapes_free(escapes);
     run_follow_free(follow);
     if (ended >= 0)
         close(ended);

@@ -48,9 +48,10 @@ static bool changes_identity(const char *path)
 static enum run_program_verdict check_file(const char *start, char *path)
 {
     static const enum run_program_verdict verdicts[] = {
-        [PROGRAM_DYNAMIC] = RUN_PROGRAM_GOOD,        [PROGRAM_CXX] = RUN_PROGRAM_GOOD,
-        [PROGRAM_STATIC] = RUN_PROGRAM_STATIC,       [PROGRAM_FOREIGN] = RUN_PROGRAM_FOREIGN,
-        [PROGRAM_SANITIZED] = RUN_PROGRAM_SANITIZED, [PROGRAM_OTHER_LIBC] = RUN_PROGRAM_OTHER_LIBC};
+        [PROGRAM_DYNAMIC] = RUN_PROGRAM_GOOD,         [PROGRAM_CXX] = RUN_PROGRAM_GOOD,
+        [PROGRAM_STATIC] = RUN_PROGRAM_STATIC,        [PROGRAM_LINKED] = RUN_PROGRAM_GOOD,
+        [PROGRAM_FOREIGN] = RUN_PROGRAM_FOREIGN,      [PROGRAM_SANITIZED] = RUN_PROGRAM_SANITIZED,
+        [PROGRAM_OTHER_LIBC] = RUN_PROGRAM_OTHER_LIBC};
     snprintf(path, PATH_MAX, "%s", start);
     for (int depth = 0; depth < PROGRAM_SCRIPTS_MAX; depth++) {
         int descriptor = open(path, O_RDONLY | O_CLOEXEC);

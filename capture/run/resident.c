@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/os/clock.h"
+#include "capture/run/unrecorded_program.h"
 #include "schemas/trace_codec.h"
 
 #define FIRST_INTERVAL 10
@@ -67,8 +68,12 @@ bool run_resident_sample(struct run_resident *resident, const struct client *cli
     uint64_t bytes = read_resident(resident->statm);
     if (bytes == 0)
         return false;
-    /* While the process runs another program, its memory does not belong to this trace. */
-    if (atomic_load((_Atomic uint32_t *)&client->header->state) != TRACE_STATE_RECORDING)
+    /* While the process runs another program, its memory does not belong to this trace. The trace
+     * of an unrecorded program is made before that is executed. */
+    if (client->header->unrecorded) {
+        if (!unrecorded_program_runs(client->descriptor, (pid_t)client->header->pid))
+            return resident->samples == 0;
+    } else if (atomic_load((_Atomic uint32_t *)&client->header->state) != TRACE_STATE_RECORDING)
         return true;
     resident->unwritten += run_resident_interval(resident);
     resident->samples++;
@@ -83,6 +88,8 @@ bool run_resident_sample(struct run_resident *resident, const struct client *cli
     p = trace_put_varint(payload, now > base ? now - base : 0);
     p = trace_put_varint(p, bytes);
     client_chunk_put(&resident->chunk, TRACE_EXT_RSS, payload, (size_t)(p - payload));
+    if (client->header->unrecorded) /* its clock is CLOCK_MONOTONIC */
+        client->header->end_ticks = client->header->end_monotonic_ns = now;
     return true;
 }
 

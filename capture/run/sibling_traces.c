@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/run/client.h"
+#include "capture/run/unrecorded_program.h"
 #include "schemas/trace_layout.h"
 
 bool sibling_traces_is_name(const char *name)
@@ -157,20 +158,23 @@ struct summing {
     long first, last; /* processes: of the first trace, and of the previous one */
 };
 
-static void add_bytes(struct sibling_traces_sum *sum, const char *path)
+/* Returns false if the program runs without the recorder, or there is no trace. */
+static bool add_bytes(struct sibling_traces_sum *sum, const char *path)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
-        return;
+    if (stat(path, &status) != 0 || unrecorded_program_is(path))
+        return false;
     sum->traces++;
     sum->bytes += (uint64_t)status.st_blocks * 512;
+    return true;
 }
 
 static void add_one(void *context, const char *path)
 {
     struct summing *summing = context;
     const long process = strtol(strrchr(path, '/') + 1, NULL, 10);
-    add_bytes(summing->sum, path);
+    if (!add_bytes(summing->sum, path))
+        return;
     /* In the order of numbers, the traces of one process come one after another. */
     if (process != summing->first && process != summing->last)
         summing->sum->processes++;

@@ -37,6 +37,8 @@ for kind in "cc -static" "cc -static-pie -fPIE" "cc -O2 -static -flto" "clang -s
         { fail "$kind: is not linked"; cat linker; continue; }
     rm -f names.bin names.db
     MPROF_OUTPUT=names.bin ./names || fail "$kind: the program gives $?"
+    mprof-run --force -o run.bin sh -c './names; exit $?' 2>said || fail "$kind: executed, the program gives $?"
+    grep -q "recorded .*: 2 processes" said && ! grep -q "not recorded" said || fail "$kind: $(cat said)"
     mprof-ingest --quiet -o names.db names.bin
     ask names.db "SELECT DISTINCT function FROM v_allocation WHERE size BETWEEN 1001 AND 1000 + $(wc -l <inside)" |
         LC_ALL=C sort | diff inside - >differ || fail "$kind: other functions allocate: $(head -5 differ)"

@@ -70,6 +70,14 @@ static void execute(const char *how)
         execveat(AT_FDCWD, path, arguments, environ, 0);
     else if (strcmp(how, "syscall") == 0)
         syscall(SYS_execve, path, arguments, environ);
+    else if (strcmp(how, "raw") == 0) { /* sleeps, without any environment */
+        char sleeps[] = "/bin/sleep", seconds[] = "3", *words[] = {sleeps, seconds, NULL};
+        long result;
+        __asm__ volatile("syscall"
+                         : "=a"(result)
+                         : "a"(SYS_execve), "D"(sleeps), "S"(words), "d"(words + 2)
+                         : "rcx", "r11", "memory");
+    }
 }
 
 int main(int argc, char **argv, char **envp)

@@ -52,17 +52,28 @@ def alike(what, command, found, says, stdout="ran\n"):
 
 
 work = recording.folder("environment-work")
+static = build("static", "-static")
 if small := build("small", "-m32"):
     open(work + "/script", "w").write(f"#!{small}\n")
     os.chmod(work + "/script", 0o755)
     alike("32 bits", ["env", small], [("small", 2)], "not a 64-bit x86 program")
     alike("32 bits by a script", ["sh", "-c", work + "/script; exit $?"], [("small", 2)], "not a 64-bit x86 program")
+    # The lines of mprof-run at the end.
+    says = subprocess.run([RUN, "-f", "-o", one.path, "sh", "-c", f"{small} 2>/dev/null; {small} 2>/dev/null; {static}"],
+                          capture_output=True, text=True).stderr
+    check(f"not recorded: {small}: not a 64-bit x86 program (2 times)\n" in says and
+          f"not recorded: {static}: statically linked\n" in says and "trace.bin; " in says, f"at the end: {says}")
 else:
     print("no gcc -m32 here: not tried")
-static = build("static", "-static")
 one = alike("a static program", ["env", static, "and", program("environment") + " leaf"], [("static", 1)], "")
 # Programs that a static one executes are recorded as before.
 check(sum(sizes(trace).get(4321, 0) for trace in one.others) == 1, "below a static program")
+says = subprocess.run([RUN, "-f", "-o", one.path, program("own_malloc")], capture_output=True, text=True)
+check("nothing was recorded" in says.stderr and f"not recorded: {program('own_malloc')}: it has its own allocator" in says.stderr
+      and says.returncode == 0, f"a main program with its own allocator: {says}")
+# A program that the recorder does not see being executed.
+one = Recording("environment-out", [program("environment"), "raw"])
+check(one.run.returncode == 0 and unrecorded(one.path) == [("sleep", 9)], f"by a raw system call: {one.run} {unrecorded(one.path)}")
 if os.geteuid() == 0:
     # Another root folder, without the recorder's library; and one that has it.
     root = work + "/root"
