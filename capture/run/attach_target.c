@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +204,7 @@ static bool read_modules(struct attach_target *target, const char *library)
             last->code_end = mapping.end;
         }
     }
+    good = good && feof(maps);
     free(line);
     if (maps)
         fclose(maps);
@@ -217,6 +219,7 @@ static bool read_code(struct attach_target *target, const struct attach_module *
     static const uint8_t restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
     const size_t size = libc->code_end - libc->code;
     uint8_t *code = malloc(size);
+    target->incomplete |= !code;
     if (code && attach_read(target->process, libc->code, code, size)) {
         const uint8_t *trap = memchr(code, 0xcc, size);
         const uint8_t *found = memmem(code, size, restorer, sizeof(restorer));
@@ -265,19 +268,35 @@ static bool is_libc_hidden(const struct attach_target *target)
     return false;
 }
 
-/* Returns the number after `name` in /proc/PID/status, or -1. */
+/* Reads a short file of the process's folder in /proc, without memory of the heap. Returns false
+ * with errno. */
+static bool read_short(pid_t process, const char *name, char *text, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, size - 1);
+    const int error = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    text[length < 0 ? 0 : length] = '\0';
+    errno = error;
+    return length > 0;
+}
+
+/* Returns the number after `name` in /proc/PID/status, or -1 with errno. */
 static long status_number(pid_t process, const char *name)
 {
-    FILE *status = open_of(process, "status");
-    char line[256];
-    long number = -1;
+    char text[4096];
+    if (!read_short(process, "status", text, sizeof(text)))
+        return -1;
     const size_t length = strlen(name);
-    while (status && fgets(line, sizeof(line), status))
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
         if (strncmp(line, name, length) == 0 && line[length] == ':')
-            number = strtol(line + length + 1, NULL, 10);
-    if (status)
-        fclose(status);
-    return number;
+            return strtol(line + length + 1, NULL, 10);
+    }
+    return -1;
 }
 
 long attach_thread_count(pid_t process)
@@ -287,13 +306,12 @@ long attach_thread_count(pid_t process)
 
 char attach_thread_state(pid_t process, pid_t thread)
 {
-    char name[64], line[512] = "";
+    char name[64], line[512];
     snprintf(name, sizeof(name), "task/%d/stat", (int)thread);
-    FILE *stat = open_of(process, name);
-    const char *end = stat && fgets(line, sizeof(line), stat) ? strrchr(line, ')') : NULL;
-    if (stat)
-        fclose(stat);
-    return end && end[1] == ' ' ? end[2] : 'X';
+    if (!read_short(process, name, line, sizeof(line)))
+        return errno == ENOENT || errno == ESRCH ? 'X' : '?';
+    const char *end = strrchr(line, ')');
+    return end && end[1] == ' ' ? end[2] : '?';
 }
 
 bool attach_is_same_file(const char *one, const char *other)
@@ -373,7 +391,8 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
     if (choose_functions(target))
         return true;
     snprintf(why, size,
-             is_libc_hidden(target)
+             target->incomplete ? "there is no memory to read its C library"
+             : is_libc_hidden(target)
                  ? "its C library has been replaced since it began, and only root may read the one "
                    "that it uses; run mprof-run as root, or start the process again"
                  : "it does not run on glibc, for which the recorder is built");

@@ -39,6 +39,7 @@ struct attach_target {
     const struct attach_module *recorder; /* libmprof.so, or NULL */
     const struct attach_module *allocators[ATTACH_ALLOCATORS_MAX];
     size_t allocator_count;
+    bool incomplete; /* mprof-run has no memory to read all */
 };
 
 /*
@@ -59,7 +60,8 @@ bool attach_write(pid_t process, uint64_t address, const void *from, size_t size
 
 /* Returns how many threads the process has, or -1. */
 long attach_thread_count(pid_t process);
-/* Returns the state of a thread as /proc has it: 'R', 'S', 'T', 'Z' and others. 'X': it is gone. */
+/* Returns the state of a thread as /proc has it: 'R', 'S', 'T', 'Z' and others. 'X': it is gone.
+ * '?': that cannot be read. */
 char attach_thread_state(pid_t process, pid_t thread);
 
 /* Tells whether both names lead to one file or folder. */

@@ -153,6 +153,7 @@ static bool is_plain_wait(long number)
     case SYS_rt_sigtimedwait:
     case SYS_rt_sigsuspend:
     case SYS_pause:
+    case SYS_restart_syscall: /* a wait with an end that was interrupted: their locks have none */
         return true;
     default:
         return false;
@@ -352,7 +353,8 @@ static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct
         if (crowd->count == 0 || run_steer_now() >= again) {
             again = run_steer_now() + AGAIN;
             change_breakpoints(crowd);
-            if ((crowd_seize(crowd) < 0 && errno != ENOENT) || crowd->count == 0)
+            crowd_seize(crowd); /* those that this misses are there the next time */
+            if (crowd->count == 0)
                 return 0;
             for (size_t i = 0; i < crowd->count; i++)
                 ptrace(PTRACE_INTERRUPT, crowd->threads[i], NULL, NULL);
@@ -382,7 +384,7 @@ static void release(struct crowd *crowd, pid_t held)
     }
 }
 
-static void explain_refusal(pid_t process, char *why, size_t size)
+static void explain_refusal(pid_t process, int error, char *why, size_t size)
 {
     char scope[16] = "";
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -390,16 +392,16 @@ static void explain_refusal(pid_t process, char *why, size_t size)
         scope[0] = '\0';
     if (file)
         fclose(file);
-    if (errno == EPERM && strtol(scope, NULL, 10) > 0)
+    if (error == EPERM && strtol(scope, NULL, 10) > 0)
         snprintf(why, size,
                  "the kernel does not allow to trace it (kernel.yama.ptrace_scope is %ld); run "
                  "mprof-run as root, or sysctl kernel.yama.ptrace_scope=0",
                  strtol(scope, NULL, 10));
-    else if (errno == EPERM)
+    else if (error == EPERM)
         snprintf(why, size,
                  "the kernel does not allow to trace it; run mprof-run as its user or as root");
     else
-        snprintf(why, size, "process %d cannot be traced: %s", (int)process, strerror(errno));
+        snprintf(why, size, "process %d cannot be traced: %s", (int)process, strerror(error));
 }
 
 /* Adds the functions of a module. A program may allocate by realloc alone, as Lua does: the C
@@ -459,8 +461,7 @@ bool attach_threads_stop(struct attach_thread *held, const struct attach_target 
     choose_breakpoints(&crowd);
     int added = crowd_seize(&crowd);
     if (added <= 0) {
-        errno = added == 0 ? ESRCH : errno;
-        explain_refusal(target->process, why, size);
+        explain_refusal(target->process, added == 0 ? ESRCH : errno, why, size);
         release(&crowd, 0);
         free(crowd.threads);
         return false;

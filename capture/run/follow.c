@@ -11,6 +11,7 @@
 #include "capture/run/pack.h"
 #include "capture/run/resident.h"
 #include "capture/run/trace_watcher.h"
+#include "cli/say.h"
 
 /* Traces that are followed at a time, with two descriptors each. Further ones get no samples. */
 #define TRACES_MAX 128u
@@ -89,17 +90,21 @@ static void add_trace(void *context, const char *path, uint64_t since)
     for (size_t i = 0; i < follow->count; i++)
         if (strcmp(follow->traces[i]->path, path) == 0)
             return;
-    struct followed *followed = follow->count < TRACES_MAX ? calloc(1, sizeof(*followed)) : NULL;
-    if (!followed)
+    if (follow->count == TRACES_MAX)
         return;
-    followed->path = strdup(path);
+    struct followed *followed = calloc(1, sizeof(*followed));
+    if (followed)
+        followed->path = strdup(path);
+    if (!followed || !followed->path) {
+        say("mprof-run", "there is no memory to follow %s: it has no samples of its resident set",
+            path);
+        free(followed);
+        return;
+    }
     followed->due = since;
     if (!follow->options.steers && strcmp(path, follow->trace) != 0)
         followed->due += CHILD_DELAY;
-    if (followed->path)
-        follow->traces[follow->count++] = followed;
-    else
-        free(followed);
+    follow->traces[follow->count++] = followed;
 }
 
 struct run_follow *run_follow_new(const char *trace, const struct run_follow_options *options)

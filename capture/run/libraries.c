@@ -43,8 +43,11 @@ static FILE *list_libraries(const char *loader, const char *binary, pid_t *proce
     }
     close(ends[1]);
     FILE *list = *process > 0 ? fdopen(ends[0], "r") : NULL;
-    if (!list)
+    if (!list) {
         close(ends[0]);
+        if (*process > 0)
+            waitpid(*process, NULL, 0);
+    }
     return list;
 }
 
@@ -84,7 +87,9 @@ static bool read_list(const char *binary)
         fclose(list);
         waitpid(process, NULL, 0);
     }
-    return paths && fclose(paths) == 0;
+    /* Without memory a stream has an error, or no text. */
+    const bool whole = paths && !ferror(paths);
+    return paths && fclose(paths) == 0 && whole && last.paths;
 }
 
 bool run_libraries(const char *binary, void (*note)(void *context, const char *path), void *context)

@@ -25,17 +25,12 @@
 static bool find_library(char *library)
 {
     static const char *const places[] = {"/" MPROF_LIBRARY_DISTANCE, ""};
-    char own[PATH_MAX], folder[PATH_MAX];
+    char own[PATH_MAX], folder[PATH_MAX], place[PATH_MAX + sizeof("/" MPROF_LIBRARY_DISTANCE)];
     for (size_t i = 0; sibling_program_folder(own) && i < sizeof(places) / sizeof(*places); i++) {
-        char *place = NULL;
-        bool found = false;
-        if (asprintf(&place, "%s%s", own, places[i]) >= 0) {
-            found = realpath(place, folder) &&
-                    snprintf(library, PATH_MAX, "%s/libmprof.so", folder) < PATH_MAX &&
-                    access(library, R_OK) == 0;
-            free(place);
-        }
-        if (found)
+        snprintf(place, sizeof(place), "%s%s", own, places[i]);
+        if (realpath(place, folder) &&
+            snprintf(library, PATH_MAX, "%s/libmprof.so", folder) < PATH_MAX &&
+            access(library, R_OK) == 0)
             return true;
     }
     snprintf(library, PATH_MAX, "%s", MPROF_LIBRARY_FOLDER "/libmprof.so");

@@ -118,6 +118,9 @@ void run_report(const char *trace, time_t since, bool next)
     struct sibling_traces_sum sum;
     char programs[64] = "";
     sibling_traces_sum(trace, since, &sum);
+    if (sum.error)
+        say("mprof-run", "%s" TRACE_FOLDER ": cannot be read: %s; its traces are not counted here",
+            trace, strerror(sum.error));
     if (sum.traces == 0 && say_unrecorded(trace, since))
         say("mprof-run", "nothing was recorded");
     else if (sum.traces == 0)
@@ -147,7 +150,10 @@ static void compress_one(void *context, const char *trace)
     char *path = strdup(trace);
     char *ingest[] = {ingest_name, option, quiet, end, path, NULL};
     (void)context;
-    if (path && access(path, F_OK) == 0)
+    if (!path)
+        say("mprof-run", "%s: there is no memory to compress it; mprof-ingest --compress does so",
+            trace);
+    else if (access(path, F_OK) == 0)
         sibling_program_run(ingest_name, ingest);
     free(path);
 }

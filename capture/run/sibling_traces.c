@@ -194,5 +194,6 @@ void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_s
         summing.first = (long)client.header->pid;
         client_close(&client);
     }
-    sibling_traces_each(trace, since, add_one, &summing);
+    if (sibling_traces_each(trace, since, add_one, &summing) == 0 && errno != ENOENT)
+        sum->error = errno;
 }

@@ -39,6 +39,7 @@ struct sibling_traces_sum {
     size_t traces;    /* one for each program that a process executed */
     size_t processes; /* distinct process ids */
     uint64_t bytes;   /* on the disk */
+    int error;        /* the folder's traces are not among them: it cannot be read */
 };
 
 void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_sum *sum);

@@ -44,6 +44,7 @@ static _Noreturn void become_ingest(const struct run_viewer *viewer)
         wait_a_little();
     if (session && trace)
         sibling_program_become(name, argv);
+    say("mprof-run", "there is no memory to run mprof-ingest");
     _exit(127);
 }
 
