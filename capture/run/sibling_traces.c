@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +35,6 @@ void sibling_traces_begin(const char *trace)
     slash[slash == around] = 0;
     if (stat(around, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         (void)!chmod(folder, S_IRWXU | (status.st_mode & 01777));
-}
-
-void sibling_traces_end(const char *trace)
-{
-    char folder[TRACE_NAME_SIZE];
-    if (trace_name_folder(trace, folder))
-        rmdir(folder);
 }
 
 /* Tells whether the end of a name is that of a complete trace of a rotation: .rN. */
@@ -87,21 +81,46 @@ size_t sibling_traces_each(const char *trace, time_t since,
     return each_of(trace, since, sibling_traces_is_name, each, context);
 }
 
-/* Tells whether the file is a trace. If a process was killed as its trace began, the file is
- * empty. */
-static bool is_trace(const char *path)
+enum file_kind { NO_TRACE, NOT_BEGUN, TRACE };
+
+/* Looks whether the file is a trace. If a process ends as its trace begins, the file is empty, or
+ * its header consists of zeros. */
+static enum file_kind kind_of(const char *path)
 {
-    char magic[sizeof(TRACE_MAGIC)] = "";
+    static const char zeros[TRACE_FILE_HEADER_SIZE];
+    char begin[TRACE_FILE_HEADER_SIZE + 1];
     const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const ssize_t length = file < 0 ? -1 : read(file, magic, sizeof(magic) - 1);
+    const ssize_t length = file < 0 ? -1 : read(file, begin, sizeof(begin));
     if (file >= 0)
         close(file);
-    return length == 0 || (length > 0 && memcmp(magic, TRACE_MAGIC, sizeof(magic) - 1) == 0);
+    if (length == 0 || (length == sizeof(zeros) && memcmp(begin, zeros, sizeof(zeros)) == 0))
+        return NOT_BEGUN;
+    const ssize_t magic = sizeof(TRACE_MAGIC) - 1;
+    return length >= magic && memcmp(begin, TRACE_MAGIC, (size_t)magic) == 0 ? TRACE : NO_TRACE;
+}
+
+/* A process that still runs may just be about to begin. */
+static void remove_not_begun(void *context, const char *path)
+{
+    const pid_t process = (pid_t)strtol(strrchr(path, '/') + 1, NULL, 10);
+    (void)context;
+    if (kind_of(path) == NOT_BEGUN && kill(process, 0) != 0 && errno == ESRCH)
+        unlink(path);
+}
+
+void sibling_traces_end(const char *trace)
+{
+    char folder[TRACE_NAME_SIZE];
+    if (kind_of(trace) == NOT_BEGUN)
+        unlink(trace);
+    sibling_traces_each(trace, 0, remove_not_begun, NULL);
+    if (trace_name_folder(trace, folder))
+        rmdir(folder);
 }
 
 static void count_trace(void *context, const char *path)
 {
-    *(size_t *)context += is_trace(path);
+    *(size_t *)context += kind_of(path) != NO_TRACE;
 }
 
 static void remove_one(void *context, const char *path)
@@ -145,7 +164,7 @@ void sibling_traces_remove_rotated(const char *trace)
         struct stat status;
         snprintf(path, sizeof(path), "%s/%s", slash ? folder : ".", name);
         if (strncmp(name, base, strlen(base)) == 0 && is_rotated_end(name + strlen(base)) &&
-            lstat(path, &status) == 0 && S_ISREG(status.st_mode) && is_trace(path))
+            lstat(path, &status) == 0 && S_ISREG(status.st_mode) && kind_of(path) == TRACE)
             unlink(path);
         free(entries[i]);
     }

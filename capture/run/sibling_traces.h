@@ -19,7 +19,8 @@ bool sibling_traces_is_name(const char *name);
  */
 void sibling_traces_begin(const char *trace);
 
-/* Removes the folder after the run if it is empty. */
+/* Removes what is left of traces whose processes ended before they had begun. Then removes the
+ * folder if it is empty. Call it after the run. */
 void sibling_traces_end(const char *trace);
 
 /* Calls `each` with the path of each trace in the folder that was written since `since`. Older

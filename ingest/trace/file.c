@@ -98,6 +98,13 @@ static bool read_header(struct trace_file *file, struct ingest_status *status)
                            "%s: the file is empty; the recorder never began (was the program "
                            "started by mprof-run?)",
                            file->path);
+    static const struct trace_file_header nothing;
+    if (length == sizeof(file->header) && file->size == TRACE_FILE_HEADER_SIZE &&
+        memcmp(&file->header, &nothing, sizeof(nothing)) == 0)
+        return ingest_fail(status, INGEST_BAD_INPUT,
+                           "%s: the file holds only zeros; its process ended before the recorder "
+                           "had begun",
+                           file->path);
     uint8_t begin[16] = {0};
     memcpy(begin, &file->header, length < sizeof(begin) ? length : sizeof(begin));
     if (memcmp(begin, TRACE_MAGIC, 8) != 0)

@@ -74,6 +74,13 @@ check(open(kept).read() == "mine" and os.path.exists(old), "it is left alone")
 os.unlink(kept)
 expect(run("--force", "-o", "there.bin", "true"), 0, "recorded " + folder + "/there.bin; mprof-ingest makes a session of it\n", "one process alone")
 check(not os.path.exists(folder + "/there.bin.d"), "no folder without need")
+os.mkdir(folder + "/there.bin.d")
+open(folder + "/there.bin.d/4194999", "wb").write(bytes(4096))
+open(folder + "/there.bin.d/4194999.2", "wb").close()
+killed = "head -c 4096 /dev/zero > there.bin.d/4194999; mkdir there.bin.d/x; rmdir there.bin.d/x; true"
+expect(run("--force", "-o", "there.bin", "sh", "-c", killed), 0, "recorded ", "traces that never began are replaced")
+names = os.listdir(folder + "/there.bin.d")
+check(len(names) == 3 and "4194999" not in names, f"a trace whose process ended before it began is removed: {names}")
 
 # The ways in which tests/programs/executes.c executes a program.
 unusual = ("fexecve", "place", "execveat", "empty", "relative", "call-execve", "call-execveat", "vfork")
@@ -95,6 +102,9 @@ def executes(program, says):
         check(one.returncode == 0 and one.stdout == "", f"{name} executes {program}: {one}")
         check(one.stderr.count("\n") == lines and one.stderr.count(says) == lines, f"{name} {program}: {one.stderr!r}")
 
+
+expect(subprocess.run(["sh", "-c", f"ulimit -s 64; {run_path} --force -o there.bin true; {run_path} nonsense"], capture_output=True,
+                      text=True, cwd=folder), 127, "recorded ", "a small stack")
 
 static = folder + "/static"
 open(folder + "/empty.c", "w").write("int main(void) { return 0; }\n")
@@ -199,6 +209,9 @@ for way, status, end in (("return", 0, 0), ("exit", 3, 0), ("_exit", 4, 1), ("_E
     result, trace, _ = run_static("endings", way)
     check(result == status and trace.header["state"] == "ended" and trace.ends == [end],
           f"static endings {way}: {result}, {trace.header['state']}, {trace.ends[:9]}")
+subprocess.run(["strip", folder + "/static-endings"], check=True)
+expect(run("--force", "-o", "held.bin", folder + "/static-endings", "exit"), 3, "recorded ", "a static program that holds the recorder")
+check(sizes(Trace(folder + "/held.bin"), 8000), "its blocks are recorded")
 result, trace, others = run_static("forks", "exec")
 check(result == 0 and trace.header["state"] == "exec" and trace.ends == [3] and len(others) == 1 and
       sizes(others[0], 1000) == {4000: 5}, f"static exec: {result} {trace.header['state']} {trace.ends}")
