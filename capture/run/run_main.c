@@ -41,8 +41,10 @@ static int record(const struct run_arguments *arguments, struct run_child *child
 
 int main(int argc, char **argv)
 {
-    struct run_arguments arguments = {0};
-    struct run_places places;
+    /* With ulimit -s 64 there is little room on the stack. */
+    static struct run_arguments arguments;
+    static struct run_places places;
+    static struct run_child child;
     int live_status, status = run_arguments_parse(argc, argv, &arguments);
     if (status >= 0)
         return status;
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
     if (!run_prepare_sized(&arguments, &places) || !run_prepare_plugins(&arguments, &places))
         return 1;
     run_prepare_operators(&places);
-    struct run_child child = {
+    child = (struct run_child){
         .library = places.library,
         .sized = *places.sized ? places.sized : NULL,
         .python = *places.python ? places.python : NULL,

@@ -39,7 +39,7 @@ for call, most, on in (("malloc", MOST, False), ("malloc", MOST // 5, True), ("m
             check(one.stderr.startswith("mprof-run: ") and "neither in" not in one.stderr, what)
 check(refused > 10, f"{refused} of the calls end a run: the calls do fail")
 
-# What is said of a process that runs is so, and it is left alone.
+# A process that runs is left alone, and the reason names the memory.
 for at in range(1, 13):
     with subprocess.Popen(["sleep", "1000"]) as target:
         time.sleep(0.05)
