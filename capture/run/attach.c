@@ -179,7 +179,7 @@ static bool ask(struct work *work, uint64_t at, uint32_t request)
                                       : "the recorder in it cannot begin");
 }
 
-static bool inject(struct work *work, uint32_t request)
+static bool inject_once(struct work *work, uint32_t request)
 {
     struct attach_result *result = work->result;
     uint64_t desk;
@@ -202,15 +202,27 @@ static bool inject(struct work *work, uint32_t request)
     return good;
 }
 
+/* Tries again if the process has executed another program, which needs time to load. */
 static void perform(const struct attach *attach, uint32_t request, struct attach_result *result)
 {
     static struct work work;
-    memset(&work, 0, sizeof(work));
-    memset(result, 0, sizeof(*result));
-    work.attach = attach;
-    work.result = result;
-    result->done = inject(&work, request);
-    attach_target_close(&work.target);
+    const double end = run_steer_now() + attach->seconds;
+    bool other;
+    do {
+        memset(&work, 0, sizeof(work));
+        memset(result, 0, sizeof(*result));
+        work.attach = attach;
+        work.result = result;
+        result->done = inject_once(&work, request);
+        other = !result->done && kill(attach->process, 0) == 0 &&
+                (work.target.loading ||
+                 (work.target.program_size && !attach_target_is_same(&work.target)));
+        attach_target_close(&work.target);
+    } while (other && request == ATTACH_BEGIN && run_steer_now() < end);
+    result->executed = other && request == ATTACH_END;
+    if (other && request == ATTACH_BEGIN && !work.target.loading)
+        fail(&work, "it executes one program after another, each too short to attach to; run it by "
+                    "mprof-run from its start");
 }
 
 /* Writes all bytes. False if nobody reads them. */
@@ -225,20 +237,18 @@ static bool hand_over(int descriptor, const void *bytes, size_t size)
     return true;
 }
 
-/* Does the work in another process, which no signal to mprof-run or its group ends. */
+/* Begins the work in another process, which no signal to mprof-run or its group ends. */
 static void perform_beside(const struct attach *attach, uint32_t request,
-                           struct attach_result *result)
+                           struct attach_running *running)
 {
     static struct attach_result other;
     int ends[2];
-    size_t got = 0;
-    ssize_t some;
-    memset(result, 0, sizeof(*result));
-    snprintf(result->why, sizeof(result->why), "the process that injects has failed");
+    *running = (struct attach_running){.worker = -1, .from = -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
-    const pid_t child = fork();
-    if (child == 0) {
+    running->from = ends[0];
+    running->worker = fork();
+    if (running->worker == 0) {
         setsid();
         signal(SIGPIPE, SIG_IGN);
         close(ends[0]);
@@ -248,16 +258,26 @@ static void perform_beside(const struct attach *attach, uint32_t request,
         _exit(0);
     }
     close(ends[1]);
-    while (child > 0 && got < sizeof(other)) {
-        some = read(ends[0], (char *)&other + got, sizeof(other) - got);
+}
+
+void attach_wait(const struct attach_running *running, struct attach_result *result)
+{
+    static struct attach_result other;
+    size_t got = 0;
+    ssize_t some;
+    memset(result, 0, sizeof(*result));
+    snprintf(result->why, sizeof(result->why), "the process that injects has failed");
+    while (running->worker > 0 && got < sizeof(other)) {
+        some = read(running->from, (char *)&other + got, sizeof(other) - got);
         if (some < 0 && errno == EINTR)
             continue;
         if (some <= 0)
             break;
         got += (size_t)some;
     }
-    close(ends[0]);
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    if (running->from >= 0)
+        close(running->from);
+    while (running->worker > 0 && waitpid(running->worker, NULL, 0) < 0 && errno == EINTR) {
     }
     if (got == sizeof(other))
         *result = other;
@@ -265,10 +285,19 @@ static void perform_beside(const struct attach *attach, uint32_t request,
 
 void attach_begin(const struct attach *attach, struct attach_result *result)
 {
-    perform_beside(attach, ATTACH_BEGIN, result);
+    struct attach_running running;
+    perform_beside(attach, ATTACH_BEGIN, &running);
+    attach_wait(&running, result);
+}
+
+void attach_end_beside(const struct attach *attach, struct attach_running *running)
+{
+    perform_beside(attach, ATTACH_END, running);
 }
 
 void attach_end(const struct attach *attach, struct attach_result *result)
 {
-    perform_beside(attach, ATTACH_END, result);
+    struct attach_running running;
+    attach_end_beside(attach, &running);
+    attach_wait(&running, result);
 }

@@ -25,6 +25,7 @@ struct attach {
 struct attach_result {
     bool done;
     bool already;          /* the process records already, into `trace` */
+    bool executed;         /* it was not there to end: the process runs another program */
     char why[2048];        /* if it is not done: one line */
     char trace[PATH_MAX];  /* as the process sees it */
     uint64_t before_bytes; /* live before; UINT64_MAX: the allocator does not say */
@@ -36,5 +37,15 @@ struct attach_result {
 void attach_begin(const struct attach *attach, struct attach_result *result);
 /* Ends the recording and leaves the process's calls as they were. */
 void attach_end(const struct attach *attach, struct attach_result *result);
+
+/* The process that ends a recording. */
+struct attach_running {
+    pid_t worker;
+    int from; /* its answer comes here */
+};
+
+/* Begins to do the same, beside others. Call attach_wait() for each. */
+void attach_end_beside(const struct attach *attach, struct attach_running *running);
+void attach_wait(const struct attach_running *running, struct attach_result *result);
 
 #endif

@@ -237,6 +237,7 @@ static bool choose_functions(struct attach_target *target)
     for (size_t i = 0; i < target->count; i++) {
         const struct attach_module *module = &target->modules[i];
         libc = module->is_libc && !libc ? module : libc;
+        target->loading |= module->is_loader;
         if (module->is_loader)
             target->loader_state = module->loader_state;
         if (is_recorder(module))
@@ -250,6 +251,7 @@ static bool choose_functions(struct attach_target *target)
             target->dlerror = module->dlerror ? module->dlerror : target->dlerror;
         }
     }
+    target->loading &= !libc;
     if (!libc)
         return false;
     target->errno_location = libc->errno_location;
@@ -321,6 +323,25 @@ bool attach_is_same_file(const char *one, const char *other)
            first.st_ino == second.st_ino;
 }
 
+/* Reads the auxiliary vector: each program gets other addresses. Returns its size. */
+static size_t read_auxiliary(pid_t process, uint8_t bytes[ATTACH_PROGRAM_MAX])
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/auxv", (int)process);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, bytes, ATTACH_PROGRAM_MAX);
+    if (descriptor >= 0)
+        close(descriptor);
+    return length < 0 ? 0 : (size_t)length;
+}
+
+bool attach_target_is_same(const struct attach_target *target)
+{
+    uint8_t now[ATTACH_PROGRAM_MAX];
+    return read_auxiliary(target->process, now) == target->program_size &&
+           memcmp(now, target->program, target->program_size) == 0;
+}
+
 /* Tells whether the program has no interpreter, and whether it is not of this architecture. */
 static void read_program(pid_t process, bool *is_static, bool *is_other)
 {
@@ -373,6 +394,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
     default:
         break;
     }
+    target->program_size = read_auxiliary(process, target->program);
     errno = 0;
     if (!read_modules(target, library) || target->count == 0) {
         snprintf(why, size,
@@ -397,6 +419,19 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
                    "that it uses; run mprof-run as root, or start the process again"
                  : "it does not run on glibc, for which the recorder is built");
     return false;
+}
+
+bool attach_target_is_program(const struct attach_target *target, uint64_t address)
+{
+    /* Before glibc 2.34 some of these took the loader's locks. */
+    static const char *const parts_of_libc[] = {"libpthread", "libdl",  "librt",
+                                                "libresolv",  "libnss", "libanl"};
+    const struct attach_module *module = attach_target_at(target, address);
+    bool is_program =
+        module && !module->is_libc && !module->is_loader && !module->malloc && !is_recorder(module);
+    for (size_t i = 0; is_program && i < sizeof(parts_of_libc) / sizeof(*parts_of_libc); i++)
+        is_program = !is_named(module->path, parts_of_libc[i]);
+    return is_program;
 }
 
 void attach_target_close(struct attach_target *target)

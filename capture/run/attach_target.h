@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #define ATTACH_ALLOCATORS_MAX 8u
+#define ATTACH_PROGRAM_MAX 1024u
 
 /* A file that is mapped as code. Addresses are those in the process. 0: it has no such function. */
 struct attach_module {
@@ -39,7 +40,10 @@ struct attach_target {
     const struct attach_module *recorder; /* libmprof.so, or NULL */
     const struct attach_module *allocators[ATTACH_ALLOCATORS_MAX];
     size_t allocator_count;
-    bool incomplete; /* mprof-run has no memory to read all */
+    bool incomplete;                     /* mprof-run has no memory to read all */
+    bool loading;                        /* the loader has not loaded the C library yet */
+    uint8_t program[ATTACH_PROGRAM_MAX]; /* what the kernel told the program at its start */
+    size_t program_size;
 };
 
 /*
@@ -53,6 +57,15 @@ void attach_target_close(struct attach_target *target);
 
 /* Returns the module whose code holds the address, or NULL. */
 const struct attach_module *attach_target_at(const struct attach_target *target, uint64_t address);
+
+/*
+ * Tells whether this is the program's own code or that of a library of its own, outside of what may
+ * hold a lock of the loader or an allocator.
+ */
+bool attach_target_is_program(const struct attach_target *target, uint64_t address);
+
+/* Tells whether the process still runs the program that was read, and has executed no other one. */
+bool attach_target_is_same(const struct attach_target *target);
 
 /* Copies memory of the process. False if not all of it is there. */
 bool attach_read(pid_t process, uint64_t address, void *to, size_t size);

@@ -21,7 +21,9 @@
 #include "capture/run/steer.h"
 #include "schemas/array.h"
 
-#define BREAKPOINTS 4u     /* that the processor has */
+#define BREAKPOINTS 3u     /* of the four that the processor has, on functions */
+#define WAY_OUT 3u         /* the fourth one, where a thread returns to the program */
+#define CALLERS 512u       /* words of a stack in which that place is searched */
 #define OF_A_MODULE 4u     /* functions that get one, in each allocator and in the recorder */
 #define QUICK_ROUNDS 100u  /* of a wait that seldom lasts, before it sleeps between looks */
 #define LONG_ROUNDS 10000u /* after which a wait is a long one, of a second or more */
@@ -43,6 +45,7 @@ struct crowd {
     /* All places for breakpoints, and the first one of those that are in use now. */
     uint64_t breakpoints[(ATTACH_ALLOCATORS_MAX + 1) * OF_A_MODULE];
     size_t breakpoint_count, first_breakpoint;
+    unsigned round; /* of the looks at all threads */
 };
 
 static bool crowd_has(const struct crowd *crowd, pid_t thread)
@@ -104,21 +107,34 @@ static int crowd_seize(struct crowd *crowd)
     return added;
 }
 
-static void set_breakpoints(const struct crowd *crowd, pid_t thread, bool on)
+static size_t debug_register(size_t number)
+{
+    return offsetof(struct user, u_debugreg) + number * sizeof(long);
+}
+
+/* Sets the breakpoints of a thread. `way_out`: where it returns to the program; 0: not known. */
+static void set_breakpoints(const struct crowd *crowd, pid_t thread, bool on, uint64_t way_out)
 {
     unsigned long control = 0;
     const size_t left = on ? crowd->breakpoint_count - crowd->first_breakpoint : 0;
+    /* Those that are on may not be moved. */
+    ptrace(PTRACE_POKEUSER, thread, debug_register(7), 0);
     for (size_t i = 0; i < left && i < BREAKPOINTS; i++) {
-        ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg) + i * sizeof(long),
+        ptrace(PTRACE_POKEUSER, thread, debug_register(i),
                crowd->breakpoints[crowd->first_breakpoint + i]);
         control |= 1ul << (2 * i);
     }
-    ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg) + 7 * sizeof(long), control);
+    if (way_out) {
+        ptrace(PTRACE_POKEUSER, thread, debug_register(WAY_OUT), way_out);
+        control |= 1ul << (2 * WAY_OUT);
+    }
+    ptrace(PTRACE_POKEUSER, thread, debug_register(7), control);
 }
 
 /* Chooses the next breakpoints. Each thread gets them when it stops. */
 static void change_breakpoints(struct crowd *crowd)
 {
+    crowd->round++;
     crowd->first_breakpoint += BREAKPOINTS;
     if (crowd->first_breakpoint >= crowd->breakpoint_count)
         crowd->first_breakpoint = 0;
@@ -195,6 +211,32 @@ static bool may_handle_signal(const struct attach_target *target, uint64_t stack
     return false;
 }
 
+/* Tells whether a call ends just before the address. */
+static bool follows_call(const struct attach_target *target, uint64_t address)
+{
+    uint8_t code[7];
+    return attach_read(target->process, address - sizeof(code), code, sizeof(code)) &&
+           (code[2] == 0xe8 || code[5] == 0xff || code[4] == 0xff || code[3] == 0xff ||
+            code[1] == 0xff || code[0] == 0xff);
+}
+
+/*
+ * Returns where the thread, which is not in the program's code, seems to return to it: an address
+ * behind a call in that code, on the stack. Old ones may lie there too, so each round takes another
+ * one. Such a place is safe whoever comes there. 0: none.
+ */
+static uint64_t way_out_of(const struct crowd *crowd, uint64_t stack)
+{
+    uint64_t words[CALLERS], found[4];
+    size_t count = 0;
+    const size_t size = read_stack(crowd->target->process, stack, words, CALLERS);
+    for (size_t i = 0; i < size && count < sizeof(found) / sizeof(*found); i++)
+        if (attach_target_is_program(crowd->target, words[i]) &&
+            follows_call(crowd->target, words[i]))
+            found[count++] = words[i];
+    return count ? found[crowd->round % count] : 0;
+}
+
 /* Tells whether the stopped thread is at a safe point. */
 static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_struct *registers)
 {
@@ -208,7 +250,7 @@ static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_st
         const struct attach_module *module = attach_target_at(target, caller);
         if (module && (module->is_libc || module->is_loader || module->malloc))
             return false;
-    } else {
+    } else if (!attach_target_is_program(target, registers->rip)) {
         const struct attach_module *module = attach_target_at(target, registers->rip);
         if (!is_plain_wait((long)registers->orig_rax) || (module && module->is_loader))
             return false;
@@ -257,7 +299,9 @@ static bool is_at_breakpoint(const struct crowd *crowd, pid_t thread)
 {
     struct user_regs_struct registers;
     return ptrace(PTRACE_GETREGS, thread, NULL, &registers) == 0 &&
-           is_breakpoint(crowd, registers.rip);
+           (is_breakpoint(crowd, registers.rip) ||
+            registers.rip ==
+                (uint64_t)ptrace(PTRACE_PEEKUSER, thread, debug_register(WAY_OUT), NULL));
 }
 
 /* Tells whether a thread that stopped with `status` was stopped by one of our breakpoints. */
@@ -309,7 +353,10 @@ static void pass(const struct crowd *crowd, pid_t thread, int status)
         ptrace(PTRACE_SETREGS, thread, NULL, &registers);
         number = 0;
     }
-    set_breakpoints(crowd, thread, true);
+    uint64_t way_out = 0;
+    if (ptrace(PTRACE_GETREGS, thread, NULL, &registers) == 0)
+        way_out = way_out_of(crowd, registers.rsp);
+    set_breakpoints(crowd, thread, true, way_out);
     ptrace(PTRACE_CONT, thread, NULL, number);
 }
 
@@ -378,7 +425,7 @@ static void release(struct crowd *crowd, pid_t held)
             continue;
         if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0 || !wait_for(thread, &status))
             continue;
-        set_breakpoints(crowd, thread, false);
+        set_breakpoints(crowd, thread, false, 0);
         if (take_traps(crowd, thread, &status))
             ptrace(PTRACE_DETACH, thread, NULL, signal_of(crowd, thread, status));
     }
@@ -481,7 +528,12 @@ bool attach_threads_stop(struct attach_thread *held, const struct attach_target 
                  seconds);
         return false;
     }
-    set_breakpoints(&crowd, held->thread, false);
+    set_breakpoints(&crowd, held->thread, false, 0);
+    if (!attach_target_is_same(target)) {
+        snprintf(why, size, "it has executed another program");
+        attach_threads_go(held);
+        return false;
+    }
     if (prepare(held))
         return true;
     snprintf(why, size, "its thread %d cannot be held: %s", (int)held->thread,

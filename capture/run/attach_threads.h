@@ -5,9 +5,11 @@
  * A safe point is a place where a program may call dlopen: the thread holds no lock of the loader
  * or the allocator. It either waits in a system call that neither of them makes, or it has just
  * been called as malloc, calloc, realloc or free by somebody who is neither the C library, the
- * loader nor an allocator. To see the latter, hardware breakpoints lie on these functions; nothing
- * in the process's code is written. The other threads go on all the time, so that locks they hold
- * are given back.
+ * loader nor an allocator, or it executes code of the program. To see the calls, hardware
+ * breakpoints lie on these functions. A thread that is found inside of the C library or the loader
+ * gets one where it returns to the program: one that only creates threads or loads libraries calls
+ * nothing else. Nothing in the process's code is written. The other threads go on all the time, so
+ * that locks they hold are given back.
  *
  * Legal order: attach_threads_stop(); attach_threads_call() any number of times;
  * attach_threads_go(). All by one thread of one process, which the kernel takes for the tracer.

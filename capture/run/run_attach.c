@@ -149,14 +149,30 @@ static bool wait_for_end(const struct run_arguments *arguments, const char *trac
     return true;
 }
 
-/* Ends the recording in a process that goes on. `descriptor` is its pidfd, or -1. */
-static void end(const struct attach *attach, const char *trace, int descriptor)
+/* Tells whether the process has ended its trace because it executed another program. */
+static bool has_executed(const char *trace)
 {
-    static struct attach_result result;
-    attach_end(attach, &result);
+    struct client client;
+    if (client_open(&client, trace) != CLIENT_GOOD)
+        return false;
+    const bool executed = client.header->state == TRACE_STATE_EXEC;
+    client_close(&client);
+    return executed;
+}
+
+/* Takes the result of attach_end() for a process that goes on. `descriptor` is its pidfd, or -1. */
+static void ended(const struct attach *attach, const char *trace, int descriptor,
+                  const struct attach_result *result)
+{
     /* It may have been killed a moment ago, and end soon. */
-    if (result.done || ends_within(attach->process, descriptor, LOOK_INTERVAL))
+    if (result->done || ends_within(attach->process, descriptor, LOOK_INTERVAL))
         return;
+    if (result->executed || has_executed(trace)) {
+        say("mprof-run",
+            "process %d has executed another program, which is not recorded; the trace ends there",
+            (int)attach->process);
+        return;
+    }
     struct client client;
     struct timespec now;
     if (client_open(&client, trace) == CLIENT_GOOD) {
@@ -166,7 +182,7 @@ static void end(const struct attach *attach, const char *trace, int descriptor)
     }
     say("mprof-run",
         "process %d: the recording has ended, but its calls still go through the recorder: %s",
-        (int)attach->process, result.why);
+        (int)attach->process, result->why);
 }
 
 static int pidfd_of(pid_t process)
@@ -174,12 +190,37 @@ static int pidfd_of(pid_t process)
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
-struct family {
-    struct attach attach; /* of a child */
-    bool recorded;        /* a child was */
+/* The children in which the recording is ended at the same time. */
+#define SIDE_BY_SIDE 64u
+
+struct child {
+    struct attach attach;
+    struct attach_running running;
+    int descriptor; /* its pidfd, or -1 */
+    char trace[PATH_MAX];
 };
 
-/* Ends the recording in the child that records into the trace, if there is one. */
+struct family {
+    const struct attach *attach; /* of the parent */
+    struct child *children;      /* SIDE_BY_SIDE */
+    size_t count;
+    bool recorded; /* a child was */
+};
+
+static void wait_for_children(struct family *family)
+{
+    static struct attach_result result;
+    for (size_t i = 0; i < family->count; i++) {
+        struct child *child = &family->children[i];
+        attach_wait(&child->running, &result);
+        ended(&child->attach, child->trace, child->descriptor, &result);
+        if (child->descriptor >= 0)
+            close(child->descriptor);
+    }
+    family->count = 0;
+}
+
+/* Begins to end the recording in the child that records into the trace, if there is one. */
 static void end_child(void *context, const char *trace)
 {
     struct family *family = (struct family *)context;
@@ -187,28 +228,37 @@ static void end_child(void *context, const char *trace)
     if (client_open(&client, trace) != CLIENT_GOOD)
         return;
     const enum client_status status = client_recorder(&client);
-    family->attach.process = status == CLIENT_GOOD   ? (pid_t)client.header->pid
-                             : status == CLIENT_GONE ? client_recorder_elsewhere(&client)
-                                                     : 0;
+    const pid_t process = status == CLIENT_GOOD   ? (pid_t)client.header->pid
+                          : status == CLIENT_GONE ? client_recorder_elsewhere(&client)
+                                                  : 0;
     client_close(&client);
-    if (family->attach.process == 0)
+    if (process == 0)
         return;
     family->recorded = true;
-    const int descriptor = pidfd_of(family->attach.process);
-    end(&family->attach, trace, descriptor);
-    if (descriptor >= 0)
-        close(descriptor);
+    if (family->count == SIDE_BY_SIDE)
+        wait_for_children(family);
+    struct child *child = &family->children[family->count++];
+    *child = (struct child){.attach = *family->attach, .descriptor = pidfd_of(process)};
+    child->attach.process = process;
+    snprintf(child->trace, sizeof(child->trace), "%s", trace);
+    attach_end_beside(&child->attach, &child->running);
 }
 
-/* Ends the recording in the children that the process has forked. A child may fork another one
- * until its own recording ends, so this looks again. */
+/* Ends the recording in the children that the process has forked, side by side: one that only waits
+ * takes all of the time. A child may fork another one until its own recording ends, so this looks
+ * again. */
 static void end_children(const struct attach *attach, const char *trace, time_t started)
 {
-    struct family family = {.attach = *attach, .recorded = true};
-    for (unsigned round = 0; family.recorded && round < FORK_ROUNDS; round++) {
+    struct family family = {.attach = attach, .recorded = true};
+    family.children = malloc(SIDE_BY_SIDE * sizeof(*family.children));
+    if (!family.children)
+        say("mprof-run", "there is no memory to end the recording of children");
+    for (unsigned round = 0; family.children && family.recorded && round < FORK_ROUNDS; round++) {
         family.recorded = false;
         sibling_traces_each(trace, started, end_child, &family);
+        wait_for_children(&family);
     }
+    free(family.children);
 }
 
 static int begin(const struct run_arguments *arguments, struct attach *attach)
@@ -258,7 +308,9 @@ int run_attach(const struct run_arguments *arguments)
     if (!arguments->open)
         privileges_give_up();
     if (status != 0 || wait_for_end(arguments, names.trace, descriptor)) {
-        end(&attach, names.trace, descriptor);
+        static struct attach_result result;
+        attach_end(&attach, &result);
+        ended(&attach, names.trace, descriptor, &result);
         end_children(&attach, names.trace, started);
     }
     if (descriptor >= 0)
