@@ -261,6 +261,18 @@ static void end_children(const struct attach *attach, const char *trace, time_t 
     free(family.children);
 }
 
+/* Removes the trace if the recorder made it and could not begin. */
+static void remove_empty(const char *trace)
+{
+    struct client client;
+    sibling_traces_end(trace);
+    if (client_open(&client, trace) != CLIENT_GOOD)
+        return;
+    if (client.header->chunk_count == 0)
+        unlink(trace);
+    client_close(&client);
+}
+
 static int begin(const struct run_arguments *arguments, struct attach *attach)
 {
     static struct attach_result result;
@@ -299,8 +311,10 @@ int run_attach(const struct run_arguments *arguments)
     attach.trace = names.there;
     take_signals();
     const time_t started = time(NULL);
-    if ((status = begin(arguments, &attach)) != 0)
+    if ((status = begin(arguments, &attach)) != 0) {
+        remove_empty(names.trace);
         return status;
+    }
     const int descriptor = pidfd_of(arguments->process);
     struct run_child as_child = {.trace = names.trace, .path = names.program};
     if (arguments->live)
