@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -46,22 +45,6 @@ static bool changes_identity(const char *path)
            (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-/* Tells whether the static program holds the recorder: libmprof.a, which has this text. */
-static bool holds_recorder(int descriptor)
-{
-    static const char text[] = "MPROF_OPTIONS";
-    struct stat status;
-    if (fstat(descriptor, &status) != 0 || status.st_size <= 0)
-        return false;
-    const size_t size = (size_t)status.st_size;
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (bytes == MAP_FAILED)
-        return false;
-    const bool holds = memmem(bytes, size, text, sizeof(text)) != NULL;
-    munmap(bytes, size);
-    return holds;
-}
-
 static enum run_program_verdict check_file(const char *start, char *path)
 {
     static const enum run_program_verdict verdicts[] = {
@@ -75,8 +58,6 @@ static enum run_program_verdict check_file(const char *start, char *path)
         if (descriptor < 0) /* the kernel may run a file that cannot be read: let it say */
             return changes_identity(path) ? RUN_PROGRAM_SETUID : RUN_PROGRAM_GOOD;
         enum run_program_verdict verdict = verdicts[program_image_read(descriptor)];
-        if (verdict == RUN_PROGRAM_STATIC && holds_recorder(descriptor))
-            verdict = RUN_PROGRAM_GOOD;
         const bool script = program_image_interpreter(descriptor, path, PATH_MAX);
         close(descriptor);
         if (!script)
