@@ -63,8 +63,9 @@ struct ingest_summary {
     uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, wrong_sizes, overlaps,
         orphaned_events, damaged_bytes, missing_chunks, unseen_modules, late_modules,
         lost_suppressions, unreadable_debug;
-    bool ended;   /* the recorder closed the trace */
-    bool stopped; /* the recording ended before the program */
+    bool ended;                       /* the recorder closed the trace */
+    bool stopped;                     /* the recording ended before the program */
+    uint32_t outcome, outcome_number; /* of the process, as in the header of the trace */
     bool unknown_clock;
     uint32_t state;      /* enum trace_state */
     uint64_t all_events; /* of the whole run if this is one of its processes, otherwise 0 */

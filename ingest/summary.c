@@ -91,6 +91,7 @@ static void put_problems(FILE *out, const struct ingest_summary *summary)
 
 static const char *ending(const struct ingest_summary *summary)
 {
+    static char killed[96];
     switch (summary->state) {
     case TRACE_STATE_DISK_FULL:
         return "recording stopped: the disk was full";
@@ -101,6 +102,15 @@ static const char *ending(const struct ingest_summary *summary)
     case TRACE_STATE_EXEC:
         return "the process executed another program";
     default:
+        if (!summary->ended && summary->outcome == TRACE_OUTCOME_KILLED) {
+            snprintf(killed, sizeof(killed),
+                     "killed by signal %" PRIu32 "; everything recorded so far is here",
+                     summary->outcome_number);
+            return killed;
+        }
+        if (!summary->ended && summary->outcome == TRACE_OUTCOME_GONE)
+            return "not closed: the program was killed, or ended by a system call of its own; "
+                   "everything recorded is here";
         if (!summary->ended)
             return "not closed: the program was killed or is still running; everything "
                    "recorded so far is here";

@@ -401,9 +401,9 @@ static void say_losses(const char *path, const struct session *session)
             "%s: in doubt: %llu events were dropped and %llu bytes of the trace were damaged; "
             "record again to be sure",
             path, events, bytes);
-    if (ending && strcmp(ending, "killed or running") == 0)
-        say("mprof-report",
-            "%s: in doubt: the recording has no end, the program was killed or still runs", path);
+    if (ending && strncmp(ending, "killed", strlen("killed")) == 0)
+        say("mprof-report", "%s: in doubt: the recording has no end, the program was %s", path,
+            strcmp(ending, "killed or running") == 0 ? "killed or still runs" : ending);
     if (session_stopped(session))
         say("mprof-report",
             "%s: in doubt: the recording stopped before the program ended; what was live then need "

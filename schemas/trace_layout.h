@@ -86,6 +86,14 @@ enum trace_unrecorded {
     TRACE_UNRECORDED_ESCAPED = 9,
 };
 
+/* How the process ended, as mprof-run saw it. */
+enum trace_outcome {
+    TRACE_OUTCOME_NOT_KNOWN = 0, /* it may still run */
+    TRACE_OUTCOME_EXITED = 1,
+    TRACE_OUTCOME_KILLED = 2, /* by a signal */
+    TRACE_OUTCOME_GONE = 3,   /* it has ended; nobody saw how */
+};
+
 #define TRACE_REQUEST_NAME 256u
 
 /* The header at offset 0 of the file. Little-endian. Its `dynamic` fields change while the program
@@ -124,9 +132,10 @@ struct trace_file_header {
     uint64_t freed_bytes; /* space of slots that was given back or not taken */
     uint32_t told;        /* not 0: a process of the run has said that the disk is full */
     uint32_t rotated;     /* N of the name TRACE.rN that this trace got when the next one began */
-    uint32_t unused[2];
-    uint32_t unrecorded; /* enum trace_unrecorded */
-    uint32_t unnamed;    /* unrecorded programs for which no trace could be made */
+    uint32_t outcome;     /* enum trace_outcome */
+    uint32_t outcome_number; /* exit status or signal */
+    uint32_t unrecorded;     /* enum trace_unrecorded */
+    uint32_t unnamed;        /* unrecorded programs for which no trace could be made */
 };
 
 /* Thread number of the chunks that another process writes: not a thread of the program. */

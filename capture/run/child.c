@@ -233,6 +233,8 @@ int run_child(struct run_child *child, const char **what)
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
     memcpy(child->recorded, report->trace, sizeof(child->recorded));
+    if (report->error == 0)
+        sibling_traces_note_outcome(child->recorded, process, child->status);
     int error = report->error;
     *what = report->what;
     munmap(report, sizeof(*report));

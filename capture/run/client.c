@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "schemas/trace_codec.h"
@@ -271,6 +272,20 @@ bool client_seal(struct client *client, uint64_t end_ticks, uint64_t end_monoton
         flock(client->descriptor, LOCK_UN);
     }
     return free;
+}
+
+void client_note_outcome(struct client *client, int status)
+{
+    struct trace_file_header *header = client->header;
+    if (!client->writable || header->state == TRACE_STATE_EXEC || header->rotated != 0)
+        return;
+    const bool killed = status >= 0 && WIFSIGNALED(status);
+    header->outcome_number = (uint32_t)(status < 0 ? 0
+                                        : killed   ? WTERMSIG(status)
+                                                   : WEXITSTATUS(status));
+    atomic_store(shared_word(&header->outcome), status < 0 ? TRACE_OUTCOME_GONE
+                                                : killed   ? TRACE_OUTCOME_KILLED
+                                                           : TRACE_OUTCOME_EXITED);
 }
 
 bool client_withdraw(struct client *client)

@@ -65,6 +65,10 @@ enum client_status client_look(struct client *client, enum trace_answer *answer)
  */
 bool client_seal(struct client *client, uint64_t end_ticks, uint64_t end_monotonic_ns);
 
+/* Notes in the trace how its process ended: `status` is as waitpid gives it, -1 if nobody saw it.
+ * Does nothing if the process went on in another trace, or the trace may not be written. */
+void client_note_outcome(struct client *client, int status);
+
 /* Takes the request back. False if the recorder has taken it: it will be done if the program goes
  * on. Unlocks the file in either case. */
 bool client_withdraw(struct client *client);

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run/follow.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/os/clock.h"
+#include "capture/os/seccomp/seccomp.h"
 #include "capture/run/client.h"
 #include "capture/run/pack.h"
 #include "capture/run/resident.h"
 #include "capture/run/trace_watcher.h"
 #include "cli/say.h"
 
-/* Traces that are followed at a time, with two descriptors each. Further ones get no samples. */
+/* Traces that are followed at a time, with three descriptors each. Further ones get no samples. */
 #define TRACES_MAX 128u
+/* How often to ask how a process has ended that its parent has not waited for yet, in ms. */
+#define ZOMBIE_INTERVAL 50
 /* How often to look for a trace that is missing or incomplete, and the interval in ms. */
 #define ATTEMPTS_MAX 1000u
 #define ATTEMPT_INTERVAL 2
@@ -25,7 +32,9 @@
 struct followed {
     char *path;
     struct client client;
+    int process; /* its pidfd, or -1 */
     bool open, sampled;
+    bool lingers; /* it has ended, or has no samples any more: how it ends is waited for */
     unsigned attempts;
     uint64_t due, pack_due; /* ms */
     struct run_resident resident;
@@ -48,11 +57,39 @@ static uint64_t now_ms(void)
     return clock_nanoseconds(CLOCK_MONOTONIC) / 1000000;
 }
 
-/* Lets go of the trace. */
+/* An answer of the kernel about a pidfd, from Linux 6.14 on. */
+struct process_info {
+    uint64_t mask;
+    uint8_t unused[52];
+    int32_t exit_code;
+};
+#define PROCESS_INFO_EXIT (UINT64_C(1) << 3)
+#define PROCESS_INFO _IOWR(0xFF, 11, struct process_info)
+
+/* Notes how the process has ended, or that it has if nobody tells how. Returns false if it runs, or
+ * (`in_time`) if its parent may still wait for it: then the kernel tells. */
+static bool followed_note_outcome(struct followed *followed, bool in_time)
+{
+    struct pollfd ended = {.fd = followed->process, .events = POLLIN};
+    struct process_info info = {.mask = PROCESS_INFO_EXIT};
+    if (followed->process < 0 || poll(&ended, 1, 0) <= 0)
+        return false;
+    const bool answers = ioctl(followed->process, PROCESS_INFO, &info) == 0;
+    const bool known = answers && (info.mask & PROCESS_INFO_EXIT) != 0;
+    if (answers && !known && in_time)
+        return false;
+    client_note_outcome(&followed->client, known ? info.exit_code : -1);
+    return true;
+}
+
+/* Leaves the trace. */
 static void followed_leave(struct followed *followed)
 {
     if (!followed->open)
         return;
+    followed_note_outcome(followed, false);
+    if (followed->process >= 0)
+        close(followed->process);
     run_steer_end(&followed->steer, &followed->client);
     run_rotate_end(&followed->rotate, &followed->client);
     run_resident_end(&followed->resident);
@@ -66,17 +103,6 @@ static void followed_close(struct followed *followed)
     followed_leave(followed);
     free(followed->path);
     free(followed);
-}
-
-void run_follow_free(struct run_follow *follow)
-{
-    if (!follow)
-        return;
-    for (size_t i = 0; i < follow->count; i++)
-        followed_close(follow->traces[i]);
-    trace_watcher_end(&follow->watcher);
-    run_kept_free(&follow->kept);
-    free(follow);
 }
 
 int run_follow_descriptor(const struct run_follow *follow)
@@ -102,8 +128,6 @@ static void add_trace(void *context, const char *path, uint64_t since)
         return;
     }
     followed->due = since;
-    if (!follow->options.steers && strcmp(path, follow->trace) != 0)
-        followed->due += CHILD_DELAY;
     follow->traces[follow->count++] = followed;
 }
 
@@ -114,8 +138,7 @@ struct run_follow *run_follow_new(const char *trace, const struct run_follow_opt
         follow->trace = trace;
         follow->options = *options;
         follow->kept.most = options->rotate.keep;
-        trace_watcher_begin(&follow->watcher, trace, options->compress || options->steers,
-                            now_ms());
+        trace_watcher_begin(&follow->watcher, trace, true, now_ms());
         add_trace(follow, trace, now_ms());
     }
     return follow;
@@ -126,17 +149,38 @@ static bool followed_open(struct followed *followed, const struct run_follow_opt
 {
     if (client_open(&followed->client, followed->path) != CLIENT_GOOD)
         return ++followed->attempts < ATTEMPTS_MAX;
-    if (!followed->client.writable || client_recorder(&followed->client) == CLIENT_GONE) {
+    const enum client_status recorder = client_recorder(&followed->client);
+    if (recorder == CLIENT_GONE && client_recorder_elsewhere(&followed->client) == 0)
+        client_note_outcome(&followed->client, -1);
+    if (!followed->client.writable || recorder == CLIENT_GONE) {
         client_close(&followed->client);
         return false;
     }
     followed->open = true;
     followed->sampled = true;
+    followed->process =
+        seccomp_is_on() ? -1 : (int)syscall(SYS_pidfd_open, (pid_t)followed->client.header->pid, 0);
     run_resident_begin(&followed->resident, &followed->client);
     run_rotate_begin(&followed->rotate, &options->rotate, run_steer_now());
     if (options->compress && (followed->client.header->flags & TRACE_FILE_PACKED))
         followed->pack = run_pack_begin(&followed->client);
     return true;
+}
+
+void run_follow_free(struct run_follow *follow)
+{
+    if (!follow)
+        return;
+    /* Those of which the program's end came first: how their processes ended is noted. */
+    trace_watcher_step(&follow->watcher, now_ms(), add_trace, follow);
+    for (size_t i = 0; i < follow->count; i++) {
+        if (!follow->traces[i]->open)
+            followed_open(follow->traces[i], &follow->options);
+        followed_close(follow->traces[i]);
+    }
+    trace_watcher_end(&follow->watcher);
+    run_kept_free(&follow->kept);
+    free(follow);
 }
 
 /* Has the trace rotated if it is time. Returns true if the next one is to be opened. */
@@ -165,6 +209,8 @@ static bool followed_step(struct followed *followed, struct run_follow *follow, 
             followed->due = now + ATTEMPT_INTERVAL;
             return true;
         }
+        if (!follow->options.steers && strcmp(followed->path, follow->trace) != 0)
+            followed->due += CHILD_DELAY;
     }
     if (followed->sampled && now >= followed->due) {
         followed->sampled = run_resident_sample(&followed->resident, &followed->client);
@@ -172,14 +218,22 @@ static bool followed_step(struct followed *followed, struct run_follow *follow, 
     }
     if (followed->pack && now >= followed->pack_due)
         followed->pack_due = run_pack_step(followed->pack) ? 0 : now + PACK_INTERVAL;
-    return followed->sampled || ((followed->pack || follow->options.rotate.interval > 0) &&
-                                 client_recorder(&followed->client) == CLIENT_GOOD);
+    if (followed->sampled || ((followed->pack || follow->options.rotate.interval > 0) &&
+                              client_recorder(&followed->client) == CLIENT_GOOD))
+        return true;
+    /* child.c waits for the program itself. */
+    if (followed->process < 0 || (pid_t)followed->client.header->pid == follow->options.program ||
+        followed_note_outcome(followed, true))
+        return false;
+    followed->lingers = true;
+    followed->due = now + ZOMBIE_INTERVAL;
+    return true;
 }
 
 static uint64_t followed_due(const struct followed *followed, const struct run_follow *follow)
 {
     uint64_t due = UINT64_MAX;
-    if (!followed->open || followed->sampled)
+    if (!followed->open || followed->sampled || followed->lingers)
         due = followed->due;
     if (followed->open && followed->pack && followed->pack_due < due)
         due = followed->pack_due;

@@ -172,6 +172,43 @@ void sibling_traces_remove_rotated(const char *trace)
         free(entries);
 }
 
+/* The latest trace of one process. */
+struct latest {
+    pid_t process;
+    uint64_t start_ns;
+    char path[PATH_MAX];
+};
+
+static void look_for_latest(void *context, const char *path)
+{
+    struct latest *latest = context;
+    struct client client;
+    const char *name = strrchr(path, '/');
+    /* The names in the folder begin with the number of the process. */
+    if (*latest->path && (!name || strtol(name + 1, NULL, 10) != (long)latest->process))
+        return;
+    if (client_open(&client, path) != CLIENT_GOOD)
+        return;
+    if ((pid_t)client.header->pid == latest->process &&
+        client.header->start_monotonic_ns >= latest->start_ns) {
+        latest->start_ns = client.header->start_monotonic_ns;
+        snprintf(latest->path, sizeof(latest->path), "%s", path);
+    }
+    client_close(&client);
+}
+
+void sibling_traces_note_outcome(const char *trace, pid_t process, int status)
+{
+    struct latest latest = {.process = process};
+    struct client client;
+    look_for_latest(&latest, trace);
+    sibling_traces_each(trace, 0, look_for_latest, &latest);
+    if (*latest.path && client_open(&client, latest.path) == CLIENT_GOOD) {
+        client_note_outcome(&client, status);
+        client_close(&client);
+    }
+}
+
 struct summing {
     struct sibling_traces_sum *sum;
     long first, last; /* processes: of the first trace, and of the previous one */

@@ -35,6 +35,10 @@ bool sibling_traces_remove(const char *trace);
 /* Removes the complete traces TRACE.r1, TRACE.r2, … of an earlier run. */
 void sibling_traces_remove_rotated(const char *trace);
 
+/* Notes in the last trace of the process, the one that the run was started with, how it ended:
+ * `status` is as waitpid gives it. */
+void sibling_traces_note_outcome(const char *trace, pid_t process, int status);
+
 /* The sums over a run's traces, the first one included. */
 struct sibling_traces_sum {
     size_t traces;    /* one for each program that a process executed */

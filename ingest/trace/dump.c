@@ -417,10 +417,14 @@ void trace_dump_header(FILE *out, const struct trace_file *file)
     size_t states = sizeof(state_names) / sizeof(*state_names);
     fprintf(out,
             " state %s errno %" PRId32 " chunks %" PRIu32 " dropped %" PRIu64 " end-ticks %" PRIu64
-            " end-monotonic %" PRIu64 "\n",
+            " end-monotonic %" PRIu64,
             header->state < states ? state_names[header->state] : "unknown", header->stop_errno,
             header->chunk_count, header->dropped_events, header->end_ticks,
             header->end_monotonic_ns);
+    if (header->outcome)
+        fprintf(out, " outcome %" PRIu32 " outcome-number %" PRIu32, header->outcome,
+                header->outcome_number);
+    putc('\n', out);
 }
 
 static bool dump_chunk(FILE *out, const struct trace_file *file, const struct trace_slot *slot,

@@ -38,7 +38,19 @@ static const char *ending(const struct session_facts *facts)
     case TRACE_STATE_EXEC:
         return "exec";
     default:
-        return facts->scan->ended ? "ended" : "killed or running";
+        break;
+    }
+    if (facts->scan->ended)
+        return "ended";
+    switch (trace_file_header(facts->file)->outcome) {
+    case TRACE_OUTCOME_EXITED:
+        return "ended";
+    case TRACE_OUTCOME_KILLED:
+        return "killed";
+    case TRACE_OUTCOME_GONE:
+        return "killed or ended";
+    default:
+        return "killed or running";
     }
 }
 

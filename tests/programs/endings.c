@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ways a process ends. usage: endings exit | return | _exit | _Exit | quick_exit | abort |
- * pthread_exit | terminate | killed | close-all FILE | many [BLOCKS]
+ * The ways a process ends. usage: endings exit | return | _exit | raw | _Exit | quick_exit | abort
+ * | pthread_exit | terminate | killed | close-all FILE | many [BLOCKS]
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +58,8 @@ int main(int argc, char **argv)
         exit(3);
     if (strcmp(what, "_exit") == 0)
         _exit(4);
+    if (strcmp(what, "raw") == 0)
+        syscall(SYS_exit_group, 7);
     if (strcmp(what, "_Exit") == 0)
         _Exit(5);
     if (strcmp(what, "quick_exit") == 0)
