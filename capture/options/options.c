@@ -151,6 +151,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
         return option_number(value, &options->stack.depth_limit);
     if (option_is(key, "root"))
         return option_number(value, &options->root);
+    if (option_is(key, "files"))
+        return option_name(value, "", options->files, OPTIONS_FILES);
     if (option_is(key, "clock"))
         return option_either(value, "exact", "fast", &options->fast_clock);
     if (option_is(key, "free-stacks") && value.length == 0)

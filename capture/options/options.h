@@ -29,6 +29,8 @@
  *   suppressions            asks the program's own __lsan_default_suppressions() once
  *   without=NUMBER:…        system calls, by number, that must not be made, since a sandbox would
  *                           end the program for them. mprof-run sets it.
+ *   files=NAME              the socket on which mprof-run makes files for processes that may not.
+ *                           mprof-run sets it.
  *   root=PID                the process that writes MPROF_OUTPUT itself; any other writes beside
  *                           it. mprof-run sets it.
  */
@@ -43,6 +45,9 @@
 
 /* Bytes of a mark's name, the terminator included. The rest does not count. */
 #define OPTIONS_MARK 64u
+#define OPTIONS_FILES 17u /* 16 digits and a terminator */
+/* How the name of mprof-run's socket begins, before the digits; see given_file.h. */
+#define TRACE_FILES_SOCKET "mprof-run."
 /* Bytes of the name of a function, the terminator included. */
 #define OPTIONS_SYMBOL 256u
 /* The most system calls that can be left out. */
@@ -71,10 +76,11 @@ struct options {
     bool follow_fork, follow_exec;
     uint64_t max_size; /* of a trace, in bytes; 0: no limit */
     struct disk_space_limit min_free;
-    uint64_t sample;   /* mean bytes between sample points; 0: everything is recorded */
-    bool suppressions; /* the program is asked for those that it carries */
-    uint32_t toggle;   /* number of a signal; 0: none */
-    uint32_t root;     /* process id; 0: the first process that comes */
+    uint64_t sample;           /* mean bytes between sample points; 0: everything is recorded */
+    bool suppressions;         /* the program is asked for those that it carries */
+    uint32_t toggle;           /* number of a signal; 0: none */
+    char files[OPTIONS_FILES]; /* "": none */
+    uint32_t root;             /* process id; 0: the first process that comes */
     uint32_t without[OPTIONS_WITHOUT]; /* numbers of system calls */
     uint32_t without_count;
 };

@@ -31,6 +31,7 @@
 #include "capture/record/unhooked_modules.h"
 #include "capture/record/unrecorded_program.h"
 #include "capture/trace/file.h"
+#include "capture/trace/given_file.h"
 
 #define FRAME __builtin_frame_address(0)
 
@@ -106,6 +107,7 @@ static bool take_options(const struct options *options)
     recorder.follow = options->follow_fork;
     trace_file_set_limits(options->max_size, options->min_free);
     trace_file_set_root(options->root);
+    given_file_set_socket(*options->files && seccomp_is_on() ? "" : options->files);
     recorder.flags = (options->fast_clock ? TRACE_FILE_CLOCK_FAST : 0u) |
                      (options->free_stacks ? TRACE_FILE_FREE_STACKS : 0u) |
                      (options->sample ? TRACE_FILE_SAMPLED : 0u) |

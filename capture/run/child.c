@@ -23,6 +23,7 @@
 #include "capture/run/resident.h"
 #include "capture/run/sandbox.h"
 #include "capture/run/sibling_traces.h"
+#include "capture/run/trace_maker.h"
 #include "capture/run/trace_place.h"
 #include "cli/privileges.h"
 #include "cli/say.h"
@@ -68,7 +69,8 @@ static int extend_variable(const char *name, const char *first, const char *sepa
     return result;
 }
 
-static const char *prepare(const struct run_child *child, struct child_report *report)
+static const char *prepare(const struct run_child *child, const struct trace_maker *maker,
+                           struct child_report *report)
 {
     char *settings = NULL;
     if (!trace_place_name(child->trace, child->path, getpid(), report->trace)) {
@@ -78,8 +80,8 @@ static const char *prepare(const struct run_child *child, struct child_report *r
     if (run_sandbox_allows(SYS_mkdir))
         sibling_traces_begin(report->trace);
     atomic_store(&report->named, true);
-    if (asprintf(&settings, "root=%d%s%s", (int)getpid(), *child->settings ? "," : "",
-                 child->settings) < 0 ||
+    if (asprintf(&settings, "root=%d%s%s%s%s", (int)getpid(), *maker->name ? ",files=" : "",
+                 maker->name, *child->settings ? "," : "", child->settings) < 0 ||
         setenv("MPROF_OUTPUT", report->trace, 1) != 0 ||
         extend_variable("MPROF_OPTIONS", settings, ",", true) != 0 ||
         (child->ecl && extend_variable("LD_PRELOAD", child->ecl, ":", false) != 0) ||
@@ -105,10 +107,11 @@ static bool leave_terminal(const char *log)
            dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
 }
 
-static _Noreturn void become_program(const struct run_child *child, struct child_report *report)
+static _Noreturn void become_program(const struct run_child *child, const struct trace_maker *maker,
+                                     struct child_report *report)
 {
     errno = 0;
-    report->what = prepare(child, report);
+    report->what = prepare(child, maker, report);
     if (!report->what && child->log && !leave_terminal(child->log))
         report->what = child->log;
     if (!report->what) {
@@ -137,11 +140,13 @@ static bool has_ended(pid_t process)
  * before 5.3 have no descriptor that reports the end, so there it is polled.
  */
 static void follow_until_end(pid_t process, const struct child_report *report,
-                             struct run_child *child)
+                             struct run_child *child, const struct trace_maker *maker)
 {
     const int ended =
         run_sandbox_allows(SYS_pidfd_open) ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
-    struct pollfd wait_for[2] = {{.fd = ended, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+    struct pollfd wait_for[3] = {{.fd = ended, .events = POLLIN},
+                                 {.fd = -1, .events = POLLIN},
+                                 {.fd = maker->listener, .events = POLLIN}};
     const bool watches = run_watch_has_to_look(&child->watch);
     struct run_follow *follow = NULL;
     struct options options;
@@ -157,6 +162,8 @@ static void follow_until_end(pid_t process, const struct child_report *report,
                                                                  .steers = watches,
                                                                  .program = process,
                                                                  .rotate = child->rotate});
+        if (atomic_load(&report->named))
+            trace_maker_step(maker, report->trace);
         if (follow) {
             next = run_follow_step(follow);
             wait_for[1].fd = run_follow_descriptor(follow);
@@ -169,7 +176,7 @@ static void follow_until_end(pid_t process, const struct child_report *report,
         next = sooner(next, step);
         if (escapes && follow)
             next = sooner(next, run_escapes_step(escapes, report->trace));
-        ready = poll(wait_for, 2, ended >= 0 ? next : sooner(next, END_INTERVAL));
+        ready = poll(wait_for, 3, ended >= 0 ? next : sooner(next, END_INTERVAL));
     } while ((ready >= 0 || errno == EINTR) &&
              !(ended >= 0 ? ready > 0 && wait_for[0].revents : has_ended(process)));
     run_escapes_free(escapes);
@@ -178,11 +185,12 @@ static void follow_until_end(pid_t process, const struct child_report *report,
         close(ended);
 }
 
-static int wait_for_end(pid_t process, const struct child_report *report, struct run_child *child)
+static int wait_for_end(pid_t process, const struct child_report *report, struct run_child *child,
+                        const struct trace_maker *maker)
 {
     int status;
     run_watch_begin(&child->watch, process);
-    follow_until_end(process, report, child);
+    follow_until_end(process, report, child, maker);
     run_watch_end(&child->watch);
     while (waitpid(process, &status, 0) < 0)
         if (errno != EINTR)
@@ -200,6 +208,8 @@ int run_child(struct run_child *child, const char **what)
     *what = "no memory can be mapped";
     if (report == MAP_FAILED)
         return errno;
+    struct trace_maker maker;
+    trace_maker_begin(&maker);
     pass.sa_flags = SA_RESTART;
     sigfillset(&blocked);
     /* No signal is delivered between the change of the handlers and the fork, so the program starts
@@ -208,13 +218,14 @@ int run_child(struct run_child *child, const char **what)
     pid_t process = fork();
     if (process == 0) {
         sigprocmask(SIG_SETMASK, &old, NULL);
-        become_program(child, report);
+        become_program(child, &maker, report);
     }
     *what = "no process can be made";
     if (process < 0) {
         int error = errno;
         sigprocmask(SIG_SETMASK, &old, NULL);
         munmap(report, sizeof(*report));
+        trace_maker_end(&maker);
         return error;
     }
     if (child->unattended)
@@ -226,7 +237,8 @@ int run_child(struct run_child *child, const char **what)
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
         sigaction(passed_on[i], &pass, &before[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    child->status = wait_for_end(process, report, child);
+    child->status = wait_for_end(process, report, child, &maker);
+    trace_maker_end(&maker);
     child_process = 0;
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
         sigaction(passed_on[i], &before[i], NULL);

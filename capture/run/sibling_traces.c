@@ -24,17 +24,9 @@ bool sibling_traces_is_name(const char *name)
 
 void sibling_traces_begin(const char *trace)
 {
-    char folder[TRACE_NAME_SIZE], around[PATH_MAX];
-    struct stat status;
-    if (!trace_name_folder(trace, folder) || mkdir(folder, 0700) != 0)
-        return;
-    snprintf(around, sizeof(around), "%s", trace);
-    char *slash = strrchr(around, '/');
-    if (!slash)
-        return;
-    slash[slash == around] = 0;
-    if (stat(around, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        (void)!chmod(folder, S_IRWXU | (status.st_mode & 01777));
+    char folder[TRACE_NAME_SIZE];
+    if (trace_name_folder(trace, folder))
+        mkdir(folder, 0700);
 }
 
 /* Tells whether the end of a name is that of a complete trace of a rotation: .rN. */

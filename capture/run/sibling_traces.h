@@ -13,10 +13,7 @@
 /* Tells whether a name in that folder is that of a trace: PID or PID.N. */
 bool sibling_traces_is_name(const char *name);
 
-/*
- * Makes the folder before the run. All who may write into the folder around it may write into this
- * one, because a process can give up its rights before it begins a trace.
- */
+/* Makes the folder before the run, for this user alone; see trace_maker.h. */
 void sibling_traces_begin(const char *trace);
 
 /* Removes what is left of traces whose processes ended before they had begun. Then removes the

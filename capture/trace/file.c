@@ -18,6 +18,7 @@
 #include "capture/os/once_per_run.h"
 #include "capture/os/os.h"
 #include "capture/trace/file_parts.h"
+#include "capture/trace/given_file.h"
 #include "capture/trace/storage.h"
 
 #define CHUNK_SIZE TRACE_CHUNK_SIZE_DEFAULT
@@ -128,6 +129,12 @@ static const char *meaning(long error)
     }
 }
 
+/* Tells whether mprof-run may be able to make a file that this process could not make. */
+static bool may_be_given(long error)
+{
+    return error == -EACCES || error == -EPERM || error == -ENOENT || error == -EROFS;
+}
+
 static bool refuse(const char *what, long error)
 {
     char digits[24];
@@ -141,6 +148,7 @@ static bool refuse(const char *what, long error)
     }
     message_line(what, " ", file->path, ": error ",
                  os_decimal(digits + sizeof(digits) - 1, (uint64_t)-error), meaning(error),
+                 file->maker_ended ? ", and mprof-run, which would have made it, has ended" : "",
                  "; nothing is recorded. Name another place with MPROF_OUTPUT or mprof-run -o.",
                  NULL);
     return false;
@@ -240,6 +248,14 @@ bool trace_file_create(const char *path, bool beside, bool announce, uint32_t fl
         return false;
     }
     int descriptor = open_free_name(beside);
+    if (may_be_given(descriptor)) {
+        const int given = given_file_ask(file->given_path);
+        file->maker_ended = given == -ECONNREFUSED;
+        if (given >= 0) {
+            descriptor = given;
+            memcpy(file->path, file->given_path, sizeof(file->path));
+        }
+    }
     if (descriptor < 0)
         return refuse("cannot create the trace", descriptor);
     void *memory = NULL;

@@ -33,6 +33,8 @@ struct trace_file_parts {
     } ahead;
     char base[TRACE_NAME_SIZE];
     char path[TRACE_NAME_SIZE];
+    char given_path[TRACE_NAME_SIZE]; /* of the file that mprof-run has made */
+    bool maker_ended;                 /* mprof-run could not be asked: it has ended */
 };
 extern struct trace_file_parts trace_file_parts __attribute__((visibility("hidden")));
 
