@@ -16,6 +16,10 @@
 /* From here on the processor's own copy is faster than a loop. */
 #define LONG_COPY 512u
 
+#if !defined(__clang__)
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
 typedef uint64_t word8 __attribute__((aligned(1), may_alias));
 typedef uint32_t word4 __attribute__((aligned(1), may_alias));
 typedef uint16_t word2 __attribute__((aligned(1), may_alias));

@@ -68,7 +68,7 @@ static struct region_block *add_block(struct regions *regions, size_t at)
         !(block = malloc(sizeof(*block))))
         return NULL;
     memmove(&regions->live[at + 1], &regions->live[at],
-            (regions->block_count - at) * sizeof(*regions->live));
+            (regions->block_count - at) * sizeof(struct region_block *));
     regions->live[at] = block;
     regions->block_count++;
     block->count = 0;
@@ -119,7 +119,7 @@ static void remove_live(struct regions *regions, struct place at)
     free(block);
     regions->block_count--;
     memmove(&regions->live[at.block], &regions->live[at.block + 1],
-            (regions->block_count - at.block) * sizeof(*regions->live));
+            (regions->block_count - at.block) * sizeof(struct region_block *));
 }
 
 /* Returns how many mapped rows lie in a range, up to `most` and about a block. */

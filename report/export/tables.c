@@ -218,7 +218,7 @@ static struct output *put_script(const struct export *export, const struct store
 static bool put_files(const struct export *export, const struct stored_table *tables, size_t count,
                       const char *session, bool ndjson)
 {
-    struct output **files = calloc(count + DIALECTS, sizeof(*files));
+    struct output **files = calloc(count + DIALECTS, sizeof(struct output *));
     bool good = files || report_fail_memory(export->error, "the files");
     for (size_t i = 0; good && i < count; i++)
         good = (files[i] = put_table(export, &tables[i], session, ndjson)) != NULL;

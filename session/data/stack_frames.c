@@ -168,7 +168,7 @@ static inline bool add_row(const struct walk *walk, const uint8_t *at, const uin
         return false;
     const int parent = page_number_size(at[2]), frame = page_number_size(at[3]);
     const uint8_t *value = at + HEADER;
-    if (parent < 0 || frame < 0 || length != (uint64_t)(HEADER + parent + frame))
+    if (parent < 0 || frame < 0 || length != (uint64_t)HEADER + (uint64_t)parent + (uint64_t)frame)
         return false;
     if (end - at >= MOST)
         return stack_frames_add(walk->all, (int64_t)id, fast_number(value, at[2], parent),
