@@ -437,10 +437,11 @@ static bool begin_files(struct processes *processes)
 {
     struct output_file *files[] = {&processes->tables, &processes->part, &processes->frames,
                                    &processes->events, &processes->names};
+    const size_t count = sizeof(files) / sizeof(struct output_file *);
     bool good = true;
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+    for (size_t i = 0; i < count; i++)
         files[i]->descriptor = -1;
-    for (size_t i = 0; good && i < sizeof(files) / sizeof(*files); i++)
+    for (size_t i = 0; good && i < count; i++)
         good = output_file_begin(files[i], processes->options->session,
                                  processes->options->writer.force, processes->status);
     return good && ((writer_frames_begin(&processes->whole.frames, processes->frames.descriptor) &&

@@ -137,7 +137,9 @@ static void take_out(char **array, char *const *entries, char *const *before)
     static char *const none[] = {NULL};
     size_t used = 0;
     before = before ? before : none;
-    for (size_t i = 0; array && array[i]; i++) {
+    if (!array)
+        return;
+    for (size_t i = 0; array[i]; i++) {
         char *entry = array[i];
         size_t at = 0, old = 0;
         while (entries[at] && entries[at] != entry)

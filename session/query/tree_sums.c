@@ -46,22 +46,29 @@ bool tree_sums_visit(const struct session *session, const struct stack_sum *sums
 {
     const struct stacks *stacks = &session->stacks;
     struct visit visit = {.stacks = stacks, .visitor = visitor};
+    /* By node and by stack: another stack that ends at the node. 0: none. */
     uint32_t *stack_of = calloc(stacks->all.count, sizeof(*stack_of));
+    uint32_t *next = calloc(stacks->count, sizeof(*next));
     visit.path = calloc((size_t)largest_depth(stacks) + 1, sizeof(*visit.path));
-    bool good = (stack_of && visit.path) || session_fail_memory(error, "the functions");
-    for (uint32_t stack = 0; good && stack < stacks->count; stack++)
+    bool good = (stack_of && next && visit.path) || session_fail_memory(error, "the functions");
+    for (uint32_t stack = 0; good && stack < stacks->count; stack++) {
+        next[stack] = stack_of[stacks_node(stacks, stack)];
         stack_of[stacks_node(stacks, stack)] = stack;
+    }
     uint32_t open = 0;
     for (uint32_t node = stacks->all.count; good && node-- > 1; open = node) {
         leave_to(&visit, open, stacks_caller(stacks, node));
-        visit.path[stacks_depth(stacks, node)] =
-            stack_of[node] ? sums[stack_of[node]] : (struct stack_sum){0};
+        struct stack_sum *sum = &visit.path[stacks_depth(stacks, node)];
+        *sum = (struct stack_sum){0};
+        for (uint32_t stack = stack_of[node]; stack != 0; stack = next[stack])
+            add(sum, &sums[stack]);
         visitor->enter(visitor->context, node);
         good = node % 65536 != 0 || scan_go_on(session, error);
     }
     if (good)
         leave_to(&visit, open, 0);
     free(stack_of);
+    free(next);
     free(visit.path);
     return good;
 }

@@ -107,7 +107,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PYTHON
 }
 one=$(peak pairs.bin) two=$(peak both.bin)
-[ "$two" -le $((one * 13 / 10)) ] || complain "$one KiB for a process, $two KiB with a second one"
+[ "$two" -le $((one * 3 / 2)) ] || complain "$one KiB for a process, $two KiB with a second one"
 rm -rf pairs.* both.*
 
 # A directory means all traces in it. Other files are skipped.

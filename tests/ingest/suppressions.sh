@@ -131,7 +131,7 @@ finding() { # SESSION
     "$MPROF_BUILD/bin/mprof-tui" --script keys --size 160x50 --view overview "$1"
 }
 finding said.db >found
-grep -q '140 B never freed in 2' found || complain "finding: $(cat found)"
+grep -q '140 B leaked in 2' found || complain "finding: $(cat found)"
 suppress all.db '*'
 finding all.db | grep -q 'nothing leaked: suppressions' || complain "finding of all: $(finding all.db)"
 

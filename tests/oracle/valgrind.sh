@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # valgrind.sh PROGRAM: allocations, frees and bytes of a real program as valgrind counts them.
 #
-# Both sides see the same environment, as far as possible byte for byte: each side gets the variables
-# that the other adds for itself, and the recorder is copied to a folder whose name makes LD_PRELOAD as
-# long as valgrind's. No difference is tolerated. Each program's part below names what differs by
+# Both sides see the same environment, as far as possible byte for byte: a recorded program does not see
+# the recorder's variables, and gets one that is as long as valgrind's LD_PRELOAD. No difference is tolerated. Each program's part below names what differs by
 # nature, and how often.
 set -u
 name=$1
@@ -126,15 +125,7 @@ there() { (cd "$work/run" && env -i "${base[@]}" "${@:2}" >"$work/$1" 2>&1); }
 base=(PATH=/usr/bin:/bin LC_ALL=C TZ=UTC "PWD=$work/run" GLIBCPP_FORCE_NEW=1 GLIBCXX_FORCE_NEW=1
     "${variables[@]}")
 
-# The recorder's path must be as long as the text that valgrind puts into LD_PRELOAD.
 preload=$(env -i "${base[@]}" "$valgrind" -q --leak-check=no /usr/bin/env | sed -n 's/^LD_PRELOAD=//p')
-library=/bin/libmprof.so
-padding=$((${#preload} - ${#work} - 1 - ${#library}))
-[ "$padding" -gt 0 ] || fail "valgrind's LD_PRELOAD is too short for $work"
-tree=$work/$(printf '%*s' "$padding" '' | tr ' ' x)
-mkdir -p "$tree/bin"
-cp "$MPROF_BUILD/bin/mprof-run" "$MPROF_BUILD/lib/libmprof.so" "$tree/bin/" ||
-    fail "nothing built"
 
 # An int that holds an address is as large as the address: those of the heap are below 2^30 under
 # valgrind, and so they are where the kernel does not choose them by chance.
@@ -143,13 +134,13 @@ fixed=(setarch "$(uname -m)" -R)
 # The first read of a file or folder can change its time of access, which python3 holds as ints: after
 # this run the two below see the same times.
 there first.txt "${command[@]}" || fail "the program failed by itself: $(tail -3 first.txt)"
-there recorded.txt "${fixed[@]}" "$tree/bin/mprof-run" --quiet -o "$work/trace.bin" -- "${command[@]}" || fail "recording failed: $(tail -3 recorded.txt)"
+there recorded.txt "LD_PRELOAX=$preload" "${fixed[@]}" "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/trace.bin" -- "${command[@]}" || fail "recording failed: $(tail -3 recorded.txt)"
 "$MPROF_BUILD/bin/mprof-ingest" -o session.db trace.bin >ingest.txt 2>&1 ||
     fail "ingest failed: $(tail -3 ingest.txt)"
 ask() { sqlite3 session.db "$1"; }
 pid=$(ask "SELECT value FROM meta WHERE key = 'pid'")
 
-there expected.txt "MPROF_OUTPUT=$work/trace.bin" "MPROF_OPTIONS=root=$pid" "$valgrind" \
+there expected.txt "$valgrind" \
     --run-libc-freeres=no --run-cxx-freeres=no --leak-check=no --trace-malloc=yes "--log-file=$work/valgrind.txt" \
     "${command[@]}" || fail "valgrind failed: $(tail -3 expected.txt)"
 cmp -s recorded.txt expected.txt || fail "the program itself printed something else when recorded"

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include "capture/mprof.h"
 
@@ -77,6 +78,25 @@ static void map_calls(void)
     FAILS((intptr_t)mremap((void *)1, 4096, 8192, 0), EINVAL);
     FAILS(munmap((void *)1, 4096), EINVAL);
     FAILS(mprotect((void *)1, 4096, PROT_READ), EINVAL);
+}
+
+static void lock_calls(void)
+{
+    FAILS(mlockall(0), EINVAL);
+    KEEPS(mlockall(MCL_CURRENT | MCL_ONFAULT));
+    KEEPS(munlockall());
+}
+
+static void shell_calls(void)
+{
+    FILE *output;
+    wordexp_t words;
+    KEEPS(system("true"));
+    KEEPS(output = popen("true", "r"));
+    pclose(output);
+    FAILS((intptr_t)popen("true", "no such mode") - 1, EINVAL);
+    KEEPS(wordexp("$(true) word", &words, 0));
+    wordfree(&words);
 }
 
 static void exec_calls(void)
@@ -267,12 +287,14 @@ int main(int argc, char **argv)
         control_calls();
         runtime_calls();
         map_calls();
+        lock_calls();
         hook_calls();
         sized_delete_calls();
     }
     exec_calls();
     if (!child_ends(_exit) || !child_ends(_Exit))
         failed = 1;
+    shell_calls();
     KEEPS(mprof_stop());
     KEEPS(free(malloc(100)));
     arena_calls();

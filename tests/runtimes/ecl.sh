@@ -19,9 +19,9 @@ if [ "$how" = compiled ]; then
 fi
 cc -O1 -g -shared -fPIC -DGC_NO_THREAD_REDIRECTS -o counts.so "$sources/ecl_counts.c" || exit 1
 
-# The counting library comes first: it must be what ECL calls.
+# The counting library comes first: it must be what ECL calls. The shell does not see the recorder's own LD_PRELOAD.
 mprof-run --quiet --ecl -o session.bin -- env ECL_COUNTS=counts.txt ECL_MARKED=marked.txt sh -c \
-    'LD_PRELOAD=$PWD/counts.so:$LD_PRELOAD exec "$@"' sh ecl --norc --eval "(progn (load \"$program\") (main) (ext:quit 0))" >out.txt 2>&1 ||
+    'LD_PRELOAD=$PWD/counts.so:$MPROF_BUILD/lib/libmprof.so:$MPROF_BUILD/lib/libmprof_ecl.so exec "$@"' sh ecl --norc --eval "(progn (load \"$program\") (main) (ext:quit 0))" >out.txt 2>&1 ||
     { cat out.txt; fail "status $?"; }
 # ECL's trace is one of an executed program; the others are forked children.
 mv session.bin.d children.d && mv "$(find children.d -type f -size +500k)" main.bin || fail "no children"

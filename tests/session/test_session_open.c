@@ -203,7 +203,7 @@ static void test_names(void **state)
     assert_string_equal(session_function_name(session, 999999), "?");
     assert_string_equal(session_thread_name(session, 2), "worker 1");
     assert_string_equal(session_type_name(session, 3), "Node");
-    assert_string_equal(session_type_name(session, 0), "?");
+    assert_string_equal(session_type_name(session, 0), SESSION_UNKNOWN_TYPE);
     assert_string_equal(session_kind_name(session, 10), "new[]");
     const struct session_thread *threads;
     assert_int_equal(session_threads(session, &threads), 4);

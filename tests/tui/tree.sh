@@ -40,7 +40,7 @@ for size in '80 24' '200 60'; do
     wait_for '76% .*▾ calc::Parser::parse_expr ⇄ 2 more'
     wait_for '33% .*→ make_unique<calc::Node>'
     # And how much of that do the functions of the row allocate themselves?
-    wait_for '^ self 153 KiB of 353 KiB at the peak in 980 of 4,160 blocks'
+    wait_for "^ self 153 KiB of 353 KiB at the program's peak in 980 of 4,160 blocks"
     # Which path under walk() allocates most?
     tm send-keys /
     tm send-keys -l walk

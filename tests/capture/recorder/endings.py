@@ -69,15 +69,4 @@ check(sum(sizes(daemon.main).values()) >= 60010, "all of the daemon's events")
 clock = Recording("endings-out", [endings, "return"], environment={"MPROF_TEST_CLOCK": "ns"})
 check_sound(clock)
 check(clock.main.header["clock"] == "nanoseconds", f"the other clock: {clock.main.header['clock']}")
-early = Recording("endings-out", [recording.program("early")])
-blocks = int(early.run.stdout or 0)
-check(early.run.returncode == 0 and blocks > 30, f"blocks from before the allocator was known: {early.run}")
-# The loader allocates while it is asked for the allocator. These blocks are counted as dropped and not
-# recorded: three for each of eleven questions. Only the blocks of the last question are from the real
-# allocator, so only their ends are in the trace.
-check(early.main.dropped == 33, f"{early.main.dropped} events of the loader are counted")
-check(not early.main.damage and not early.main.overlaps(unknown_frees=True), "the trace is sound")
-unknown = early.main.overlaps(unknown_frees=False)
-check(len(unknown) == 3, f"blocks of the bootstrap arena are not taken for unknown ones: {unknown}")
-check(sizes(early.main, 5000).get(5000) == (blocks + 1) // 2, f"what they are resized to is recorded: {sizes(early.main, 5000)}")
 recording.done()
