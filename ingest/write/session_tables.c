@@ -181,9 +181,30 @@ static bool sum_node(void *context, const struct stack_node_row *row)
            !ingest_is_interrupted(facts->interrupted);
 }
 
+/* Sums up the functions on the stacks of a session that goes on: the nodes of earlier calls are not
+ * visited again, so each stack is walked. */
+static void sum_known(const struct session_facts *facts, struct function_sum *sums)
+{
+    const struct stacks *stacks = facts->stacks;
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct stack_usage usage = stack_usages_of(&facts->totals->stacks, i);
+        struct stack_walk walk = stacks_walk(&stacks->rows[i]);
+        for (uint32_t frame; (frame = stacks_walk_next(stacks, &walk)) != FRAMES_NONE;) {
+            struct function_sum *sum = &sums[stacks->frames.rows[frame].function + 1];
+            if (sum->open != i + 1)
+                function_sum_add(sum, &usage);
+            sum->open = (uint32_t)i + 1; /* here: the last stack that it was on, and one */
+        }
+    }
+}
+
 /* Sums up the functions on the stacks. */
 static bool sum_functions(const struct session_facts *facts, struct function_sum *sums)
 {
+    if (facts->known.stacks > 0) {
+        sum_known(facts, sums);
+        return true;
+    }
     struct summing summing = {.path = {.sums = sums}, .facts = facts};
     const bool good = stack_nodes_inwards(facts->nodes, facts->stacks, sum_node, &summing);
     function_path_finish(&summing.path);
