@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/ingest.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include "ingest/write/bundle.h"
 #include "ingest/write/redact.h"
 #include "ingest/write/session_tables.h"
+#include "schemas/trace_unrecorded.h"
 
 /* Events between two looks at the progress bar and at Ctrl-C. */
 enum { EVENTS_PER_LOOK = 16384 };
@@ -122,9 +124,25 @@ static void note_unreadable(struct pipeline *pipeline)
         }
 }
 
+/* Notes that the trace is one of a program that ran without the recorder, or executed such. */
+static void note_unrecorded(struct pipeline *pipeline)
+{
+    const struct trace_file_header *header = trace_file_header(pipeline->file);
+    const struct trace_process *process = &pipeline->scan.process;
+    const char *program = process->found ? process->program : "(unknown program)";
+    if (header->unrecorded)
+        problems_add(&pipeline->problems, PROBLEM_UNRECORDED, "%.160s: %s", program,
+                     trace_unrecorded_text(header->unrecorded));
+    if (header->unnamed)
+        problems_add(&pipeline->problems, PROBLEM_UNRECORDED,
+                     "%" PRIu32 " programs that %.160s executed: not known which", header->unnamed,
+                     program);
+}
+
 static bool join_problems(struct pipeline *pipeline)
 {
     note_unreadable(pipeline);
+    note_unrecorded(pipeline);
     return (problems_join(&pipeline->problems, &pipeline->scan.problems) &&
             problems_join(&pipeline->problems, &pipeline->replay.problems)) ||
            ingest_fail_memory(pipeline->status, "the problems");
@@ -277,6 +295,7 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         .unseen_modules = scan->unrecorded.unseen.count,
         .late_modules = scan->unrecorded.late.count,
         .lost_suppressions = problems->counts[PROBLEM_SUPPRESSIONS],
+        .unrecorded = problems->counts[PROBLEM_UNRECORDED],
         .unreadable_debug = problems->counts[PROBLEM_DEBUG],
         .missing_chunks = problems->counts[PROBLEM_MISSING_CHUNK],
         .ended = scan->ended || header->state != TRACE_STATE_RECORDING ||
@@ -300,6 +319,9 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
         if (problems->kept[i].kind == PROBLEM_SUPPRESSIONS)
             memcpy(summary->why_suppressions, problems->kept[i].detail,
                    sizeof(summary->why_suppressions));
+        else if (problems->kept[i].kind == PROBLEM_UNRECORDED)
+            memcpy(summary->why_unrecorded, problems->kept[i].detail,
+                   sizeof(summary->why_unrecorded));
         else if (problems->kept[i].kind == PROBLEM_DEBUG)
             memcpy(summary->why_debug, problems->kept[i].detail, sizeof(summary->why_debug));
 }

@@ -62,7 +62,7 @@ struct ingest_summary {
     uint64_t sample_interval; /* 0: not sampled */
     uint64_t dropped, unmatched_frees, double_frees, mismatched_frees, wrong_sizes, overlaps,
         orphaned_events, damaged_bytes, missing_chunks, unseen_modules, late_modules,
-        lost_suppressions, unreadable_debug;
+        lost_suppressions, unreadable_debug, unrecorded;
     bool ended;                       /* the recorder closed the trace */
     bool stopped;                     /* the recording ended before the program */
     uint32_t outcome, outcome_number; /* of the process, as in the header of the trace */
@@ -75,7 +75,9 @@ struct ingest_summary {
     uint64_t inherited_frees, presumed_inherited_frees;
     char why_suppressions[sizeof((struct problem *)NULL)->detail]; /* the first that was lost; "":
                                                                       none */
-    char why_debug[sizeof((struct problem *)NULL)->detail]; /* the same of debug information */
+    char
+        why_unrecorded[sizeof((struct problem *)NULL)->detail]; /* the first program that was not */
+    char why_debug[sizeof((struct problem *)NULL)->detail];     /* the same of debug information */
     struct ingest_origin origin;
 };
 

@@ -296,6 +296,9 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
         sum->unreadable_debug = part->unreadable_debug; /* most modules are those of others, too */
         memcpy(sum->why_debug, part->why_debug, sizeof(sum->why_debug));
     }
+    sum->unrecorded += part->unrecorded;
+    if (sum->why_unrecorded[0] == '\0')
+        memcpy(sum->why_unrecorded, part->why_unrecorded, sizeof(sum->why_unrecorded));
     sum->lost_suppressions += part->lost_suppressions;
     if (sum->why_suppressions[0] == '\0')
         memcpy(sum->why_suppressions, part->why_suppressions, sizeof(sum->why_suppressions));
@@ -383,6 +386,8 @@ static bool summarize(struct processes *processes)
         sum->missing_chunks = whole.missing_chunks;
         sum->unseen_modules = whole.unseen_modules;
         sum->late_modules = whole.late_modules;
+        sum->unrecorded = whole.unrecorded;
+        memcpy(sum->why_unrecorded, whole.why_unrecorded, sizeof(sum->why_unrecorded));
         sum->lost_suppressions = whole.lost_suppressions;
         memcpy(sum->why_suppressions, whole.why_suppressions, sizeof(sum->why_suppressions));
         sum->machines = whole.machines;

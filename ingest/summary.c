@@ -73,6 +73,7 @@ static void put_problems(FILE *out, const struct ingest_summary *summary)
         {"damaged bytes", summary->damaged_bytes},
         {"missing chunks", summary->missing_chunks},
         {"lost suppressions", summary->lost_suppressions},
+        {"programs not recorded", summary->unrecorded},
         {"modules not recorded", summary->unseen_modules},
         {"modules recorded only after their start", summary->late_modules},
     };
@@ -163,6 +164,11 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
                     ? "; presumably: only the parent's trace can tell"
                     : ", some presumed: a parent's trace is missing");
     put_problems(out, summary);
+    if (summary->unrecorded) {
+        fputs("             not recorded: ", out);
+        put_text(out, summary->why_unrecorded);
+        fputs(summary->unrecorded > 1 ? ", …\n" : "\n", out);
+    }
     if (summary->unreadable_debug) {
         fputs("debug        ", out);
         put_text(out, summary->why_debug);

@@ -25,6 +25,7 @@ const char *problem_name(enum problem_kind kind)
         [PROBLEM_FAILED] = "failed allocation",
         [PROBLEM_RECORD] = "unusable record",
         [PROBLEM_SUPPRESSIONS] = "lost suppressions",
+        [PROBLEM_UNRECORDED] = "program not recorded",
         [PROBLEM_DEBUG] = "unreadable debug information",
     };
     return names[kind];

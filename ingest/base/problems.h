@@ -29,6 +29,7 @@ enum problem_kind {
     PROBLEM_RECORD,          /* a record that is not usable */
     PROBLEM_SUPPRESSIONS,    /* the suppressions inside the program are missing or damaged */
     PROBLEM_DEBUG,           /* debug information of a module cannot be read */
+    PROBLEM_UNRECORDED,      /* a program of the run that ran without the recorder */
     PROBLEM_KINDS
 };
 

@@ -192,11 +192,17 @@ static bool put_oddities(const struct table_sink *sink, const struct session_fac
            put_earlier_sums(sink, facts);
 }
 
-/* Writes the modules whose calls are missing, all or those before some moment. */
+/* Writes the programs and modules whose calls are missing, all or those before some moment. */
 static bool put_bypassed(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct unrecorded_modules *unrecorded = &facts->scan->unrecorded;
-    return (!unrecorded->late.text ||
+    const struct problems *problems = facts->problems;
+    const char *program = NULL;
+    for (size_t i = problems->kept_count; i-- > 0;)
+        if (problems->kept[i].kind == PROBLEM_UNRECORDED)
+            program = problems->kept[i].detail;
+    return (!program || put_value(sink, "unrecorded_programs", value_paths(program))) &&
+           (!unrecorded->late.text ||
             put_value(sink, "late_modules", value_paths(unrecorded->late.text))) &&
            (!unrecorded->unseen.text ||
             put_value(sink, "unseen_modules", value_paths(unrecorded->unseen.text)));

@@ -172,6 +172,16 @@ gcc -O1 -fno-builtin -o titles "$MPROF_SOURCE/tests/programs/titles.c" || exit 1
 "$ingest" -q titles.bin || complain "titles"
 is titles.db "titles" "SELECT program, argv, executable = '$PWD/titles' FROM process" "./titles|./titles one two|1 ./titles|./titles one two|1"
 
+# A program that runs without the recorder is named by all: mprof-run, the summary, the session, the browser.
+cp "$MPROF_BUILD/tests/own_malloc" owner
+"$run" -o owner.bin sh -c './owner; ls >/dev/null' 2>said.txt || complain "owner"
+grep -q 'not recorded: .*owner: it has its own allocator' said.txt || complain "mprof-run said of owner: $(cat said.txt)"
+"$ingest" owner.bin >out.txt || complain "owner"
+grep -q 'not recorded: ./owner: it has its own allocator' out.txt || complain "the summary of owner: $(cat out.txt)"
+is owner.db "owner" "SELECT detail FROM problem WHERE kind = 'program not recorded'" './owner: it has its own allocator'
+echo dump | "$MPROF_BUILD/bin/mprof-tui" --script=- --size=120x20 owner.db | grep -q '! not recorded: ./owner: it has' ||
+    complain "the overview does not name owner"
+
 # One process alone is as it was.
 "$run" -o alone.bin ./eater 2>said.txt || complain "alone"
 grep -q "recorded $PWD/alone.bin; mprof-ingest makes a session of it\$" said.txt || complain "said of one process: $(cat said.txt)"

@@ -13,7 +13,7 @@ INSERT INTO main.meta
   SELECT key, value FROM part.meta WHERE key IN ('earlier_blocks', 'earlier_bytes')
   ON CONFLICT(key) DO UPDATE SET value = value + excluded.value;
 INSERT INTO main.meta
-  SELECT key, value FROM part.meta WHERE key IN ('late_modules', 'unseen_modules')
+  SELECT key, value FROM part.meta WHERE key IN ('late_modules', 'unseen_modules', 'unrecorded_programs')
   ON CONFLICT(key) DO UPDATE SET value = value || char(10) || excluded.value
   WHERE instr(char(10) || value || char(10), char(10) || excluded.value || char(10)) = 0;
 UPDATE main.meta SET value = max(value,

@@ -111,6 +111,7 @@ static void add_losses(struct collection *to)
     const char *imported = session_meta(to->session, "imported");
     if (imported && *imported)
         add(to, FINDING_BAD, "", VIEW_SAME, "imported from %s", imported);
+    add_modules(to, "unrecorded_programs", "not recorded: %s");
     add_modules(to, "unseen_modules", "allocations of %s were not recorded");
     add_modules(to, "late_modules", "%s was recorded only after it was loaded");
     if (damaged > 0) {
