@@ -8,7 +8,8 @@
 
 void totals_init(struct totals *totals, uint64_t duration_ns)
 {
-    *totals = (struct totals){.generation = 1};
+    memset(totals, 0, sizeof(*totals)); /* too large for a literal on the stack */
+    totals->generation = 1;
     totals->slot_ns = duration_ns / TIMELINE_SLOTS + 1;
     totals->slot_end = totals->slot_ns;
     totals->slot_count = (size_t)(duration_ns / totals->slot_ns) + 1;
@@ -60,7 +61,7 @@ void totals_free_memory(struct totals *totals)
     slot_sums_delete(totals->slot_sums);
     free(totals->sizes);
     index_map_free(&totals->by_size);
-    *totals = (struct totals){0};
+    memset(totals, 0, sizeof(*totals));
 }
 
 /* Closes the slots that end at or before `ns`. */
