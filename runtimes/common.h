@@ -62,7 +62,7 @@ static inline void common_give_pages(void *pages, size_t size)
 
 #define COMMON_ENVIRONMENT_MAX ((size_t)1 << 20)
 
-/* Tells whether the process is the one that mprof-run has started. The processes that it starts
+/* Returns true if the process is the one that mprof-run has started. The processes that it starts
  * itself must not get a line into their output. The recorder hides its variables from the program,
  * but not from this file. */
 static inline bool common_is_first_process(void)

@@ -59,12 +59,13 @@ void attach_target_close(struct attach_target *target);
 const struct attach_module *attach_target_at(const struct attach_target *target, uint64_t address);
 
 /*
- * Tells whether this is the program's own code or that of a library of its own, outside of what may
- * hold a lock of the loader or an allocator.
+ * Returns true if this is the program's own code or that of a library of its own, outside of what
+ * may hold a lock of the loader or an allocator.
  */
 bool attach_target_is_program(const struct attach_target *target, uint64_t address);
 
-/* Tells whether the process still runs the program that was read, and has executed no other one. */
+/* Returns true if the process still runs the program that was read, and has executed no other one.
+ */
 bool attach_target_is_same(const struct attach_target *target);
 
 /* Copies memory of the process. False if not all of it is there. */

@@ -211,7 +211,7 @@ static bool may_handle_signal(const struct attach_target *target, uint64_t stack
     return false;
 }
 
-/* Tells whether a call ends just before the address. */
+/* Returns true if a call ends just before the address. */
 static bool follows_call(const struct attach_target *target, uint64_t address)
 {
     uint8_t code[7];

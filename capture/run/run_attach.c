@@ -149,7 +149,7 @@ static bool wait_for_end(const struct run_arguments *arguments, const char *trac
     return true;
 }
 
-/* Tells whether the process has ended its trace because it executed another program. */
+/* Returns true if the process has ended its trace because it executed another program. */
 static bool has_executed(const char *trace)
 {
     struct client client;

@@ -68,7 +68,7 @@ static pid_t parent_of(pid_t process)
     return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
 }
 
-/* Tells whether the trace is this user's, and the process records into it. */
+/* Returns true if the trace is this user's, and the process records into it. */
 static bool records_into(pid_t process, const char *trace)
 {
     struct client client;
@@ -82,7 +82,7 @@ static bool records_into(pid_t process, const char *trace)
     return records;
 }
 
-/* Tells whether the process records into a trace of the run. */
+/* Returns true if the process records into a trace of the run. */
 static bool is_recorded(pid_t process, const char *trace)
 {
     char path[TRACE_NAME_SIZE];

@@ -129,7 +129,7 @@ static const char *meaning(long error)
     }
 }
 
-/* Tells whether mprof-run may be able to make a file that this process could not make. */
+/* Returns true if mprof-run may be able to make a file that this process could not make. */
 static bool may_be_given(long error)
 {
     return error == -EACCES || error == -EPERM || error == -ENOENT || error == -EROFS;

@@ -22,7 +22,7 @@ void given_file_set_socket(const char *name)
     memcpy(socket_name, name, strnlen(name, sizeof(socket_name) - 1));
 }
 
-/* Tells whether root has bound the socket at the other end. */
+/* Returns true if root has bound the socket at the other end. */
 static bool is_of_root(int connection)
 {
     struct ucred peer = {.uid = 1};
@@ -78,7 +78,7 @@ static int take(int connection, char path[TRACE_NAME_SIZE])
     return -EACCES;
 }
 
-/* Tells whether the program is under a filter, as far as its root folder has a /proc. */
+/* Returns true if the program is under a filter, as far as its root folder has a /proc. */
 static bool is_filtered(void)
 {
     const int status = os_open_read("/proc/self/status");
