@@ -9,7 +9,6 @@
 #define MPROF_CAPTURE_RECORD_EVENT_STEPS_H
 
 #include "capture/os/clock.h"
-#include "capture/os/os.h"
 #include "capture/record/state.h"
 #include "capture/record/thread.h"
 #include "capture/record/thread_room.h"
@@ -82,7 +81,6 @@ static inline uint64_t events_stamp_after(struct thread *thread, uint64_t early)
 static inline void events_stack_ready(struct thread *thread)
 {
     if (__builtin_expect(thread_flags(thread) & THREAD_NEW_STACK, 0)) {
-        os_discard(thread->stack, stack_thread_size());
         stack_thread_init(thread->stack);
         atomic_fetch_and(&thread->flags, ~(uint32_t)THREAD_NEW_STACK);
     }

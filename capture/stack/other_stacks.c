@@ -1,56 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/stack/other_stacks.h"
 
+#include "capture/os/os.h"
 #include "capture/stack/branch.h"
 
-#define CHAINS 8u
-/* A frame further away from a chain's last event than this lies on another stack. */
-#define NEAR_MOST (UINT64_C(1) << 20)
+#define CHAINS_MOST 8192u
+/* Chains lie in segments, each twice as large as the one before: 64 MiB in all. */
+#define SEGMENTS 8u
+#define SEGMENT_FIRST ((size_t)256 << 10)
+/* A step further outward than this, or out of a signal, may lead to another stack. */
+#define STEP_MOST (UINT64_C(64) << 10)
+/* The rooms of chains, in frames: 16, 24, 32, 48, 64 … */
+#define ROOMS 26u
+/* The tables of branches. All branches of a chain lie in one. */
+#define TABLES_LOG2 3u
 
 /* The frames of one stack, as thread_state.h describes them, while another one is in use. */
 struct stack_chain {
-    struct stack_kept *kept;
+    struct stack_chain *next; /* of the free ones with this room */
     struct stack_pair *pairs;
     uint32_t count;
+    uint32_t room; /* an index of rooms */
     enum stack_end end;
-    uint64_t sp;   /* of the last event */
-    uint64_t used; /* the number of that change of chains */
+    struct stack_kept kept[];
 };
 
 struct other_stacks {
     struct stack_thread thread;
-    struct stack_chain chains[CHAINS];
-    struct stack_chain *now;
-    uint64_t sp_before; /* of `now`, before the present event */
-    uint64_t changes;
+    struct stack_chain *now; /* NULL: none */
+    uint64_t above;          /* `now` is the chain for this many stack pointers */
+    uint64_t above_count;    /* above this one */
+    uint64_t top;            /* that `now` has, or will have */
+    uint32_t count;
+    uint32_t segment; /* in which new chains are made, and its bytes used so far */
+    size_t used;
+    uint32_t refused; /* chains for which there was no room */
+    uint8_t *segments[SEGMENTS];
+    struct stack_chain *free[ROOMS];
+    struct stack_branches *tables;
+    uint64_t tops[CHAINS_MOST]; /* ascending */
+    struct stack_chain *chains[CHAINS_MOST];
 };
 
-static size_t chain_size(uint32_t limit)
+static struct other_stacks *all_of(struct stack_thread *other)
 {
-    return limit * (sizeof(struct stack_kept) + 3 * sizeof(struct stack_pair)) +
-           sizeof(struct stack_pair);
+    return (struct other_stacks *)other;
 }
 
-size_t other_stacks_size(uint32_t limit)
+static uint32_t room_frames(uint32_t room)
 {
-    return sizeof(struct other_stacks) + STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches) +
-           CHAINS * chain_size(limit);
+    return (room % 2 ? 24u : 16u) << room / 2;
 }
 
-/* Makes `chain` the one that is in use. */
-static void chain_take(struct stack_thread *other, struct stack_chain *chain)
+static size_t room_bytes(uint32_t room)
 {
-    struct other_stacks *all = (struct other_stacks *)other;
-    if (all->now) {
-        all->now->count = other->count;
-        all->now->end = other->end;
-    }
-    all->now = chain;
-    chain->used = ++all->changes;
-    other->kept = chain->kept;
-    other->pairs = chain->pairs;
-    other->count = chain->count;
-    other->end = chain->end;
+    const size_t frames = room_frames(room);
+    return sizeof(struct stack_chain) + frames * sizeof(struct stack_kept) +
+           (3 * frames + 1) * sizeof(struct stack_pair);
+}
+
+size_t other_stacks_size(void)
+{
+    return sizeof(struct other_stacks) + STACK_BRANCHES_ALIGNMENT +
+           (sizeof(struct stack_branches) << TABLES_LOG2);
 }
 
 void other_stacks_init(struct stack_thread *thread, void *room)
@@ -58,79 +70,191 @@ void other_stacks_init(struct stack_thread *thread, void *room)
     thread->other = &((struct other_stacks *)room)->thread;
 }
 
+void other_stacks_release(struct stack_thread *other)
+{
+    for (uint32_t i = 0; other && i < SEGMENTS; i++)
+        if (all_of(other)->segments[i])
+            os_unmap(all_of(other)->segments[i], SEGMENT_FIRST << i);
+}
+
 static void prepare(struct stack_thread *thread)
 {
     struct stack_thread *other = thread->other;
-    struct other_stacks *all = (struct other_stacks *)other;
-    const size_t size = chain_size(thread->limit);
-    uintptr_t behind = (uintptr_t)(all + 1) + STACK_BRANCHES_ALIGNMENT - 1;
-    other->branches =
+    uintptr_t behind = (uintptr_t)(all_of(other) + 1) + STACK_BRANCHES_ALIGNMENT - 1;
+    all_of(other)->tables =
         (struct stack_branches *)(behind & ~(uintptr_t)(STACK_BRANCHES_ALIGNMENT - 1));
-    for (uint32_t i = 0; i < CHAINS; i++) {
-        uint8_t *at = (uint8_t *)(other->branches + 1) + i * size;
-        all->chains[i].kept = (struct stack_kept *)at;
-        all->chains[i].pairs = (struct stack_pair *)(all->chains[i].kept + thread->limit);
-    }
     other->memory.own_mapped = thread->memory.own_high;
     other->limit = thread->limit;
     other->changed = thread->changed;
     other->runtime = thread->runtime;
-    other->chains = all->chains;
-    chain_take(other, &all->chains[0]);
+    other->chains = all_of(other)->chains;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+/* Returns the index of the first chain whose top is not below `sp`. */
+static uint32_t find(const struct other_stacks *all, uint64_t sp)
 {
-    return a < b ? b - a : a - b;
+    const uint64_t *at = all->tops;
+    for (uint32_t left = all->count; left > 0; left /= 2)
+        at += -(size_t)(at[left / 2] < sp) & ((left + 1) / 2); /* without a branch */
+    return (uint32_t)(at - all->tops);
+}
+
+static void set_top(struct stack_thread *other, uint64_t top)
+{
+    struct other_stacks *all = all_of(other);
+    all->top = top;
+    other->branches = &all->tables[top * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TABLES_LOG2)];
+}
+
+/* Makes the chain of this index the one that is in use; the number of chains: none. */
+static void take(struct stack_thread *other, uint32_t index)
+{
+    struct other_stacks *all = all_of(other);
+    struct stack_chain *chain = index < all->count ? all->chains[index] : NULL;
+    if (all->now) {
+        all->now->count = other->count;
+        all->now->end = other->end;
+    }
+    all->now = chain;
+    all->above = index > 0 ? all->tops[index - 1] : 0;
+    set_top(other, chain ? all->tops[index] : all->above);
+    all->above_count = all->top - all->above;
+    other->count = chain ? chain->count : 0;
+    if (!chain)
+        return;
+    other->kept = chain->kept;
+    other->pairs = chain->pairs;
+    other->end = chain->end;
 }
 
 struct stack_thread *other_stacks_choose(struct stack_thread *thread, uint64_t sp)
 {
     struct stack_thread *other = thread->other;
-    struct other_stacks *all = (struct other_stacks *)other;
+    struct other_stacks *all = all_of(other);
     if (!other->chains)
         prepare(thread);
     other->memory.own_low = thread->memory.own_low;
     other->memory.own_high = thread->memory.own_high;
-    struct stack_chain *best = all->now;
-    if (distance(best->sp, sp) >= ARCH_PAGE_SIZE) {
-        for (uint32_t i = 0; i < CHAINS; i++)
-            if (distance(all->chains[i].sp, sp) < distance(best->sp, sp))
-                best = &all->chains[i];
-        if (best != all->now)
-            chain_take(other, best);
-        all->sp_before = best->sp;
-        if (distance(best->sp, sp) > NEAR_MOST)
-            other_stacks_fresh(other);
-    }
-    all->sp_before = all->now->sp;
-    all->now->sp = sp;
+    if (sp - all->above - 1 >= all->above_count)
+        take(other, find(all, sp));
     return other;
 }
 
-void other_stacks_fresh(struct stack_thread *other)
+static void chain_free(struct other_stacks *all, struct stack_chain *chain)
 {
-    struct other_stacks *all = (struct other_stacks *)other;
-    const uint64_t sp = all->now->sp;
-    struct stack_chain *oldest = &all->chains[0];
-    if (other->count == 0)
-        return;
-    for (uint32_t i = 1; i < CHAINS; i++)
-        if (all->chains[i].used < oldest->used)
-            oldest = &all->chains[i];
-    all->now->sp = all->sp_before;
-    oldest->count = 0;
-    chain_take(other, oldest);
-    oldest->sp = sp;
+    chain->next = all->free[chain->room];
+    all->free[chain->room] = chain;
+}
+
+static void forget_all(struct stack_thread *other)
+{
+    struct other_stacks *all = all_of(other);
+    all->count = all->segment = all->refused = 0;
+    all->used = 0;
+    memset(all->free, 0, sizeof(all->free));
+    all->now = NULL;
+    take(other, 0);
+}
+
+/* Returns a chain with this room, or NULL. */
+static struct stack_chain *chain_make(struct other_stacks *all, uint32_t room)
+{
+    struct stack_chain *chain = all->free[room];
+    const size_t size = room_bytes(room);
+    if (chain) {
+        all->free[room] = chain->next;
+        return chain;
+    }
+    while (all->segment < SEGMENTS && all->used + size > SEGMENT_FIRST << all->segment) {
+        all->segment++;
+        all->used = 0;
+    }
+    if (all->segment == SEGMENTS)
+        return NULL;
+    uint8_t **segment = &all->segments[all->segment];
+    if (!*segment)
+        *segment = os_map(SEGMENT_FIRST << all->segment);
+    if (!*segment)
+        return NULL;
+    chain = (struct stack_chain *)(*segment + all->used);
+    all->used += size;
+    chain->room = room;
+    chain->pairs = (struct stack_pair *)(chain->kept + room_frames(room));
+    return chain;
+}
+
+/* Moves the chains from index `from` on to `to`, and so inserts or removes some. */
+static void move(struct other_stacks *all, uint32_t to, uint32_t from)
+{
+    const uint32_t count = all->count - from;
+    memmove(all->tops + to, all->tops + from, count * sizeof(*all->tops));
+    memmove(all->chains + to, all->chains + from, count * sizeof(struct stack_chain *));
+    all->count = to + count;
+}
+
+/* Chains with a top inside of this stack belong to stacks that are gone. */
+void other_stacks_begin(struct stack_thread *other, const struct stack_frame *inner,
+                        const struct stack_frame *outer)
+{
+    struct other_stacks *all = all_of(other);
+    const struct stack_frame *top = inner;
+    while (top < outer && !top[1].exact && top[1].sp - top->sp < STEP_MOST)
+        top++;
+    take(other, all->count);
+    const uint32_t first = find(all, inner->sp), end = find(all, top->sp);
+    for (uint32_t i = first; i < end; i++)
+        chain_free(all, all->chains[i]);
+    if (first < end)
+        move(all, first, end);
+    if (first < all->count && all->tops[first] == top->sp)
+        take(other, first);
+    else {
+        set_top(other, top->sp);
+        all->above_count = 0;
+    }
+    other->count = 0;
+}
+
+bool other_stacks_make_room(struct stack_thread *other, uint32_t frames)
+{
+    struct other_stacks *all = all_of(other);
+    uint32_t room = 0;
+    if (all->now && frames <= room_frames(all->now->room))
+        return true;
+    while (room < ROOMS - 1 && room_frames(room) < frames)
+        room++;
+    struct stack_chain *before = all->now, *chain = chain_make(all, room);
+    if (!chain || (!before && all->count == CHAINS_MOST)) {
+        if (++all->refused > 4 * all->count)
+            forget_all(other);
+        return false;
+    }
+    const uint32_t index = find(all, all->top);
+    chain->count = other->count;
+    chain->end = other->end;
+    if (before) {
+        memcpy(chain->kept, other->kept, other->count * sizeof(*chain->kept));
+        if (other->count > 0)
+            memcpy(chain->pairs, other->pairs,
+                   other->kept[other->count - 1].pair_end * sizeof(*chain->pairs));
+        chain_free(all, before);
+    } else {
+        move(all, index + 1, index);
+        all->tops[index] = all->top;
+    }
+    all->chains[index] = chain;
+    all->now = NULL;
+    take(other, index);
+    return true;
 }
 
 void other_stacks_clear(struct stack_thread *other)
 {
-    struct other_stacks *all = (struct other_stacks *)other;
     if (!other->chains)
         return;
-    for (uint32_t i = 0; i < CHAINS; i++)
-        all->chains[i].count = 0;
-    other->count = 0;
-    stack_branch_clear(other);
+    for (uint32_t i = 0; i < 1u << TABLES_LOG2; i++) {
+        other->branches = &all_of(other)->tables[i];
+        stack_branch_clear(other);
+    }
+    forget_all(other);
 }

@@ -4,9 +4,13 @@
  * segments of a split stack. Their walks have a state of their own, so that the thread's own stack
  * stays kept.
  *
- * Several of them are kept, each as a chain of frames. Nothing says where a stack begins and ends,
- * so an event takes the chain whose last event was nearest. If it is the wrong one, no frame of it
- * is met, and the walk takes the chain that was not used for longest.
+ * Thousands of them are kept, each as a chain of frames. A chain is found by its top, the stack
+ * pointer of its outermost frame: an event takes the chain with the lowest top that is not below
+ * it. If that is the wrong one, no frame of it is met, and the walk shows the right top. When no
+ * room is left, some stacks are not kept. After this has happened often, all are forgotten.
+ *
+ * Order of calls, for one event: other_stacks_choose(), and after a walk that met no frame
+ * other_stacks_begin(). Before frames are kept, other_stacks_make_room().
  */
 #ifndef MPROF_CAPTURE_STACK_OTHER_STACKS_H
 #define MPROF_CAPTURE_STACK_OTHER_STACKS_H
@@ -16,15 +20,21 @@
 #include "capture/stack/thread_state.h"
 
 /* Returns the bytes that other_stacks_init() needs. */
-size_t other_stacks_size(uint32_t limit);
+size_t other_stacks_size(void);
 /* Gives `thread` room for the state of its other stacks, which is zeroed. The first use touches it.
  */
 void other_stacks_init(struct stack_thread *thread, void *room);
+/* Gives back what the state that other_stacks_init() made has mapped; NULL: nothing. */
+void other_stacks_release(struct stack_thread *other);
 
-/* Returns that state, with the chain for a running frame at `sp`. */
+/* Returns that state, with the chain for a running frame at `sp`, which may have no frames. */
 struct stack_thread *other_stacks_choose(struct stack_thread *thread, uint64_t sp);
-/* Takes an empty chain in its place, if it is not empty. */
-void other_stacks_fresh(struct stack_thread *other);
+/* Takes an empty chain for a walked stack whose innermost and outermost frames are these. */
+void other_stacks_begin(struct stack_thread *other, const struct stack_frame *inner,
+                        const struct stack_frame *outer);
+/* Makes room for `frames` frames in the chain. Returns false if there is none; what was kept can be
+ * read until the next walk. */
+bool other_stacks_make_room(struct stack_thread *other, uint32_t frames);
 /* Forgets all chains. */
 void other_stacks_clear(struct stack_thread *other);
 

@@ -37,20 +37,16 @@ static inline uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t cou
 #define PAIRS_BLOCK 8u
 
 /* Returns true if the block of pairs that begins at `pair` lies on the page of `page`. */
-static inline __attribute__((always_inline)) bool pairs_on_page(const struct stack_pair *pair,
-                                                                uint64_t page)
+static inline bool pairs_on_page(const struct stack_pair *pair, uint64_t page)
 {
-    uint64_t outside = 0;
-#pragma GCC unroll 8
-    for (unsigned i = 0; i < PAIRS_BLOCK; i++)
-        outside |= pair[i].address ^ page;
-    return outside < ARCH_PAGE_SIZE;
+    return ((pair[0].address ^ page) | (pair[PAIRS_BLOCK - 1].address ^ page)) < ARCH_PAGE_SIZE;
 }
 
 /*
  * Does the same for a stack of which only that is mapped by which running functions return. From
  * the innermost frame outward, an unchanged word shows that its frame still has the same caller, so
- * the caller's words are mapped. A page is read only after all words before it.
+ * the caller's words are mapped. A page is read only after all words before it. The pairs'
+ * addresses descend.
  */
 static inline uint32_t pairs_differ_outward(const struct stack_pair *pairs, uint32_t count)
 {

@@ -108,18 +108,18 @@ void stack_contexts_renew(void)
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
-    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
-                  sizeof(struct stack_pair) +
-                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
-                  STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches) +
-                  runtime_stack_size(stacks.limit) + other_stacks_size(stacks.limit);
+    size_t size =
+        sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
+        stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + STACK_BRANCHES_ALIGNMENT +
+        sizeof(struct stack_branches) + runtime_stack_size(stacks.limit) + other_stacks_size();
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
 void stack_thread_init(struct stack_thread *thread)
 {
+    other_stacks_release(thread->other);
+    os_discard(thread, stack_thread_size());
     thread->limit = stacks.limit;
-    thread->count = 0;
     thread->generation = atomic_load(&stacks.generation);
     thread->kept = (struct stack_kept *)(thread + 1);
     thread->changed = (struct stack_frame *)(thread->kept + thread->limit);

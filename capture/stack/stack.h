@@ -47,10 +47,12 @@ void stack_turn_end(void);
 /* Makes known contexts new again, in the same trace, under new ids. */
 void stack_contexts_renew(void);
 
-/* Opaque per-thread state, stack_thread_size() bytes, zeroed by the caller, page-aligned. */
+/* Opaque per-thread state in stack_thread_size() bytes of an anonymous mapping, zeroed before the
+ * first stack_thread_init(). */
 struct stack_thread;
 size_t stack_thread_size(void);
-/* Finds the bounds of the calling thread's stack without the loader or pthread_getattr_np. */
+/* Begins with the calling thread. Forgets what a thread before it has left in the state. Finds the
+ * bounds of the stack without the loader or pthread_getattr_np. */
 void stack_thread_init(struct stack_thread *thread);
 
 /*

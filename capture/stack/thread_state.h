@@ -63,7 +63,7 @@ struct stack_thread {
     struct stack_branches *branches; /* see branch.h */
     struct runtime_stack *runtime;   /* see runtime_stack.h */
     struct stack_thread *other;      /* of the thread's other stacks; NULL: this is it */
-    struct stack_chain *chains;      /* see other_stacks.h */
+    struct stack_chain **chains;     /* see other_stacks.h */
 };
 
 #endif

@@ -146,7 +146,12 @@ INLINE bool keep_pair(struct stack_thread *thread, uint32_t *count, uint64_t add
 {
     if ((!other && !stack_memory_is_own(&thread->memory, address)) || address % 8)
         return false;
-    thread->pairs[(*count)++] = (struct stack_pair){address, value};
+    struct stack_pair *pair = &thread->pairs[(*count)++];
+    if (other && *count > 1 && pair[-1].address < address) {
+        *pair = pair[-1]; /* of the same step */
+        pair--;
+    }
+    *pair = (struct stack_pair){address, value};
     return true;
 }
 
@@ -311,6 +316,8 @@ INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
             thread->end = walk->end;
         }
     }
+    if (other && keeping)
+        keeping = other_stacks_make_room(thread, thread->count + walk->changed);
     uint32_t first = thread->count;
     compute_paths(walk, path);
     keeping = keeping && keep_frames(walk, pairs, other);
@@ -337,7 +344,7 @@ INLINE void walk_begin(struct walk *walk, struct stack_thread *thread, bool gues
         walk_outward(walk, other);
     }
     if (other && walk->sure && !walk->matched)
-        other_stacks_fresh(thread);
+        other_stacks_begin(thread, &thread->changed[0], &thread->changed[walk->changed - 1]);
 }
 
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context)
@@ -378,6 +385,9 @@ INLINE void walk_frames(struct stack_thread *thread, bool guess, struct stack_wa
         thread->count = 0;
         thread->end = walk.end;
     }
+    if (other && !other_stacks_make_room(thread, thread->count + walk.changed))
+        return;
+    walked->outer = thread->kept;
     keep_frames(&walk, pairs, other);
     walked->kept = thread->count;
 }

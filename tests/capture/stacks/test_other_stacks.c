@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "capture/stack/frame_reach.h"
+#include "capture/stack/unwind_step.h"
 #include "tests/capture/stacks/split.h"
 #include "tests/capture/stacks/stack_oracle.h"
 
@@ -28,9 +29,11 @@
 #define STACK_SIZE (64 * PAGE)
 #define AROUND (4 * PAGE)
 #define STACKS 6u
+#define MANY 500u
 #define EVENTS 8000u
 
-static volatile unsigned long asked, taken, wrong; /* also changed by code that assembly calls */
+/* Also changed by code that assembly calls. */
+static volatile unsigned long asked, taken, wrong, stepped;
 static uint64_t recursion; /* a return address of a function that calls itself */
 static bool checking;
 
@@ -41,6 +44,21 @@ size_t __wrap_os_copy_memory(uint64_t address, void *buffer, size_t size)
 {
     asked += !checking;
     return __real_os_copy_memory(address, buffer, size);
+}
+
+enum unwind_step __real_unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
+                                            struct stack_frame *frame, struct stack_frame *caller,
+                                            struct stack_pair *probe);
+enum unwind_step __wrap_unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
+                                            struct stack_frame *frame, struct stack_frame *caller,
+                                            struct stack_pair *probe);
+
+enum unwind_step __wrap_unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
+                                            struct stack_frame *frame, struct stack_frame *caller,
+                                            struct stack_pair *probe)
+{
+    stepped += !checking;
+    return __real_unwind_step_outward(memory, walk, frame, caller, probe);
 }
 
 /* Takes the stack twice, now and then: as it is known, and as it is. */
@@ -57,7 +75,6 @@ __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void event(v
         checking = true;
         /* The check may forget what the code lets frames reach: the next walk learns it again. */
         frame_reach_forget(0, UINT64_MAX);
-        memset(fresh, 0, stack_thread_size());
         stack_thread_init(fresh);
         wrong += node == 0 || stack_current(fresh, frame, NULL) != node;
         checking = false;
@@ -106,7 +123,8 @@ static void work(unsigned events)
 }
 
 /* Each stack has pages around it that come and go, with numbers or return addresses in them. */
-static uint8_t *area, *stacks[STACKS];
+static uint8_t *area, *stacks[MANY];
+static unsigned count; /* of them */
 static atomic_bool hostile_ends;
 static bool return_addresses;
 
@@ -118,7 +136,7 @@ static void *hostile(void *unused)
         if (write(file, &word, sizeof(word)) != sizeof(word))
             abort();
     for (unsigned turn = 0; !atomic_load(&hostile_ends); turn++) {
-        uint8_t *at = stacks[turn % STACKS] + (turn & 1 ? STACK_SIZE : -AROUND);
+        uint8_t *at = stacks[turn % count] + (turn & 1 ? STACK_SIZE : -AROUND);
         syscall(SYS_munmap, at, AROUND);
         sched_yield();
         if (syscall(SYS_mmap, at, AROUND, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) != (long)at)
@@ -134,18 +152,37 @@ static void *hostile(void *unused)
 
 static pthread_t hostile_thread;
 
-static int begin(void **data)
+static void fill(uint8_t *from, uint64_t size)
+{
+    for (uint64_t i = 0; i < size / sizeof(uint64_t); i++)
+        ((uint64_t *)from)[i] = 7;
+}
+
+static int begin_with(unsigned stacks_wanted)
 {
     const uint64_t step = STACK_SIZE + 2 * AROUND;
-    (void)data;
+    count = stacks_wanted;
     descend(2, 0);
-    area = mmap(NULL, STACKS * step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (uint64_t i = 0; i < STACKS * step / sizeof(uint64_t); i++)
-        ((uint64_t *)area)[i] = 7;
-    for (unsigned i = 0; i < STACKS; i++)
+    area = mmap(NULL, count * step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (unsigned i = 0; i < count; i++) {
         stacks[i] = area + i * step + AROUND;
+        fill(stacks[i] - AROUND, AROUND);
+        fill(stacks[i] + STACK_SIZE, AROUND);
+    }
     atomic_store(&hostile_ends, false);
     return pthread_create(&hostile_thread, NULL, hostile, NULL);
+}
+
+static int begin(void **data)
+{
+    (void)data;
+    return begin_with(STACKS);
+}
+
+static int begin_many(void **data)
+{
+    (void)data;
+    return begin_with(MANY);
 }
 
 static int end(void **data)
@@ -153,13 +190,13 @@ static int end(void **data)
     (void)data;
     atomic_store(&hostile_ends, true);
     pthread_join(hostile_thread, NULL);
-    munmap(area, STACKS * (STACK_SIZE + 2 * AROUND));
+    munmap(area, count * (STACK_SIZE + 2 * AROUND));
     return 0;
 }
 
 static void counts_begin(void)
 {
-    asked = taken = wrong = 0;
+    asked = taken = wrong = stepped = 0;
 }
 
 /* Each check costs a few questions: what was forgotten for it is learned again. */
@@ -215,14 +252,14 @@ __asm__(".text\n"
         "call *%rdx\n"
         "hlt\n");
 
-static void *places[STACKS], *home_place;
+static void *places[MANY], *home_place;
 static unsigned running;
 
 static void assembly_entry(void)
 {
     const unsigned index = running;
     for (;;) {
-        work(20);
+        work(count == MANY ? 1 : 20);
         switch_to(&places[index], home_place);
     }
 }
@@ -231,11 +268,26 @@ static void test_assembly(void **data)
 {
     (void)data;
     counts_begin();
-    for (running = 0; running < STACKS; running++)
+    for (running = 0; running < count; running++)
         start_on(&home_place, stacks[running] + STACK_SIZE, assembly_entry);
     for (unsigned i = 0; i < EVENTS / 20; i++)
-        switch_to(&home_place, places[i % STACKS]);
+        switch_to(&home_place, places[i % count]);
     assert_known(EVENTS);
+}
+
+/* Each event lies on another stack than the one before. No stack may be walked whole each time. */
+static void test_many(void **data)
+{
+    (void)data;
+    for (running = 0; running < count; running++)
+        start_on(&home_place, stacks[running] + STACK_SIZE, assembly_entry);
+    counts_begin();
+    for (unsigned i = 0; i < EVENTS; i++)
+        switch_to(&home_place, places[i % count]);
+    assert_known(EVENTS);
+    if (stepped > taken * 4)
+        print_error("%lu steps for %lu events\n", stepped, taken);
+    assert_true(stepped <= taken * 4);
 }
 
 /* The compiler's own function switches the stack, so its rule leads beyond the new one. */
@@ -456,6 +508,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_contexts, begin, end),
         cmocka_unit_test_setup_teardown(test_assembly, begin, end),
+        cmocka_unit_test_setup_teardown(test_many, begin_many, end),
         cmocka_unit_test_setup_teardown(test_inline_assembly, begin, end),
         cmocka_unit_test_setup_teardown(test_looks_like_frames, begin_with_return_addresses, end),
         cmocka_unit_test_setup_teardown(test_beginner_gone, begin, end),
