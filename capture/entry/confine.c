@@ -67,7 +67,7 @@ static const char without_clock[] =
     "the program disables its clock by seccomp's strict mode or PR_SET_TSC";
 
 /* Prepares for a filter or strict mode. Returns the argument of seccomp_filters_remove(). */
-static uint32_t prepare_for_filter(bool strict, const struct sock_fprog *program)
+static ARCH_ALIGNS_STACK uint32_t prepare_for_filter(bool strict, const struct sock_fprog *program)
 {
     int error = errno;
     uint32_t kept = SECCOMP_FILTERS_NONE;

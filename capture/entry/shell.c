@@ -23,6 +23,7 @@
 #include <wordexp.h>
 
 #include "capture/entry/names.h"
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/exec_environment.h"
 #include "capture/os/os.h"
 #include "capture/os/own_variables.h"
@@ -93,7 +94,7 @@ static size_t put_command(char *to, char *const *entries, const char *command)
  * Returns the command to give to the shell, in pages of `*size` bytes. NULL: the program's own. A
  * command that looks like an option is one for some shells and none for others.
  */
-static char *make_command(const char *command, size_t *size)
+static ARCH_ALIGNS_STACK char *make_command(const char *command, size_t *size)
 {
     if (!command || *command == '-' || *command == '+')
         return NULL;

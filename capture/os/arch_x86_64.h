@@ -19,6 +19,13 @@
 /* The number of bytes below the stack pointer that a signal leaves untouched. */
 #define ARCH_RED_ZONE 128u
 
+/*
+ * Marks a function that is called on whatever stack the program has. A coroutine may run on one
+ * that is not aligned to 16 bytes: the heap functions of C libraries do not need that. The compiler
+ * relies on it where it copies structures.
+ */
+#define ARCH_ALIGNS_STACK __attribute__((noinline, force_align_arg_pointer))
+
 /* DWARF register numbers (psABI, figure 3.36). The return address has a column of its own. */
 enum { ARCH_RBX = 3, ARCH_RBP = 6, ARCH_RSP = 7, ARCH_R12 = 12, ARCH_RA = 16, ARCH_REGISTERS };
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/message.h"
 #include "capture/os/os.h"
 #include "capture/os/own_variables.h"
@@ -202,20 +203,22 @@ static struct exec_environment choose(int descriptor, char *const envp[])
     return environment;
 }
 
-struct exec_environment exec_environment_at(int directory, const char *path, int flags,
-                                            char *const envp[])
+ARCH_ALIGNS_STACK struct exec_environment exec_environment_at(int directory, const char *path,
+                                                              int flags, char *const envp[])
 {
     return path && is_active(envp) ? choose(open_program(directory, path, flags), envp)
                                    : (struct exec_environment){0};
 }
 
-struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[])
+ARCH_ALIGNS_STACK struct exec_environment exec_environment_of_descriptor(int descriptor,
+                                                                         char *const envp[])
 {
     return envp ? exec_environment_at(descriptor, "", AT_EMPTY_PATH, envp)
                 : (struct exec_environment){0};
 }
 
-struct exec_environment exec_environment_of(const char *file, bool search, char *const envp[])
+ARCH_ALIGNS_STACK struct exec_environment exec_environment_of(const char *file, bool search,
+                                                              char *const envp[])
 {
     struct program_search places;
     char path[PATH_MAX];

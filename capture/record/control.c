@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/control.h"
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/clock.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/gate.h"
@@ -80,7 +81,7 @@ bool recorder_set_paused(const void *frame, bool paused)
     return changed;
 }
 
-void recorder_end(const void *frame, enum trace_end_reason reason)
+ARCH_ALIGNS_STACK void recorder_end(const void *frame, enum trace_end_reason reason)
 {
     if (!trace_file_is_open() || !trace_file_is_own())
         return;
@@ -115,7 +116,7 @@ void recorder_set_autosave(const void *frame, uint64_t count)
     recorder_leave();
 }
 
-void recorder_stop(const void *frame)
+ARCH_ALIGNS_STACK void recorder_stop(const void *frame)
 {
     uint32_t state = recorder_wait_for_rotation();
     if ((state != RECORDER_RECORDING && state != RECORDER_PAUSED && state != RECORDER_WAITING) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/event_filter.h"
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/control.h"
 #include "capture/record/event_steps.h"
@@ -125,8 +126,8 @@ static inline bool sampled_block_ends(const void *address)
     return false;
 }
 
-static __attribute__((noinline)) bool allocation_slow(struct thread *thread, const void *frame,
-                                                      const void *address, uint64_t size)
+static ARCH_ALIGNS_STACK bool allocation_slow(struct thread *thread, const void *frame,
+                                              const void *address, uint64_t size)
 {
     look_at_calls(thread, frame);
     if (address)

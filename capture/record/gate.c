@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/record/call_watch.h"
 #include "capture/record/real.h"
@@ -129,7 +130,7 @@ static struct thread *enter_idle(const void *frame, enum recorder_event event)
     return NULL;
 }
 
-struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
+ARCH_ALIGNS_STACK struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
 {
     struct thread_self *self = &thread_self;
     /* An offset of zero leads to the C library's own words of the thread. None is NULL, so the way
@@ -174,7 +175,7 @@ struct thread *recorder_enter_slow(const void *frame, enum recorder_event event)
     return thread;
 }
 
-void recorder_leave_slow(void)
+ARCH_ALIGNS_STACK void recorder_leave_slow(void)
 {
     struct thread_self *self = &thread_self;
     uint32_t once = self->leave_flags & (THREAD_ASKED | THREAD_PASSED);

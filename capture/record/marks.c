@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/options/options.h"
+#include "capture/os/arch_x86_64.h"
 #include "capture/record/control.h"
 #include "capture/record/gate.h"
 #include "capture/record/thread_room.h"
@@ -41,7 +42,7 @@ static bool is_mark(const char *wanted, const char *name)
     return wanted[0] && name && strcmp(wanted, name) == 0;
 }
 
-bool marks_put(const void *frame, const char *name)
+ARCH_ALIGNS_STACK bool marks_put(const void *frame, const char *name)
 {
     if (is_mark(marks_start, name) && recorder_set_paused(frame, false))
         marks_start[0] = 0; /* this mark ends no later pause */

@@ -342,7 +342,7 @@ static void restart(const void *frame, const char *path, bool wait)
     atomic_store(&recorder.restarting, false);
 }
 
-void recorder_restart(const void *frame, const char *path)
+ARCH_ALIGNS_STACK void recorder_restart(const void *frame, const char *path)
 {
     if (thread_self.guard)
         return;

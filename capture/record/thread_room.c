@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/record/state.h"
 #include "capture/record/thread_pool.h"
@@ -64,7 +65,7 @@ void thread_grow_chunk(struct thread *thread, size_t need)
     os_restore_signals(signals);
 }
 
-bool thread_make_room(struct thread *thread, size_t need)
+ARCH_ALIGNS_STACK bool thread_make_room(struct thread *thread, size_t need)
 {
     struct chunk *chunk = &thread->chunk;
     if (!recorder_is_own() || !look_for_requests(thread))
@@ -103,7 +104,7 @@ void thread_put_number(struct thread *thread, enum trace_extended type, uint64_t
     thread_extended_end(thread, type, p);
 }
 
-void thread_update_name(struct thread *thread)
+ARCH_ALIGNS_STACK void thread_update_name(struct thread *thread)
 {
     char name[16];
     thread_read_name(name, thread->name);

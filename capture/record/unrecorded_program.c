@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "capture/options/unrecorded.h"
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/executable_name.h"
 #include "capture/os/os.h"
 #include "capture/record/process_record.h"
@@ -38,8 +39,9 @@ void unrecorded_program_note_self(const char *output, bool first)
                     name);
 }
 
-void unrecorded_program_note(const struct exec_environment *environment, const char *path,
-                             char *const argv[], int process, char *name)
+ARCH_ALIGNS_STACK void unrecorded_program_note(const struct exec_environment *environment,
+                                               const char *path, char *const argv[], int process,
+                                               char *name)
 {
     const int own = os_process_id();
     name[0] = 0;

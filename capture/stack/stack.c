@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/stack/branch.h"
 #include "capture/stack/carry.h"
@@ -115,7 +116,7 @@ size_t stack_thread_size(void)
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
-void stack_thread_init(struct stack_thread *thread)
+ARCH_ALIGNS_STACK void stack_thread_init(struct stack_thread *thread)
 {
     other_stacks_release(thread->other);
     os_discard(thread, stack_thread_size());
@@ -139,8 +140,8 @@ void stack_thread_init(struct stack_thread *thread)
  * unwinding is off, or to the node of the shadow stack or of the merged stack. Returns false if the
  * stack must be unwound. Functions that report themselves have no frames of runtimes between them.
  */
-static __attribute__((noinline)) bool
-stack_is_known(struct stack_thread *thread, const uint64_t *entry, void *context, uint32_t *node)
+static ARCH_ALIGNS_STACK bool stack_is_known(struct stack_thread *thread, const uint64_t *entry,
+                                             void *context, uint32_t *node)
 {
     *node = 0;
     if (stacks.mode == STACK_UNWIND_OFF)
@@ -177,8 +178,8 @@ static __attribute__((noinline)) uint32_t other_current(struct stack_thread *thr
 }
 
 /* Does the part of stack_current() that walks. */
-static __attribute__((noinline)) uint32_t walk_stack(struct stack_thread *thread,
-                                                     const uint64_t *entry, void *context)
+static ARCH_ALIGNS_STACK uint32_t walk_stack(struct stack_thread *thread, const uint64_t *entry,
+                                             void *context)
 {
     thread->changed[0] =
         (struct stack_frame){.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
@@ -227,7 +228,8 @@ uint32_t stack_runtime_module(uint32_t runtime, void *context)
     return runtimes_module(runtime, stacks.sink, context);
 }
 
-bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context)
+ARCH_ALIGNS_STACK bool stack_place(const void *address, uint32_t *module, uint64_t *value,
+                                   void *context)
 {
     struct module found;
     if (!modules_find((uint64_t)address, &found) || !modules_announce(&found, stacks.sink, context))
@@ -246,7 +248,7 @@ static void module_gone(const struct module *module, bool announced, void *conte
         stacks.sink->module_end(context, module->id);
 }
 
-void stack_modules_changed(void *context)
+ARCH_ALIGNS_STACK void stack_modules_changed(void *context)
 {
     atomic_fetch_add(&stacks.generation, 1);
     modules_sweep(module_gone, context);

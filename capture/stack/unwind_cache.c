@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/stack/unwind_cache.h"
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/stack/modules.h"
 
@@ -53,7 +54,7 @@ static unwind_rule rule_compute(const struct module *module, uint64_t pc)
                                                           : UNWIND_RULE_NONE;
 }
 
-unwind_rule unwind_cache_compute(uint64_t pc)
+ARCH_ALIGNS_STACK unwind_rule unwind_cache_compute(uint64_t pc)
 {
     struct module module;
     /* Generated code comes and goes unnoticed, so no rule is kept for code outside modules. */

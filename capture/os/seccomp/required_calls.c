@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 
 #define CALL(call, is_needed, ...)                                                                 \
@@ -80,7 +81,7 @@ const size_t required_calls_count = sizeof(required_calls) / sizeof(*required_ca
 _Static_assert(sizeof(required_calls) / sizeof(*required_calls) <= REQUIRED_CALLS_MAX,
                "a set of them has room");
 
-size_t required_calls_forbidden(char *text, bool *possible)
+ARCH_ALIGNS_STACK size_t required_calls_forbidden(char *text, bool *possible)
 {
     size_t count = 0;
     char digits[24];

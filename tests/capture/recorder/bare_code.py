@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Stacks through code without call frame information, generated or assembled. They go on if the code keeps
-a frame pointer. Otherwise they end there and are marked. No frame is invented."""
+a frame pointer. Otherwise they end there and are marked. No frame is invented. And events on a stack that is not
+aligned."""
 import sqlite3
 import subprocess
 
@@ -11,6 +12,8 @@ one = Recording("bare-code", [recording.program("bare_code")])
 check(one.run.returncode == 0 and not one.run.stderr, f"said {one.run}")
 check_sound(one)
 seen = {}
+unaligned = sum(event[3] in (4005, 4007, 4008, 4009) for thread in one.main.threads.values() for event in thread.events())
+check(unaligned == 80000, f"{unaligned} on the stack that is not aligned")
 for thread in one.main.threads.values():
     for event, stack in zip(thread.events(), thread.event_stacks()):
         if 4001 <= event[3] <= 4004:
