@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/write/columns.h"
 
+static int prepare(struct writer_columns *columns, sqlite3 *database)
+{
+    return sqlite3_prepare_v2(database, "SELECT rows, min, data FROM column_chunk WHERE id = ?", -1,
+                              &columns->query, NULL);
+}
+
 bool writer_columns_open(struct writer_columns *columns, const char *path)
 {
     *columns = (struct writer_columns){.database = NULL};
     return sqlite3_open_v2(path, &columns->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-           sqlite3_prepare_v2(columns->database,
-                              "SELECT rows, min, data FROM column_chunk WHERE id = ?", -1,
-                              &columns->query, NULL) == SQLITE_OK;
+           prepare(columns, columns->database) == SQLITE_OK;
+}
+
+int writer_columns_begin(struct writer_columns *columns, sqlite3 *database)
+{
+    *columns = (struct writer_columns){.database = NULL};
+    return prepare(columns, database);
 }
 
 void writer_columns_close(struct writer_columns *columns)

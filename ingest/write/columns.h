@@ -2,7 +2,8 @@
 /*
  * Reads the column chunks of a session that is being written, while SQLite can read the file.
  *
- * Order of calls: writer_columns_open(), the others, always writer_columns_close().
+ * Order of calls: writer_columns_open() or writer_columns_begin(), the others, always
+ * writer_columns_close().
  */
 #ifndef MPROF_INGEST_WRITE_COLUMNS_H
 #define MPROF_INGEST_WRITE_COLUMNS_H
@@ -12,13 +13,15 @@
 #include "ingest/replay/row_batch.h"
 
 struct writer_columns {
-    sqlite3 *database;
+    sqlite3 *database; /* NULL: it is not ours */
     sqlite3_stmt *query;
     bool failed; /* a chunk could not be read */
 };
 
 /* Returns false if the database `path` cannot be read. */
 bool writer_columns_open(struct writer_columns *columns, const char *path);
+/* Reads by an open database, which stays open. Returns SQLite's code. */
+int writer_columns_begin(struct writer_columns *columns, sqlite3 *database);
 void writer_columns_close(struct writer_columns *columns);
 
 /*

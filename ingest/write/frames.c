@@ -3,49 +3,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-/* The number of rows that are written or read at once. */
-enum { WAITING_MAX = 8192 };
 
 static bool fail(struct writer_frames *frames, int error)
 {
-    if (frames->error == 0)
-        frames->error = error;
+    if (frames->records.error == 0)
+        frames->records.error = error;
     return false;
 }
 
 bool writer_frames_begin(struct writer_frames *frames, int descriptor)
 {
-    *frames = (struct writer_frames){.descriptor = descriptor};
-    frames->waiting = malloc(WAITING_MAX * sizeof(*frames->waiting));
-    return frames->waiting || fail(frames, ENOMEM);
-}
-
-static bool flush(struct writer_frames *frames)
-{
-    const char *bytes = (const char *)frames->waiting;
-    size_t left = frames->waiting_count * sizeof(*frames->waiting);
-    while (left > 0) {
-        ssize_t count = write(frames->descriptor, bytes, left);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return fail(frames, count < 0 ? errno : EIO);
-        bytes += count;
-        left -= (size_t)count;
-    }
-    frames->written += frames->waiting_count;
-    frames->waiting_count = 0;
-    return true;
-}
-
-static bool add(struct writer_frames *frames, const struct writer_frame *row)
-{
-    if (frames->waiting_count == WAITING_MAX && !flush(frames))
-        return false;
-    frames->waiting[frames->waiting_count++] = *row;
-    return true;
+    *frames = (struct writer_frames){0};
+    return writer_records_begin(&frames->records, descriptor, sizeof(struct writer_frame));
 }
 
 bool writer_frames_add_node(struct writer_frames *frames, const struct stack_node_row *row)
@@ -55,8 +24,9 @@ bool writer_frames_add_node(struct writer_frames *frames, const struct stack_nod
     if (id > UINT32_MAX || frame > UINT32_MAX || parent > UINT32_MAX)
         return fail(frames, EOVERFLOW);
     frames->nodes = id > frames->nodes ? id : frames->nodes;
-    return add(frames, &(struct writer_frame){
-                           .node = {.id = (uint32_t)id, (uint32_t)parent, (uint32_t)frame, 0}});
+    return writer_records_add(
+        &frames->records,
+        &(struct writer_frame){.node = {.id = (uint32_t)id, (uint32_t)parent, (uint32_t)frame, 0}});
 }
 
 bool writer_frames_add_run(struct writer_frames *frames, const struct stack_run_row *row)
@@ -65,51 +35,41 @@ bool writer_frames_add_run(struct writer_frames *frames, const struct stack_run_
     const uint64_t node = frames->first_node + row->node;
     if (stack > UINT32_MAX || node > UINT32_MAX)
         return fail(frames, EOVERFLOW);
-    return add(frames, &(struct writer_frame){
-                           .run = {(uint32_t)stack, row->depth, (uint32_t)node, row->frames},
-                           .is_run = true});
+    return writer_records_add(
+        &frames->records,
+        &(struct writer_frame){.run = {(uint32_t)stack, row->depth, (uint32_t)node, row->frames},
+                               .is_run = true});
 }
 
-/* Reads the next rows of the file, at most WAITING_MAX. Returns how many, 0 with `error` set. */
-static size_t read_rows(struct writer_frames *frames, uint64_t place)
+/* Calls `each` for all rows, which it reads into `rows`. */
+static bool read_each(struct writer_frames *frames, struct writer_frame *rows,
+                      bool (*each)(void *context, const struct writer_frame *row), void *context)
 {
-    const uint64_t left = frames->written - place;
-    const size_t count = left < WAITING_MAX ? (size_t)left : WAITING_MAX;
-    const size_t size = count * sizeof(*frames->waiting);
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(frames->descriptor, (char *)frames->waiting + done, size - done,
-                            (off_t)(place * sizeof(*frames->waiting) + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            fail(frames, got < 0 ? errno : EIO);
-            return 0;
-        }
-        done += (size_t)got;
-    }
-    return count;
-}
-
-bool writer_frames_each(struct writer_frames *frames,
-                        bool (*each)(void *context, const struct writer_frame *row), void *context)
-{
+    const uint64_t total = frames->records.written;
     size_t count;
-    if (!flush(frames))
-        return false;
-    for (uint64_t place = 0; place < frames->written; place += count) {
-        count = read_rows(frames, place);
-        if (count == 0)
+    for (uint64_t place = 0; place < total; place += count) {
+        count = total - place < WRITER_RECORDS_MAX ? (size_t)(total - place) : WRITER_RECORDS_MAX;
+        if (!writer_records_read(&frames->records, place, count, rows))
             return false;
         for (size_t i = 0; i < count; i++)
-            if (!each(context, &frames->waiting[i]))
+            if (!each(context, &rows[i]))
                 return false;
     }
     return true;
 }
 
+bool writer_frames_each(struct writer_frames *frames,
+                        bool (*each)(void *context, const struct writer_frame *row), void *context)
+{
+    if (!writer_records_flush(&frames->records))
+        return false;
+    struct writer_frame *rows = malloc(WRITER_RECORDS_MAX * sizeof(*rows));
+    const bool good = rows ? read_each(frames, rows, each, context) : fail(frames, ENOMEM);
+    free(rows);
+    return good;
+}
+
 void writer_frames_end(struct writer_frames *frames)
 {
-    free(frames->waiting);
-    frames->waiting = NULL;
+    writer_records_end(&frames->records);
 }

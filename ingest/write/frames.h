@@ -8,6 +8,7 @@
 #define MPROF_INGEST_WRITE_FRAMES_H
 
 #include "ingest/replay/stack_nodes.h"
+#include "ingest/write/records.h"
 
 /* A row of one of the tables. */
 struct writer_frame {
@@ -19,27 +20,21 @@ struct writer_frame {
 };
 
 struct writer_frames {
-    int descriptor; /* of the file, empty at first; owned by the caller */
+    struct writer_records records; /* with the errno of the first failure */
     /* Added to the ids of the session that is read. */
     uint64_t first_stack, first_frame, first_node;
-    uint64_t nodes;               /* of all sessions so far */
-    struct writer_frame *waiting; /* not written yet */
-    size_t waiting_count;
-    uint64_t written;
-    int error; /* errno of the first failure, 0: none */
+    uint64_t nodes; /* of all sessions so far */
 };
 
-/* Begins with an empty file. False with `error` set. */
+/* Begins with an empty file. False with the error of the records set, like the next functions. */
 bool writer_frames_begin(struct writer_frames *frames, int descriptor);
 
-/* Add a row. The rows of one session come as in its tables. False with `error` set. */
+/* Add a row. The rows of one session come as in its tables. */
 bool writer_frames_add_node(struct writer_frames *frames, const struct stack_node_row *row);
 bool writer_frames_add_run(struct writer_frames *frames, const struct stack_run_row *row);
 
-/*
- * Calls `each` for all rows, in the order in which they were added. False if `each` returned
- * false, or with `error` set.
- */
+/* Calls `each` for all rows, in the order in which they were added. False also if `each` returned
+ * false. */
 bool writer_frames_each(struct writer_frames *frames,
                         bool (*each)(void *context, const struct writer_frame *row), void *context);
 void writer_frames_end(struct writer_frames *frames);

@@ -17,22 +17,37 @@
  * from its own allocator, it is a double free. If all ancestors are in the session, it is an
  * unmatched free, or one of an unseen block if an ancestor's recording was paused or began late. If
  * an ancestor's trace is missing, the block is still presumed to be inherited.
+ *
+ * The processes are handled in the order of their start. Memory holds, of each ancestor of those
+ * that are left, the blocks that were live when it forked, and eight bytes for each free of one
+ * process.
  */
 #ifndef MPROF_INGEST_WRITE_INHERITED_H
 #define MPROF_INGEST_WRITE_INHERITED_H
 
-#include <stdint.h>
+#include "ingest/write/run_sums.h"
 
-#include <sqlite3.h>
+/* A free, in the time and with the ids of the session, but for the arena. */
+struct writer_free {
+    uint64_t address, ns;
+    uint64_t realloc_to; /* row of the block that it became, 0: none */
+    uint32_t arena;      /* as the trace numbers it */
+    uint32_t thread, stack;
+};
 
-/*
- * Notes when the process of the trace `trace_id` was forked, in the session's time. Returns
- * SQLite's code.
- */
+/* Keeps a row of the table inherited_free of the present process in run->frees. False with the
+ * error of these records set. */
+bool writer_inherited_add(struct writer_run *run, const struct writer_value *values);
+
+/* Notes when the process of the trace `trace_id` was forked, in the session's time. Returns
+ * SQLite's code. */
 int writer_inherited_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_ns, uint64_t end_ns);
 
-/* Finds the blocks of all frees and makes the sums, once all processes are added. Returns SQLite's
- * code. */
-int writer_inherited_put(sqlite3 *database);
+/*
+ * Finds the blocks of all frees and makes the sums in `session`, which has all rows and tables of
+ * the `count` processes. False with the status set.
+ */
+bool writer_inherited_put(struct writer_database *session, struct writer_records *frees,
+                          const struct writer_run_part *parts, size_t count);
 
 #endif

@@ -12,9 +12,6 @@
 #include "ingest/write/run_sums.h"
 #include "schemas/packed_array.h"
 #include "estimate_sql.h"
-#include "inherited_begin_sql.h"
-#include "inherited_part_sql.h"
-#include "inherited_parts_sql.h"
 #include "merge_begin_sql.h"
 #include "merge_first_sql.h"
 #include "merge_maps_sql.h"
@@ -31,6 +28,7 @@ struct writer_merge {
     struct writer *session;
     struct writer_run *run;
     struct writer_run_part *parts; /* of each process */
+    uint64_t first_free;           /* of the present process */
     uint32_t *stacks;              /* that it allocated by */
     size_t count, capacity, stack_capacity;
 };
@@ -76,6 +74,7 @@ bool writer_merge_begin(struct writer_merge *merge, uint64_t later_ns)
 {
     struct writer_run *run = merge->run;
     run->rows.later_ns = later_ns;
+    merge->first_free = writer_records_count(&run->frees);
     if (merge->count != 0 &&
         (!last_id(merge, "SELECT max(id) FROM stack", &run->rows.first_stack) ||
          !last_id(merge, "SELECT max(id) FROM thread", &run->rows.first_thread) ||
@@ -124,7 +123,6 @@ static bool add_tables(struct writer_merge *merge, const char *path)
                                     (int64_t)merge->run->frames.first_node) &&
            writer_database_run(tables, merge_names_sql) &&
            writer_database_run(tables, merge_rows_sql) &&
-           writer_database_run(tables, inherited_part_sql) &&
            writer_database_run(tables, merge_meta_sql) &&
            writer_database_run(tables, "COMMIT; DETACH part");
 }
@@ -134,8 +132,7 @@ static bool open_tables(struct writer_merge *merge)
 {
     return writer_database_open(&merge->tables, merge->path, SQLITE_OPEN_READWRITE) &&
            writer_database_run(&merge->tables, merge_begin_sql) &&
-           writer_database_run(&merge->tables, merge_maps_sql) &&
-           writer_database_run(&merge->tables, inherited_begin_sql);
+           writer_database_run(&merge->tables, merge_maps_sql);
 }
 
 bool writer_merge_add(struct writer_merge *merge, const char *path, uint32_t machine)
@@ -157,7 +154,8 @@ bool writer_merge_add(struct writer_merge *merge, const char *path, uint32_t mac
         return false;
     merge->stacks[count] = (uint32_t)stacks;
     merge->parts[merge->count++] = (struct writer_run_part){
-        run->rows.later_ns, machine, run->rows.first_stack, run->rows.first_id};
+        run->rows.later_ns, machine,          run->rows.first_stack, run->rows.first_arena,
+        run->rows.first_id, merge->first_free};
     return true;
 }
 
@@ -181,7 +179,8 @@ static bool copy_tables(struct writer_merge *merge)
     sqlite3_stmt *query = NULL;
     char sql[256];
     int result = SQLITE_ERROR;
-    if (!writer_database_run(session, "COMMIT") ||
+    /* All that follows is written in the order of ids, so a few pages do. */
+    if (!writer_database_run(session, "COMMIT; PRAGMA cache_size = -4096") ||
         !writer_database_run_with(session, "ATTACH ? AS tables", merge->path, 0) ||
         !writer_database_run(session, "BEGIN"))
         return false;
@@ -193,8 +192,7 @@ static bool copy_tables(struct writer_merge *merge)
         good = writer_database_run(session, sql);
     }
     sqlite3_finalize(query);
-    return good && (result == SQLITE_DONE || writer_database_fail(session, NULL)) &&
-           writer_database_run(session, inherited_parts_sql);
+    return good && (result == SQLITE_DONE || writer_database_fail(session, NULL));
 }
 
 /* Writes how many stacks each process allocated by. A process alone has no such array. */
@@ -234,7 +232,7 @@ bool writer_merge_finish(struct writer_merge *merge, uint32_t machines)
     writer_database_close(&merge->tables);
     struct writer_database *session = writer_database(merge->session);
     return copy_tables(merge) && put_process_stacks(merge) &&
-           writer_database_check(session, writer_inherited_put(session->sqlite)) &&
+           writer_inherited_put(session, &run->frees, merge->parts, merge->count) &&
            put_estimate(merge);
 }
 

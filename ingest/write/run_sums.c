@@ -241,7 +241,8 @@ static bool put_stacks(struct run_sums *sums)
     struct writer_frames *frames = &sums->run->frames;
     sums->tree.interrupted = sums->tables->interrupted;
     if (!writer_frames_each(frames, put_frame, sums))
-        return is_good(sums) ? writer_database_fail(sums->tables, strerror(frames->error)) : false;
+        return is_good(sums) ? writer_database_fail(sums->tables, strerror(frames->records.error))
+                             : false;
     if (!add_nodes(sums) || !add_call_sites(sums))
         return false;
     if (!call_tree_finish(&sums->tree))

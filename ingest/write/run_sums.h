@@ -13,7 +13,9 @@ struct writer_run_part {
     uint64_t later_ns;    /* its start after that of the first process */
     uint32_t machine;     /* from 1 (ingest/replay/machines.h) */
     uint64_t first_stack; /* added to the ids of its stacks */
+    uint64_t first_arena; /* added to those of its arenas */
     size_t first_type;    /* place of its types in run->rows.ids */
+    uint64_t first_free;  /* place of its frees in run->frees */
 };
 
 /*

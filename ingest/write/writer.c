@@ -14,6 +14,7 @@
 #include "ingest/write/columns.h"
 #include "ingest/write/database.h"
 #include "ingest/write/frame_tables.h"
+#include "ingest/write/inherited.h"
 #include "ingest/write/insert.h"
 #include "ingest/write/row_sample.h"
 #include "ingest/write/type_pairs.h"
@@ -310,7 +311,7 @@ bool writer_put_frame(struct writer *writer, const struct writer_frame *row)
     if (run)
         return (row->is_run ? writer_frames_add_run(&run->frames, &row->run)
                             : writer_frames_add_node(&run->frames, &row->node)) ||
-               writer_database_fail(&writer->database, strerror(run->frames.error));
+               writer_database_fail(&writer->database, strerror(run->frames.records.error));
     return (row->is_run ? writer_frame_tables_run(&writer->frames, &row->run)
                         : writer_frame_tables_node(&writer->frames, &row->node)) ||
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
@@ -384,8 +385,12 @@ static bool is_derived(enum writer_table table)
 bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
                 size_t count)
 {
-    if (writer->options.run && is_derived(table))
+    struct writer_run *run = writer->options.run;
+    if (run && is_derived(table))
         return true;
+    if (run && table == WRITER_INHERITED_FREE)
+        return writer_inherited_add(run, values) ||
+               writer_database_fail(&writer->database, strerror(run->frees.error));
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
     return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
            writer_database_fail(&writer->database, NULL);

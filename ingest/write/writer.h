@@ -30,6 +30,7 @@ struct stacks;
 struct writer_run {
     struct writer_run_rows rows;
     struct writer_frames frames; /* of the stacks */
+    struct writer_records frees; /* of blocks that may be inherited: struct writer_free */
     struct totals_log log;       /* of the sums */
 };
 
@@ -42,8 +43,9 @@ struct writer_options {
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
     /*
      * The session is a draft, which becomes a part of the session of a run (merge.h). It has
-     * neither rows nor frames of stacks, which go to the run, and none of the data that is derived
-     * from the rows of all parts. NULL: it is a session of its own.
+     * neither rows nor frames of stacks nor frees of inherited blocks, which go to the run, and
+     * none of the data that is derived from the rows of all parts. NULL: it is a session of its
+     * own.
      */
     struct writer_run *run;
     bool forget; /* do not carry over what the user stored in the replaced session */

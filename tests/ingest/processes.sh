@@ -101,13 +101,16 @@ gcc -g -O0 -o pairs pairs.c || exit 1
 "$run" --quiet -o pairs.bin -- ./pairs && "$run" --quiet -o both.bin -- sh -c './pairs; true' || exit 1
 peak() { # TRACE: KiB
     python3 - "$ingest" "$1" <<'PYTHON'
-import resource, subprocess, sys
+import os, resource, subprocess, sys
+# Threads that take turns: how many batches of rows wait does not depend on the load.
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 subprocess.run([sys.argv[1], '-q', '--force', '-o', 'pairs.db', sys.argv[2]], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PYTHON
 }
+peak both.bin >/dev/null # from now on it knows the names in both, and reads no debug information
 one=$(peak pairs.bin) two=$(peak both.bin)
-[ "$two" -le $((one * 3 / 2)) ] || complain "$one KiB for a process, $two KiB with a second one"
+[ "$two" -le $((one * 13 / 10)) ] || complain "$one KiB for a process, $two KiB with a second one"
 rm -rf pairs.* both.*
 
 # A directory means all traces in it. Other files are skipped.

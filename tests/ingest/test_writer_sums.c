@@ -297,7 +297,7 @@ static void test_frames(void **state)
     frames.first_node = frames.nodes;
     add_session(&frames, insert);
     assert_false(writer_frames_add_run(&frames, &(struct stack_run_row){.stack = UINT32_MAX}));
-    assert_int_equal(frames.error, EOVERFLOW);
+    assert_int_equal(frames.records.error, EOVERFLOW);
     sqlite3_finalize(insert);
     run(database, "COMMIT");
     sqlite3_close(database);
@@ -345,10 +345,10 @@ static void test_frames_fail(void **state)
     assert_true(writer_frames_begin(&frames, fileno(waiting)));
     assert_true(writer_frames_add_node(&frames, &(struct stack_node_row){1, 0, 1, 0}));
     assert_false(writer_frames_each(&frames, refuse, NULL));
-    assert_int_equal(frames.error, 0);
+    assert_int_equal(frames.records.error, 0);
     assert_int_equal(ftruncate(fileno(waiting), 0), 0);
     assert_false(writer_frames_each(&frames, refuse, NULL));
-    assert_int_equal(frames.error, EIO);
+    assert_int_equal(frames.records.error, EIO);
     writer_frames_end(&frames);
     fclose(waiting);
 }
