@@ -315,6 +315,10 @@ static void summarize(const struct pipeline *pipeline, struct ingest_summary *su
                    .start_ticks = header->start_ticks,
                    .time = pipeline->replay.time},
     };
+    const char *unseen = scan->unrecorded.unseen.text;
+    if (unseen)
+        snprintf(summary->why_unseen, sizeof(summary->why_unseen), "%.*s",
+                 (int)strcspn(unseen, "\n"), unseen);
     for (size_t i = problems->kept_count; i-- > 0;)
         if (problems->kept[i].kind == PROBLEM_SUPPRESSIONS)
             memcpy(summary->why_suppressions, problems->kept[i].detail,

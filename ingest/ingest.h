@@ -77,6 +77,7 @@ struct ingest_summary {
                                                                       none */
     char
         why_unrecorded[sizeof((struct problem *)NULL)->detail]; /* the first program that was not */
+    char why_unseen[sizeof((struct problem *)NULL)->detail];    /* the first module that was not */
     char why_debug[sizeof((struct problem *)NULL)->detail];     /* the same of debug information */
     struct ingest_origin origin;
 };

@@ -300,6 +300,8 @@ static void add_summary(struct ingest_summary *sum, const struct ingest_summary 
     sum->unrecorded += part->unrecorded;
     if (sum->why_unrecorded[0] == '\0')
         memcpy(sum->why_unrecorded, part->why_unrecorded, sizeof(sum->why_unrecorded));
+    if (sum->why_unseen[0] == '\0')
+        memcpy(sum->why_unseen, part->why_unseen, sizeof(sum->why_unseen));
     sum->lost_suppressions += part->lost_suppressions;
     if (sum->why_suppressions[0] == '\0')
         memcpy(sum->why_suppressions, part->why_suppressions, sizeof(sum->why_suppressions));
@@ -389,6 +391,7 @@ static bool summarize(struct processes *processes)
         sum->late_modules = whole.late_modules;
         sum->unrecorded = whole.unrecorded;
         memcpy(sum->why_unrecorded, whole.why_unrecorded, sizeof(sum->why_unrecorded));
+        memcpy(sum->why_unseen, whole.why_unseen, sizeof(sum->why_unseen));
         sum->lost_suppressions = whole.lost_suppressions;
         memcpy(sum->why_suppressions, whole.why_suppressions, sizeof(sum->why_suppressions));
         sum->machines = whole.machines;

@@ -90,6 +90,16 @@ static void put_problems(FILE *out, const struct ingest_summary *summary)
     fputs(any || summary->unknown_clock ? "\n" : "none\n", out);
 }
 
+/* Prints the first of `count`. Nothing if there is none. */
+static void put_first(FILE *out, const char *title, const char *text, uint64_t count)
+{
+    if (count == 0)
+        return;
+    fputs(title, out);
+    put_text(out, text);
+    fputs(count > 1 ? ", …\n" : "\n", out);
+}
+
 static const char *ending(const struct ingest_summary *summary)
 {
     static char killed[96];
@@ -164,21 +174,11 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
                     ? "; presumably: only the parent's trace can tell"
                     : ", some presumed: a parent's trace is missing");
     put_problems(out, summary);
-    if (summary->unrecorded) {
-        fputs("             not recorded: ", out);
-        put_text(out, summary->why_unrecorded);
-        fputs(summary->unrecorded > 1 ? ", …\n" : "\n", out);
-    }
-    if (summary->unreadable_debug) {
-        fputs("debug        ", out);
-        put_text(out, summary->why_debug);
-        fputs(summary->unreadable_debug > 1 ? ", …\n" : "\n", out);
-    }
-    if (summary->lost_suppressions) {
-        fputs("             lost suppressions: ", out);
-        put_text(out, summary->why_suppressions);
-        fputs(summary->lost_suppressions > 1 ? ", …\n" : "\n", out);
-    }
+    put_first(out, "             not recorded: ", summary->why_unrecorded, summary->unrecorded);
+    put_first(out, "             not recorded: ", summary->why_unseen, summary->unseen_modules);
+    put_first(out, "debug        ", summary->why_debug, summary->unreadable_debug);
+    put_first(out, "             lost suppressions: ", summary->why_suppressions,
+              summary->lost_suppressions);
     if (summary->all_events)
         fputs("             (problems, inherited and the time are of the whole run)\n", out);
     fprintf(out, "took         %.2f s, %.2f million events/s\n", summary->seconds, rate / 1e6);

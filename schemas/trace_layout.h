@@ -279,6 +279,7 @@ enum trace_bypass {
     TRACE_BYPASS_OTHER = 3,     /* bound to another allocator */
     TRACE_BYPASS_REFUSED = 4,   /* its slots cannot be written */
     TRACE_BYPASS_MISSED = 5,    /* found when the program ended */
+    TRACE_BYPASS_FUNCTION = 6,  /* only of one function of another allocator */
 };
 
 /* The result of the question for the program's own suppressions. */

@@ -27,12 +27,6 @@ __attribute__((used)) static bool (*const take_library_init)(void) = library_has
 
 #define FRAME __builtin_frame_address(0)
 
-/* Returns the binary logarithm of an alignment, which C libraries round up to a power of two. */
-static inline unsigned log2_of(size_t alignment)
-{
-    return alignment <= 1 ? 0 : 64 - (unsigned)__builtin_clzl(alignment - 1);
-}
-
 void *allocate_failed(uint64_t size, enum trace_alloc_kind kind)
 {
     struct thread *thread = recorder_enter(FRAME, RECORDER_ALLOCATION);
@@ -177,13 +171,18 @@ static inline __attribute__((always_inline)) void *reallocate(const void *frame,
 
 void *allocate_realloc(void *old, size_t size)
 {
-    struct resize resize = {size, false};
+    struct resize resize = {size, false, false};
     return reallocate(FRAME, old, &resize);
+}
+
+void *allocate_resize(const void *frame, void *old, const struct resize *resize)
+{
+    return reallocate(frame, old, resize);
 }
 
 ENTRY_POINT void *ENTRY(reallocarray)(void *old, size_t count, size_t size)
 {
-    struct resize resize = {allocate_product(count, size), true};
+    struct resize resize = {allocate_product(count, size), true, false};
     return reallocate(FRAME, old, &resize);
 }
 
@@ -194,7 +193,7 @@ ENTRY_POINT int ENTRY(posix_memalign)(void **result, size_t alignment, size_t si
     int error = real.posix_memalign(result, alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, error ? NULL : *result, size,
-                              TRACE_KIND_POSIX_MEMALIGN, log2_of(alignment));
+                              TRACE_KIND_POSIX_MEMALIGN, allocate_log2(alignment));
         recorder_leave();
     }
     return error;
@@ -207,7 +206,7 @@ ENTRY_POINT void *ENTRY(aligned_alloc)(size_t alignment, size_t size)
     void *address = real.aligned_alloc(alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_ALIGNED_ALLOC,
-                              log2_of(alignment));
+                              allocate_log2(alignment));
         recorder_leave();
     }
     return address;
@@ -220,7 +219,7 @@ ENTRY_POINT void *ENTRY(memalign)(size_t alignment, size_t size)
     void *address = real.memalign(alignment, size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_MEMALIGN,
-                              log2_of(alignment));
+                              allocate_log2(alignment));
         recorder_leave();
     }
     return address;
@@ -233,7 +232,7 @@ ENTRY_POINT void *ENTRY(valloc)(size_t size)
     void *address = real.valloc(size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_VALLOC,
-                              log2_of(ARCH_PAGE_SIZE));
+                              allocate_log2(ARCH_PAGE_SIZE));
         recorder_leave();
     }
     return address;
@@ -246,7 +245,7 @@ ENTRY_POINT void *ENTRY(pvalloc)(size_t size)
     void *address = real.pvalloc(size);
     if (thread) {
         events_put_allocation(thread, FRAME, early, address, size, TRACE_KIND_PVALLOC,
-                              log2_of(ARCH_PAGE_SIZE));
+                              allocate_log2(ARCH_PAGE_SIZE));
         recorder_leave();
     }
     return address;

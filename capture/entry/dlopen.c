@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "capture/os/c_library.h"
+#include "capture/record/allocators.h"
 #include "capture/record/real.h"
 #include "capture/record/unhooked_modules.h"
 
@@ -54,7 +55,7 @@ void *entry_dlsym_before(void *handle, const char *name);
     ".cfi_endproc\n"                                                                               \
     ".size " name ", . - " name "\n"
 
-__asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test $8, %esi") /* RTLD_DEEPBIND */
+__asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test %rdi, %rdi") /* a file is named */
 
         ".globl dlmopen\n"
         ".type dlmopen, @function\n"
@@ -80,8 +81,6 @@ __asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test $8, %esi") /* RTLD_DEEPBIND */
 
         ENTRY_WITH_TWO("dlsym", "cmpl $0, unhooked_modules_expected(%rip)"));
 
-_Static_assert(RTLD_DEEPBIND == 8, "as the entry point has it");
-
 static void *find(_Atomic(void *) *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_acquire);
@@ -92,33 +91,48 @@ static void *find(_Atomic(void *) *next, const char *name)
     return found;
 }
 
+static void expect(Lmid_t space, const char *file, int mode)
+{
+    if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
+        unhooked_modules_expect();
+    else if (file)
+        unhooked_modules_expect_library();
+}
+
 __attribute__((used)) void *entry_dlopen_before(const char *file, int mode)
 {
-    (void)file;
-    if (mode & RTLD_DEEPBIND)
-        unhooked_modules_expect();
+    expect(LM_ID_BASE, file, mode);
     return find(&entry_dlopen_next, "dlopen");
 }
 
 __attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file, int mode)
 {
-    (void)file;
-    if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
-        unhooked_modules_expect();
+    expect(space, file, mode);
     return find(&entry_dlmopen_next, "dlmopen");
+}
+
+/* Looks up a name that another allocator has, and returns the entry point of it, so that its calls
+ * are recorded. */
+static void *dlsym_of_allocator(void *handle, const char *name)
+{
+    void *const found = c_library_dlsym(handle, name);
+    void *const entry = allocators_entry_of(name, found);
+    return entry ? entry : found;
 }
 
 /* Finds the real dlsym by its version, since dlsym cannot look up itself. On x86_64 it has had this
  * version from the beginning. */
 __attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
 {
-    (void)handle;
-    (void)name;
     void *next = atomic_load_explicit(&entry_dlsym_next, memory_order_acquire);
     if (!next) {
         next = c_library_dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
         atomic_store_explicit(&entry_dlsym_next, next, memory_order_release);
     }
     unhooked_modules_check();
-    return next;
+    /* The loader knows by its caller which definition is the next one. */
+    return handle != RTLD_NEXT && allocators_find(name) &&
+                   allocators_entry_of(name, c_library_dlsym(handle, name))
+               ? (void *)dlsym_of_allocator
+               : next;
 }

@@ -142,6 +142,8 @@ ARCH_ALIGNS_STACK struct thread *recorder_enter_slow(const void *frame, enum rec
         return NULL;
     }
     if (self->guard && !guard_is_stale(frame)) {
+        if (allocators_make_call(((const void *const *)frame)[1])) /* the outer call is the event */
+            return NULL;
         if (event != RECORDER_NOTE)
             atomic_fetch_add_explicit(&self->dropped, 1, memory_order_relaxed);
         if (self->thread)

@@ -12,6 +12,7 @@
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 
+#define WANTED_MAX 64u
 #define PAGE_MASK (~(uint64_t)(ARCH_PAGE_SIZE - 1))
 
 /* The tables of the dynamic section. NULL and 0 for those that it does not have. */
@@ -27,7 +28,7 @@ struct tables {
 /* A symbol of the object that has one of the names. */
 struct wanted {
     uint32_t symbol;
-    const struct got_function *name;
+    struct got_function *name;
 };
 
 /* The work on one object. */
@@ -35,7 +36,7 @@ struct work {
     const struct got_object *object;
     struct got_patch *look;
     struct tables tables;
-    struct wanted wanted[GOT_FUNCTIONS_MAX]; /* by ascending symbol */
+    struct wanted wanted[WANTED_MAX]; /* by ascending symbol */
     unsigned wanted_count;
     bool wanted_known;           /* false: the name of each symbol has to be read */
     uint64_t closed, closed_end; /* pages that the loader makes read-only */
@@ -119,12 +120,12 @@ void *got_object_defines(const struct got_object *object, const char *name)
     return loaded_symbol(object->bias, object->dynamic, name);
 }
 
-static const struct got_function *name_find(const struct got_patch *look, const char *text)
+static struct got_function *name_find(const struct got_patch *look, const char *text)
 {
     for (unsigned i = 0; i < look->name_count; i++)
         if (look->names[i].name[0] == text[0] && strcmp(look->names[i].name, text) == 0)
             return &look->names[i];
-    return NULL;
+    return look->find ? look->find(text) : NULL;
 }
 
 /*
@@ -137,13 +138,15 @@ static void wanted_find(struct work *work)
     work->wanted_known = tables->hash && tables->hash[1] > 1 && !work->look->own_too;
     for (uint32_t i = 1; work->wanted_known && i < tables->hash[1]; i++) {
         const char *text = tables->strings + tables->symbols[i].st_name;
-        const struct got_function *name = name_find(work->look, text);
-        if (name && work->wanted_count < GOT_FUNCTIONS_MAX)
+        struct got_function *name = name_find(work->look, text);
+        if (name && work->wanted_count == WANTED_MAX)
+            work->wanted_known = false;
+        else if (name)
             work->wanted[work->wanted_count++] = (struct wanted){i, name};
     }
 }
 
-static const struct got_function *wanted_name(const struct work *work, uint32_t symbol)
+static struct got_function *wanted_name(const struct work *work, uint32_t symbol)
 {
     const struct wanted *wanted = work->wanted;
     if (!work->wanted_known)
@@ -214,8 +217,18 @@ static bool slot_put(struct work *work, uint64_t at, void *function)
     return true;
 }
 
-static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct got_function *name,
-                      bool weak)
+/* Notes that the object calls a function that is not recorded. */
+static void missing_note(struct got_patch *look, const char *text)
+{
+    for (unsigned i = 0; i < look->missing_count; i++)
+        if (strcmp(look->missing[i], text) == 0)
+            return;
+    if (look->missing_count < GOT_MISSING_MAX)
+        look->missing[look->missing_count++] = text;
+}
+
+static void slot_look(struct work *work, const ElfW(Rela) * rela, struct got_function *name,
+                      const ElfW(Sym) * symbol)
 {
     const struct got_object *object = work->object;
     struct got_patch *look = work->look;
@@ -224,14 +237,21 @@ static void slot_look(struct work *work, const ElfW(Rela) * rela, const struct g
     if (at % sizeof(void *) != 0 || !is_writable_by_headers(object, at))
         return;
     void *holds = atomic_load_explicit((_Atomic(void *) *)at, memory_order_acquire);
+    const bool weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
     look->heap += name->heap;
-    if (holds == name->own || holds == name->global || (!holds && weak))
+    if (name->foreign && symbol->st_value) /* other objects call it by way of this jump table */
+        name->global = (void *)(object->bias + symbol->st_value);
+    if ((!holds && weak) || (holds && (holds == name->own || holds == name->global)))
         return;
+    if (!name->own) {
+        missing_note(look, work->tables.strings + symbol->st_name);
+        return;
+    }
     if (holds == name->real || (name->also && holds == name->also)) {
         if (slot_put(work, at, name->own))
             look->late += name->heap;
     } else if (type == R_X86_64_JUMP_SLOT && got_object_holds(object, holds)) {
-        if (look->lazy)
+        if (look->lazy || name->foreign)
             look->unbound += slot_put(work, at, name->own);
     } else if (object->bias != 0 && (uint64_t)holds < object->end - object->start) {
         look->open++;
@@ -249,10 +269,10 @@ static void relocations_look(struct work *work, const ElfW(Rela) * rela, size_t 
             ELF64_R_SYM(rela[i].r_info) == 0)
             continue;
         const uint32_t index = (uint32_t)ELF64_R_SYM(rela[i].r_info);
-        const struct got_function *name = wanted_name(work, index);
+        struct got_function *name = wanted_name(work, index);
         const ElfW(Sym) *symbol = &work->tables.symbols[index];
-        if (name && (symbol->st_shndx == SHN_UNDEF || work->look->own_too))
-            slot_look(work, &rela[i], name, ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
+        if (name && (symbol->st_shndx == SHN_UNDEF || (work->look->own_too && !name->foreign)))
+            slot_look(work, &rela[i], name, symbol);
     }
 }
 

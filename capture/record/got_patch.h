@@ -14,8 +14,6 @@
 #ifndef MPROF_CAPTURE_RECORD_GOT_PATCH_H
 #define MPROF_CAPTURE_RECORD_GOT_PATCH_H
 
-#define GOT_FUNCTIONS_MAX 64u
-
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,19 +49,26 @@ void *got_object_defines(const struct got_object *object, const char *name);
 /* A function of this library. An unknown address is NULL. */
 struct got_function {
     const char *name;
-    void *own;
+    void *own;    /* NULL: there is none, so that calls of a `foreign` function are not recorded */
     void *real;   /* the next definition, which `own` calls */
     void *global; /* the first definition of all, or a program's jump table */
     void *also;   /* another address that leads to the real one; NULL: there is none */
     bool heap;    /* its calls are events */
+    bool foreign; /* of another allocator, see allocators.h: only modules that import it are
+                     changed, also slots that the loader has not bound yet */
 };
 
+/* The most names of functions that a look reports as not recorded. */
+#define GOT_MISSING_MAX 8u
+
 struct got_patch {
-    const struct got_function *names;
-    unsigned name_count; /* at most GOT_FUNCTIONS_MAX */
-    bool lazy;           /* slots that the loader has not bound yet are changed as well */
-    bool lazy_alike;     /* the same, unless the object calls the heap of somebody else */
-    bool own_too;        /* also slots of functions that the object defines itself */
+    struct got_function *names;
+    unsigned name_count;
+    /* Finds more functions by the name that an object has for them. NULL: there are none. */
+    struct got_function *(*find)(const char *name);
+    bool lazy;       /* slots that the loader has not bound yet are changed as well */
+    bool lazy_alike; /* the same, unless the object calls the heap of somebody else */
+    bool own_too;    /* also slots of functions that the object defines itself */
     /* The result of the look. */
     uint32_t patched; /* slots that lead to this library now */
     uint32_t late;    /* of these, slots of the heap that could be called before */
@@ -72,6 +77,8 @@ struct got_patch {
     uint32_t refused; /* slots that had to be changed but could not be */
     uint32_t open;    /* slots that the loader has not, or may not have, filled in yet */
     uint32_t heap;    /* all slots of the heap */
+    const char *missing[GOT_MISSING_MAX]; /* in the object's memory: imported and not recorded */
+    unsigned missing_count;
 };
 
 /*

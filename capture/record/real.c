@@ -265,10 +265,15 @@ static int look_for_first(struct dl_phdr_info *info, size_t size, void *unused)
     return got_object_defines(&object, "malloc") != NULL;
 }
 
+bool real_comes_first(void)
+{
+    return dl_iterate_phdr(look_for_first, NULL) == 2;
+}
+
 bool real_is_apart(void)
 {
     Dl_info own, other;
-    if (dl_iterate_phdr(look_for_first, NULL) == 2) /* it comes first, as in most programs */
+    if (real_comes_first()) /* as in most programs */
         return false;
     /* RTLD_DEFAULT would find it here, too: the loader also looks where its caller's names are. */
     void *program = c_library_dlopen(NULL, RTLD_LAZY);

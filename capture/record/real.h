@@ -67,6 +67,10 @@ bool real_is_reached(void);
  */
 bool real_is_apart(void);
 
+/* Returns true if this library comes before all others that define malloc. The program's calls come
+ * here then. Needs no relocation. */
+bool real_comes_first(void);
+
 /*
  * For such a recorder: takes the functions that the program calls now, the first definitions in the
  * order in which the loader looks, as the real ones. Call it where a program may call dlopen.
@@ -84,11 +88,32 @@ bool real_is_bootstrap(const void *block);
  * if there is no memory. */
 void *real_move_bootstrap(void *block, size_t size);
 
-/* The request of realloc and reallocarray. */
+/* The request of realloc, reallocarray, or another allocator's function. */
 struct resize {
     uint64_t size; /* of the whole block; UINT64_MAX: it is too large */
     bool array;    /* asked for by reallocarray */
+    bool other;    /* the beginning of a struct allocator_resize (allocators.h) */
 };
+
+#ifdef MPROF_STATIC
+/* In a static program no slots lead from other allocators to the recorder. */
+static inline void *allocators_resize(void *old, const struct resize *resize)
+{
+    (void)resize;
+    return old;
+}
+static inline bool allocators_make_call(const void *return_address)
+{
+    (void)return_address;
+    return false;
+}
+#else
+/* Makes the call of another allocator. Returns the block, or NULL. */
+void *allocators_resize(void *old, const struct resize *resize);
+/* Returns true if a call that returns to the address is one that such an allocator makes itself.
+ * Safe at any time. */
+bool allocators_make_call(const void *return_address);
+#endif
 
 /*
  * Makes the real call. reallocarray becomes a real realloc, since C libraries implement it by their
@@ -96,9 +121,13 @@ struct resize {
  */
 static inline void *real_resize(void *old, const struct resize *resize)
 {
-    if (__builtin_expect(resize->array && resize->size == UINT64_MAX, 0)) {
-        errno = ENOMEM;
-        return NULL;
+    if (__builtin_expect(resize->array || resize->other, 0)) {
+        if (resize->other)
+            return allocators_resize(old, resize);
+        if (resize->size == UINT64_MAX) {
+            errno = ENOMEM;
+            return NULL;
+        }
     }
     return real.realloc(old, resize->size);
 }

@@ -8,6 +8,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/c_library.h"
 #include "capture/os/os.h"
+#include "capture/record/allocators.h"
 #include "capture/record/gate.h"
 #include "capture/record/got_patch.h"
 #include "capture/record/real.h"
@@ -15,6 +16,7 @@
 #include "capture/stack/stack.h"
 
 #define FRAME __builtin_frame_address(0)
+#define NAMES_MAX 64u
 #define KNOWN_MAX 8192u
 #define TURNS_MAX 100000u
 
@@ -24,6 +26,11 @@ struct known {
     const void *headers;
 };
 
+/* Bits of unhooked_modules_expected: what may be loaded. */
+enum {
+    EXPECT_BYPASS = 1,    /* modules that bypass the recorder */
+    EXPECT_LIBRARIES = 2, /* modules that call other allocators */
+};
 _Atomic uint32_t unhooked_modules_expected;
 
 static struct {
@@ -33,7 +40,7 @@ static struct {
     _Atomic uint32_t at_work; /* one thread changes slots */
     bool forked;
     struct got_object self;
-    struct got_function names[GOT_FUNCTIONS_MAX];
+    struct got_function names[NAMES_MAX];
     _Atomic unsigned name_count;
     /* Changed under the loader's lock, which dl_iterate_phdr() holds. */
     struct known *known;
@@ -60,17 +67,17 @@ static int self_look(struct dl_phdr_info *info, size_t size, void *unused)
 static void name_add(const char *name, void *next, bool heap)
 {
     void *own = got_object_defines(&unhooked.self, name);
-    if (!own || !next || unhooked.name_count == GOT_FUNCTIONS_MAX)
+    if (!own || !next || unhooked.name_count == NAMES_MAX)
         return;
     void *first = c_library_dlsym(RTLD_DEFAULT, name);
     unhooked.names[unhooked.name_count] =
-        unhooked.apart ? (struct got_function){name, own, next, own, first, heap}
-                       : (struct got_function){name, own, next, first, NULL, heap};
+        unhooked.apart ? (struct got_function){name, own, next, own, first, heap, false}
+                       : (struct got_function){name, own, next, first, NULL, heap, false};
     atomic_fetch_add(&unhooked.name_count,
                      1); /* other threads may be reading the names before it */
 }
 
-void unhooked_modules_init(void)
+static void names_begin(void)
 {
     dl_iterate_phdr(self_look, NULL);
     if (!unhooked.self.dynamic)
@@ -124,7 +131,6 @@ static void names_complete(void)
     static _Atomic bool asked;
     if (atomic_exchange(&asked, true))
         return;
-    unhooked.known = os_map(KNOWN_MAX * sizeof(*unhooked.known));
     name_add("reallocarray", real_find("reallocarray"), true);
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         name_add(maps[i], real_find(maps[i]), recorder_inherited.mappings);
@@ -179,13 +185,19 @@ static enum trace_bypass look_says(const struct got_patch *look, bool last)
 static void object_report(const char *path, const struct got_patch *look, bool last)
 {
     const enum trace_bypass state = look_says(look, last);
+    if (!path[0])
+        path = "(the program)";
     if (state)
-        unhooked_report_add(path[0] ? path : "(the program)", state);
+        unhooked_report_add(path, state, "");
+    for (unsigned i = 0; i < look->missing_count; i++)
+        unhooked_report_add(path, TRACE_BYPASS_FUNCTION, look->missing[i]);
 }
 
 /* One look at all objects. */
 struct round {
-    bool lazy; /* new objects may have been loaded with RTLD_DEEPBIND */
+    bool names; /* also at the functions that this library defines */
+    bool lazy;  /* new objects may have been loaded with RTLD_DEEPBIND */
+    bool first; /* no code of the objects has run, or what it did counts as before the recording */
     bool last;
     bool begun;
     uint32_t *left; /* not NULL: the first look of a recorder that is apart, which counts them */
@@ -195,11 +207,12 @@ static void object_look(const struct got_object *object, const char *path, struc
 {
     struct known *known = known_find(object);
     struct got_patch look = {.names = unhooked.names,
-                             .name_count = unhooked.name_count,
+                             .name_count = round->names ? unhooked.name_count : 0,
+                             .find = allocators_are_loaded() ? allocators_find : NULL,
                              .lazy = round->lazy && !unhooked.apart,
                              .lazy_alike = unhooked.apart,
                              .own_too = unhooked.apart};
-    if (known && known->headers && !round->last)
+    if ((known && known->headers && !round->last) || (!look.find && !look.name_count))
         return;
     if (!work_begin(true)) {
         unhooked.settled = false;
@@ -207,10 +220,10 @@ static void object_look(const struct got_object *object, const char *path, struc
     }
     got_patch_object(object, &look);
     work_end();
-    if (round->left) {
+    if (round->left)
         *round->left += look.left;
+    if (round->first)
         look.late = 0;
-    }
     object_report(path, &look, round->last);
     if (look.open || look.unbound) /* the loader may be binding one of these slots now */
         unhooked.settled = false;
@@ -257,7 +270,7 @@ static void namespaces_look(const struct got_object *program)
                 continue;
             got_patch_object(&object, &look);
             if (look.heap)
-                unhooked_report_add(map->l_name, TRACE_BYPASS_NAMESPACE);
+                unhooked_report_add(map->l_name, TRACE_BYPASS_NAMESPACE, "");
         }
 }
 #else
@@ -294,9 +307,16 @@ static bool round_begin(struct round *round, const struct dl_phdr_info *info,
     const bool same = unhooked.adds == info->dlpi_adds && unhooked.subs == info->dlpi_subs;
     if (same && unhooked.settled && !round->last)
         return false;
-    /* A known object may be gone, and another one may lie in its place. */
-    if (unhooked.subs != info->dlpi_subs && unhooked.known)
+    if (!unhooked.known)
+        unhooked.known = os_map(KNOWN_MAX * sizeof(*unhooked.known));
+    /* A known object may be gone, and another one may lie in its place. Or one that is known may
+     * call an allocator that is new. */
+    const bool gone = unhooked.subs != info->dlpi_subs;
+    const bool others = (!same || round->last) && allocators_look(&unhooked.self);
+    if ((gone || others) && unhooked.known)
         os_discard(unhooked.known, KNOWN_MAX * sizeof(*unhooked.known));
+    if (others && allocators_in_program())
+        unhooked_report_add("(the program)", TRACE_BYPASS_FUNCTION, allocators_in_program());
     unhooked.adds = info->dlpi_adds;
     unhooked.subs = info->dlpi_subs;
     unhooked.settled = true;
@@ -319,12 +339,17 @@ static int round_look(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
-static void round_run(struct round round)
+static void round_look_at_all(struct round round)
 {
     /* If a handler left by longjmp, pages would stay open. */
     const uint64_t signals = os_block_signals();
     dl_iterate_phdr(round_look, &round);
     os_restore_signals(signals);
+}
+
+static void round_run(struct round round)
+{
+    round_look_at_all(round);
     if (!unhooked_report_is_due())
         return;
     struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
@@ -340,8 +365,48 @@ static uint32_t take_all(void)
     unhooked.adds = unhooked.subs = 0;
     if (unhooked.known)
         os_discard(unhooked.known, KNOWN_MAX * sizeof(*unhooked.known));
-    round_run((struct round){.lazy = true, .left = &left});
+    round_run((struct round){.names = true, .lazy = true, .first = true, .left = &left});
     return left;
+}
+
+/* Takes the look that comes before the first call of other allocators' functions. */
+static void first_look(void)
+{
+    round_look_at_all((struct round){.first = true});
+    if (allocators_are_loaded())
+        atomic_fetch_or(&unhooked_modules_expected, EXPECT_LIBRARIES);
+}
+
+void unhooked_modules_begin(struct allocator_function *functions, unsigned count)
+{
+    allocators_init(functions, count);
+    dl_iterate_phdr(self_look, NULL);
+    if (unhooked.self.dynamic && real_comes_first())
+        first_look();
+}
+
+void unhooked_modules_init(void)
+{
+    names_begin();
+    if (!unhooked.ready)
+        return;
+    first_look(); /* at the program, which the loader had not relocated before */
+    struct thread *thread = unhooked_report_is_due() ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
+    if (!thread)
+        return;
+    unhooked_report_put(thread);
+    recorder_leave();
+}
+
+/* Returns true if no object has come or gone since the last look at all, which left nothing open.
+ */
+static int change_look(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    return unhooked.settled && unhooked.adds == info->dlpi_adds && unhooked.subs == info->dlpi_subs
+               ? 1
+               : 2;
 }
 
 /* Tells whether this thread may look now. It does not wait for another thread that is finding the
@@ -349,7 +414,13 @@ static uint32_t take_all(void)
  * dlsym while it is called from here. */
 static bool may_look(void)
 {
-    if (!atomic_load(&unhooked.ready) || thread_self.guard || !recorder_can_record())
+    return atomic_load(&unhooked.ready) && !thread_self.guard && recorder_can_record();
+}
+
+/* The same for a look at the functions that this library defines. */
+static bool may_look_at_names(void)
+{
+    if (!may_look())
         return false;
     names_complete();
     return atomic_load(&unhooked.all_names);
@@ -357,23 +428,37 @@ static bool may_look(void)
 
 void unhooked_modules_expect(void)
 {
-    if (!may_look())
+    if (!may_look_at_names())
         return;
-    round_run((struct round){.lazy = atomic_load(&unhooked_modules_expected)});
-    atomic_store(&unhooked_modules_expected, 1);
+    const bool before = atomic_load(&unhooked_modules_expected) & EXPECT_BYPASS;
+    round_run((struct round){.names = true, .lazy = before});
+    atomic_fetch_or(&unhooked_modules_expected, EXPECT_BYPASS);
+}
+
+void unhooked_modules_expect_library(void)
+{
+    if (atomic_load(&unhooked.ready))
+        atomic_fetch_or(&unhooked_modules_expected, EXPECT_LIBRARIES);
 }
 
 void unhooked_modules_check(void)
 {
-    if (atomic_load(&unhooked_modules_expected) && may_look())
-        round_run((struct round){.lazy = true});
+    const uint32_t expected = atomic_load(&unhooked_modules_expected);
+    if (expected & EXPECT_BYPASS) {
+        if (may_look_at_names())
+            round_run((struct round){.names = true, .lazy = true});
+    } else if (expected && may_look() && dl_iterate_phdr(change_look, NULL) == 2) {
+        round_run((struct round){0});
+    }
 }
 
 /* Looks at one module. If it finds anything, the next look at all objects is a closer one. */
 void unhooked_modules_look_at(struct thread *thread, const struct stack_module *module)
 {
     ElfW(Ehdr) head;
-    struct got_patch look = {.names = unhooked.names, .name_count = unhooked.name_count};
+    struct got_patch look = {.names = unhooked.names,
+                             .name_count = unhooked.name_count,
+                             .find = allocators_are_loaded() ? allocators_find : NULL};
     if (!atomic_load(&unhooked.ready) || unhooked.forked ||
         os_copy_memory(module->start, &head, sizeof(head)) != sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
@@ -394,9 +479,9 @@ void unhooked_modules_look_at(struct thread *thread, const struct stack_module *
     if (!mine)
         return;
     if (look.left + look.refused + look.late + look.open)
-        atomic_store(&unhooked_modules_expected, 1);
+        atomic_fetch_or(&unhooked_modules_expected, EXPECT_BYPASS);
     if (look.late)
-        unhooked_report_add(module->path, TRACE_BYPASS_LATE);
+        unhooked_report_add(module->path, TRACE_BYPASS_LATE, "");
     unhooked_report_put(thread);
 }
 
@@ -422,9 +507,9 @@ void unhooked_modules_end(void)
     const bool expected = atomic_load(&unhooked_modules_expected);
     if (!atomic_load(&unhooked.ready) || !recorder_can_record() || (unhooked.forked && !expected))
         return;
-    if (expected)
+    if (atomic_load(&unhooked_modules_expected) & EXPECT_BYPASS)
         names_complete();
-    round_run((struct round){.last = true});
+    round_run((struct round){.names = true, .last = true});
     if (!unhooked.apart) /* the process does not know of the recorder; mprof-ingest tells */
         unhooked_report_say();
 }
@@ -433,10 +518,10 @@ uint32_t unhooked_modules_take(void)
 {
     unhooked.apart = true;
     if (!atomic_load(&unhooked.ready))
-        unhooked_modules_init();
-    if (!may_look())
+        names_begin();
+    if (!may_look_at_names())
         return 0;
-    atomic_store(&unhooked_modules_expected, 1);
+    atomic_store(&unhooked_modules_expected, EXPECT_BYPASS);
     return take_all();
 }
 
@@ -455,14 +540,17 @@ static int give_back_look(struct dl_phdr_info *info, size_t size, void *argument
 
 void unhooked_modules_give_back(void)
 {
-    static struct got_function names[GOT_FUNCTIONS_MAX];
-    struct got_patch look = {.names = names, .name_count = unhooked.name_count, .own_too = true};
+    static struct got_function names[NAMES_MAX];
+    struct got_patch look = {.names = names,
+                             .name_count = unhooked.name_count,
+                             .find = allocators_find_back,
+                             .own_too = true};
     if (!unhooked.apart)
         return;
     for (unsigned i = 0; i < unhooked.name_count; i++) {
         const struct got_function *name = &unhooked.names[i];
-        names[i] =
-            (struct got_function){name->name, name->real, name->own, name->real, NULL, name->heap};
+        names[i] = (struct got_function){name->name, name->real, name->own, name->real,
+                                         NULL,       name->heap, false};
     }
     atomic_store(&unhooked_modules_expected, 0);
     const uint64_t signals = os_block_signals();

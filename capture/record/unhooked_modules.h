@@ -8,7 +8,10 @@
  * module of another namespace (dlmopen), or one that uses another allocator, stays as it is, since
  * its blocks belong to another heap. The trace and one line at the end name each of these modules.
  *
- * If nobody asks for RTLD_DEEPBIND or another namespace, dlsym costs one comparison more.
+ * In the same places it finds modules that call other allocators (allocators.h), among those that
+ * the program begins with and those that any dlopen loads.
+ *
+ * If the program never loads a library, dlsym costs one comparison more.
  */
 #ifndef MPROF_CAPTURE_RECORD_UNHOOKED_MODULES_H
 #define MPROF_CAPTURE_RECORD_UNHOOKED_MODULES_H
@@ -17,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct allocator_function;
 struct stack_module;
 struct thread;
 
@@ -48,9 +52,13 @@ static inline void unhooked_modules_end(void)
 
 #else
 
-/* Not 0 if a module that bypasses the recorder may be loaded: unhooked_modules_check() is worth its
- * time. */
+/* Not 0 if a module that bypasses the recorder, or calls another allocator, may be loaded:
+ * unhooked_modules_check() is worth its time. */
 extern _Atomic uint32_t unhooked_modules_expected;
+
+/* Takes the functions of other allocators (allocators_init()) and looks at the modules that call
+ * them. Called when the loader has relocated the libraries, before it calls their constructors. */
+void unhooked_modules_begin(struct allocator_function *functions, unsigned count);
 
 /* Finds this library and the heap functions. Called at the start, once the real functions are
  * known. Asks the loader. */
@@ -59,6 +67,9 @@ void unhooked_modules_init(void);
 /* Notes the modules that are loaded now, which are bound as they should be. Called before a dlopen
  * with RTLD_DEEPBIND and before a dlmopen. Takes the loader's lock. */
 void unhooked_modules_expect(void);
+
+/* Notes that modules may come that call other allocators. Called before any other dlopen. */
+void unhooked_modules_expect_library(void);
 
 /* Looks at the modules that were loaded since. Takes the loader's lock: do not call it inside
  * malloc. */

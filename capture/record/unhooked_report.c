@@ -10,6 +10,7 @@
 
 #define REPORTS_MAX 256u
 #define PATH_SHARE 1024u
+#define FUNCTION_SHARE 64u
 #define LINE_SHARE 800u
 
 /* EMPTY → FILLING → READY; the fields are written in FILLING only. */
@@ -19,7 +20,7 @@ struct report {
     _Atomic uint32_t filled;
     _Atomic bool written;
     enum trace_bypass state;
-    char path[PATH_SHARE];
+    char path[PATH_SHARE], function[FUNCTION_SHARE];
 };
 
 static struct {
@@ -32,12 +33,14 @@ static struct report *reports_of(void)
     return os_map_once(&all.reports, REPORTS_MAX * sizeof(struct report));
 }
 
-static bool report_is(const struct report *report, const char *path, enum trace_bypass state)
+static bool report_is(const struct report *report, const char *path, enum trace_bypass state,
+                      const char *function)
 {
-    return report->state == state && strncmp(report->path, path, sizeof(report->path) - 1) == 0;
+    return report->state == state && strncmp(report->path, path, sizeof(report->path) - 1) == 0 &&
+           strncmp(report->function, function, sizeof(report->function) - 1) == 0;
 }
 
-void unhooked_report_add(const char *path, enum trace_bypass state)
+void unhooked_report_add(const char *path, enum trace_bypass state, const char *function)
 {
     struct report *reports = reports_of();
     for (unsigned i = 0; reports && i < REPORTS_MAX; i++) {
@@ -45,10 +48,12 @@ void unhooked_report_add(const char *path, enum trace_bypass state)
         if (atomic_compare_exchange_strong(&reports[i].filled, &filled, FILLING)) {
             reports[i].state = state;
             memcpy(reports[i].path, path, strnlen(path, sizeof(reports[i].path) - 1));
+            memcpy(reports[i].function, function,
+                   strnlen(function, sizeof(reports[i].function) - 1));
             atomic_store(&reports[i].filled, READY);
             return;
         }
-        if (filled == READY && report_is(&reports[i], path, state)) {
+        if (filled == READY && report_is(&reports[i], path, state, function)) {
             /* It was loaded again: the trace tells up to when its calls are missing. */
             if (state == TRACE_BYPASS_LATE)
                 atomic_store(&reports[i].written, false);
@@ -74,12 +79,14 @@ void unhooked_report_put(struct thread *thread)
         struct report *report = &reports[i];
         if (atomic_load(&report->filled) != READY || atomic_exchange(&report->written, true))
             continue;
-        uint8_t *p = thread_extended_begin(thread, PATH_SHARE + 32);
+        uint8_t *p = thread_extended_begin(thread, PATH_SHARE + FUNCTION_SHARE + 32);
         if (!p)
             return;
         p = thread_put_when(thread, p);
         p = trace_put_varint(p, report->state);
         p = trace_put_string(p, report->path, strlen(report->path));
+        if (report->state == TRACE_BYPASS_FUNCTION)
+            p = trace_put_string(p, report->function, strlen(report->function));
         thread_extended_end(thread, TRACE_EXT_BYPASS, p);
     }
 }
@@ -103,11 +110,12 @@ static bool line_add(char *line, const char *text)
 }
 
 static const char *const said[] = {
-    [TRACE_BYPASS_LATE] = "recorded only after they were loaded with RTLD_DEEPBIND: ",
+    [TRACE_BYPASS_LATE] = "recorded only from some time after they were loaded: ",
     [TRACE_BYPASS_NAMESPACE] = "not recorded, in a namespace of dlmopen with its own heap: ",
     [TRACE_BYPASS_OTHER] = "not recorded, bound to another allocator: ",
     [TRACE_BYPASS_REFUSED] = "not recorded, because memory cannot be made writable: ",
     [TRACE_BYPASS_MISSED] = "not recorded, found only at the end: ",
+    [TRACE_BYPASS_FUNCTION] = "not recorded, calls of an allocator's own functions: ",
 };
 
 /* Appends the modules of one state. Returns how many did not fit. */
@@ -121,6 +129,8 @@ static unsigned line_add_state(char *line, const struct report *reports, enum tr
         const char *before = !first ? ", " : line[0] ? "; " : "";
         const size_t used = strlen(line);
         if (line_add(line, before) && (!first || line_add(line, said[state])) &&
+            (!reports[i].function[0] ||
+             (line_add(line, reports[i].function) && line_add(line, " by "))) &&
             line_add(line, reports[i].path)) {
             first = false;
             continue;

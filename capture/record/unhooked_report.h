@@ -12,8 +12,9 @@
 
 struct thread;
 
-/* Notes a module, once for each state. */
-void unhooked_report_add(const char *path, enum trace_bypass state);
+/* Notes a module, once for each state and function. `function` is "", except for
+ * TRACE_BYPASS_FUNCTION. */
+void unhooked_report_add(const char *path, enum trace_bypass state, const char *function);
 
 /* Writes the records that are not in the trace yet. Needs the guard held. */
 void unhooked_report_put(struct thread *thread);

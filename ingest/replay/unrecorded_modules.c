@@ -62,25 +62,33 @@ static void free_lines(struct module_lines *lines)
     index_map_free(&lines->by_line);
 }
 
+/* Returns a copy that fits into a line. NULL if memory is exhausted. */
+static char *copy_for_line(struct trace_text text)
+{
+    char *copy = strndup(text.bytes ? text.bytes : "", text.length);
+    for (char *c = copy; c && *c; c++)
+        if (*c == '\n') /* would end the line */
+            *c = '?';
+    return copy;
+}
+
 bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
                             const struct trace_extension *extension)
 {
-    char *path = strndup(extension->name.bytes, extension->name.length), *line = NULL;
-    if (!path)
-        return false;
-    for (char *c = path; *c; c++)
-        if (*c == '\n') /* would end the line */
-            *c = '?';
-    bool good;
-    if (extension->reason == TRACE_BYPASS_LATE) {
+    char *path = copy_for_line(extension->name), *line = NULL;
+    bool good = path != NULL;
+    if (good && extension->reason == TRACE_BYPASS_LATE) {
         good = add_line(&unrecorded->late, path);
-    } else {
-        good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0;
-        if (good) {
-            good = add_line(&unrecorded->unseen, line);
-            free(line);
-        }
+    } else if (good && extension->reason == TRACE_BYPASS_FUNCTION) {
+        char *function = copy_for_line(extension->file);
+        good = function && asprintf(&line, "%s (only its calls of %s)", path, function) >= 0 &&
+               add_line(&unrecorded->unseen, line);
+        free(function);
+    } else if (good) {
+        good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0 &&
+               add_line(&unrecorded->unseen, line);
     }
+    free(line);
     free(path);
     return good;
 }

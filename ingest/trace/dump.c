@@ -276,6 +276,8 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
     case TRACE_EXT_BYPASS:
         fprintf(out, "bypass reason %" PRIu64, extension->reason);
         put_text(out, "path", extension->name);
+        if (extension->reason == TRACE_BYPASS_FUNCTION)
+            put_text(out, "function", extension->file);
         break;
     case TRACE_EXT_SUPPRESSIONS:
         fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,

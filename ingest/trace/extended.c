@@ -80,7 +80,7 @@ static void get_collection(struct payload *payload, struct trace_extension *exte
 }
 
 /* The way to read a field. Older records may end before a field that says so. */
-enum { READ_NUMBER = 1, READ_TEXT, READ_NUMBER_UNLESS_END };
+enum { READ_NUMBER = 1, READ_TEXT, READ_NUMBER_UNLESS_END, READ_TEXT_UNLESS_END };
 
 struct field {
     uint16_t how; /* 0: there are no more fields */
@@ -98,6 +98,10 @@ struct field {
 #define TEXT(name)                                                                                 \
     {                                                                                              \
         READ_TEXT, offsetof(struct trace_extension, name)                                          \
+    }
+#define TEXT_UNLESS_END(name)                                                                      \
+    {                                                                                              \
+        READ_TEXT_UNLESS_END, offsetof(struct trace_extension, name)                               \
     }
 
 enum { FIELDS_MOST = 11 }; /* with the end */
@@ -127,7 +131,7 @@ static const struct field fields[TRACE_EXT_LAST + 1][FIELDS_MOST] = {
                        NUMBER(offset), NUMBER(stack), NUMBER(old_address), TEXT(name)},
     [TRACE_EXT_UNMAP] = {NUMBER(address), NUMBER(size), NUMBER_UNLESS_END(stack), NUMBER(resident)},
     [TRACE_EXT_PROTECT] = {NUMBER(address), NUMBER(size), NUMBER(protection), NUMBER(stack)},
-    [TRACE_EXT_BYPASS] = {NUMBER(reason), TEXT(name)},
+    [TRACE_EXT_BYPASS] = {NUMBER(reason), TEXT(name), TEXT_UNLESS_END(file)},
     [TRACE_EXT_SIZED_DELETE] = {NUMBER(address), NUMBER(size), NUMBER(alignment), NUMBER(stack)},
     [TRACE_EXT_CONTINUED] = {NUMBER(sequence), NUMBER(trace), NUMBER(count)},
     [TRACE_EXT_LIVE] = {NUMBER(address), NUMBER(size), NUMBER(stack), NUMBER(thread), NUMBER(kind),
@@ -149,13 +153,12 @@ static void get_fields(struct payload *payload, struct trace_extension *extensio
 {
     for (const struct field *field = fields[extension->type]; field->how != 0; field++) {
         void *place = (char *)extension + field->place;
-        if (field->how == READ_TEXT) {
-            *(struct trace_text *)place = text(payload);
-            continue;
-        }
-        if (field->how == READ_NUMBER_UNLESS_END && payload->at >= payload->end)
+        if (field->how >= READ_NUMBER_UNLESS_END && payload->at >= payload->end)
             return;
-        *(uint64_t *)place = number(payload);
+        if (field->how == READ_TEXT || field->how == READ_TEXT_UNLESS_END)
+            *(struct trace_text *)place = text(payload);
+        else
+            *(uint64_t *)place = number(payload);
     }
 }
 
