@@ -16,6 +16,7 @@
 #include "capture/stack/branch.h"
 #include "capture/stack/carry.h"
 #include "capture/stack/context_tree.h"
+#include "capture/stack/copied_stacks.h"
 #include "capture/stack/executable_maps.h"
 #include "capture/stack/frame_reach.h"
 #include "capture/stack/modules.h"
@@ -112,7 +113,8 @@ size_t stack_thread_size(void)
     size_t size =
         sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
         stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + STACK_BRANCHES_ALIGNMENT +
-        sizeof(struct stack_branches) + runtime_stack_size(stacks.limit) + other_stacks_size();
+        sizeof(struct stack_branches) + runtime_stack_size(stacks.limit) +
+        copied_stacks_size(stacks.limit) + other_stacks_size();
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
@@ -129,8 +131,9 @@ ARCH_ALIGNS_STACK void stack_thread_init(struct stack_thread *thread)
     thread->branches = (struct stack_branches *)((behind + STACK_BRANCHES_ALIGNMENT - 1) &
                                                  ~(uintptr_t)(STACK_BRANCHES_ALIGNMENT - 1));
     runtime_stack_init(thread, thread->branches + 1);
-    other_stacks_init(thread,
-                      (uint8_t *)(thread->branches + 1) + runtime_stack_size(thread->limit));
+    uint8_t *room = (uint8_t *)(thread->branches + 1) + runtime_stack_size(thread->limit);
+    copied_stacks_init(thread, room);
+    other_stacks_init(thread, room + copied_stacks_size(thread->limit));
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -198,6 +201,7 @@ uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, voi
         thread->generation = generation;
         thread->count = 0;
         stack_branch_clear(thread);
+        copied_stacks_clear(thread);
         other_stacks_clear(thread->other);
         runtime_stack_clear(thread);
     }

@@ -64,6 +64,7 @@ struct stack_thread {
     struct runtime_stack *runtime;   /* see runtime_stack.h */
     struct stack_thread *other;      /* of the thread's other stacks; NULL: this is it */
     struct stack_chain **chains;     /* see other_stacks.h */
+    struct copied_stacks *copied;    /* see copied_stacks.h */
 };
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
+#include "capture/stack/copied_stacks.h"
 #include "capture/stack/frame_reach.h"
 #include "capture/stack/other_stacks.h"
 #include "capture/stack/pairs.h"
@@ -29,6 +30,7 @@ struct walk {
     struct stack_pair probe;
     uint32_t candidates; /* kept frames that may still be met, from the outermost */
     uint32_t changed;    /* frames walked so far */
+    uint32_t pause;      /* after so many frames the walk looks for a copied stack */
     bool matched;        /* the walk ended at kept frame candidates - 1 */
     bool sure;           /* on another stack: all words of the steps are mapped for sure */
     enum stack_end end;  /* how the walk ended otherwise */
@@ -60,6 +62,21 @@ INLINE bool meets_kept(struct walk *walk, const struct stack_frame *frame, const
     while (walk->candidates && kept[walk->candidates - 1].pair_end >= differ)
         walk->candidates--;
     return false;
+}
+
+/* Returns true if `frame` is one of another stack that the thread had at this place, which is the
+ * present one then. */
+static bool meets_copied(struct walk *walk, const struct stack_frame *frame)
+{
+    uint64_t proof;
+    walk->pause = copied_stacks_next_pause(walk->pause);
+    if (!stack_memory_is_own(&walk->thread->memory, frame->sp) ||
+        !stack_memory_read(&walk->thread->memory, frame->sp, &proof))
+        return false;
+    const uint32_t same = copied_stacks_find(walk->thread, frame);
+    if (same)
+        walk->candidates = same;
+    return same != 0;
 }
 
 /* Returns true if the word at `address`, by which `frame` returns, is mapped while the frame runs:
@@ -109,7 +126,8 @@ INLINE void walk_outward(struct walk *walk, const bool other)
     walk->sure = true;
     walk->unwind.guessed = false;
     for (;;) {
-        if (meets_kept(walk, frame, other)) {
+        if (meets_kept(walk, frame, other) ||
+            (!other && walk->changed == walk->pause && meets_copied(walk, frame))) {
             if (walk->candidates + walk->changed <= thread->limit) {
                 walk->matched = true;
                 return;
@@ -301,6 +319,8 @@ INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
     uint32_t node, pairs = 0;
     bool keeping = true;
     uint64_t path;
+    if (!other)
+        copied_stacks_save(thread, walk->matched ? walk->candidates : 0, walk->changed);
     if (walk->matched) {
         node = keep_met(walk, &pairs);
         path = thread->kept[thread->count - 1].path;
@@ -328,9 +348,11 @@ INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
 }
 
 /* Walks outward until the walk meets a kept frame or the stack ends. */
-INLINE void walk_begin(struct walk *walk, struct stack_thread *thread, bool guess, const bool other)
+INLINE void walk_begin(struct walk *walk, struct stack_thread *thread, bool guess, uint32_t pause,
+                       const bool other)
 {
     walk->thread = thread;
+    walk->pause = pause;
     walk->unwind.registers.valid = false;
     walk->unwind.guess = guess;
     walk->candidates = thread->count;
@@ -350,14 +372,14 @@ INLINE void walk_begin(struct walk *walk, struct stack_thread *thread, bool gues
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context)
 {
     struct walk walk;
-    walk_begin(&walk, thread, guess, false);
+    walk_begin(&walk, thread, guess, copied_stacks_pause(thread), false);
     return commit(&walk, context, false);
 }
 
 uint32_t stack_walk_other(struct stack_thread *thread, bool guess, void *context)
 {
     struct walk walk;
-    walk_begin(&walk, thread, guess, true);
+    walk_begin(&walk, thread, guess, UINT32_MAX, true);
     return commit(&walk, context, true);
 }
 
@@ -367,7 +389,7 @@ INLINE void walk_frames(struct stack_thread *thread, bool guess, struct stack_wa
     struct walk walk;
     uint32_t pairs = 0;
     bool keeping = true;
-    walk_begin(&walk, thread, guess, other);
+    walk_begin(&walk, thread, guess, UINT32_MAX, other);
     *walked = (struct stack_walked){.outer = thread->kept,
                                     .outer_count = walk.matched ? walk.candidates : 0,
                                     .inner = thread->changed,

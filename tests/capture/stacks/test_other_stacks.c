@@ -462,6 +462,32 @@ static void test_copied(void **data)
     assert_known(EVENTS);
 }
 
+/* Coroutines whose stacks are copied take turns: all frames differ from those of the last event. */
+__attribute__((noinline)) static int descend_too(unsigned depth, unsigned turn)
+{
+    volatile int result = 0;
+    if (depth == 0)
+        event();
+    else
+        result = descend_too(depth - 1, turn) + 2;
+    return result;
+}
+
+static void test_turns(void **data)
+{
+    (void)data;
+    counts_begin();
+    for (unsigned i = 0; i < EVENTS; i++)
+        if (i % 2)
+            descend(100 - i % 8, i);
+        else
+            descend_too(100 - i % 8, i);
+    assert_known(EVENTS);
+    if (stepped > taken * 10)
+        print_error("%lu steps for %lu events\n", stepped, taken);
+    assert_true(stepped <= taken * 10);
+}
+
 #ifdef WITH_SPLIT
 void split_leaf(void)
 {
@@ -514,6 +540,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_beginner_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_signal_stack, begin, end),
         cmocka_unit_test_setup_teardown(test_copied, begin, end),
+        cmocka_unit_test(test_turns),
 #ifdef WITH_SPLIT
         cmocka_unit_test(test_split),
 #endif
