@@ -131,7 +131,7 @@ __attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
     }
     unhooked_modules_check();
     /* The loader knows by its caller which definition is the next one. */
-    return handle != RTLD_NEXT && allocators_find(name) &&
+    return handle != RTLD_NEXT && allocators_are_loaded() && allocators_find(name) &&
                    allocators_entry_of(name, c_library_dlsym(handle, name))
                ? (void *)dlsym_of_allocator
                : next;

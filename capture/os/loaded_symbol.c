@@ -51,6 +51,7 @@ void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name)
         const uint32_t found = chains[index - table[1]];
         const ElfW(Sym) *symbol = &symbols[index];
         if ((found | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
+            ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC &&
             strcmp(strings + symbol->st_name, name) == 0) {
             old = (void *)(bias + symbol->st_value);
             if (!versions || !(versions[index] & VERSION_HIDDEN))

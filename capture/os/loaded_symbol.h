@@ -8,8 +8,8 @@
 
 /*
  * Returns the address of what the object defines under `name`, of several versions the one that new
- * programs get. `dynamic`: its dynamic section. NULL: it has no such symbol, or no table of the
- * kind DT_GNU_HASH. Safe at any time.
+ * programs get. `dynamic`: its dynamic section. NULL: it has no such symbol, only one of an
+ * indirect function, or no table of the kind DT_GNU_HASH. Safe at any time.
  */
 void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name);
 

@@ -88,12 +88,9 @@ static void functions_set(unsigned family, const struct got_object *object)
 {
     for (unsigned i = 0; i < allocators.count; i++) {
         struct got_function *slot = &allocators.functions[i].slot;
-        void *defined = allocators.functions[i].family == family
-                            ? got_object_defines(object, slot->name)
-                            : NULL;
-        if (!defined)
+        if (allocators.functions[i].family != family)
             continue;
-        slot->real = defined;
+        slot->real = got_object_defines(object, slot->name);
         slot->global = NULL;
     }
 }
@@ -158,17 +155,20 @@ struct got_function *allocators_find(const char *name)
 {
     const unsigned family = family_of(name);
     struct allocator_function *function = function_find(name, family);
-    if (function)
-        return function->action == ALLOCATOR_ASKS ? NULL : &function->slot;
-    return family != 0 && is_loaded(family) && sounds_like_heap(name) ? &missing : NULL;
+    if (function && function->action == ALLOCATOR_ASKS)
+        return NULL;
+    if (function && function->slot.real)
+        return &function->slot;
+    return is_loaded(family) && (function || (family != 0 && sounds_like_heap(name))) ? &missing
+                                                                                      : NULL;
 }
 
 struct got_function *allocators_find_back(const char *name)
 {
-    struct allocator_function *function = function_find(name, family_of(name));
-    if (!function || function->action == ALLOCATOR_ASKS)
+    struct got_function *slot = allocators_find(name);
+    if (!slot || !slot->own)
         return NULL;
-    const struct got_function *slot = &function->slot;
+    struct allocator_function *function = (struct allocator_function *)slot; /* begins with it */
     function->back = (struct got_function){
         .name = slot->name, .own = slot->real, .real = slot->own, .heap = true};
     return &function->back;
@@ -176,10 +176,8 @@ struct got_function *allocators_find_back(const char *name)
 
 void *allocators_entry_of(const char *name, const void *address)
 {
-    const struct allocator_function *function = function_find(name, family_of(name));
-    return function && function->action != ALLOCATOR_ASKS && function->slot.real == address
-               ? function->slot.own
-               : NULL;
+    const struct got_function *slot = allocators_find(name);
+    return slot && slot->own && slot->real == address ? slot->own : NULL;
 }
 
 const char *allocators_in_program(void)

@@ -38,7 +38,8 @@ enum allocator_action {
 /* The arguments are numbered from 1; 0: it has no such argument. All of them are whole numbers or
  * pointers. */
 struct allocator_function {
-    struct got_function slot, back; /* `back` is for allocators_find_back() */
+    struct got_function slot; /* comes first */
+    struct got_function back; /* for allocators_find_back() */
     enum allocator_action action;
     uint8_t kind; /* enum trace_alloc_kind of ALLOCATOR_GIVES */
     uint8_t block, size, count, alignment, extra;
