@@ -19,8 +19,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/os/c_library.h"
+#include "capture/os/os.h"
 
 #define OPERATOR __attribute__((visibility("default")))
 
@@ -49,10 +51,43 @@ OPERATOR void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *block, size_t alignment,
 enum { UNDECIDED, BY_MALLOC, PASSED_ON };
 static _Atomic int decision;
 
+/* Takes the place of an operator new with an alignment before this library is relocated. */
+static void *aligned_early(size_t size, size_t alignment)
+{
+    const void *base;
+    void *block = NULL;
+    int (*const make)(void **, size_t, size_t) =
+        (int (*)(void **, size_t, size_t))c_library_definition("posix_memalign", false, &base);
+    if (alignment < sizeof(void *))
+        alignment = sizeof(void *);
+    return make && make(&block, alignment, size) == 0 ? block : NULL;
+}
+
+/*
+ * Returns the function to call instead of the operator while the loader has not relocated this
+ * library: a resolver of an indirect function calls it. The decision is the one that is taken
+ * later. A function of fewer arguments leaves the others alone.
+ */
+static void *operator_early(const char *name)
+{
+    const void *of_malloc, *of_new, *base;
+    void *const next_new = c_library_definition("_Znwm", true, &of_new);
+    if (!c_library_definition("malloc", true, &of_malloc))
+        return NULL;
+    if (next_new && of_new != of_malloc)
+        return c_library_definition(name, true, &base);
+    if (name[2] == 'd')
+        return c_library_definition("free", false, &base);
+    return strstr(name, "St11align_val_t") ? (void *)aligned_early
+                                           : c_library_definition("malloc", false, &base);
+}
+
 /* Decides by the libraries that come next. Several threads may do so at once, with the same
- * result. */
+ * result. Before the loader has relocated this library, nothing is decided. */
 static int operators_decide(void)
 {
+    if (!os_is_relocated())
+        return UNDECIDED;
     Dl_info allocator, operators;
     void *next_malloc = c_library_dlsym(RTLD_NEXT, "malloc"),
          *next_new = c_library_dlsym(RTLD_NEXT, "_Znwm");
@@ -80,12 +115,14 @@ static inline bool by_malloc(void)
 static void *operator_next(void *_Atomic *next, const char *name)
 {
     void *found = atomic_load_explicit(next, memory_order_relaxed);
-    if (!found) {
-        found = c_library_dlsym(RTLD_NEXT, name);
-        if (!found)
-            __builtin_trap(); /* out of memory, and nothing can throw */
+    if (found)
+        return found;
+    const bool early = !os_is_relocated();
+    found = early ? operator_early(name) : c_library_dlsym(RTLD_NEXT, name);
+    if (!found)
+        __builtin_trap(); /* out of memory, and nothing can throw */
+    if (!early)
         atomic_store_explicit(next, found, memory_order_relaxed);
-    }
     return found;
 }
 

@@ -9,8 +9,10 @@
  *
  * The operators behind these are looked up once, when the library is loaded: the loader's lock may
  * be held by a thread that waits for one inside delete. Before that, as C++'s library does it, an
- * operator with a size calls the one without. Nothing is told if the unsized operators are not of
- * the same library as the sized ones: the program's own may give out blocks of other sizes.
+ * operator with a size calls the one without. Before the loader has relocated this library (in a
+ * resolver of an indirect function), it finds the next operator itself. Nothing is told if the
+ * unsized operators are not of the same library as the sized ones: the program's own may give out
+ * blocks of other sizes.
  *
  * Plain C under the names that the linker knows: nothing but the C library is needed.
  */
@@ -21,6 +23,7 @@
 
 #include "capture/entry/sized_delete_call.h"
 #include "capture/os/c_library.h"
+#include "capture/os/os.h"
 
 #define OPERATOR __attribute__((visibility("default")))
 #define FRAME __builtin_frame_address(0)
@@ -75,6 +78,11 @@ __attribute__((constructor)) static void look_up(void)
 #define DEFINE_DELETE(name, parameters, call, next, unsized, unsized_call, alignment)              \
     void name parameters                                                                           \
     {                                                                                              \
+        if (__builtin_expect(!os_is_relocated(), 0)) {                                             \
+            const void *base;                                                                      \
+            ((void(*) parameters)c_library_definition(#name, true, &base)) call;                   \
+            return;                                                                                \
+        }                                                                                          \
         if (block && compares && mprof_sized_delete)                                               \
             mprof_sized_delete(FRAME, block, size, alignment);                                     \
         if (next)                                                                                  \

@@ -197,6 +197,22 @@ void *c_library_find(const char *name)
     return found;
 }
 
+/* By the linker: <link.h> has it as another library's, whose address is not known so early. */
+extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
+
+void *c_library_definition(const char *name, bool next, const void **base)
+{
+    bool begun = !next;
+    void *found = NULL;
+    for (const struct link_map *map = objects_of_loader(); map && !found; map = map->l_next) {
+        if (begun)
+            found = loaded_symbol(map->l_addr, map->l_ld, name);
+        begun = begun || map->l_ld == own_dynamic;
+        *base = (const void *)map->l_addr;
+    }
+    return found;
+}
+
 int *__errno_location(void)
 {
     /* The same distance from the thread control block in all threads, since the C library is

@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 
 /* As the functions that POSIX names so, which others define, too. */
 int c_library_key_create(pthread_key_t *key, void (*destroy)(void *));
@@ -26,6 +27,12 @@ int c_library_sigaction(int number, const struct sigaction *action, struct sigac
 /* Returns the definition of `name` in the C library or its loader. NULL: there is none. Asks nobody
  * and allocates nothing. */
 void *c_library_find(const char *name);
+
+/* Returns the first definition of `name` in the loader's list of objects, or with `next` the first
+ * one behind the library that the caller is linked into. *base becomes its object's load address.
+ * NULL: there is none. For the time before that library is relocated, when nobody else can be
+ * asked. */
+void *c_library_definition(const char *name, bool next, const void **base);
 
 /*
  * The loader's functions. The recorder has entry points of these names for the program. dlsym and
