@@ -10,6 +10,10 @@
  * multiple of its alignment after them. The same addresses occur in the heap, too: one of 28 large
  * blocks has one. Such a block is in the heap for sure if another block shares a page with it.
  *
+ * A program may set a lower limit for mappings (M_MMAP_THRESHOLD, MALLOC_MMAP_THRESHOLD_). Nothing
+ * records it, either. But then most blocks above it have such an address, of which one of hundreds
+ * has in a heap. Blocks that the program aligns to pages show nothing.
+ *
  * Arenas of threads grow in heaps of 64 MiB, at multiples of it (heap_info in malloc/arena.c). A
  * gap over the border of two may hold anything.
  */
@@ -26,8 +30,39 @@
 #define MAPPED_LEAST UINT64_C(131049)
 #define MAPPED_HEAP_BITS 26
 
-/* Returns true if glibc would put a mapping of one block's own at such an address. */
-static inline bool mapped_address(uint64_t start, uint64_t size)
+/* Blocks by size, as far as they show the limit. Begins as zeros. */
+#define MAPPED_SIZE_STEP UINT64_C(1024)
+#define MAPPED_SHOWN_LEAST 4u
+struct mapped_sizes {
+    uint64_t blocks[MAPPED_LEAST / MAPPED_SIZE_STEP];
+    uint64_t shown[MAPPED_LEAST / MAPPED_SIZE_STEP]; /* with the address of a mapping */
+};
+
+static inline void mapped_sizes_add(struct mapped_sizes *sizes, uint64_t start, uint64_t size)
+{
+    const uint64_t step = size / MAPPED_SIZE_STEP, offset = start % MAPPED_PAGE;
+    if (step >= MAPPED_LEAST / MAPPED_SIZE_STEP || offset == 0)
+        return;
+    sizes->blocks[step]++;
+    sizes->shown[step] += offset >= MAPPED_HEADER && (offset & (offset - 1)) == 0;
+}
+
+/* Returns the least size of blocks that may have mappings of their own. */
+static inline uint64_t mapped_sizes_least(const struct mapped_sizes *sizes)
+{
+    uint64_t least = MAPPED_LEAST, blocks = 0, shown = 0;
+    for (uint64_t step = MAPPED_LEAST / MAPPED_SIZE_STEP; step-- > 0;) {
+        blocks += sizes->blocks[step];
+        shown += sizes->shown[step];
+        if (sizes->shown[step] > 0 && shown >= MAPPED_SHOWN_LEAST && 2 * shown > blocks)
+            least = step * MAPPED_SIZE_STEP;
+    }
+    return least;
+}
+
+/* Returns true if glibc would put a mapping of one block's own at such an address. `least` is that
+ * of mapped_sizes_least(). */
+static inline bool mapped_address(uint64_t start, uint64_t size, uint64_t least)
 {
     const uint64_t offset = start % MAPPED_PAGE;
     uint64_t alignment = offset;
@@ -36,17 +71,18 @@ static inline bool mapped_address(uint64_t start, uint64_t size)
     else if (offset < MAPPED_HEADER || (offset & (offset - 1)) != 0)
         return false;
     /* To align a block, glibc asks itself for that much more. */
-    return size >= MAPPED_LEAST || (offset != MAPPED_HEADER && alignment >= MAPPED_LEAST - size);
+    return size >= least || (offset != MAPPED_HEADER && alignment >= least - size);
 }
 
 /* Returns true if a block may have a mapping of its own. `below` is the largest end of the blocks
  * that begin before it, 0 if there is none; `above` the start of the next one that begins at its
  * end or later, UINT64_MAX if there is none. */
-static inline bool mapped_alone(uint64_t start, uint64_t size, uint64_t below, uint64_t above)
+static inline bool mapped_alone(uint64_t start, uint64_t size, uint64_t below, uint64_t above,
+                                uint64_t least)
 {
     const uint64_t first = (start - MAPPED_HEADER) / MAPPED_PAGE * MAPPED_PAGE;
     const uint64_t last = (start + size - 1) / MAPPED_PAGE;
-    return mapped_address(start, size) && below <= first &&
+    return mapped_address(start, size, least) && below <= first &&
            (above == UINT64_MAX || (above - MAPPED_HEADER) / MAPPED_PAGE != last);
 }
 

@@ -139,48 +139,63 @@ struct farthest {
     uint64_t below;
 };
 
-static bool may_be_alone(const struct block *block, uint64_t below, uint64_t above)
+/* Blocks by place, and the least size of those that may have a mapping of their own. */
+struct blocks {
+    const struct block *at;
+    size_t count;
+    uint64_t mapped_least;
+};
+
+static bool may_be_alone(const struct blocks *blocks, const struct block *block, uint64_t below,
+                         uint64_t above)
 {
-    return mapped_alone(block->start, block->end - block->start, below, above);
+    return mapped_alone(block->start, block->end - block->start, below, above,
+                        blocks->mapped_least);
 }
 
 /* Returns the start of the next block of the space that begins at the end of block `i` or later. */
-static uint64_t next_above(const struct block *blocks, size_t count, size_t i)
+static uint64_t next_above(const struct blocks *blocks, size_t i)
 {
-    for (size_t next = i + 1; next < count && blocks[next].space == blocks[i].space; next++)
-        if (blocks[next].start >= blocks[i].end)
-            return blocks[next].start;
+    const struct block *block = &blocks->at[i];
+    for (size_t next = i + 1; next < blocks->count && blocks->at[next].space == block->space;
+         next++)
+        if (blocks->at[next].start >= block->end)
+            return blocks->at[next].start;
     return UINT64_MAX;
 }
 
 /* Returns true if nobody knows what lies between `last` and block `i` (session/data/mapped.h). */
-static bool is_unknown(const struct block *blocks, size_t count, const struct farthest *last,
-                       size_t i)
+static bool is_unknown(const struct blocks *blocks, const struct farthest *last, size_t i)
 {
-    const struct block *below = &blocks[last->place], *above = &blocks[i];
+    const struct block *below = &blocks->at[last->place], *above = &blocks->at[i];
     const bool heap = (uint32_t)above->space == 0;
-    return heap && (mapped_heaps_meet(below->end, above->start) ||
-                    may_be_alone(below, last->below, above->start) ||
-                    (mapped_address(above->start, above->end - above->start) &&
-                     may_be_alone(above, below->end, next_above(blocks, count, i))));
+    return heap &&
+           (mapped_heaps_meet(below->end, above->start) ||
+            may_be_alone(blocks, below, last->below, above->start) ||
+            (mapped_address(above->start, above->end - above->start, blocks->mapped_least) &&
+             may_be_alone(blocks, above, below->end, next_above(blocks, i))));
 }
 
 /* Adds each gap to the blocks on both sides of it: below it the one that ends last. */
-static void add_gaps(const struct block *blocks, size_t count, struct pin *pins)
+static void add_gaps(const struct block *at, size_t count, struct pin *pins)
 {
     struct farthest last = {.place = 0};
+    struct mapped_sizes sizes = {.blocks = {0}};
+    for (size_t i = 0; i < count; i++)
+        mapped_sizes_add(&sizes, at[i].start, at[i].end - at[i].start);
+    const struct blocks blocks = {at, count, mapped_sizes_least(&sizes)};
     for (size_t i = 0; i < count; i++) {
-        pins[i] = (struct pin){.row = blocks[i].row};
-        if (i == 0 || blocks[i].space != blocks[last.place].space) {
+        pins[i] = (struct pin){.row = at[i].row};
+        if (i == 0 || at[i].space != at[last.place].space) {
             last = (struct farthest){.place = i};
             continue;
         }
-        const uint64_t end = blocks[last.place].end, gap = gap_between(end, blocks[i].start);
-        if (gap > 0 && !is_unknown(blocks, count, &last, i)) {
+        const uint64_t end = at[last.place].end, gap = gap_between(end, at[i].start);
+        if (gap > 0 && !is_unknown(&blocks, &last, i)) {
             pins[last.place].bytes += gap;
             pins[i].bytes += gap;
         }
-        if (blocks[i].end >= end)
+        if (at[i].end >= end)
             last = (struct farthest){.place = i, .below = end};
     }
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "session/data/error.h"
+#include "session/data/mapped.h"
 #include "session/data/session_state.h"
 #include "session/filter/program.h"
 #include "session/scan/kernels.h"
@@ -177,6 +178,16 @@ static bool merge_large(struct change *change)
     return sort_entries(change->large, change->large_count);
 }
 
+static void set_mapped_least(struct live_list *list)
+{
+    struct mapped_sizes sizes = {.blocks = {0}};
+    for (size_t i = 0; i < list->count; i++) {
+        const struct live_block block = live_list_block(list, i);
+        mapped_sizes_add(&sizes, block.start, block.end - block.start);
+    }
+    list->mapped_least = mapped_sizes_least(&sizes);
+}
+
 /* Notes how far the blocks up to each one reach, if one lies within another. */
 static bool set_reach(struct live_list *list)
 {
@@ -237,6 +248,7 @@ static bool apply(struct change *change)
     list->ns = change->ns;
     struct sort_entry *less = realloc(list->entries, (list->count + 1) * sizeof(*less));
     list->entries = less ? less : list->entries;
+    set_mapped_least(list);
     return set_reach(list);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mapped_holes ALIGNMENT SIZE: aligned blocks, every other one of which is freed. The small blocks
- * around them leave true holes in the heap. Prints the free bytes of the heap, by mallinfo2().
+ * mapped_holes ALIGNMENT SIZE THRESHOLD: aligned blocks, every other one of which is freed. The
+ * small blocks around them leave true holes in the heap. Prints the free bytes of the heap, by
+ * mallinfo2().
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -12,9 +13,9 @@ enum { BLOCKS = 40, SMALL = 64 };
 int main(int argc, char **argv)
 {
     void *blocks[BLOCKS], *small[SMALL];
-    if (argc < 3)
+    if (argc < 4)
         return 2;
-    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* fixed, as if big blocks were seldom freed */
+    mallopt(M_MMAP_THRESHOLD, atoi(argv[3])); /* fixed, as if big blocks were seldom freed */
     for (int i = 0; i < SMALL; i++)
         small[i] = malloc(3000);
     for (int i = 0; i < BLOCKS; i++)
