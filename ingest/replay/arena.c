@@ -6,6 +6,7 @@
  * address of the heap block that it was cut from. A reset frees all blocks of an arena and of the
  * arenas that get their memory from it. It only visits arenas that may have live blocks: an arena
  * is put into its parent's list when it gives out a block, and the parent's reset takes it out.
+ * Arenas whose parents form a circle lie in each other.
  */
 #include "ingest/replay/extended.h"
 
@@ -17,6 +18,10 @@
 #include "ingest/replay/inherited.h"
 #include "ingest/replay/rows.h"
 #include "schemas/session_ids.h"
+
+/* Parents of an arena whose reset ends its blocks. Each reset takes this many arenas out of the
+ * lists at most for each block that was given out since the last one. */
+enum { PARENTS_MAX = 1000 };
 
 enum { KIND_ARENA = 11 };
 
@@ -70,9 +75,14 @@ static uint32_t find_arena(struct replay *replay, uint64_t id)
 }
 
 /* Puts the arena, and the arenas that it lies in, into the lists of their parents. */
-static bool list_arena(struct replay *replay, uint32_t index)
+static bool list_arena(struct replay *replay, const struct trace_event *event, uint32_t index)
 {
-    while (!replay->arenas[index].listed) {
+    for (int parents = 0; !replay->arenas[index].listed; parents++) {
+        if (parents == PARENTS_MAX) {
+            replay_problem(replay, event, PROBLEM_RECORD, event->extension->address,
+                           "its arena lies in more than 1000 others");
+            break;
+        }
         struct arena_row *arena = &replay->arenas[index];
         uint32_t parent_id = arena->parent;
         arena->listed = true;
@@ -119,7 +129,7 @@ static bool allocate_block(struct replay *replay, uint32_t index, const struct t
                            uint64_t realloc_of, uint32_t type)
 {
     const struct trace_extension *extension = event->extension;
-    if (!list_arena(replay, index))
+    if (!list_arena(replay, event, index))
         return false;
     struct arena_row *arena = &replay->arenas[index];
     uint32_t stack = replay_stack(replay, event, extension->stack);

@@ -22,6 +22,8 @@ struct owners {
     struct index_map by_name;
     struct owner_memo *memos; /* the answers so far, by the frames that decide */
     size_t memo_count, memo_capacity;
+    struct types_frame *frames; /* of all memos */
+    size_t frame_count, frame_capacity;
     struct index_map by_frames;
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ingest/base/array.h"
@@ -20,6 +21,9 @@
 
 #define BUILD_ID_MAX 64
 
+/* Other paths of a file under which it is opened again. */
+enum { OTHER_PATHS_MAX = 8 };
+
 struct module {
     char *path;
     const char *name; /* last component of path */
@@ -28,6 +32,8 @@ struct module {
     uint32_t number; /* identifies it in all traces */
     bool opened;     /* or tried to */
     bool spent;      /* another reader of its debug information gave up */
+    dev_t device;    /* of the file, once it was opened */
+    ino_t inode;
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
     struct symbols_dwarf *dwarf; /* NULL: none */
@@ -42,7 +48,7 @@ struct module {
 struct symbols {
     struct module **all; /* of all traces; each file once */
     size_t all_count, all_capacity;
-    struct index_map by_path;
+    struct index_map by_path, by_inode; /* by_inode: those that were opened */
     struct module **modules; /* by id in this trace, owned by `all`; NULL: not registered */
     size_t module_count;
     uint32_t traces;
@@ -91,6 +97,7 @@ void symbols_free(struct symbols *symbols)
         module_free(symbols->all[i]);
     free(symbols->all);
     index_map_free(&symbols->by_path);
+    index_map_free(&symbols->by_inode);
     free(symbols->modules);
     symbols_strings_free(symbols->strings);
     free(symbols->debug_dir);
@@ -147,19 +154,25 @@ static bool reserve_module(struct symbols *symbols, uint32_t id)
     return true;
 }
 
+static uint64_t hash_of(const char *path, const uint8_t *build_id, size_t length)
+{
+    return hash_bytes(hash_text(path), build_id, length < BUILD_ID_MAX ? length : BUILD_ID_MAX);
+}
+
 /* Finds a module with this path and build-id, so the same file. NULL: there is none. */
 static struct module *find_module(const struct symbols *symbols, const char *path,
                                   const uint8_t *build_id, size_t length)
 {
-    uint64_t hash = hash_text(path);
+    uint64_t hash = hash_of(path, build_id, length);
     size_t probe = index_map_begin(&symbols->by_path, hash);
     uint32_t index;
     /* A relative path may mean another file in each trace. */
-    if (length == 0 || (path[0] != '/' && path[0] != '['))
+    if (path[0] != '/' && path[0] != '[')
         return NULL;
     while ((index = index_map_next(&symbols->by_path, hash, &probe)) != INDEX_NONE) {
         struct module *module = symbols->all[index];
-        if (module->build_id_length == length && memcmp(module->build_id, build_id, length) == 0 &&
+        if (module->build_id_length == length &&
+            (length == 0 || memcmp(module->build_id, build_id, length) == 0) &&
             strcmp(module->path, path) == 0)
             return module;
     }
@@ -171,7 +184,9 @@ static bool remember_module(struct symbols *symbols, struct module *module)
     if (symbols->all_count >= NO_FILE_NUMBER - FILE_NUMBER ||
         !array_reserve(&symbols->all, &symbols->all_capacity, symbols->all_count + 1,
                        sizeof(struct module *)) ||
-        !index_map_insert(&symbols->by_path, hash_text(module->path), (uint32_t)symbols->all_count))
+        !index_map_insert(&symbols->by_path,
+                          hash_of(module->path, module->build_id, module->build_id_length),
+                          (uint32_t)symbols->all_count))
         return false;
     module->number = FILE_NUMBER | (uint32_t)symbols->all_count;
     symbols->all[symbols->all_count++] = module;
@@ -188,15 +203,16 @@ void symbols_module(struct symbols *symbols, uint32_t id, const char *path, cons
     if (symbols->modules[id])
         return;
     struct module *module = calloc(1, sizeof(*module));
+    if (module && build_id_length > 0) {
+        module->build_id_length = build_id_length < BUILD_ID_MAX ? build_id_length : BUILD_ID_MAX;
+        memcpy(module->build_id, build_id, module->build_id_length);
+    }
     if (!module || !(module->path = strdup(path)) || !remember_module(symbols, module)) {
         module_free(module);
         return;
     }
     const char *slash = strrchr(module->path, '/');
     module->name = !slash || slash[1] == '\0' ? module->path : slash + 1;
-    module->build_id_length = build_id_length < BUILD_ID_MAX ? build_id_length : BUILD_ID_MAX;
-    if (module->build_id_length > 0)
-        memcpy(module->build_id, build_id, module->build_id_length);
     symbols->modules[id] = module;
 }
 
@@ -241,6 +257,27 @@ static void note_split(struct symbols *symbols, const struct module *module)
         symbols->depends.unknown = true;
 }
 
+/* Returns false if a module's file is open too often: a trace may have any number of paths that
+ * lead to it. */
+static bool may_open(const struct symbols *symbols, const struct stat *about)
+{
+    const uint64_t hash = hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
+    size_t probe = index_map_begin(&symbols->by_inode, hash);
+    uint32_t index, count = 0;
+    while ((index = index_map_next(&symbols->by_inode, hash, &probe)) != INDEX_NONE)
+        count += symbols->all[index]->inode == about->st_ino &&
+                 symbols->all[index]->device == about->st_dev;
+    return count < OTHER_PATHS_MAX;
+}
+
+static void note_open(struct symbols *symbols, struct module *module, const struct stat *about)
+{
+    const uint64_t hash = hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
+    module->inode = about->st_ino;
+    module->device = about->st_dev;
+    index_map_insert(&symbols->by_inode, hash, module->number - FILE_NUMBER);
+}
+
 static void module_open_file(struct symbols *symbols, struct module *module)
 {
     bool absolute = module->path[0] == '/';
@@ -262,9 +299,17 @@ static void module_open_file(struct symbols *symbols, struct module *module)
         return;
     }
     cache_depends_add(&symbols->depends, path);
-    if (symbols_file_open(&module->file, &options, &symbols->depends, path, module->build_id,
-                          module->build_id_length, module->status, sizeof(module->status)))
+    struct stat about;
+    const bool exists = stat(path, &about) == 0;
+    if (exists && !may_open(symbols, &about))
+        snprintf(module->status, sizeof(module->status), "none: it is the file of %d other modules",
+                 OTHER_PATHS_MAX);
+    else if (symbols_file_open(&module->file, &options, &symbols->depends, path, module->build_id,
+                               module->build_id_length, module->status, sizeof(module->status))) {
         module_build_tables(symbols, module);
+        if (exists)
+            note_open(symbols, module, &about);
+    }
     note_split(symbols, module);
     free(path);
 }

@@ -58,7 +58,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct types_question *question)
 {
-    uint64_t hash = mix(question->pc ^ hash_seed(), question->module);
+    uint64_t hash = mix(mix(hash_seed(), question->pc), question->module);
     hash = mix(hash, question->size);
     hash = mix(hash, (uint64_t)question->offset);
     return mix(hash, (uint64_t)question->by << 16 | (uint64_t)question->headed << 8 |

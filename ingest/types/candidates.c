@@ -34,26 +34,22 @@ struct types_candidate_list *types_candidate_list_at(struct types_candidate_list
     uint32_t index;
     *known = true;
     while ((index = index_map_next(&lists->by_question, hash, &probe)) != INDEX_NONE)
-        if (is_for(lists->rows[index], frame, size))
-            return lists->rows[index];
+        if (is_for(&lists->rows[index], frame, size))
+            return &lists->rows[index];
     *known = false;
     if (lists->count >= INDEX_NONE - 1 ||
-        !array_reserve(&lists->rows, &lists->capacity, lists->count + 1, sizeof(void *)))
+        !array_reserve(&lists->rows, &lists->capacity, lists->count + 1, sizeof(*lists->rows)) ||
+        !index_map_insert(&lists->by_question, hash, (uint32_t)lists->count))
         return NULL;
-    struct types_candidate_list *list = calloc(1, sizeof(*list));
-    if (!list || !index_map_insert(&lists->by_question, hash, (uint32_t)lists->count)) {
-        free(list);
-        return NULL;
-    }
-    list->frame = *frame;
-    list->size = size;
-    return lists->rows[lists->count++] = list;
+    struct types_candidate_list *list = &lists->rows[lists->count++];
+    *list = (struct types_candidate_list){.frame = *frame, .size = size};
+    return list;
 }
 
 void types_candidate_lists_free(struct types_candidate_lists *lists)
 {
     for (size_t i = 0; i < lists->count; i++)
-        free(lists->rows[i]);
+        free(lists->rows[i].names);
     free(lists->rows);
     index_map_free(&lists->by_question);
     *lists = (struct types_candidate_lists){.count = 0};
@@ -66,6 +62,15 @@ size_t types_candidates_join(const struct types_candidate_list *list, const char
         if (!is_known(names, count, list->names[i]))
             names[count++] = list->names[i];
     return count;
+}
+
+/* Adds a name that is not there yet, unless memory is exhausted. */
+static void add_name(struct types_candidate_list *list, const char *name)
+{
+    if (!list->names)
+        list->names = malloc(TYPES_CANDIDATES_MAX * sizeof(*list->names));
+    if (list->names && !is_known(list->names, list->count, name))
+        list->names[list->count++] = name;
 }
 
 /* Adds the records of one unit. */
@@ -87,8 +92,8 @@ static void add_of_unit(const struct types_site *site, const struct types_unit *
         char *spelled = types_name(site->index, &type);
         const char *name = !spelled ? NULL : symbols_keep(site->symbols, spelled);
         free(spelled);
-        if (name && *name != '(' && !is_known(list->names, list->count, name))
-            list->names[list->count++] = name;
+        if (name && *name != '(')
+            add_name(list, name);
     }
 }
 

@@ -16,19 +16,19 @@ struct types_candidate_list {
     struct types_frame frame;
     uint64_t size;
     size_t count;
-    const char *names[TYPES_CANDIDATES_MAX]; /* owned by the symbolizer */
+    const char **names; /* owned by the symbolizer; NULL: none */
 };
 
 /* The lists asked for so far. All bytes 0: none yet. */
 struct types_candidate_lists {
-    struct types_candidate_list **rows;
+    struct types_candidate_list *rows;
     size_t count, capacity;
     struct index_map by_question;
 };
 
 /*
- * Returns the list for a frame and size, which stays where it is. `*known` is false if the list is
- * new and empty. NULL if memory is exhausted.
+ * Returns the list for a frame and size, which stays where it is until the next call. `*known` is
+ * false if the list is new and empty. NULL if memory is exhausted.
  */
 struct types_candidate_list *types_candidate_list_at(struct types_candidate_lists *lists,
                                                      const struct types_frame *frame, uint64_t size,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "ingest/base/array.h"
 #include "ingest/symbols/file.h"
 #include "ingest/types/dwarf/globals.h"
 #include "ingest/types/dwarf/index.h"
@@ -19,15 +18,28 @@ static time_t built_time(const struct symbols_file *file)
     return !path || stat(path, &information) != 0 ? 0 : information.st_mtime;
 }
 
+const struct types_module *types_modules_find(const struct types_modules *modules, uint32_t module)
+{
+    const uint64_t hash = hash_combine(hash_seed(), module);
+    size_t probe = index_map_begin(&modules->by_module, hash);
+    uint32_t index;
+    while ((index = index_map_next(&modules->by_module, hash, &probe)) != INDEX_NONE)
+        if (modules->rows[index].module == module)
+            return &modules->rows[index];
+    return NULL;
+}
+
 const struct types_module *types_modules_of(struct types_modules *modules, uint32_t module,
                                             const struct symbols_file *file)
 {
     static const struct types_module none = {.module = 0};
-    for (size_t i = 0; i < modules->count; i++)
-        if (modules->rows[i].module == module)
-            return &modules->rows[i];
+    const struct types_module *known = types_modules_find(modules, module);
+    if (known)
+        return known;
     if (!array_reserve(&modules->rows, &modules->capacity, modules->count + 1,
-                       sizeof(*modules->rows)))
+                       sizeof(*modules->rows)) ||
+        !index_map_insert(&modules->by_module, hash_combine(hash_seed(), module),
+                          (uint32_t)modules->count))
         return &none;
     struct types_module *added = &modules->rows[modules->count++];
     *added = (struct types_module){.module = module};
@@ -51,5 +63,6 @@ void types_modules_free(struct types_modules *modules)
         types_data_symbols_free(modules->rows[i].data_symbols);
     }
     free(modules->rows);
+    index_map_free(&modules->by_module);
     *modules = (struct types_modules){0};
 }

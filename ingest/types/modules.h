@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "ingest/base/array.h"
+
 struct symbols_file;
 struct types_folded;
 struct types_globals;
@@ -26,7 +28,12 @@ struct types_module {
 struct types_modules {
     struct types_module *rows;
     size_t count, capacity;
+    struct index_map by_module;
 };
+
+/* Returns the facts about a module, NULL if they were not read. Valid until the next one is read.
+ */
+const struct types_module *types_modules_find(const struct types_modules *modules, uint32_t module);
 
 /*
  * Returns the facts about a module, which the first call reads. `file` is NULL if the module could

@@ -428,12 +428,12 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
     found->go_on = choice.wrapper;
 }
 
-/* Tells the symbolizer which modules' debug information the rules gave up. */
-static void tell_spent(const struct types *types)
+/* Tells the symbolizer if the rules gave up the debug information of the frames' modules. */
+static void tell_spent(const struct types *types, const struct types_frame *frames, size_t count)
 {
-    for (size_t i = 0; i < types->modules.count; i++) {
-        const struct types_module *module = &types->modules.rows[i];
-        if (module->index && types_index_spent(module->index))
+    for (size_t i = 0; i < count; i++) {
+        const struct types_module *module = types_modules_find(&types->modules, frames[i].module);
+        if (module && module->index && types_index_spent(module->index))
             symbols_set_spent(types->symbols, module->module);
     }
 }
@@ -476,7 +476,7 @@ void types_find(struct types *types, const struct types_frame *frames, size_t co
     }
     answer->any_size = any_size;
     answer->frames = seen;
-    tell_spent(types);
+    tell_spent(types, frames, seen < count ? seen : count);
 }
 
 const char *types_find_linkage(struct types *types, const struct types_frame *frame)
@@ -560,7 +560,7 @@ void types_find_owner(struct types *types, const struct types_frame *frames, siz
     const struct types_owner_question question = {open_owner_frame, &around, count, user, level};
     *owner = (struct types_owner){.name = NULL};
     owner->name = keep(types, types_owner_find(&question, &owner->confidence, &owner->farther));
-    tell_spent(types);
+    tell_spent(types, frames, count);
 }
 
 struct types_work types_work(const struct types *types)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/ingest/trace_builder.h"
 
@@ -19,6 +20,17 @@ static void arenas(struct lane *lane)
     for (uint64_t i = 1; i <= count; i++) {
         lane_extended(lane, TRACE_EXT_ARENA, "wnns", now, i, N(0), "a");
         lane_arena_alloc(lane, ++now, (uint32_t)i, 0x1000 + 16 * i, 16, 1, 0);
+    }
+}
+
+/* Arenas that lie in each other, and one is reset after each block. */
+static void parents(struct lane *lane)
+{
+    for (uint64_t i = 1; i <= count; i++)
+        lane_extended(lane, TRACE_EXT_ARENA, "wnns", now, i, i % count + 1, "a");
+    for (uint64_t i = 1; i <= count; i++) {
+        lane_arena_alloc(lane, ++now, (uint32_t)i, 0x1000 + 16 * i, 16, 1, 0);
+        lane_extended(lane, TRACE_EXT_ARENA_RESET, "wn", ++now, i);
     }
 }
 
@@ -55,14 +67,41 @@ static void sizes(struct lane *lane)
         lane_alloc(lane, ++now, 0x1000 + 16 * i, N(1) << 47, 0);
 }
 
-/* Modules that are the same file. */
+static void module(struct lane *lane, uint64_t id, const char *path)
+{
+    lane_extended(lane, TRACE_EXT_MODULE, "wnnnnssnnnn", now, id, N(0), N(0x1000), N(0x100000),
+                  path, "", N(1), N(0), N(0x100000), N(5));
+    lane_node(lane, (uint32_t)id, 0, TRACE_FRAME_RETURN, (uint32_t)id, 0x2000 + id);
+    lane_alloc(lane, ++now, 0x1000 + 16 * id, 16, (uint32_t)id);
+}
+
+/* Modules that are copies/1, copies/2 ... in the working directory. */
 static void modules(struct lane *lane)
 {
+    char directory[4096], path[4200];
+    if (!getcwd(directory, sizeof(directory)))
+        abort();
     for (uint64_t i = 1; i <= count; i++) {
-        lane_extended(lane, TRACE_EXT_MODULE, "wnnnnssnnnn", now, i, N(0), N(0x1000), N(0x100000),
-                      "/bin/true", "", N(1), N(0), N(0x100000), N(5));
-        lane_node(lane, (uint32_t)i, 0, TRACE_FRAME_RETURN, (uint32_t)i, 0x2000 + i % 16);
-        lane_alloc(lane, ++now, 0x1000 + 16 * i, 16, (uint32_t)i);
+        snprintf(path, sizeof(path), "%s/copies/%d", directory, (int)i);
+        module(lane, i, path);
+    }
+}
+
+/* Modules that are the same file by the same path. */
+static void twins(struct lane *lane)
+{
+    for (uint64_t i = 1; i <= count; i++)
+        module(lane, i, "/bin/true");
+}
+
+/* Modules that are the same file by other paths. */
+static void paths(struct lane *lane)
+{
+    for (uint64_t i = 1; i <= count; i++) {
+        char path[64] = "/bin";
+        for (int bit = 0; bit < 16; bit++)
+            strcat(path, i >> bit & 1 ? "/." : "//");
+        module(lane, i, strcat(path, "/true"));
     }
 }
 
@@ -73,6 +112,26 @@ static void broad(struct lane *lane)
         lane_node(lane, (uint32_t)i, (uint32_t)i - 1, TRACE_FRAME_RETURN, 0, 0x1000 + i * 4);
     for (uint64_t i = 1; i <= count; i++) {
         lane_node(lane, (uint32_t)(count + i), (uint32_t)count, TRACE_FRAME_RETURN, 0,
+                  0x900000 + i * 4);
+        lane_alloc(lane, ++now, 0x1000 + 16 * i, 16, (uint32_t)(count + i));
+    }
+}
+
+/* A stack of each depth, each frame in a function of its own. */
+static void staircase(struct lane *lane)
+{
+    for (uint64_t i = 1; i <= count; i++) {
+        lane_node(lane, (uint32_t)i, (uint32_t)i - 1, TRACE_FRAME_RETURN, 0, 0x1000 + i * 4);
+        lane_alloc(lane, ++now, 0x1000 + 16 * i, 16, (uint32_t)i);
+    }
+}
+
+/* The same with one more frame for each stack. */
+static void comb(struct lane *lane)
+{
+    for (uint64_t i = 1; i <= count; i++) {
+        lane_node(lane, (uint32_t)i, (uint32_t)i - 1, TRACE_FRAME_RETURN, 0, 0x1000 + i * 4);
+        lane_node(lane, (uint32_t)(count + i), (uint32_t)i, TRACE_FRAME_RETURN, 0,
                   0x900000 + i * 4);
         lane_alloc(lane, ++now, 0x1000 + 16 * i, 16, (uint32_t)(count + i));
     }
@@ -92,8 +151,12 @@ static const struct {
     const char *name;
     void (*write)(struct lane *lane);
 } kinds[] = {
-    {"arenas", arenas},   {"mappings", mappings}, {"protections", protections}, {"sizes", sizes},
-    {"modules", modules}, {"broad", broad},       {"circle", circle},
+    {"arenas", arenas},       {"parents", parents},
+    {"mappings", mappings},   {"protections", protections},
+    {"sizes", sizes},         {"modules", modules},
+    {"twins", twins},         {"paths", paths},
+    {"broad", broad},         {"circle", circle},
+    {"staircase", staircase}, {"comb", comb},
 };
 
 int main(int argc, char **argv)

@@ -30,6 +30,9 @@ has() {
 
 hostile arenas 150000
 has arenas 'SELECT count(*) FROM arena' 150000
+hostile parents 100000
+has parents 'SELECT count(*) FROM allocation WHERE free_ns IS NULL' 0
+has parents "SELECT count(*) > 0 FROM problem WHERE detail = 'its arena lies in more than 1000 others'" 1
 hostile mappings 200000
 has mappings 'SELECT count(*), min(address), max(mapping) FROM region' '200000|8192|200000'
 hostile protections 100000
@@ -38,7 +41,12 @@ has protections 'SELECT count(*) < 1100000 FROM region' 1
 hostile sizes 70000
 has sizes "SELECT bytes FROM rss" 4096
 has sizes "SELECT value = 1 << 62 FROM meta WHERE key = 'bytes_allocated'" 1
+hostile twins 60000
+has twins "SELECT count(DISTINCT symbols), min(symbols) GLOB 'none*' FROM module" '1|0'
+hostile paths 20000
+has paths "SELECT count(*) FROM module WHERE symbols = 'none: it is the file of 8 other modules'" 19992
 # Fewer descriptors than modules.
+mkdir copies && for i in {1..300}; do cp /bin/true copies/"$i" || exit 1; done
 ulimit -n 200
 hostile modules 300
 has modules 'SELECT count(*) FROM module' 300
