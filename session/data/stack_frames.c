@@ -46,6 +46,21 @@ static bool is_in_order(const struct stack_frames *all)
     return true;
 }
 
+/* Nodes that are neighbours are gone through in one step; a stack should have few rows of them. */
+enum { ROWS_MAX = 255 };
+
+/* Returns false if a stack leaves the row of neighbours very often. Their parents are higher. */
+static bool has_long_rows(struct stack_frames *all)
+{
+    bool long_rows = true;
+    for (uint32_t i = all->count; long_rows && i-- > 1;) {
+        struct stack_frames_node *node = &all->nodes[i];
+        node->top = node->parent == 0 ? 1 : all->nodes[node->parent].top + (node->parent != i + 1);
+        long_rows = node->top <= ROWS_MAX;
+    }
+    return long_rows;
+}
+
 /* Stores the new numbers of the nodes by the old ones: from the highest down, a node and then those
  * inwards of it. `next` has the next child of the same parent, `first` the first one. */
 static void order_nodes(struct stack_frames *all, const uint32_t *first, const uint32_t *next)
@@ -63,18 +78,38 @@ static void order_nodes(struct stack_frames *all, const uint32_t *first, const u
     }
 }
 
+/* Links the children of each node. The one with the most nodes inwards of it comes first, so it
+ * gets the number before its parent's, and from there a stack leaves the row of neighbours at most
+ * as often as its number of nodes can be halved. `size` is zero, by node. */
+static void link_children(const struct stack_frames *all, uint32_t *first, uint32_t *next,
+                          uint32_t *size)
+{
+    for (uint32_t i = 1; i < all->count; i++) {
+        const uint32_t parent = all->nodes[i].parent, largest = first[parent];
+        size[i]++;
+        size[parent] += size[i];
+        if (largest == 0 || size[i] >= size[largest]) {
+            next[i] = largest;
+            first[parent] = i;
+        } else {
+            next[i] = next[largest];
+            next[largest] = i;
+        }
+    }
+}
+
 /* Numbers the nodes again. A session that is still written has them in parts. */
 static bool put_in_order(struct stack_frames *all)
 {
     struct stack_frames_node *nodes = calloc(all->count, sizeof(*nodes));
     uint32_t *first = calloc(all->count, sizeof(*first));
     uint32_t *next = calloc(all->count, sizeof(*next));
+    uint32_t *size = calloc(all->count, sizeof(*size));
     all->of_id = calloc(all->count, sizeof(*all->of_id));
-    const bool good = nodes && first && next && all->of_id;
-    for (uint32_t i = 1; good && i < all->count; i++) {
-        next[i] = first[all->nodes[i].parent];
-        first[all->nodes[i].parent] = i;
-    }
+    const bool good = nodes && first && next && size && all->of_id;
+    if (good)
+        link_children(all, first, next, size);
+    free(size);
     if (good)
         order_nodes(all, first, next);
     for (uint32_t i = 1; good && i < all->count; i++)
@@ -93,7 +128,7 @@ bool stack_frames_end(struct stack_frames *all)
     for (uint32_t i = 1; i < all->count; i++)
         if (all->nodes[i].parent >= all->count)
             return false;
-    if (!is_in_order(all) && !put_in_order(all))
+    if ((!is_in_order(all) || !has_long_rows(all)) && !put_in_order(all))
         return false;
     for (uint32_t i = all->count; i-- > 1;) {
         struct stack_frames_node *node = &all->nodes[i];

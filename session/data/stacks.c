@@ -341,6 +341,79 @@ void stacks_close(struct stacks *stacks)
     stack_frames_free(&stacks->all);
 }
 
+/* Steps outwards in which nearly all call sites are found. */
+enum { NEAR = 64 };
+
+/* The nodes of call sites that lie far from their innermost frames. */
+struct far_sites {
+    uint32_t *first;  /* by node: a stack that ends there and asks, + 1; 0: none */
+    uint32_t *next;   /* by stack: the next one of its node, + 1 */
+    uint32_t *last;   /* by frame: its innermost node among those that are open */
+    uint32_t *before; /* by node: what `last` was for its frame */
+};
+
+static bool find_far(const struct stacks *stacks, const struct far_sites *far, uint32_t *sites,
+                     const uint32_t *frames)
+{
+    const uint32_t nodes = stacks->all.count;
+    if (!far->first || !far->next || !far->last || !far->before)
+        return false;
+    for (uint32_t stack = 0; stack < stacks->count; stack++) {
+        if (sites[stack] != UINT32_MAX)
+            continue;
+        far->next[stack] = far->first[stacks->node[stack]];
+        far->first[stacks->node[stack]] = stack + 1;
+    }
+    /* From a node to those inwards of it: the nodes from `open` outwards are open. */
+    for (uint32_t node = nodes, open = 0; node-- > 1; open = node) {
+        for (; open != stacks_caller(stacks, node); open = stacks_caller(stacks, open))
+            far->last[stacks_frame(stacks, open)] = far->before[open];
+        const uint32_t frame = stacks_frame(stacks, node);
+        far->before[node] = far->last[frame];
+        far->last[frame] = node;
+        for (uint32_t stack = far->first[node]; stack != 0; stack = far->next[stack - 1]) {
+            const uint32_t found = far->last[frames[stack - 1]];
+            sites[stack - 1] = found != 0 ? found : node;
+        }
+    }
+    return true;
+}
+
+uint32_t *stacks_sites(const struct stacks *stacks, const uint32_t *frames,
+                       struct session_error *error)
+{
+    uint32_t *sites = calloc(stacks->count, sizeof(*sites));
+    bool all = true;
+    for (uint32_t stack = 0; sites && stack < stacks->count; stack++) {
+        uint32_t node = stacks_node(stacks, stack);
+        int steps = 0;
+        sites[stack] = node;
+        if (frames[stack] == 0 || frames[stack] >= stacks->frame_count)
+            continue;
+        for (; node != 0 && stacks_frame(stacks, node) != frames[stack] && steps < NEAR; steps++)
+            node = stacks_caller(stacks, node);
+        if (node != 0)
+            sites[stack] = steps < NEAR ? node : UINT32_MAX;
+        all = all && sites[stack] != UINT32_MAX;
+    }
+    if (sites && !all) {
+        const struct far_sites far = {calloc(stacks->all.count, sizeof(uint32_t)),
+                                      calloc(stacks->count, sizeof(uint32_t)),
+                                      calloc(stacks->frame_count, sizeof(uint32_t)),
+                                      calloc(stacks->all.count, sizeof(uint32_t))};
+        all = find_far(stacks, &far, sites, frames);
+        free(far.first);
+        free(far.next);
+        free(far.last);
+        free(far.before);
+    }
+    if (sites && all)
+        return sites;
+    free(sites);
+    session_fail_memory(error, "the call sites");
+    return NULL;
+}
+
 uint8_t *stacks_with(const struct stacks *stacks, const uint8_t *of_function,
                      struct session_error *error)
 {

@@ -91,6 +91,14 @@ static inline uint32_t stacks_find_frame(const struct stacks *stacks, uint32_t n
 }
 
 /*
+ * Returns by stack its innermost node with the frame `frames[stack]`; its innermost node if no node
+ * has that frame. The caller frees it. However deep the stacks are, this takes a few steps for each
+ * stack and node. Call stacks_frames() before. Returns NULL with `error` set.
+ */
+uint32_t *stacks_sites(const struct stacks *stacks, const uint32_t *frames,
+                       struct session_error *error);
+
+/*
  * Stores for each node if its frame or one outward of it has a function for which `of_function`, by
  * id, is not 0: one step for each node, so much faster than to look at the frames of each stack.
  * The caller frees it. Call stacks_frames() before. Returns NULL with `error` set.

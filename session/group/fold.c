@@ -81,16 +81,14 @@ static bool add_child(struct tree *tree, uint32_t parent, uint32_t function, uin
     return true;
 }
 
-/* Stores the node of a stack's path. `known` has, by node of the stacks, the node + 1 of its path:
- * stacks share callers, so each is looked for once. `path` has room for all nodes. */
-static bool add_stack(struct tree *tree, const struct group_part *names, uint32_t stack,
+/* Stores the node of the path of a call site. `known` has, by node of the stacks, the node + 1 of
+ * its path: stacks share callers, so each is looked for once. `path` has room for all nodes. */
+static bool add_stack(struct tree *tree, const struct group_part *names, uint32_t at,
                       uint32_t *known, uint32_t *path, uint32_t *node)
 {
     const struct stacks *stacks = &tree->set->session->stacks;
-    const uint32_t inner = stacks_node(stacks, stack), site = stacks->call_site[stack];
-    uint32_t at = site == 0 ? 0 : stacks_find_frame(stacks, inner, site);
     size_t length = 0;
-    for (at = at != 0 ? at : inner; at != 0 && known[at] == 0; at = stacks_caller(stacks, at))
+    for (; at != 0 && known[at] == 0; at = stacks_caller(stacks, at))
         path[length++] = at;
     *node = at == 0 ? 0 : known[at] - 1;
     while (length > 0) {
@@ -118,9 +116,10 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
         if (names.same[i] == CODE_NONE || strcmp(names.names.name[i], "?") == 0)
             names.same[i] = 0;
     }
+    uint32_t *sites = stacks_sites(&session->stacks, session->stacks.call_site, error);
     uint32_t *known = calloc(session->stacks.all.count, sizeof(*known));
     uint32_t *path = malloc(session->stacks.all.count * sizeof(*path));
-    bool good = known && path && grow(&tree, 1024);
+    bool good = sites && known && path && grow(&tree, 1024);
     if (good)
         set->nodes[set->node_count++] = (struct group_node){0, 0, 0};
     bool cancelled = false;
@@ -130,8 +129,9 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
         if (cancelled)
             break;
         if (sums[stack].allocations > 0)
-            good = add_stack(&tree, &names, stack, known, path, &node_of_stack[stack]);
+            good = add_stack(&tree, &names, sites[stack], known, path, &node_of_stack[stack]);
     }
+    free(sites);
     free(known);
     free(path);
     free(tree.slots);

@@ -318,11 +318,16 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
                      size_t capacity)
 {
     struct stacks *stacks = &session->stacks;
-    const uint32_t *ids;
-    const size_t count = stacks_frames_of(stacks, stack, &ids, NULL);
+    const uint32_t *ids = NULL;
+    /* If all frames are loaded, only those that the caller wants are read. */
+    uint32_t node = stacks->loaded && stack < stacks->count ? stacks_node(stacks, stack) : 0;
+    const size_t count =
+        stacks->loaded ? stacks_depth(stacks, node) : stacks_frames_of(stacks, stack, &ids, NULL);
     bool guessed = false;
-    for (size_t i = 0; i < count && i < capacity; i++) {
-        const struct stack_frame *place = &stacks->frame_table[ids[i]];
+    for (size_t i = 0; i < count && i < capacity;
+         i++, node = ids ? 0 : stacks_caller(stacks, node)) {
+        const struct stack_frame *place =
+            &stacks->frame_table[ids ? ids[i] : stacks_frame(stacks, node)];
         frames[i] = (struct session_frame){
             .function = place->function,
             .file = place->file == 0 ? "" : session->names.file.name[place->file],
@@ -343,6 +348,11 @@ size_t session_stack_call_site(struct session *session, uint32_t stack)
     const uint32_t *ids;
     if (stack >= stacks->count || stacks->call_site[stack] == 0)
         return 0;
+    if (stacks->loaded) {
+        const uint32_t node = stacks_node(stacks, stack);
+        const uint32_t site = stacks_find_frame(stacks, node, stacks->call_site[stack]);
+        return site == 0 ? 0 : stacks_depth(stacks, node) - stacks_depth(stacks, site);
+    }
     const size_t count = stacks_frames_of(stacks, stack, &ids, NULL);
     for (size_t i = 0; i < count; i++)
         if (ids[i] == stacks->call_site[stack])

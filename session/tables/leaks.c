@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One pass sums up the never freed blocks by stack and type. Then each stack becomes a path in a
- * tree of functions, which begins at the call sites: stacks of one path end at the same node.
+ * One pass sums up the never freed blocks by stack and type. Then each call site gets the number of
+ * its path: the functions from there outwards, each once, at its innermost place. The paths of
+ * nodes beside each other are nearly the same, and long: they differ by one function, which comes
+ * to the front. So a path is known by its pairs of neighbours, of which at most four change from a
+ * node to the next one.
  */
 #include "session/leaks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "session/data/collected.h"
 #include "session/data/error.h"
@@ -34,12 +38,13 @@ struct grouping {
     struct session *session;
     struct type_ids types;
     struct table_sums sums;  /* by stack and type, then by stack */
-    struct code_map paths;   /* parent's number + 1 and function; the number is that of the node */
+    struct code_map paths;   /* the sums of the paths' pairs of neighbours */
+    uint32_t *sites;         /* by stack: its node from which the path begins */
+    uint32_t *path_of;       /* by node: the number of the path, 0: no path begins there */
     struct code_map parts;   /* stack and type, if several types of a name are one */
     uint64_t *last_ns;       /* of each part */
-    struct code_map groups;  /* node and type; reason and STARTS */
+    struct code_map groups;  /* path and type; reason and STARTS */
     uint32_t *group_of_code; /* of each sum */
-    uint32_t *seen;          /* by function: the last sum + 1 whose path has it */
     struct reasons reasons;
     struct collected_arenas collected;
     uint32_t by_collector; /* place of that reason + 1 */
@@ -197,24 +202,145 @@ static bool find_reasons(struct grouping *grouping, const struct suppressions *s
 
 /* ---- paths ------------------------------------------------------------------------------ */
 
-/* Stores the node of a stack's path. `number` is that of the sum. */
-static bool find_path(struct grouping *grouping, uint32_t stack, uint32_t number, uint32_t *node,
-                      struct session_error *error)
+/* A path, as a ring of functions from the outermost one inwards, with the number of functions as
+ * its beginning and end. */
+struct path {
+    uint32_t *outer, *inner; /* by function: its neighbours; outer is NOT_IN_PATH for most */
+    uint32_t end;
+    uint64_t seed;    /* so nobody can make two paths of one sum */
+    struct code sum;  /* of the pairs of neighbours */
+    uint32_t *before; /* by node that is open: where its function was: its outer neighbour */
+};
+
+enum { NOT_IN_PATH = UINT32_MAX, AT_FRONT = UINT32_MAX - 1 };
+
+static uint64_t mix(uint64_t bits)
+{
+    bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ bits >> 31;
+}
+
+/* Adds a pair of neighbours to the sum, or takes it out. */
+static void toggle(struct path *path, uint32_t outer, uint32_t inner)
+{
+    const uint64_t pair = mix((uint64_t)outer << 32 | inner);
+    path->sum.low ^= mix(pair + path->seed);
+    path->sum.high ^= mix(pair ^ mix(path->seed));
+}
+
+static void put_in(struct path *path, uint32_t function, uint32_t outer)
+{
+    const uint32_t inner = path->inner[outer];
+    toggle(path, outer, inner);
+    toggle(path, outer, function);
+    toggle(path, function, inner);
+    path->outer[function] = outer;
+    path->inner[function] = inner;
+    path->inner[outer] = path->outer[inner] = function;
+}
+
+static void take_out(struct path *path, uint32_t function)
+{
+    const uint32_t outer = path->outer[function], inner = path->inner[function];
+    toggle(path, outer, function);
+    toggle(path, function, inner);
+    toggle(path, outer, inner);
+    path->inner[outer] = inner;
+    path->outer[inner] = outer;
+    path->outer[function] = NOT_IN_PATH;
+}
+
+/* Brings the function of a node to the front of the path of its caller. */
+static void enter(struct path *path, uint32_t node, uint32_t function)
+{
+    const uint32_t front = path->outer[path->end];
+    path->before[node] = function == front ? AT_FRONT : path->outer[function];
+    if (function == front)
+        return;
+    if (path->outer[function] != NOT_IN_PATH)
+        take_out(path, function);
+    put_in(path, function, front);
+}
+
+static void leave(struct path *path, uint32_t node, uint32_t function)
+{
+    if (path->before[node] == AT_FRONT)
+        return;
+    take_out(path, function);
+    if (path->before[node] != NOT_IN_PATH)
+        put_in(path, function, path->before[node]);
+}
+
+static bool path_open(struct path *path, uint32_t functions, uint32_t nodes)
+{
+    const size_t size = (size_t)functions + 1;
+    *path = (struct path){malloc(size * sizeof(uint32_t)), malloc(size * sizeof(uint32_t)),
+                          .end = functions, .before = malloc(nodes * sizeof(uint32_t))};
+    if (getrandom(&path->seed, sizeof(path->seed), GRND_NONBLOCK) < 0)
+        path->seed = (uintptr_t)path->before;
+    if (!path->outer || !path->inner || !path->before)
+        return false;
+    memset(path->outer, 0xff, size * sizeof(uint32_t));
+    path->outer[functions] = path->inner[functions] = functions;
+    return true;
+}
+
+static void path_close(struct path *path)
+{
+    free(path->outer);
+    free(path->inner);
+    free(path->before);
+}
+
+/* In `path_of`, before the number is known. */
+enum { PATH_ASKED = UINT32_MAX, PATH_PASSED = UINT32_MAX - 1 };
+
+/* Numbers the paths that are asked for. Nodes inwards of a node are lower. */
+static bool number_paths(struct grouping *grouping, struct path *path, struct session_error *error)
 {
     const struct stacks *stacks = &grouping->session->stacks;
-    const uint32_t site = stacks->call_site[stack];
-    uint32_t at = site == 0 ? 0 : stacks_find_frame(stacks, stacks_node(stacks, stack), site);
-    *node = 0; /* the number + 1; 0: the empty path */
-    for (at = at != 0 ? at : stacks_node(stacks, stack); at != 0; at = stacks_caller(stacks, at)) {
-        const uint32_t function = stacks_function(stacks, at);
-        if (grouping->seen[function] == number + 1)
+    uint32_t *path_of = grouping->path_of;
+    for (uint32_t node = 1; node < stacks->all.count; node++)
+        if (path_of[node] != 0 && path_of[stacks_caller(stacks, node)] == 0)
+            path_of[stacks_caller(stacks, node)] = PATH_PASSED;
+    for (uint32_t node = stacks->all.count, open = 0; node-- > 1;) {
+        if (node % 4096 == 0 && !scan_go_on(grouping->session, error))
+            return false;
+        if (path_of[node] == 0)
             continue;
-        grouping->seen[function] = number + 1;
-        if (!code_map_add(&grouping->paths, (struct code){*node, function}, UINT32_MAX - 1, node))
+        for (; open != stacks_caller(stacks, node); open = stacks_caller(stacks, open))
+            leave(path, open, stacks_function(stacks, open));
+        enter(path, node, stacks_function(stacks, node));
+        open = node;
+        if (path_of[node] != PATH_ASKED)
+            continue;
+        if (!code_map_add(&grouping->paths, path->sum, PATH_PASSED - 1, &path_of[node]))
             return session_fail_memory(error, "the leaks");
-        ++*node;
+        path_of[node]++;
     }
     return true;
+}
+
+static bool find_paths(struct grouping *grouping, struct session_error *error)
+{
+    struct session *session = grouping->session;
+    struct path path;
+    grouping->sites = stacks_sites(&session->stacks, session->stacks.call_site, error);
+    if (!grouping->sites)
+        return false;
+    grouping->path_of = calloc(session->stacks.all.count, sizeof(*grouping->path_of));
+    bool good = path_open(&path, session->names.function_count, session->stacks.all.count) &&
+                grouping->path_of;
+    if (!good)
+        session_fail_memory(error, "the leaks");
+    for (size_t i = 0; good && i < grouping->sums.codes.count; i++) {
+        const uint32_t site = grouping->sites[(uint32_t)grouping->sums.codes.codes[i].low];
+        grouping->path_of[site] = site == 0 ? 0 : PATH_ASKED;
+    }
+    good = good && number_paths(grouping, &path, error);
+    path_close(&path);
+    return good;
 }
 
 /* Returns the stack and type of a sum as a code. */
@@ -263,12 +389,11 @@ static bool find_groups(struct grouping *grouping, struct session_error *error)
         const uint64_t type = grouping->types.same[high & ~OF_COLLECTOR];
         const uint32_t reason =
             high & OF_COLLECTOR ? grouping->by_collector : grouping->reasons.of_stack[stack];
-        uint32_t node;
-        if ((i % 4096 == 0 && !scan_go_on(grouping->session, error)) ||
-            !find_path(grouping, stack, i, &node, error))
+        const uint64_t path = grouping->path_of[grouping->sites[stack]];
+        if (i % 4096 == 0 && !scan_go_on(grouping->session, error))
             return false;
         const uint64_t kept = reason == 0 && starts(grouping, i) ? STARTS : 0;
-        const struct code code = {(uint64_t)node << 32 | type, reason | kept};
+        const struct code code = {path << 32 | type, reason | kept};
         if (!code_map_add(&grouping->groups, code, GROUPS_MAX, &grouping->group_of_code[i]))
             return session_fail_memory(error, "the leaks");
     }
@@ -421,7 +546,8 @@ static void grouping_free(struct grouping *grouping)
     code_map_free(&grouping->groups);
     free(grouping->last_ns);
     free(grouping->group_of_code);
-    free(grouping->seen);
+    free(grouping->sites);
+    free(grouping->path_of);
     free(grouping->reasons.of_stack);
     free(grouping->reasons.kinds);
     free(grouping->reasons.texts);
@@ -436,11 +562,11 @@ static bool group(struct grouping *grouping, const struct suppressions *suppress
         return false;
     grouping->group_of_code =
         calloc(grouping->sums.codes.count + 1, sizeof(*grouping->group_of_code));
-    grouping->seen = calloc(session->names.function_count, sizeof(*grouping->seen));
-    if (!grouping->group_of_code || !grouping->seen)
+    if (!grouping->group_of_code)
         return session_fail_memory(error, "the leaks");
     return find_reasons(grouping, suppressions, error) && find_last(grouping, error) &&
-           find_groups(grouping, error) && make_result(grouping, error);
+           find_paths(grouping, error) && find_groups(grouping, error) &&
+           make_result(grouping, error);
 }
 
 bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The strongly connected components of the graph of calls, whose edges are pairs of neighbours in
- * the paths of all rows. R. Tarjan, "Depth-first search and linear graph algorithms", 1972, without
- * recursion.
+ * the paths of all rows, from outside inwards. R. Tarjan, "Depth-first search and linear graph
+ * algorithms", 1972, without recursion.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +10,18 @@
 #include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/group/code_map.h"
-#include "session/scan/scan.h"
 #include "session/tree/tree_state.h"
 
 enum { SEEN_BITS = 14 };
 
-/* The edges in the rows of one thread, as caller << 32 | callee, and the functions. */
+/* The edges as caller << 32 | callee, and the functions. */
 struct graph {
     uint32_t functions;
     struct code_map edges;
     uint64_t seen[1 << SEEN_BITS]; /* some of them, so that most are not looked for again */
-    uint64_t *met;   /* by function: the first place where it was met; UINT64_MAX: nowhere */
+    uint64_t *met;   /* by function: the first place where it was met; UINT64_MAX: nowhere. A place
+                      * is a row, and the number of functions outside in its path */
     bool *recursive; /* by function: calls itself */
-    uint64_t place;  /* the next one: a row, and the number of functions met in it */
-    uint32_t caller; /* of the row that is walked; UINT32_MAX: none yet */
-    bool failed;
-};
-
-/* The graphs of all threads. The first one becomes that of all rows. */
-struct graphs {
-    const struct session_tree *tree;
-    struct graph *each[SCAN_THREADS_MAX]; /* NULL: not needed yet */
-    atomic_bool failed;
 };
 
 static void graph_free(struct graph *graph)
@@ -61,79 +51,96 @@ static struct graph *graph_new(uint32_t functions)
     return graph;
 }
 
-static void graphs_free(struct graphs *graphs)
-{
-    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
-        graph_free(graphs->each[i]);
-}
-
-static void add_edge(struct graph *graph, uint64_t edge)
+/* Returns false if memory is exhausted. `caller` is UINT32_MAX if there is none. */
+static bool meet(struct graph *graph, uint32_t caller, uint32_t function, uint64_t place)
 {
     uint32_t number;
-    if (!code_map_add(&graph->edges, (struct code){edge, 0}, CODE_NONE - 1, &number))
-        graph->failed = true;
-}
-
-static void meet(void *context, uint32_t function)
-{
-    struct graph *graph = context;
-    const uint32_t caller = graph->caller;
-    const uint64_t place = graph->place++;
-    graph->caller = function;
     if (place < graph->met[function])
         graph->met[function] = place;
     if (caller == UINT32_MAX)
-        return;
+        return true;
     if (caller == function) {
         graph->recursive[function] = true;
-        return;
+        return true;
     }
     const uint64_t edge = (uint64_t)caller << 32 | function;
     uint64_t *seen = &graph->seen[(edge * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SEEN_BITS)];
     if (*seen == edge)
-        return;
+        return true;
     *seen = edge;
-    add_edge(graph, edge);
+    return code_map_add(&graph->edges, (struct code){edge, 0}, CODE_NONE - 1, &number);
 }
 
-static void walk_rows(void *context, size_t thread, uint32_t first, uint32_t end)
+/* The nodes in the paths of the rows that have one rule. */
+struct walk {
+    uint32_t *first;    /* by node: the first row through it, NO_ROW: none */
+    uint32_t *function; /* by node: the innermost visible one from there outwards */
+    uint32_t *count;    /* by node: the visible ones from there outwards */
+};
+
+#define NO_ROW UINT32_MAX
+
+/* Notes the nodes of the rows. Returns false if there are no rows. */
+static bool mark_nodes(const struct session_tree *tree, enum path_rule rule, struct walk *walk)
 {
-    struct graphs *graphs = context;
-    const struct session_tree *tree = graphs->tree;
-    struct graph *graph = graphs->each[thread];
-    if (!graph)
-        graph = graphs->each[thread] = graph_new(tree->session->names.function_count);
-    for (uint32_t row = first; graph && row < end && !graph->failed; row++) {
-        graph->caller = UINT32_MAX;
-        graph->place = (uint64_t)row << 32;
-        path_each_function(tree, row, meet, graph);
+    const struct stacks *stacks = &tree->session->stacks;
+    bool found = false;
+    memset(walk->first, 0xff, stacks->all.count * sizeof(*walk->first));
+    for (uint32_t row = (uint32_t)tree->row_count; row-- > 0;) {
+        if (tree->rules[row] != rule)
+            continue;
+        walk->first[tree->sites[row]] = row;
+        found = true;
     }
-    if (!graph || graph->failed)
-        atomic_store(&graphs->failed, true);
-}
-
-/* Adds what the rows of another thread have. */
-static void add_graph(struct graph *graph, const struct graph *other)
-{
-    for (size_t i = 0; i < other->edges.count; i++)
-        add_edge(graph, other->edges.codes[i].low);
-    for (uint32_t i = 0; i < graph->functions; i++) {
-        if (other->met[i] < graph->met[i])
-            graph->met[i] = other->met[i];
-        graph->recursive[i] |= other->recursive[i];
+    for (uint32_t node = 1; found && node < stacks->all.count; node++) {
+        uint32_t *outer = &walk->first[stacks_caller(stacks, node)];
+        *outer = walk->first[node] < *outer ? walk->first[node] : *outer;
     }
+    return found;
 }
 
-/* Walks all rows. The first graph has the result. */
-static bool walk(struct session_tree *tree, struct graphs *graphs, struct session_error *error)
+/* Adds the pairs of neighbours in the paths of the rows with a rule: each node is met once. */
+static bool add_rule(const struct session_tree *tree, enum path_rule rule, struct walk *walk,
+                     struct graph *graph, struct session_error *error)
 {
-    if (!tree_each_part(tree, (uint32_t)tree->row_count, walk_rows, graphs, error))
-        return false;
-    for (size_t i = 1; i < SCAN_THREADS_MAX; i++)
-        if (graphs->each[i])
-            add_graph(graphs->each[0], graphs->each[i]);
-    return (!atomic_load(&graphs->failed) && !graphs->each[0]->failed) ||
-           session_fail_memory(error, "the call tree");
+    const struct stacks *stacks = &tree->session->stacks;
+    if (!mark_nodes(tree, rule, walk))
+        return true;
+    walk->function[0] = UINT32_MAX;
+    walk->count[0] = 0;
+    for (uint32_t node = stacks->all.count; node-- > 1;) {
+        const uint32_t outer = stacks_caller(stacks, node),
+                       function = stacks_function(stacks, node);
+        if (!tree_go_on(tree, node, error))
+            return false;
+        if (walk->first[node] == NO_ROW)
+            continue;
+        walk->function[node] = walk->function[outer];
+        walk->count[node] = walk->count[outer];
+        if (!path_is_visible(tree, rule, function))
+            continue;
+        if (!meet(graph, walk->function[outer], function,
+                  (uint64_t)walk->first[node] << 32 | walk->count[node]))
+            return session_fail_memory(error, "the call tree");
+        walk->function[node] = function;
+        walk->count[node]++;
+    }
+    return true;
+}
+
+static bool add_rules(const struct session_tree *tree, struct graph *graph,
+                      struct session_error *error)
+{
+    const size_t size = tree->session->stacks.all.count * sizeof(uint32_t);
+    struct walk walk = {malloc(size), malloc(size), malloc(size)};
+    bool good =
+        (walk.first && walk.function && walk.count) || session_fail_memory(error, "the call tree");
+    for (int rule = PATH_ALL; good && rule < PATH_NO_STACK; rule++)
+        good = add_rule(tree, (enum path_rule)rule, &walk, graph, error);
+    free(walk.first);
+    free(walk.function);
+    free(walk.count);
+    return good;
 }
 
 /* ---- components ---- */
@@ -289,22 +296,21 @@ bool components_find(struct session_tree *tree, struct session_error *error)
 {
     struct components *components = &tree->components;
     const uint32_t functions = tree->session->names.function_count;
-    struct graphs graphs = {.tree = tree, .each = {graph_new(functions)}};
+    struct graph *graph = graph_new(functions);
     components->of_function = calloc(functions, sizeof(*components->of_function));
-    bool good =
-        (graphs.each[0] && components->of_function) || session_fail_memory(error, "the call tree");
+    bool good = (graph && components->of_function) || session_fail_memory(error, "the call tree");
     if (good && tree->options.fold) {
-        good = walk(tree, &graphs, error);
-        if (good && !find(graphs.each[0], components->of_function, &components->count))
+        good = add_rules(tree, graph, error);
+        if (good && !find(graph, components->of_function, &components->count))
             good = session_fail_memory(error, "the call tree");
     } else if (good) {
         for (uint32_t i = 0; i < functions; i++)
             components->of_function[i] = i;
         components->count = functions;
     }
-    if (good && !list_members(graphs.each[0], components))
+    if (good && !list_members(graph, components))
         good = session_fail_memory(error, "the call tree");
-    graphs_free(&graphs);
+    graph_free(graph);
     return good;
 }
 

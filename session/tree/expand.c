@@ -62,6 +62,7 @@ static bool find_children(struct expanding *expanding, struct session_error *err
 {
     struct session_tree *tree = expanding->tree;
     const uint32_t rows = expanding->node->row_count;
+    tree->rows_followed += rows;
     if (!tree_each_part(tree, rows, follow_paths, expanding, error))
         return false;
     for (uint32_t i = 0; i < rows; i++) {
@@ -168,6 +169,10 @@ bool session_tree_expand(struct session_tree *tree, uint32_t number, struct sess
     return good;
 }
 
+/* Rows that may be followed through several nodes for one question. A path of many frames, which
+ * many rows have, is made up to here; the next question goes on. */
+#define ROWS_FOLLOWED_MAX (UINT64_C(1) << 26)
+
 /* Returns the child with the largest value, the node itself if there is none. The one without own
  * code counts only if it is the only one: its value is stored, 0 if it counts or is not there. */
 static uint32_t largest_child(const struct session_tree *tree, uint32_t node,
@@ -192,6 +197,7 @@ bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
                                  enum session_tree_measure measure, uint32_t *last,
                                  struct session_error *error)
 {
+    const uint64_t followed = tree->rows_followed;
     *last = node;
     for (;;) {
         if (!session_tree_expand(tree, *last, error))
@@ -201,7 +207,8 @@ bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
         const int64_t whole =
             session_tree_value(session_tree_node(tree, *last), measure) - without_own_code;
         const int64_t part = session_tree_value(session_tree_node(tree, child), measure);
-        if (child == *last || part <= 0 || part < whole - part)
+        if (child == *last || part <= 0 || part < whole - part ||
+            tree->rows_followed - followed > ROWS_FOLLOWED_MAX)
             return true;
         *last = child;
     }
@@ -218,7 +225,10 @@ bool session_tree_expand_larger(struct session_tree *tree, uint32_t node,
     bool good = level || session_fail_memory(error, "the call tree");
     if (good)
         level[0] = node;
-    for (uint32_t depth = start; good && count > 0 && depth < start + levels; depth++) {
+    const uint64_t followed = tree->rows_followed;
+    for (uint32_t depth = start; good && count > 0 && depth < start + levels &&
+                                 tree->rows_followed - followed <= ROWS_FOLLOWED_MAX;
+         depth++) {
         next_count = 0;
         for (size_t i = 0; good && i < count; i++) {
             const struct tree_node *of = tree_node(tree, level[i]);
@@ -284,7 +294,8 @@ bool session_tree_follow_stack(struct session_tree *tree, uint32_t stack, uint32
         row++;
     if (row == tree->row_count)
         return true;
-    while (met < nth) {
+    const uint64_t followed = tree->rows_followed;
+    while (met < nth && tree->rows_followed - followed <= ROWS_FOLLOWED_MAX) {
         const uint32_t *members = NULL;
         if (!session_tree_expand(tree, at, error))
             return false;

@@ -5,7 +5,10 @@
  * A key names a node among its siblings: first the components, then the functions as library
  * functions, then the stacks without own code, and those without frames.
  */
+#include <stdlib.h>
+
 #include "schemas/code/user_code.h"
+#include "session/data/error.h"
 #include "session/data/session_state.h"
 #include "session/tree/tree_state.h"
 
@@ -91,7 +94,7 @@ static uint32_t function_at(const struct session_tree *tree, struct span *span, 
     return stacks_function(stacks, span->low + (nodes[span->low].depth - depth));
 }
 
-static bool is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function)
+bool path_is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function)
 {
     switch (rule) {
     case PATH_OWN:
@@ -103,47 +106,43 @@ static bool is_visible(const struct session_tree *tree, enum path_rule rule, uin
     }
 }
 
-static void find_rule(struct session_tree *tree, uint32_t row)
+/* Returns the rule of the rows of each node, NULL if memory is exhausted. */
+static uint8_t *rules_of_nodes(const struct session_tree *tree)
 {
     const struct stacks *stacks = &tree->session->stacks;
-    const uint32_t stack = tree->rows[row].stack, call_site = stacks->call_site[stack];
-    const uint32_t node = stacks_node(stacks, stack);
-    const uint32_t site = call_site == 0 ? 0 : stacks_find_frame(stacks, node, call_site);
-    tree->sites[row] = site != 0 ? site : node;
-    struct span span = span_of(tree, row);
-    uint8_t rule = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
-    for (uint32_t i = 0; rule != PATH_ALL && rule != PATH_OWN && i < span.count; i++) {
-        const uint32_t function = function_at(tree, &span, i);
-        if (is_visible(tree, PATH_OWN, function))
-            rule = PATH_OWN;
-        else if (is_visible(tree, PATH_RUNTIME, function))
-            rule = PATH_RUNTIME;
+    uint8_t *rules = malloc(stacks->all.count);
+    if (!rules)
+        return NULL;
+    rules[0] = tree->options.hide_libraries ? PATH_NO_OWN_CODE : PATH_ALL;
+    for (uint32_t node = stacks->all.count; node-- > 1;) {
+        const uint32_t function = stacks_function(stacks, node);
+        rules[node] = rules[stacks_caller(stacks, node)];
+        if (rules[node] == PATH_ALL || rules[node] == PATH_OWN)
+            continue;
+        if (path_is_visible(tree, PATH_OWN, function))
+            rules[node] = PATH_OWN;
+        else if (path_is_visible(tree, PATH_RUNTIME, function))
+            rules[node] = PATH_RUNTIME;
     }
-    tree->rules[row] = span.count == 0 ? PATH_NO_STACK : rule;
-}
-
-static void find_rules(void *tree, size_t thread, uint32_t first, uint32_t end)
-{
-    (void)thread;
-    for (uint32_t row = first; row < end; row++)
-        find_rule(tree, row);
+    rules[0] = PATH_NO_STACK;
+    return rules;
 }
 
 bool path_find_rules(struct session_tree *tree, struct session_error *error)
 {
-    return tree_each_part(tree, (uint32_t)tree->row_count, find_rules, tree, error);
-}
-
-void path_each_function(const struct session_tree *tree, uint32_t row,
-                        void (*visit)(void *context, uint32_t function), void *context)
-{
-    struct span span = span_of(tree, row);
-    for (uint32_t i = 0; i < span.count; i++) {
-        const uint32_t function =
-            function_at(tree, &span, tree->options.bottom_up ? span.count - 1 - i : i);
-        if (is_visible(tree, tree->rules[row], function))
-            visit(context, function);
+    const struct stacks *stacks = &tree->session->stacks;
+    uint32_t *sites = stacks_sites(stacks, stacks->call_site, error);
+    uint8_t *rules = sites ? rules_of_nodes(tree) : NULL;
+    if (sites && !rules)
+        session_fail_memory(error, "the call tree");
+    for (uint32_t row = 0; rules && row < tree->row_count; row++) {
+        tree->sites[row] = sites[tree->rows[row].stack];
+        tree->rules[row] = rules[tree->sites[row]];
     }
+    const bool good = rules != NULL;
+    free(sites);
+    free(rules);
+    return good;
 }
 
 /* Returns the key of the next visible frame from frame `*i` on, and moves `*i` past its component.
@@ -154,7 +153,7 @@ static uint32_t next_visible(const struct session_tree *tree, enum path_rule rul
     uint32_t key = PATH_END;
     for (uint32_t at = *i; at < span->count; at++) {
         const uint32_t function = function_at(tree, span, at);
-        if (!is_visible(tree, rule, function))
+        if (!path_is_visible(tree, rule, function))
             continue;
         const uint32_t component = tree->components.of_function[function];
         if (key != PATH_END && (component != key || !tree->options.fold))

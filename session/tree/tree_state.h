@@ -61,6 +61,7 @@ struct session_tree {
     size_t row_count;
     struct tree_node *arrays[ARRAYS]; /* array i has 1 << (ARRAY_BITS + i) nodes */
     uint32_t node_count;
+    uint64_t rows_followed; /* by all nodes that were expanded */
     atomic_bool short_known;
     uint32_t *slots; /* by key: child + 1 while children are made; otherwise 0 */
     /* The last search: by row, the depth of the innermost node with the text. */
@@ -79,9 +80,8 @@ bool path_find_rules(struct session_tree *tree, struct session_error *error);
 /* Returns the key of the next node of a row's path and moves the cursor, which begins at 0.
  * PATH_END: there is none. */
 uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *cursor);
-/* Calls `visit` for each visible frame of a row's path that may lie in a cycle, top-down. */
-void path_each_function(const struct session_tree *tree, uint32_t row,
-                        void (*visit)(void *context, uint32_t function), void *context);
+/* Returns true if the paths of rows with a rule have the frames of a function. */
+bool path_is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function);
 /* Describes the node that a key means. */
 void path_describe(const struct session_tree *tree, uint32_t key, struct session_tree_node *node);
 /* Stores the functions of a key; its number of functions may be 0. */

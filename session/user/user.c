@@ -13,6 +13,7 @@ struct user {
     struct user_code code;
     /* By stack: */
     uint32_t *frames;     /* NULL: not computed yet */
+    uint32_t *nodes;      /* of those frames; NULL: not found yet */
     uint32_t *owners;     /* NULL: not read yet */
     uint8_t *classes;     /* of functions, by id; NULL: not computed yet */
     uint32_t *call_sites; /* as ingest stored them; NULL: they are where ingest put them */
@@ -24,6 +25,7 @@ void user_free(struct user *user)
         return;
     user_code_free(&user->code);
     free(user->frames);
+    free(user->nodes);
     free(user->owners);
     free(user->classes);
     free(user->call_sites);
@@ -178,8 +180,9 @@ bool session_set_user_code(struct session *session, const struct user_code *code
     user->code = copy;
     session->user_code_changes++;
     free(user->frames);
+    free(user->nodes);
     free(user->classes);
-    user->frames = NULL;
+    user->frames = user->nodes = NULL;
     user->classes = NULL;
     return true;
 }
@@ -191,7 +194,11 @@ size_t session_stack_user(struct session *session, uint32_t stack)
     if (stack >= stacks->count || !user_frames(session, &frames, NULL) || !frames ||
         frames[stack] == 0 || !stacks_frames(&session->stacks, NULL))
         return SESSION_NO_FRAME;
-    const uint32_t node = stacks_node(stacks, stack);
-    const uint32_t found = stacks_find_frame(stacks, node, frames[stack]);
-    return found == 0 ? SESSION_NO_FRAME : stacks_depth(stacks, node) - stacks_depth(stacks, found);
+    struct user *user = session->user;
+    if (!user->nodes && !(user->nodes = stacks_sites(stacks, frames, NULL)))
+        return SESSION_NO_FRAME;
+    const uint32_t node = stacks_node(stacks, stack), found = user->nodes[stack];
+    return stacks_frame(stacks, found) != frames[stack]
+               ? SESSION_NO_FRAME
+               : stacks_depth(stacks, node) - stacks_depth(stacks, found);
 }

@@ -155,19 +155,6 @@ bool user_frames_compute(struct session *session, const struct user_code *code, 
     return good;
 }
 
-/* Returns the first frame from the stored call site outward that is not a wrapper. */
-static uint32_t call_site(const struct stacks *stacks, const uint8_t *classes, uint32_t stack,
-                          uint32_t stored)
-{
-    uint32_t node = stacks_find_frame(stacks, stacks_node(stacks, stack), stored);
-    for (; node != 0; node = stacks_caller(stacks, node)) {
-        stored = stacks_frame(stacks, node);
-        if (classes[stored] != WRAPPER)
-            break;
-    }
-    return stored;
-}
-
 bool user_call_sites_compute(struct session *session, const struct user_code *code,
                              const uint32_t *stored, uint32_t *call_sites,
                              struct session_error *error)
@@ -176,10 +163,22 @@ bool user_call_sites_compute(struct session *session, const struct user_code *co
     if (!stacks_frames(&session->stacks, error))
         return false;
     uint8_t *classes = frame_classes(session, code, error);
-    for (uint32_t stack = 0; classes && stack < stacks->count; stack++)
+    uint32_t *sites = classes ? stacks_sites(stacks, stored, error) : NULL;
+    /* By node: the first frame from there outward that is not a wrapper, or the outermost one. */
+    uint32_t *of_node = sites ? calloc(stacks->all.count, sizeof(*of_node)) : NULL;
+    if (sites && !of_node)
+        session_fail_memory(error, "the call sites");
+    for (uint32_t node = of_node ? stacks->all.count : 0; node-- > 1;) {
+        const uint32_t frame = stacks_frame(stacks, node), caller = stacks_caller(stacks, node);
+        of_node[node] = classes[frame] == WRAPPER && caller != 0 ? of_node[caller] : frame;
+    }
+    for (uint32_t stack = 0; of_node && stack < stacks->count; stack++)
         call_sites[stack] = stored[stack] == 0 || classes[stored[stack]] != WRAPPER
                                 ? stored[stack]
-                                : call_site(stacks, classes, stack, stored[stack]);
+                                : of_node[sites[stack]];
+    const bool good = of_node != NULL;
+    free(of_node);
+    free(sites);
     free(classes);
-    return classes != NULL;
+    return good;
 }

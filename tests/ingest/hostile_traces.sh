@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Traces of at most 4 MB that ask for much: ingest takes at most 600 MiB and 20 s of processor time, says what it left
-# out, and the session can be read.
+# out, and the session can be read and browsed.
 set -u
 rm -rf hostile_traces && mkdir hostile_traces && cd hostile_traces || exit 1
 export XDG_CACHE_HOME=$PWD/cache
@@ -20,6 +20,15 @@ PYTHON
     ) || { complain "$1: ingest failed"; return; }
     [ "$kilobytes" -le 614400 ] || complain "$1: ingest took $kilobytes KiB"
     (ulimit -t 20 && "$MPROF_BUILD/bin/mprof-report" summary "$1.db" >"$1.txt") || complain "$1: the session cannot be read"
+}
+# views WHAT: opens the views whose work grows with the depth of stacks.
+views() {
+    local view
+    for view in overview tree leaks; do
+        echo "dump $view" >"$1.keys"
+        (ulimit -t 20 && ulimit -v 1500000 && "$MPROF_BUILD/bin/mprof-tui" --fresh --view=$view --script "$1.keys" "$1.db" >"$1.txt") ||
+            complain "$1: the view $view cannot be opened"
+    done
 }
 # has WHAT SQL RESULT
 has() {
@@ -41,6 +50,13 @@ has protections 'SELECT count(*) < 1100000 FROM region' 1
 hostile sizes 70000
 has sizes "SELECT bytes FROM rss" 4096
 has sizes "SELECT value = 1 << 62 FROM meta WHERE key = 'bytes_allocated'" 1
+# Deep and broad trees.
+hostile staircase 60000
+views staircase
+hostile comb 40000
+views comb
+hostile broad 40000
+views broad
 hostile twins 60000
 has twins "SELECT count(DISTINCT symbols), min(symbols) GLOB 'none*' FROM module" '1|0'
 hostile paths 20000

@@ -9,12 +9,23 @@
 
 /* ---- groups ----------------------------------------------------------------------------- */
 
+/* Frames that are kept of all groups, and at least of each. */
+enum { FRAMES_IN_ALL = 1 << 24, FRAMES_OF_EACH = 16 };
+
+/* Returns how many frames of each group's stack are kept. */
+static size_t frames_of_each(const struct session_leaks *leaks)
+{
+    const size_t share = FRAMES_IN_ALL / (leaks->count + 1);
+    return share > LEAK_FRAMES ? LEAK_FRAMES : share < FRAMES_OF_EACH ? FRAMES_OF_EACH : share;
+}
+
 /* Finds the names under which groups are listed. */
 static bool name_groups(struct session *session, struct leaks_data *data,
                         struct session_error *error)
 {
     const struct session_leaks *leaks = &data->leaks;
     struct session_frame frames[LEAK_FRAMES];
+    const size_t most = frames_of_each(leaks);
     size_t kept = 0, room = 0;
     data->names = calloc(leaks->count + 1, sizeof(*data->names));
     if (!data->names) {
@@ -23,8 +34,8 @@ static bool name_groups(struct session *session, struct leaks_data *data,
     }
     for (size_t i = 0; i < leaks->count; i++) {
         const uint32_t stack = leaks->leaks[i].stack;
-        const size_t count = session_stack(session, stack, frames, LEAK_FRAMES);
-        const size_t known = count < LEAK_FRAMES ? count : LEAK_FRAMES;
+        const size_t count = session_stack(session, stack, frames, most);
+        const size_t known = count < most ? count : most;
         const size_t user = session_stack_user(session, stack);
         const size_t site = session_stack_call_site(session, stack);
         if (!array_grow(&data->frames, &room, kept + known, sizeof(*data->frames))) {
@@ -45,6 +56,7 @@ static bool name_groups(struct session *session, struct leaks_data *data,
         kept += known;
         data->bytes += leaks->leaks[i].bytes;
     }
+    data->frame_count = kept;
     return true;
 }
 

@@ -28,8 +28,9 @@ struct leaks_data {
         size_t first_frame, frame_count; /* in `frames`: its largest stack, innermost first */
         size_t user_frame;               /* the user's of these, or else the call site, or else 0 */
     } * names;
-    uint32_t *frames; /* functions */
-    uint64_t bytes;   /* of all kinds */
+    uint32_t *frames; /* functions, `frame_count` in all groups */
+    size_t frame_count;
+    uint64_t bytes; /* of all kinds */
 };
 
 #define LEAK_FRAMES 512

@@ -28,6 +28,10 @@ struct search {
 
 enum { TAKES = 1, LEAVES = 2, BETWEEN_LOOKS = 1000 };
 
+/* Frames that are looked at for one pattern: a group of many frames beside many others tries fewer
+ * of its functions, but some. */
+enum { LOOKS_MAX = 1 << 28, TRIES_MIN = 4 };
+
 /* Tells whether a pattern names a function or its module. The patterns that this view writes name
  * no source files. */
 static bool takes_function(const struct search *search, const char *pattern, uint32_t function)
@@ -76,8 +80,10 @@ static bool choose(const struct search *search, struct leak_pattern *best,
                    struct session_error *error)
 {
     const struct leak_names *names = &search->data->names[search->group];
+    const size_t tries = TRIES_MIN + LOOKS_MAX / (search->data->frame_count + 1);
     struct leak_pattern tried;
-    for (size_t i = names->user_frame; i < names->frame_count; i++) {
+    for (size_t i = names->user_frame; i < names->frame_count && i - names->user_frame < tries;
+         i++) {
         if (!session_leak_frame_pattern(search->session,
                                         search->data->frames[names->first_frame + i], tried.text,
                                         sizeof(tried.text)) ||
