@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "capture/os/c_library.h"
+#include "capture/os/elf_symbols.h"
 #include "capture/record/thread.h"
 
 /* The names of one allocator. */
@@ -18,6 +18,7 @@ static const struct {
     {"tc_", "tc_malloc", "tc_free"},
     {"mi_", "mi_malloc", "mi_free"},
     {"scalable_", "scalable_malloc", "scalable_free"},
+    {"_rjem_", "_rjem_malloc", "_rjem_free"}, /* jemalloc in Rust, always linked in */
 };
 #define FAMILIES (sizeof(families) / sizeof(*families))
 
@@ -31,7 +32,6 @@ static struct {
     struct {
         _Atomic uint64_t start, end; /* of the object that defines it; 0: there is none */
         uint64_t bias;
-        bool is_program;
     } found[FAMILIES];
     _Atomic uint64_t self, self_end; /* this library */
     _Atomic bool any;
@@ -61,24 +61,19 @@ void allocators_init(struct allocator_function *functions, unsigned count)
 struct look {
     const struct got_object *self;
     struct got_object found[FAMILIES]; /* header_count 0: none so far */
-    bool is_program[FAMILIES], first;
 };
 
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct look *look = (struct look *)argument;
     struct got_object object = got_object_of(info);
-    const bool is_program = look->first;
     (void)size;
-    look->first = false;
     if (!got_object_measure(&object) || object.start == look->self->start)
         return 0;
     for (unsigned i = 0; i < FAMILIES; i++) {
-        if (look->found[i].header_count || !got_object_defines(&object, families[i].allocates) ||
-            !got_object_defines(&object, families[i].frees))
-            continue;
-        look->found[i] = object;
-        look->is_program[i] = is_program;
+        if (!look->found[i].header_count && got_object_defines(&object, families[i].allocates) &&
+            got_object_defines(&object, families[i].frees))
+            look->found[i] = object;
     }
     return 0;
 }
@@ -97,7 +92,7 @@ static void functions_set(unsigned family, const struct got_object *object)
 
 bool allocators_look(const struct got_object *self)
 {
-    struct look look = {.self = self, .first = true};
+    struct look look = {.self = self};
     bool any = false, changed = false;
     dl_iterate_phdr(look_at_object, &look);
     atomic_store(&allocators.self, self->start);
@@ -110,7 +105,6 @@ bool allocators_look(const struct got_object *self)
             continue;
         changed = true;
         allocators.found[i].bias = object->bias;
-        allocators.found[i].is_program = look.is_program[i];
         if (object->header_count)
             functions_set(i, object);
         atomic_store(&allocators.found[i].start, object->start);
@@ -180,10 +174,27 @@ void *allocators_entry_of(const char *name, const void *address)
     return slot && slot->own && slot->real == address ? slot->own : NULL;
 }
 
+/* The functions of each family that the program defines: `allocates` 1, `frees` 2. */
+struct definitions {
+    uint8_t of[FAMILIES];
+};
+
+static void note_definition(void *context, const char *name, uint64_t address, uint64_t size)
+{
+    struct definitions *definitions = (struct definitions *)context;
+    (void)address;
+    (void)size;
+    for (unsigned i = 0; i < FAMILIES; i++)
+        definitions->of[i] |= (strcmp(name, families[i].allocates) == 0 ? 1u : 0) |
+                              (strcmp(name, families[i].frees) == 0 ? 2u : 0);
+}
+
 const char *allocators_in_program(void)
 {
+    struct definitions definitions = {{0}};
+    elf_symbols_of("/proc/self/exe", note_definition, &definitions);
     for (unsigned i = 0; i < FAMILIES; i++)
-        if (is_loaded(i) && allocators.found[i].is_program)
+        if (definitions.of[i] == 3)
             return families[i].allocates;
     return NULL;
 }

@@ -67,8 +67,9 @@ struct got_function *allocators_find_back(const char *name);
  * it, or NULL. */
 void *allocators_entry_of(const char *name, const void *address);
 
-/* Returns the name of a function that the program defines itself, which makes it such an allocator:
- * its own calls cannot be recorded. NULL: there is none. */
+/* Reads the program's table of symbols, which also has names that are not visible outside. Returns
+ * the name of a function that makes it such an allocator: its own calls cannot be recorded. NULL:
+ * there is none. */
 const char *allocators_in_program(void);
 
 /* A request to resize a block by a function of the table: see allocators_resize() in real.h. */

@@ -205,14 +205,18 @@ struct round {
 
 static void object_look(const struct got_object *object, const char *path, struct round *round)
 {
-    struct known *known = known_find(object);
     struct got_patch look = {.names = unhooked.names,
                              .name_count = round->names ? unhooked.name_count : 0,
                              .find = allocators_are_loaded() ? allocators_find : NULL,
                              .lazy = round->lazy && !unhooked.apart,
                              .lazy_alike = unhooked.apart,
                              .own_too = unhooked.apart};
-    if ((known && known->headers && !round->last) || (!look.find && !look.name_count))
+    if (!look.find && !look.name_count)
+        return;
+    if (!unhooked.known)
+        unhooked.known = os_map(KNOWN_MAX * sizeof(*unhooked.known));
+    struct known *known = known_find(object);
+    if (known && known->headers && !round->last)
         return;
     if (!work_begin(true)) {
         unhooked.settled = false;
@@ -307,16 +311,12 @@ static bool round_begin(struct round *round, const struct dl_phdr_info *info,
     const bool same = unhooked.adds == info->dlpi_adds && unhooked.subs == info->dlpi_subs;
     if (same && unhooked.settled && !round->last)
         return false;
-    if (!unhooked.known)
-        unhooked.known = os_map(KNOWN_MAX * sizeof(*unhooked.known));
     /* A known object may be gone, and another one may lie in its place. Or one that is known may
      * call an allocator that is new. */
     const bool gone = unhooked.subs != info->dlpi_subs;
     const bool others = (!same || round->last) && allocators_look(&unhooked.self);
     if ((gone || others) && unhooked.known)
         os_discard(unhooked.known, KNOWN_MAX * sizeof(*unhooked.known));
-    if (others && allocators_in_program())
-        unhooked_report_add("(the program)", TRACE_BYPASS_FUNCTION, allocators_in_program());
     unhooked.adds = info->dlpi_adds;
     unhooked.subs = info->dlpi_subs;
     unhooked.settled = true;
@@ -385,12 +385,21 @@ void unhooked_modules_begin(struct allocator_function *functions, unsigned count
         first_look();
 }
 
+/* Reports an allocator that is linked into the program. */
+static void inside_report(void)
+{
+    const char *function = allocators_in_program();
+    if (function)
+        unhooked_report_add("(the program)", TRACE_BYPASS_FUNCTION, function);
+}
+
 void unhooked_modules_init(void)
 {
     names_begin();
     if (!unhooked.ready)
         return;
     first_look(); /* at the program, which the loader had not relocated before */
+    inside_report();
     struct thread *thread = unhooked_report_is_due() ? recorder_enter(FRAME, RECORDER_NOTE) : NULL;
     if (!thread)
         return;
@@ -522,6 +531,7 @@ uint32_t unhooked_modules_take(void)
     if (!may_look_at_names())
         return 0;
     atomic_store(&unhooked_modules_expected, EXPECT_BYPASS);
+    inside_report();
     return take_all();
 }
 

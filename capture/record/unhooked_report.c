@@ -115,7 +115,8 @@ static const char *const said[] = {
     [TRACE_BYPASS_OTHER] = "not recorded, bound to another allocator: ",
     [TRACE_BYPASS_REFUSED] = "not recorded, because memory cannot be made writable: ",
     [TRACE_BYPASS_MISSED] = "not recorded, found only at the end: ",
-    [TRACE_BYPASS_FUNCTION] = "not recorded, calls of an allocator's own functions: ",
+    [TRACE_BYPASS_FUNCTION] =
+        "not recorded, unless they call malloc, functions of another allocator: ",
 };
 
 /* Appends the modules of one state. Returns how many did not fit. */

@@ -81,7 +81,9 @@ bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
         good = add_line(&unrecorded->late, path);
     } else if (good && extension->reason == TRACE_BYPASS_FUNCTION) {
         char *function = copy_for_line(extension->file);
-        good = function && asprintf(&line, "%s (only its calls of %s)", path, function) >= 0 &&
+        good = function &&
+               asprintf(&line, "%s (its calls of %s, unless that calls malloc)", path, function) >=
+                   0 &&
                add_line(&unrecorded->unseen, line);
         free(function);
     } else if (good) {

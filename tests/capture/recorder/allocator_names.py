@@ -127,7 +127,7 @@ check([reason for reason, _ in one.main.bypassed] == [FUNCTION], f"unknown: {one
 check(one.run.stderr.count("\n") == 1 and "je_xyz_alloc" in one.run.stderr, f"unknown: said {one.run.stderr}")
 check("not recorded" in problems(one) and "je_xyz_alloc" in problems(one), f"unknown: {problems(one)}")
 # The program's own calls of an allocator that is linked into it.
-inside = build("inside", "allocator_names.c", "-DPREFIXED", "-rdynamic", f"{source}/tests/programs/prefixed_allocator.c")
+inside = build("inside", "allocator_names.c", "-DPREFIXED", f"{source}/tests/programs/prefixed_allocator.c")
 one = record("inside", inside)
 check(one.main.bypassed == [(FUNCTION, "(the program)")], f"inside: {one.main.bypassed}")
 if missing and not recording.wrong:
