@@ -15,7 +15,7 @@ static const struct command_option options[] = {
     [EXPORT_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
                                .help = "which process of a run to export: its name, PID, PID.N for "
                                        "the Nth program that it executed, or all for their sum "
-                                       "(default: the one that allocated most)"},
+                                       "(default: the one that used most)"},
     [EXPORT_OPTION_AT] = {0, "at", "TIME", .choices = "peak end",
                           .help = "take what is live at TIME instead of at the end: 2.5s, peak, "
                                   "or the name of a mark"},

@@ -10,7 +10,7 @@ static const struct command_option options[] = {
                                .help =
                                    "which process of a run the session shows first: its name, "
                                    "PID, PID.N for the Nth program that it executed, or all for "
-                                   "their sum (default: the one that allocated most)"},
+                                   "their sum (default: the one that used most)"},
     [INGEST_OPTION_LIVE] = {0, "live",
                             .help =
                                 "TRACE is still being recorded: keep the session up to date and "

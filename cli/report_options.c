@@ -23,7 +23,7 @@ static const struct command_option options[] = {
                                .help =
                                    "which process of a run to report: its name, PID, PID.N for the "
                                    "Nth program that it executed, or all for their sum (default: "
-                                   "the one that allocated most)"},
+                                   "the one that used most)"},
     [REPORT_OPTION_SUPPRESS] = {0, "suppress", "FILE",
                                 .help = "leaks: leave out what the lines leak:PATTERN of FILE "
                                         "name, as LeakSanitizer takes them"},

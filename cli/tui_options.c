@@ -16,7 +16,7 @@ static const struct command_option options[] = {
                             .help =
                                 "which process of a run to show: its name, PID, PID.N for the Nth "
                                 "program that it executed, or all for their sum (default: the "
-                                "one that allocated most)"},
+                                "one that used most)"},
     [TUI_OPTION_THEME] = {0, "theme", "NAME", .choices = "dark light colour-blind mono",
                           .help = "the colours: dark or light, for such a ground; colour-blind, "
                                   "for a dark ground; mono, with patterns in place of colours "

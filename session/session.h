@@ -119,6 +119,7 @@ struct session_process {
     const char *host;   /* "": not known */
     uint64_t start_ns, end_ns, allocations, frees, bytes, live_count, live_bytes;
     uint64_t peak_bytes, peak_ns;
+    uint64_t resident_bytes; /* its largest resident set; 0: not known */
 };
 size_t session_processes(const struct session *session, const struct session_process **processes);
 /*
@@ -129,8 +130,9 @@ size_t session_processes(const struct session *session, const struct session_pro
 uint32_t session_selected_process(const struct session *session);
 /* Selects another process. Selections made before keep theirs. Returns false with `error` set. */
 bool session_select_process(struct session *session, uint32_t id, struct session_error *error);
-/* Finds the process that the user's word means: PID, PID.N, its name, or "all" (id 0). Returns
- * false with `error` set if there is none. */
+/* Finds the process that the user's word means: PID, PID.N, its name, or "all" (id 0). If several
+ * match, it is the one that used most (schemas/process_choice.h). Returns false with `error` set if
+ * there is none. */
 bool session_find_process(const struct session *session, const char *word, uint32_t *id,
                           struct session_error *error);
 /* Returns the time when the selected process began, 0: with the session. It ends at

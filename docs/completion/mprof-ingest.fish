@@ -2,7 +2,7 @@
 complete -c mprof-ingest -s o -l output -r -F -d 'the session; default: TRACE with .db in place of .bin'
 complete -c mprof-ingest -s f -l force -d 'replace an existing session'
 complete -c mprof-ingest -s q -l quiet -d 'print no progress bar and no summary'
-complete -c mprof-ingest -l process -x -a 'all' -d 'which process of a run the session shows first: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)'
+complete -c mprof-ingest -l process -x -a 'all' -d 'which process of a run the session shows first: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)'
 complete -c mprof-ingest -l live -d 'TRACE is still being recorded: keep the session up to date and readable until the program ends or you press Ctrl-C'
 complete -c mprof-ingest -l index -x -a 'none stack all' -d 'indexes of the table allocation: none, stack (default) or all'
 complete -c mprof-ingest -l bundle -d 'put copies of the program, its libraries, their debug information and sources into the session: sqlite3 SESSION -Ax unpacks them'

@@ -4,7 +4,7 @@ _arguments -s -S \
     '(-o --output)'{-o+,--output=}'[the session; default: TRACE with .db in place of .bin]:FILE:_files' \
     '(-f --force)'{-f,--force}'[replace an existing session]' \
     '(-q --quiet)'{-q,--quiet}'[print no progress bar and no summary]' \
-    '--process=[which process of a run the session shows first: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
+    '--process=[which process of a run the session shows first: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--live[TRACE is still being recorded: keep the session up to date and readable until the program ends or you press Ctrl-C]' \
     '--index=[indexes of the table allocation: none, stack (default) or all]:WHICH:(none stack all)' \
     '--bundle[put copies of the program, its libraries, their debug information and sources into the session: sqlite3 SESSION -Ax unpacks them]' \

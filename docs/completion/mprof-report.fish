@@ -5,7 +5,7 @@ complete -c mprof-report -l by -x -a 'user function type line module thread stac
 complete -c mprof-report -l top -x -a 'all' -d 'the largest N rows of a table, or all (default: 20)'
 complete -c mprof-report -l filter -x -d 'only these allocations: a text of the filter language, or the name of a stored graph'
 complete -c mprof-report -l at -x -a 'start peak end' -d 'only blocks that were live at TIME: 2.5s, peak, a mark, or a sum of these'
-complete -c mprof-report -l process -x -a 'all' -d 'which process of a run to report: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)'
+complete -c mprof-report -l process -x -a 'all' -d 'which process of a run to report: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)'
 complete -c mprof-report -l suppress -r -F -d 'leaks: leave out what the lines leak:PATTERN of FILE name, as LeakSanitizer takes them'
 complete -c mprof-report -l check -r -F -d 'check the budgets of FILE instead of a report; the exit status is 3 if one is exceeded'
 complete -c mprof-report -l base -r -F -d 'the session to compare with: of diff, and of budgets in percent'

@@ -7,7 +7,7 @@ _arguments -s -S \
     '--top=[the largest N rows of a table, or all (default: 20)]:N:(all)' \
     '--filter=[only these allocations: a text of the filter language, or the name of a stored graph]:TEXT: ' \
     '--at=[only blocks that were live at TIME: 2.5s, peak, a mark, or a sum of these]:TIME:(start peak end)' \
-    '--process=[which process of a run to report: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
+    '--process=[which process of a run to report: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--suppress=[leaks: leave out what the lines leak:PATTERN of FILE name, as LeakSanitizer takes them]:FILE:_files' \
     '--check=[check the budgets of FILE instead of a report; the exit status is 3 if one is exceeded]:FILE:_files' \
     '--base=[the session to compare with: of diff, and of budgets in percent]:SESSION:_files' \

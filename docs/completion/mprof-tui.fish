@@ -1,7 +1,7 @@
 # fish completion for mprof-tui, made from the table of its options
 complete -c mprof-tui -l filter -x -d 'begin with this filter, a text or the name of a stored graph'
 complete -c mprof-tui -l view -x -a 'overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail' -d 'begin with this view: overview, timeline, memory, tree, functions, types, leaks, allocations, sizes, lifetimes, threads, arenas, source, diff, graphs, sql or detail'
-complete -c mprof-tui -l process -x -a 'all' -d 'which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)'
+complete -c mprof-tui -l process -x -a 'all' -d 'which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)'
 complete -c mprof-tui -l theme -x -a 'dark light colour-blind mono' -d 'the colours: dark or light, for such a ground; colour-blind, for a dark ground; mono, with patterns in place of colours (default: mono with NO_COLOR, light if COLORFGBG names a light ground, otherwise dark)'
 complete -c mprof-tui -l ascii -d 'show only ASCII characters'
 complete -c mprof-tui -l fresh -d 'begin with the overview of everything, not where you left the session'

@@ -3,7 +3,7 @@
 _arguments -s -S \
     '--filter=[begin with this filter, a text or the name of a stored graph]:TEXT: ' \
     '--view=[begin with this view: overview, timeline, memory, tree, functions, types, leaks, allocations, sizes, lifetimes, threads, arenas, source, diff, graphs, sql or detail]:NAME:(overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail)' \
-    '--process=[which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that allocated most)]:WHICH:(all)' \
+    '--process=[which process of a run to show: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--theme=[the colours: dark or light, for such a ground; colour-blind, for a dark ground; mono, with patterns in place of colours (default: mono with NO_COLOR, light if COLORFGBG names a light ground, otherwise dark)]:NAME:(dark light colour-blind mono)' \
     '--ascii[show only ASCII characters]' \
     '--fresh[begin with the overview of everything, not where you left the session]' \

@@ -31,7 +31,7 @@ bool run_processes_read(struct writer_database *database, struct run *run);
 
 /*
  * Selects the process that `word` names (schemas/process_choice.h, also PROCESS_CHOICE_ALL; NULL:
- * the one that allocated most) and writes it into `meta`. False with the database's status set if
+ * the one that used most) and writes it into `meta`. False with the database's status set if
  * there is none.
  */
 bool run_processes_select(struct writer_database *database, struct run *run, const char *word);

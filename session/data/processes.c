@@ -71,7 +71,8 @@ static bool read_process(void *context, const struct database_row *row, struct s
         if (!database_natural(session->database, row, i + 5, "table process", numbers[i], error))
             return false;
     if (!database_natural(session->database, row, 17, "table process", first, error) ||
-        !database_natural(session->database, row, 18, "table process", last, error))
+        !database_natural(session->database, row, 18, "table process", last, error) ||
+        !database_natural(session->database, row, 21, "table rss", &process->resident_bytes, error))
         return false;
     if (*last < *first || (*first == 0) != (*last == 0) ||
         *last > column_store_rows(session->columns) || process->end_ns < process->start_ns)

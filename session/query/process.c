@@ -131,7 +131,8 @@ bool session_find_process(const struct session *session, const char *word, uint3
         return session_fail_memory(error, "the session's processes");
     for (size_t i = 0; i < processes->count; i++)
         rows[i] = (struct process_choice){processes->rows[i].pid, processes->rows[i].place,
-                                          processes->rows[i].program, processes->rows[i].bytes, 0};
+                                          processes->rows[i].program, processes->rows[i].bytes,
+                                          processes->rows[i].resident_bytes};
     found = process_choose(rows, processes->count, word, &matches);
     free(rows);
     if (strcmp(word, PROCESS_CHOICE_ALL) == 0)

@@ -166,6 +166,14 @@ gcc -O1 -fno-builtin -o mapped mapped.c || exit 1
 "$ingest" mapped.bin >out.txt || complain "mapped"
 grep -q '^selected .*mapped.*, which used most of 3;' out.txt || complain "a heap in mappings: $(grep selected out.txt)"
 
+# So is one of two programs with one name, by all that take a name.
+mkdir twin && cp "$(command -v ls)" twin/mapped
+"$run" -q -f -o mapped.bin sh -c 'twin/mapped -lR /usr/include/linux >ls.txt; ./mapped; true' || complain "twins"
+"$ingest" -f --process mapped mapped.bin >out.txt || complain "twins"
+grep -q '^selected .*mapped.*most of 2;' out.txt || complain "twins: $(grep selected out.txt)"
+"$MPROF_BUILD/bin/mprof-export" -f csv --process mapped mapped.db >mapped.csv || complain "twins"
+[ "$(grep -c ,10, mapped.csv)" -ge 300 ] && [ "$(wc -l <mapped.csv)" -lt 400 ] || complain "a name: $(wc -l <mapped.csv) blocks"
+
 # Programs that write titles over their arguments are known by the arguments they were started with.
 gcc -O1 -fno-builtin -o titles "$MPROF_SOURCE/tests/programs/titles.c" || exit 1
 "$run" -q -o titles.bin ./titles one two || complain "titles"

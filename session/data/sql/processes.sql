@@ -10,5 +10,7 @@ SELECT p.id, p.pid, p.program, p.argv, p.executable, p.start_ns, p.end_ns, p.all
   coalesce(p.forked_from, (SELECT q.id FROM process q
     WHERE q.pid = p.parent_pid AND q.id < p.id AND q.machine = p.machine AND q.host = p.host
     ORDER BY q.id DESC LIMIT 1)),
-  p.first_allocation_id, p.last_allocation_id, p.ending, p.host
-FROM process p ORDER BY p.id;
+  p.first_allocation_id, p.last_allocation_id, p.ending, p.host, ifnull(r.resident, 0)
+FROM process p LEFT JOIN (SELECT process_id AS id, max(bytes) AS resident FROM rss GROUP BY process_id) r
+  ON r.id = p.id
+ORDER BY p.id;
