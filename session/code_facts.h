@@ -106,6 +106,11 @@ uint32_t session_stack_largest(const struct session *session);
 bool session_stack_frames(struct session *session, uint32_t stack, const uint32_t **frames,
                           size_t *count, struct session_error *error);
 
+/* Stores the id of the frame of a stack's call site, or of its innermost frame; 0: it has no
+ * frames. Returns false with `error` set. */
+bool session_stack_site_frame(struct session *session, uint32_t stack, uint32_t *frame,
+                              struct session_error *error);
+
 /* ---- arenas ----------------------------------------------------------------------------- */
 
 /* An allocator of the program's own. The sums are those of its own blocks. */

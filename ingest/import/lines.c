@@ -15,6 +15,10 @@
 
 enum { BUFFER = 1 << 17 };
 
+/* Text that a packed file may have: so much, and so much for each of its bytes. */
+#define UNPACKED_LEAST (UINT64_C(256) << 20)
+#define UNPACKED_RATIO 100
+
 struct lines {
     gzFile gzip; /* plain files, too; NULL: the file is packed by zstd */
     ZSTD_DStream *zstd;
@@ -27,6 +31,7 @@ struct lines {
     char *text;
     size_t at, end, capacity;
     uint64_t number;
+    uint64_t left; /* bytes that may still come */
     char path[512];
 };
 
@@ -69,6 +74,7 @@ struct lines *lines_open(const char *path, struct ingest_status *status)
         lines_close(lines);
         return NULL;
     }
+    lines->left = UNPACKED_LEAST + UNPACKED_RATIO * (uint64_t)about.st_size;
     lines->capacity = BUFFER;
     lines->text = malloc(lines->capacity + 1);
     if (!open_stream(lines, descriptor) || !lines->text) {
@@ -167,7 +173,12 @@ static bool read_more(struct lines *lines)
     const size_t size = lines->capacity - lines->end;
     const size_t count = lines->gzip ? read_gzip(lines, room, size) : read_zstd(lines, room, size);
     lines->end += count;
-    return count > 0;
+    if (count > lines->left)
+        lines->damage =
+            "more than 256 MiB and 100 times the size of the file come out of it; if it "
+            "can be trusted, unpack it first";
+    lines->left -= count <= lines->left ? count : lines->left;
+    return count > 0 && !lines->damage;
 }
 
 size_t lines_peek(struct lines *lines, const char **text, size_t size)
@@ -181,8 +192,8 @@ size_t lines_peek(struct lines *lines, const char **text, size_t size)
 static enum lines_next fail(const struct lines *lines, const char *why,
                             struct ingest_status *status)
 {
-    ingest_fail(status, INGEST_BAD_INPUT, "%s: line %" PRIu64 ": %s; record it again", lines->path,
-                lines->number + 1, why);
+    ingest_fail(status, INGEST_BAD_INPUT, "%s: line %" PRIu64 ": %s%s", lines->path,
+                lines->number + 1, why, strchr(why, ';') ? "" : "; record it again");
     return LINES_FAILED;
 }
 

@@ -176,7 +176,9 @@ const char *export_clean(const struct export_side *side, const char *text)
 
 const char *export_function_name(const struct export_side *side, uint32_t function)
 {
-    const char *name = session_function_name(side->session, function);
+    const char *name = side->names && side->names[function]
+                           ? side->names[function]
+                           : session_function_name(side->session, function);
     return *name ? clean_text(side->clean, name) : "?";
 }
 

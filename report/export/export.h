@@ -32,10 +32,13 @@ enum export_value {
 
 /* A session and what of it is exported. */
 struct export_side {
-    struct session *session; /* NULL: there is no such side */
+    struct session *session; /* NULL: this side is not there */
     struct selection *selection;
     uint64_t at_ns; /* the time of --at in this session */
     struct clean *clean;
+    /* By function, up to the number of functions: what the other session calls it. NULL: the same.
+     */
+    char **names;
 };
 
 /* The most labels that --label gives. */

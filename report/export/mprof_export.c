@@ -14,6 +14,7 @@
 #include "report/output.h"
 #include "session/groups.h"
 #include "session/moment.h"
+#include "session/same_modules.h"
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
@@ -314,8 +315,37 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
     return arguments->format->runs_graph ? EXIT_GOOD : make_selection(&arguments->export, side);
 }
 
+/* Calls the functions of the base that have no symbols as the other session does, if their modules
+ * are the same builds under other names. */
+static bool name_base(struct export *export)
+{
+    struct export_side *base = &export->base;
+    const uint32_t count = session_function_count(base->session);
+    const struct same_module *list;
+    struct same_modules *same =
+        same_modules_find(base->session, export->own.session, export->error);
+    bool good = same != NULL;
+    if (good && same_modules_list(same, &list) > 0) {
+        base->names = calloc((size_t)count + 1, sizeof(*base->names));
+        good = base->names || report_fail_memory(export->error, "names");
+        for (uint32_t function = 1; good && function <= count; function++) {
+            const char *name = session_function_name(base->session, function);
+            if (!strstr(name, "+0x"))
+                continue;
+            base->names[function] = same_modules_name(same, "function", name);
+            good = base->names[function] || report_fail_memory(export->error, "names");
+        }
+    }
+    same_modules_free(same);
+    return good;
+}
+
 static void close_side(struct export_side *side)
 {
+    const uint32_t count = side->names ? session_function_count(side->session) : 0;
+    for (uint32_t function = 1; function <= count; function++)
+        free(side->names[function]);
+    free(side->names);
     selection_free(side->selection);
     session_close(side->session);
     clean_free(side->clean);
@@ -378,6 +408,8 @@ int main(int argc, char **argv)
     status = open_side(&arguments, arguments.session, &arguments.export.own);
     if (status == EXIT_GOOD && arguments.base)
         status = open_side(&arguments, arguments.base, &arguments.export.base);
+    if (status == EXIT_GOOD && arguments.base && !name_base(&arguments.export))
+        status = EXIT_BAD_INPUT;
     if (status == EXIT_GOOD && !write_format(&arguments))
         status = error.column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
     if (status != EXIT_GOOD)

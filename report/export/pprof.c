@@ -48,7 +48,8 @@ static bool add_function(struct writing *writing, uint32_t id, uint64_t *number)
     const struct pprof_function described = {
         .number = *number,
         .name = export_function_name(side, id),
-        .system_name = export_clean(side, function.linkage_name),
+        .system_name = side->names && side->names[id] ? export_function_name(side, id)
+                                                      : export_clean(side, function.linkage_name),
         .file = export_clean(side, function.file),
         .line = function.line,
     };

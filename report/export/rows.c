@@ -41,19 +41,17 @@ static const struct site *find_site(const struct listing *listing, uint32_t stac
 {
     struct session *session = listing->session;
     struct site *site = &listing->sites[stack];
-    const uint32_t *ids;
-    size_t count;
+    uint32_t id;
     struct session_code_frame frame;
     struct session_module module;
     if (site->known)
         return site;
-    if (!session_stack_frames(session, stack, &ids, &count, listing->export->error))
+    if (!session_stack_site_frame(session, stack, &id, listing->export->error))
         return NULL;
     *site = (struct site){.known = true};
-    const size_t place = session_stack_call_site(session, stack);
-    if (place >= count)
+    if (id == 0)
         return site;
-    if (!session_code_frame(session, ids[place], &frame, listing->export->error) ||
+    if (!session_code_frame(session, id, &frame, listing->export->error) ||
         (frame.module != 0 &&
          !session_module(session, frame.module, &module, listing->export->error)))
         return NULL;

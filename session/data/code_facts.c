@@ -269,6 +269,25 @@ bool session_stack_frames(struct session *session, uint32_t stack, const uint32_
     return failed.message[0] == '\0' || session_fail(error, 0, "%s", failed.message);
 }
 
+bool session_stack_site_frame(struct session *session, uint32_t stack, uint32_t *frame,
+                              struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    const uint32_t *frames;
+    size_t count = 0;
+    *frame = stack < stacks->count ? stacks->call_site[stack] : 0;
+    if (*frame != 0)
+        return true;
+    if (stack < stacks->count && stacks->loaded) {
+        *frame = stacks_frame(stacks, stacks_node(stacks, stack));
+        return true;
+    }
+    if (!session_stack_frames(session, stack, &frames, &count, error))
+        return false;
+    *frame = count > 0 ? frames[0] : 0;
+    return true;
+}
+
 /* ---- arenas ---- */
 
 static bool read_arena(void *context, const struct database_row *row, struct session_error *error)

@@ -45,6 +45,12 @@ graph tool-1.0 other-1.0 | grep -qx 'count: 0' && fail "another program has the 
 
 is "$(mprof-export -f csv --filter 'all | join function, module' --base tool-1.0.db tool-2.3.db | wc -l)" -eq 1 "lines of an exported difference"
 
+for format in collapsed pprof; do
+    mprof-export -q -f $format --base stripped.db -o difference renamed.db || fail "no difference as $format"
+    case $format in pprof) zcat difference >text ;; *) cp difference text ;; esac
+    grep -aq 'stripped+0x' text && fail "$format has functions of the base under the old name"
+done
+
 printf 'key b b\ndump diff\n' >keys.txt
 mprof-tui --view=diff --script=keys.txt --size=160x24 tool-2.3.db tool-1.0.db >screen.txt || fail "no view of the difference"
 grep -qE 'tool-(1.0|2.3) is compared as tool-(1.0|2.3)' screen.txt || fail "the view says nothing: $(cat screen.txt)"

@@ -22,7 +22,7 @@ static const struct {
     double certainty, certainty_inferred;
     bool passes; /* its bytes are not held at one time */
 } kinds[RANKED_KINDS + 1] = {
-    [RANKED_LEAKS] = {"leaks_by_user", "leaks later", NULL, MEASURE_LIVE_BYTES, 1.0, 0, false},
+    [RANKED_LEAKS] = {"leaks_by_user", "later leaks", NULL, MEASURE_LIVE_BYTES, 1.0, 0, false},
     {"outlived_clear", "outlived a clear", NULL, MEASURE_BYTES, 0.8, 0, false},
     {"histories", "piles up", NULL, MEASURE_AT_PEAK_BYTES, 0.8, 0, false},
     {"kept_capacity", "kept capacity", NULL, MEASURE_BYTES, 0.7, 0, false},

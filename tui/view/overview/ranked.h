@@ -31,7 +31,7 @@ struct ranked_finding {
     char made_by[32]; /* the kind of the blocks, if it tells how certain the finding is; or "" */
 };
 
-/* Returns what a finding says, as a word or two: "leaks later", "kept capacity". It ends with `?`
+/* Returns what a finding says, as a word or two: "later leaks", "kept capacity". It ends with `?`
  * if the graph infers it from sizes and times. */
 const char *ranked_word(const struct ranked_finding *finding);
 /* Returns the name of the graph of a kind, NULL for holes. */
