@@ -169,7 +169,7 @@ static struct allocator_function functions[INDEX_COUNT] = {
  * program still before it. So it is the place where slots can be changed before any constructor
  * calls them. Nobody calls the function that this names.
  */
-static void (*libraries_are_ready(void))(void)
+__attribute__((used)) static void (*libraries_are_ready(void))(void)
 {
     unhooked_modules_begin(functions, INDEX_COUNT);
     return NULL;
