@@ -268,7 +268,7 @@ enum trace_collection {
 };
 
 enum trace_drop_reason {
-    TRACE_DROP_REENTRANT = 1, /* an allocation inside the recorder's own critical section */
+    TRACE_DROP_REENTRANT = 1, /* inside another event: by the allocator or a signal handler */
     TRACE_DROP_NO_THREAD = 2, /* the thread had no state: too early, or memory exhausted */
 };
 

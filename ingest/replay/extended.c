@@ -190,7 +190,8 @@ static void note_dropped(struct replay *replay, const struct trace_event *event)
 {
     char detail[80];
     snprintf(detail, sizeof(detail), "%" PRIu64 " events: %s", event->extension->count,
-             event->extension->reason == TRACE_DROP_REENTRANT ? "inside the recorder itself"
+             event->extension->reason == TRACE_DROP_REENTRANT
+                 ? "inside another event, by the allocator or a handler"
              : event->extension->reason == TRACE_DROP_NO_THREAD
                  ? "the thread had no state of the recorder"
                  : "for an unknown reason");

@@ -125,7 +125,7 @@ INSERT INTO earlier_block VALUES(17,44975);
 INSERT INTO problem VALUES(1,'failed allocation',440,NULL,1,4408,'70368744177664 bytes were asked for');
 INSERT INTO problem VALUES(2,'unmatched free',450,2147418128,1,4420,'not seen to be allocated: before recording began, or elsewhere');
 INSERT INTO problem VALUES(3,'wrong size',510,4216864,1,4460,'2 bytes, deleted as 4');
-INSERT INTO problem VALUES(4,'dropped',548,NULL,1,4884,'2 events: inside the recorder itself');
+INSERT INTO problem VALUES(4,'dropped',548,NULL,1,4884,'2 events: inside another event, by the allocator or a handler');
 INSERT INTO problem VALUES(5,'unusable record',555,NULL,1,5031,'a collection of a runtime that is not known');
 INSERT INTO problem VALUES(6,'double free',555,4216832,2,8290,'freed before, and not allocated in between');
 INSERT INTO problem VALUES(7,'overlap',610,8258304,3,8319,'allocated while it was live: the previous block ends here');
