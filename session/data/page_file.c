@@ -54,16 +54,6 @@ bool page_file_read(const struct page_file *file, uint32_t number, uint32_t coun
     return n == (ssize_t)length;
 }
 
-const uint8_t *page_cell(const struct page_file *file, const uint8_t *page, size_t header,
-                         uint32_t i)
-{
-    const size_t pointer = header + (size_t)i * 2;
-    if (pointer + 2 > file->usable)
-        return NULL;
-    const uint32_t place = page_get16(page + pointer);
-    return place < header || place >= file->usable ? NULL : page + place;
-}
-
 const uint8_t *page_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
     uint64_t read = 0;

@@ -37,18 +37,20 @@ void page_file_close(struct page_file *file);
 /* Reads `count` pages from page `number` (from 1) on. Returns false if they are not in the file. */
 bool page_file_read(const struct page_file *file, uint32_t number, uint32_t count, uint8_t *pages);
 
-/* Returns the place of cell `i` of a page, NULL if it is not within the page. */
-const uint8_t *page_cell(const struct page_file *file, const uint8_t *page, size_t header,
-                         uint32_t i);
-
 /* Reads a varint that ends before `end`. Returns the place after it, NULL if there is none. */
 const uint8_t *page_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *value);
 static inline const uint8_t *page_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
-    if (at >= end || *at >= 0x80)
-        return page_long_varint(at, end, value);
-    *value = *at;
-    return at + 1;
+    if (at < end && at[0] < 0x80) {
+        *value = at[0];
+        return at + 1;
+    }
+    /* Three bytes, as most ids have in a large table. */
+    if (end - at >= 3 && at[1] >= 0x80 && at[2] < 0x80) {
+        *value = (uint64_t)(at[0] & 0x7f) << 14 | (uint64_t)(at[1] & 0x7f) << 7 | at[2];
+        return at + 3;
+    }
+    return page_long_varint(at, end, value);
 }
 
 /* Returns the bytes of a number by its type in the header of a record, -1 if it is not a number. */
@@ -82,6 +84,17 @@ static inline uint32_t page_get16(const uint8_t *at)
 static inline uint32_t page_get32(const uint8_t *at)
 {
     return page_get16(at) << 16 | page_get16(at + 2);
+}
+
+/* Returns the place of cell `i` of a page, NULL if it is not within the page. */
+static inline const uint8_t *page_cell(const struct page_file *file, const uint8_t *page,
+                                       size_t header, uint32_t i)
+{
+    const size_t pointer = header + (size_t)i * 2;
+    if (pointer + 2 > file->usable)
+        return NULL;
+    const uint32_t place = page_get16(page + pointer);
+    return place < header || place >= file->usable ? NULL : page + place;
 }
 
 #endif

@@ -25,23 +25,30 @@ bool stack_frames_add(struct stack_frames *all, int64_t id, int64_t parent, int6
     if (all->count == 1)
         all->first_id = id;
     if (id < 1 || id > UINT32_MAX || id != all->first_id + all->count - 1 ||
-        (parent != 0 && (parent <= id || parent > UINT32_MAX)) || all->count == UINT32_MAX ||
-        !array_grow(&all->nodes, &all->capacity, (size_t)all->count + 1, sizeof(*all->nodes)))
+        (parent != 0 && (parent <= id || parent > UINT32_MAX)) || all->count == UINT32_MAX)
         return false;
-    all->nodes[all->count++] = (struct stack_frames_node){
-        .parent = parent == 0 ? 0 : (uint32_t)(parent - all->first_id) + 1,
-        .frame = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0};
+    if (all->count == all->capacity &&
+        !array_grow(&all->nodes, &all->capacity, all->capacity + 1, sizeof(*all->nodes)))
+        return false;
+    struct stack_frames_node *node = &all->nodes[all->count++];
+    node->parent = parent == 0 ? 0 : (uint32_t)(parent - all->first_id) + 1;
+    node->frame = frame > 0 && frame < all->frame_count ? (uint32_t)frame : 0;
     return true;
 }
 
-/* Returns if each node is inwards of the node that follows it, as far as it has a parent. */
-static bool is_in_order(const struct stack_frames *all)
+/* Sets the depth and the top of each node. Returns false if one is not inwards of the node that
+ * follows it, as far as it has a parent. */
+static bool walk_down(struct stack_frames *all)
 {
+    struct stack_frames_node *nodes = all->nodes;
     for (uint32_t i = all->count, open = 0; i-- > 1; open = i) {
-        while (open != all->nodes[i].parent && open != 0)
-            open = all->nodes[open].parent;
-        if (open != all->nodes[i].parent)
+        struct stack_frames_node *node = &nodes[i];
+        node->top = open != 0 && node->parent == open ? nodes[open].top : i;
+        while (open != node->parent && open != 0)
+            open = nodes[open].parent;
+        if (open != node->parent)
             return false;
+        node->depth = nodes[open].depth + 1;
     }
     return true;
 }
@@ -128,14 +135,9 @@ bool stack_frames_end(struct stack_frames *all)
     for (uint32_t i = 1; i < all->count; i++)
         if (all->nodes[i].parent >= all->count)
             return false;
-    if ((!is_in_order(all) || !has_long_rows(all)) && !put_in_order(all))
-        return false;
-    for (uint32_t i = all->count; i-- > 1;) {
-        struct stack_frames_node *node = &all->nodes[i];
-        node->depth = all->nodes[node->parent].depth + 1;
-        node->top = node->parent == i + 1 ? all->nodes[i + 1].top : i;
-    }
-    return true;
+    if (has_long_rows(all) && walk_down(all))
+        return true;
+    return put_in_order(all) && walk_down(all);
 }
 
 void stack_frames_free(struct stack_frames *all)
