@@ -432,10 +432,12 @@ CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
 
 -- The frames of the stacks; depth 0 is innermost. The + keeps SQLite from a join that begins with
--- the frames: it would go over all nodes for each run.
+-- the frames: it would go over all nodes for each run. The likelihoods say that a run has few nodes:
+-- otherwise a join goes over all frames once for each function, so as not to sort them.
 CREATE VIEW stack_frame AS
   SELECT r.stack_id AS stack_id, r.depth + n.id - r.node_id AS depth, +n.frame_id AS frame_id
-  FROM stack_run r JOIN stack_node n ON n.id BETWEEN r.node_id AND r.node_id + r.frames - 1;
+  FROM stack_run r JOIN stack_node n ON likelihood(n.id >= r.node_id, 0.001)
+    AND likelihood(n.id < r.node_id + r.frames, 0.001);
 
 CREATE VIEW v_stack AS
   SELECT sf.stack_id AS stack_id, sf.depth AS depth, f.name AS function, m.name AS module,

@@ -52,4 +52,14 @@ diff planner.expected planner.plans || failed=1
 # With the true number, conditions on sizes would follow the index.
 make 1
 [ "$(echo 'size > 1' | plans)" = 'index size > 1' ] || { echo "FAILED: the factor changes nothing"; failed=1; }
+
+# A join over all frames of all stacks goes over them once, not once for each of a few functions.
+rm -f planner.db
+{ cat "$MPROF_SOURCE/schemas/session.sql"; cat <<'SQL'; } | sqlite3 planner.db
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 VALUES('stack_run', 'stack_run', '2328790 4 1'), ('stack_node', NULL, '1236930'),
+  ('function', 'function_name', '7 1');
+SQL
+plan=$(sqlite3 planner.db 'EXPLAIN QUERY PLAN SELECT function, count(DISTINCT stack_id) FROM v_stack GROUP BY function')
+[[ $plan == *'SCAN r'* && $plan != *'SCAN f '* ]] || { echo "FAILED: all frames, by function: $plan"; failed=1; }
 exit $failed
