@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# mprof-report and mprof-export, built with AddressSanitizer and UndefinedBehaviorSanitizer, in all formats on all
-# sessions of tests/readers. Only with MPROF_SOAK=1: the unit tests run under both in the suite.
+# mprof-ingest, mprof-report, mprof-export and the browser's scripts, built with AddressSanitizer and
+# UndefinedBehaviorSanitizer: all formats on all sessions of tests/readers, and all golden traces. Only with
+# MPROF_SOAK=1: the unit tests run under both in the suite.
 [ "${MPROF_SOAK:-}" = 1 ] || exit 77
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 sessions=$MPROF_BUILD/tests/readers/sessions bin=$MPROF_BUILD-asan/bin
 cmake -S "$MPROF_SOURCE" -B "$MPROF_BUILD-asan" -DMPROF_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug >build.txt &&
-    cmake --build "$MPROF_BUILD-asan" --target mprof-report mprof-export >>build.txt 2>&1 || fail "the build: $(tail build.txt)"
+    cmake --build "$MPROF_BUILD-asan" --target mprof-ingest mprof-report mprof-export mprof-tui >>build.txt 2>&1 || fail "the build: $(tail build.txt)"
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 commands=0
 
@@ -16,6 +17,23 @@ x() {
     commands=$((commands + 1))
     "$@" >out.txt 2>said.txt || status=$?
     [ $status -le 3 ] && ! grep -qE 'ERROR: [A-Za-z]+Sanitizer|runtime error' said.txt || fail "$*: $status: $(head -40 said.txt)"
+}
+
+# traces: ingests and prints every golden trace, good or damaged, and opens views of the session.
+traces() {
+    local trace view format
+    for trace in "$MPROF_SOURCE"/tests/golden/trace/*.bin; do
+        rm -f golden.db
+        x "$bin/mprof-ingest" --quiet --force --cache=off -o golden.db "$trace"
+        x "$bin/mprof-ingest" --dump "$trace"
+        [ -e golden.db ] || continue
+        for view in overview timeline tree leaks memory arenas; do
+            x "$bin/mprof-tui" --fresh --view=$view --script view.keys golden.db
+        done
+        for format in pprof collapsed massif dhat heaptrack csv; do
+            x "$bin/mprof-export" -f $format -o file golden.db
+        done
+    done
 }
 
 # exports SESSION: every format, with all options that change what is read.
@@ -74,6 +92,8 @@ e: live at peak | sum size <= +5%
 g: growth start..end < 0
 w: all | wheer | count > 1
 END
+echo 'dump a view' >view.keys
+traces
 for session in "$sessions"/*.db; do
     # The large ones are many times slower here, and their code is the same.
     case $session in */large_* | */script.db) continue ;; esac
