@@ -15,10 +15,10 @@
 
 #include "fixture.h"
 #include "session/session.h"
+#include "tests/soak.h"
 
 #define GOOD "damage_good.db"
 #define BAD "damage_bad.db"
-#define ROUNDS 400
 
 static uint64_t random_state = 12345;
 
@@ -110,8 +110,9 @@ static void flip_bytes(void)
     uint8_t *good = read_file(GOOD, &size);
     uint8_t *bad = malloc(size);
     assert_non_null(bad);
-    int opened = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    size_t opened = 0;
+    const size_t rounds = in_soak(400, 100);
+    for (size_t round = 0; round < rounds; round++) {
         memcpy(bad, good, size);
         uint64_t flips = 1 + random_below(20);
         for (uint64_t i = 0; i < flips; i++)
@@ -120,8 +121,8 @@ static void flip_bytes(void)
         opened += try_session();
     }
     /* Both outcomes must occur, otherwise the test checks little. */
-    assert_true(opened > ROUNDS / 20);
-    assert_true(opened < ROUNDS);
+    assert_true(opened > rounds / 20);
+    assert_true(opened < rounds);
     free(bad);
     free(good);
 }
@@ -175,7 +176,7 @@ static void test_cut_files(void **state)
     (void)state;
     size_t size;
     uint8_t *good = read_file(GOOD, &size);
-    for (size_t cut = 0; cut < size; cut += size / 40 + 1) {
+    for (size_t cut = 0; cut < size; cut += size / in_soak(40, 15) + 1) {
         write_file(BAD, good, cut);
         try_session();
     }

@@ -18,6 +18,7 @@
 #include "pins_sql.h"
 #include "session/moment.h"
 #include "session/session.h"
+#include "tests/soak.h"
 
 #define PATH "filters.db"
 
@@ -369,7 +370,7 @@ static void compare_pair(const char *filter, const char *condition)
 static void test_against_sql(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= in_soak(3, 1); seed++) {
         open_fixture(seed, 6000 + seed);
         for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
             compare_pair(pairs[i].filter, pairs[i].sql);
@@ -382,7 +383,7 @@ static void test_chunks_against_sql(void **state)
 {
     (void)state;
     open_fixture(9, 140000);
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i += 3)
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i += in_soak(1, 6))
         compare_pair(pairs[i].filter, pairs[i].sql);
     compare_pair("all | where id in 65536..65537", "id BETWEEN 65536 AND 65537");
     compare_pair("all | where id in 70000..139999", "id BETWEEN 70000 AND 139999");

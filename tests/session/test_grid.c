@@ -13,6 +13,7 @@
 #include "fixture.h"
 #include "rows.h"
 #include "session/session.h"
+#include "tests/soak.h"
 
 #define PATH "grid.db"
 #define CELLS 64
@@ -203,7 +204,8 @@ static void check_session(uint64_t seed, size_t allocations)
         for (size_t f = 0; f < 3; f++) {
             struct selection *selection = selection_new(session, filters[f], &error);
             assert_non_null(selection);
-            for (size_t i = 0; i < row_count; i += row_count / 5 + 1) {
+            for (size_t i = 0; i < row_count;
+                 i += row_count / (row_count > 10000 ? in_soak(5, 2) : 5) + 1) {
                 check_grid(selection, times[t], rows[i].address - 200, 16);
                 check_grid(selection, times[t], rows[i].address - 5, 1);
                 check_grid(selection, times[t], rows[i].address - 77777, 4099);

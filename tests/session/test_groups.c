@@ -198,7 +198,7 @@ static const char *const joins[] = {"join type",
 static void test_members(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, 40, 700, 700};
+    static const size_t sizes[] = {1, 40, 300, 300};
     const size_t events = group_window_events;
     for (size_t i = 0; i < 4; i++) {
         open_fixture(i + 1, sizes[i], NULL);
@@ -220,7 +220,7 @@ static void test_threads(void **state)
     static const char *const texts[] = {"join stack", "join stack, size", "fold 100K",
                                         "join function | where bytes > 100K"};
     const size_t events = group_window_events;
-    open_fixture(5, 140000, NULL);
+    open_fixture(5, 70000, NULL);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         scan_use_threads(session, 1);
         group_window_events = events;

@@ -36,7 +36,7 @@ static int make_session(void **state)
 {
     (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
-    options.allocations = 5 * (size_t)COLUMN_CHUNK_ROWS;
+    options.allocations = 3 * (size_t)COLUMN_CHUNK_ROWS;
     return fixture_write(path, &options) ? 0 : -1;
 }
 

@@ -12,6 +12,7 @@
 #include "fixture.h"
 #include "session/filter/sort_order.h"
 #include "session/rows.h"
+#include "tests/soak.h"
 
 #define PATH "list.db"
 
@@ -88,7 +89,7 @@ static void test_every_order(void **state)
 {
     static const char *const filters[] = {"all", "all | where size > 60", "leaked",
                                           "all | where id == 77", "all | where size > 1G"};
-    static const size_t sizes[] = {1, 5000, 150000};
+    static const size_t sizes[] = {1, 5000, 70000};
     (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         open_fixture(sizes[i], i == 1 ? 100000 : 0);
@@ -97,7 +98,8 @@ static void test_every_order(void **state)
         for (size_t f = 0; f < used; f++)
             for (int field = ROWS_BY_ID; field < ROWS_FIELDS; field++)
                 for (int descending = 0; descending < 2; descending++)
-                    check(filters[f], (enum session_row_field)field, descending != 0);
+                    if (i < 2 || descending == field % 2 || in_soak(true, false))
+                        check(filters[f], (enum session_row_field)field, descending != 0);
         session_close(session);
     }
 }
@@ -109,7 +111,7 @@ static void test_filters_order(void **state)
         "all", "all | sort size desc", "all | sort line", "live at peak | sort pins desc",
         "all | color red where size > 64 | color blue where thread == 1 | sort color"};
     (void)state;
-    open_fixture(100000, 0);
+    open_fixture(70000, 0);
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
         const struct session_row_order order = {ROWS_AS_FILTERED, false};
         struct selection *selection = selection_new(session, filters[i], &error);

@@ -141,7 +141,7 @@ static void check_first_question(const char *filter, const struct session_timeli
 
 static void test_screen(void **state)
 {
-    static const size_t sizes[] = {1, 50, 3000, 150000};
+    static const size_t sizes[] = {1, 50, 3000, 70000};
     (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         open_fixture(sizes[i], i == 2 ? UINT64_C(1) << 42 : 0);
@@ -191,11 +191,11 @@ static void test_chunks_are_read_once(void **state)
     const char *const filter = "all | where size >= 20";
     struct session_slot slots[SLOTS];
     (void)state;
-    open_fixture(4 * (size_t)COLUMN_CHUNK_ROWS, 0);
+    open_fixture(3 * (size_t)COLUMN_CHUNK_ROWS, 0);
     scan_use_threads(session, 1);
     const struct session_timeline timeline = whole(SESSION_COLOR_FUNCTION);
     const uint32_t chunks = column_store_chunks(session->columns);
-    assert_int_equal(chunks, 4);
+    assert_int_equal(chunks, 3);
     struct selection *selection = select_rows(filter);
     const uint64_t before = chunks_read();
     ask_legend(selection, &timeline);

@@ -18,6 +18,7 @@
 
 #include "fixture.h"
 #include "schemas/printable.h"
+#include "tests/soak.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
 
@@ -110,7 +111,7 @@ static void calm(void)
 static bool is_tried(size_t size, size_t n)
 {
     return size == 0 || n % (sizeof(sizes) / sizeof(sizes[0]) - 1) + 1 == size ||
-           getenv("MPROF_SOAK");
+           in_soak(true, false);
 }
 
 static void each_key_of_each_view(void **state)
@@ -153,7 +154,7 @@ static void mouse_everywhere(void **state)
     for (int view = 0; view < VIEWS; view++) {
         if (!browser_view((enum view_number)view))
             continue;
-        for (int y = -1; y <= 24; y++)
+        for (int y = -1; y <= 24; y += (int)in_soak(1, 5))
             for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 const int x = (y * 37 + 60) % 82;
                 go((enum view_number)view);
@@ -238,10 +239,10 @@ static void random_event(void)
 static void random_events(void **state)
 {
     (void)state;
-    const int events = getenv("MPROF_SOAK") ? 100000 : 2500;
-    for (int i = 0; i < events; i++) {
-        if (i % 500 == 0)
-            go((enum view_number)(i / 500 % VIEWS));
+    const size_t events = in_soak(100000, 1000);
+    for (size_t i = 0; i < events; i++) {
+        if (i % 50 == 0)
+            go((enum view_number)(i / 50 % VIEWS));
         random_event();
     }
     unlink("random_events.svg");
