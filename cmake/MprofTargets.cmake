@@ -11,6 +11,10 @@ add_library(mprof_sanitized INTERFACE)
 if(MPROF_SANITIZE)
   target_compile_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(mprof_sanitized INTERFACE -fsanitize=${MPROF_SANITIZE})
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # The checks hide from gcc which values a variable can have.
+    target_compile_options(mprof_sanitized INTERFACE -Wno-maybe-uninitialized -Wno-clobbered -Wno-format-truncation)
+  endif()
 endif()
 
 # Fuzz targets see into the libraries only if these are instrumented as well.
@@ -61,6 +65,11 @@ function(mprof_script_test name script)
   add_test(NAME ${name} COMMAND bash ${script} ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${MPROF_TEST_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT "${MPROF_TEST_ENVIRONMENT}")
+endfunction()
+
+# mprof_daily(NAME...): ./dev test runs these beside the unit tests. All others are for ./dev test --rest.
+function(mprof_daily)
+  set_tests_properties(${ARGN} PROPERTIES LABELS daily)
 endfunction()
 
 # mprof_embed(TARGET PATTERNS...): files as C strings. The target's sources find NAME_EXT.h without a

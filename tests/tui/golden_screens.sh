@@ -4,7 +4,7 @@
 # names, and compares the screens with tests/golden/screens. At 80x24 it also compares the layer of
 # colours: NAME.80x24.colours.txt has a character for each cell's style. MPROF_REFRESH=1 writes them
 # instead. The title line, which names all views, is compared only by the script "frame", and only the
-# frame.
+# frame. With a size as its argument it compares the screens of that size alone.
 set -eu
 ulimit -s 256 # a small stack is enough for every view
 export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=/nonexistent
@@ -49,9 +49,12 @@ play() {
 for file in "$scripts"/*.script; do
     script=$(basename "$file" .script)
     for size in $(sed -n '1s/^# sizes: //p' "$file"); do
+        [ "${1:-$size}" = "$size" ] || continue
         play "$script.$size" "$script" "$size"
     done
 done
+
+[ -z "${1:-}" ] || exit $failed
 
 # The colours: the same keys, with the styles of each screen in place of its text.
 folder=$work/colours
