@@ -30,6 +30,7 @@ struct module {
     uint8_t build_id[BUILD_ID_MAX];
     size_t build_id_length;
     uint32_t number; /* identifies it in all traces */
+    uint32_t trace;  /* in which it was registered first */
     bool opened;     /* or tried to */
     bool spent;      /* another reader of its debug information gave up */
     dev_t device;    /* of the file, once it was opened */
@@ -159,7 +160,10 @@ static uint64_t hash_of(const char *path, const uint8_t *build_id, size_t length
     return hash_bytes(hash_text(path), build_id, length < BUILD_ID_MAX ? length : BUILD_ID_MAX);
 }
 
-/* Finds a module with this path and build-id, so the same file. NULL: there is none. */
+/*
+ * Finds a module with this path and build-id, so the same file. Returns NULL if there is none. A
+ * file without a build-id may be another one in the next trace.
+ */
 static struct module *find_module(const struct symbols *symbols, const char *path,
                                   const uint8_t *build_id, size_t length)
 {
@@ -172,7 +176,8 @@ static struct module *find_module(const struct symbols *symbols, const char *pat
     while ((index = index_map_next(&symbols->by_path, hash, &probe)) != INDEX_NONE) {
         struct module *module = symbols->all[index];
         if (module->build_id_length == length &&
-            (length == 0 || memcmp(module->build_id, build_id, length) == 0) &&
+            (length == 0 ? module->trace == symbols->traces
+                         : memcmp(module->build_id, build_id, length) == 0) &&
             strcmp(module->path, path) == 0)
             return module;
     }
@@ -189,6 +194,7 @@ static bool remember_module(struct symbols *symbols, struct module *module)
                           (uint32_t)symbols->all_count))
         return false;
     module->number = FILE_NUMBER | (uint32_t)symbols->all_count;
+    module->trace = symbols->traces;
     symbols->all[symbols->all_count++] = module;
     return true;
 }
@@ -257,8 +263,8 @@ static void note_split(struct symbols *symbols, const struct module *module)
         symbols->depends.unknown = true;
 }
 
-/* Returns false if a module's file is open too often: a trace may have any number of paths that
- * lead to it. */
+/* Returns false if this trace has opened a module's file too often: it may have any number of paths
+ * that lead to it. */
 static bool may_open(const struct symbols *symbols, const struct stat *about)
 {
     const uint64_t hash = hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
@@ -266,7 +272,8 @@ static bool may_open(const struct symbols *symbols, const struct stat *about)
     uint32_t index, count = 0;
     while ((index = index_map_next(&symbols->by_inode, hash, &probe)) != INDEX_NONE)
         count += symbols->all[index]->inode == about->st_ino &&
-                 symbols->all[index]->device == about->st_dev;
+                 symbols->all[index]->device == about->st_dev &&
+                 symbols->all[index]->trace == symbols->traces;
     return count < OTHER_PATHS_MAX;
 }
 
