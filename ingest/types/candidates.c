@@ -68,7 +68,7 @@ size_t types_candidates_join(const struct types_candidate_list *list, const char
 static void add_name(struct types_candidate_list *list, const char *name)
 {
     if (!list->names)
-        list->names = malloc(TYPES_CANDIDATES_MAX * sizeof(*list->names));
+        list->names = calloc(TYPES_CANDIDATES_MAX, sizeof(*list->names));
     if (list->names && !is_known(list->names, list->count, name))
         list->names[list->count++] = name;
 }

@@ -16,7 +16,7 @@ struct types_candidate_list {
     struct types_frame frame;
     uint64_t size;
     size_t count;
-    const char **names; /* owned by the symbolizer; NULL: none */
+    const char **names; /* an array of the list, of texts of the symbolizer; or NULL */
 };
 
 /* The lists asked for so far. All bytes 0: none yet. */
