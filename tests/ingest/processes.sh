@@ -97,7 +97,8 @@ int main(void)
     return 0;
 }
 C
-gcc -g -O0 -o pairs pairs.c || exit 1
+# Names of a file that has just been written are not kept: it may change once more.
+gcc -g -O0 -o pairs pairs.c && sleep 3 || exit 1
 "$run" --quiet -o pairs.bin -- ./pairs && "$run" --quiet -o both.bin -- sh -c './pairs; true' || exit 1
 peak() { # TRACE: KiB
     python3 - "$ingest" "$1" <<'PYTHON'
