@@ -154,7 +154,7 @@ static void mouse_everywhere(void **state)
     for (int view = 0; view < VIEWS; view++) {
         if (!browser_view((enum view_number)view))
             continue;
-        for (int y = -1; y <= 24; y += (int)in_soak(1, 5))
+        for (int y = -1; y <= 24; y += (int)in_soak(1, 8))
             for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 const int x = (y * 37 + 60) % 82;
                 go((enum view_number)view);
@@ -239,10 +239,10 @@ static void random_event(void)
 static void random_events(void **state)
 {
     (void)state;
-    const size_t events = in_soak(100000, 1000);
+    const size_t events = in_soak(100000, 500);
     for (size_t i = 0; i < events; i++) {
-        if (i % 50 == 0)
-            go((enum view_number)(i / 50 % VIEWS));
+        if (i % 25 == 0)
+            go((enum view_number)(i / 25 % VIEWS));
         random_event();
     }
     unlink("random_events.svg");

@@ -20,6 +20,7 @@
 #include "tests/capture/stacks/event.h"
 #include "tests/capture/stacks/shapes.h"
 #include "tests/capture/stacks/stack_oracle.h"
+#include "tests/soak.h"
 
 #define STAY() __asm__ volatile("" ::: "memory")
 
@@ -45,9 +46,10 @@ static void test_shapes(void **data)
 {
     (void)data;
     unsigned random = 1;
-    for (unsigned i = 0; i < 10000; i++)
+    const unsigned times = (unsigned)in_soak(10000, 3000);
+    for (unsigned i = 0; i < times; i++)
         shapes_descend(&random, 1 + shapes_random(&random, 40));
-    assert_compared(100000);
+    assert_compared(10 * times);
 }
 
 static void test_twin_callers(void **data)
@@ -117,7 +119,7 @@ static void test_exceptions(void **data)
 static void *thread_run(void *data)
 {
     unsigned random = (unsigned)(uintptr_t)data;
-    for (unsigned i = 0; i < 3000; i++)
+    for (unsigned i = 0; i < 1000; i++)
         shapes_descend(&random, 1 + shapes_random(&random, 30));
     return NULL;
 }
@@ -131,7 +133,7 @@ static void test_threads(void **data)
                          0);
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    assert_compared(40000);
+    assert_compared(15000);
 }
 
 static void on_signal(int number)
