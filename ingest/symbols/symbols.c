@@ -263,11 +263,16 @@ static void note_split(struct symbols *symbols, const struct module *module)
         symbols->depends.unknown = true;
 }
 
+static uint64_t hash_of_file(const struct stat *about)
+{
+    return hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
+}
+
 /* Returns false if this trace has opened a module's file too often: it may have any number of paths
  * that lead to it. */
 static bool may_open(const struct symbols *symbols, const struct stat *about)
 {
-    const uint64_t hash = hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
+    const uint64_t hash = hash_of_file(about);
     size_t probe = index_map_begin(&symbols->by_inode, hash);
     uint32_t index, count = 0;
     while ((index = index_map_next(&symbols->by_inode, hash, &probe)) != INDEX_NONE)
@@ -279,10 +284,9 @@ static bool may_open(const struct symbols *symbols, const struct stat *about)
 
 static void note_open(struct symbols *symbols, struct module *module, const struct stat *about)
 {
-    const uint64_t hash = hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
     module->inode = about->st_ino;
     module->device = about->st_dev;
-    index_map_insert(&symbols->by_inode, hash, module->number - FILE_NUMBER);
+    index_map_insert(&symbols->by_inode, hash_of_file(about), module->number - FILE_NUMBER);
 }
 
 static void module_open_file(struct symbols *symbols, struct module *module)
