@@ -4,15 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mixes all bits of a code (the finalizer of MurmurHash3, by A. Appleby, in the public domain). */
 static uint64_t hash_of(struct code code)
 {
-    uint64_t hash = code.low ^ (code.high * UINT64_C(0x9e3779b97f4a7c15));
-    hash ^= hash >> 33;
-    hash *= UINT64_C(0xff51afd7ed558ccd);
-    hash ^= hash >> 33;
-    hash *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return hash ^ hash >> 33;
+    return code_mix(code.low ^ (code.high * UINT64_C(0x9e3779b97f4a7c15)));
 }
 
 /* Returns the slot that holds the code, or the free one in which it belongs. */

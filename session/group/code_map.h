@@ -18,6 +18,15 @@ struct code {
 
 #define CODE_NONE UINT32_MAX
 
+/* Mixes all bits of a number: the finalizer of splitmix64 (Steele, Lea, Flood, Fast splittable
+ * pseudorandom number generators, OOPSLA 2014). */
+static inline uint64_t code_mix(uint64_t bits)
+{
+    bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ bits >> 31;
+}
+
 /* Empty if all fields are 0. */
 struct code_map {
     struct code *codes; /* by number */

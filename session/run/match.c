@@ -14,6 +14,7 @@
 
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/group/code_map.h"
 #include "session/same_modules.h"
 #include "session/scan/scan.h"
 
@@ -40,19 +41,10 @@ struct table {
 
 /* ---- keys ---- */
 
-/* Mixes all bits of a number: the finalizer of splitmix64 (Steele, Lea, Flood, Fast splittable
- * pseudorandom number generators, OOPSLA 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static struct key key_with(struct key key, struct key next)
 {
-    return (struct key){mix(key.high * UINT64_C(0x9e3779b97f4a7c15) + next.high),
-                        mix(key.low * UINT64_C(0xc2b2ae3d27d4eb4f) ^ next.low)};
+    return (struct key){code_mix(key.high * UINT64_C(0x9e3779b97f4a7c15) + next.high),
+                        code_mix(key.low * UINT64_C(0xc2b2ae3d27d4eb4f) ^ next.low)};
 }
 
 static struct key key_of_text(const char *text)
@@ -61,7 +53,7 @@ static struct key key_of_text(const char *text)
     for (; text && *text != '\0'; text++)
         key = (struct key){(key.high ^ (uint8_t)*text) * UINT64_C(0x100000001b3),
                            (key.low + (uint8_t)*text) * UINT64_C(0xd6e8feb86659fd93)};
-    return (struct key){mix(key.high), mix(key.low)};
+    return (struct key){code_mix(key.high), code_mix(key.low)};
 }
 
 static void name_keys_free(struct name_keys *keys)
@@ -155,7 +147,7 @@ static struct key key_of_row(const struct name_keys *keys, const struct chunk_ro
     const uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
     const struct key stack = keys->stack[column_view_at(&rows->views[COLUMN_STACK], row)];
     const struct key type = keys->type[column_view_at(&rows->views[COLUMN_TYPE], row)];
-    struct key key = key_with(key_with(stack, type), (struct key){size, mix(size)});
+    struct key key = key_with(key_with(stack, type), (struct key){size, code_mix(size)});
     key.low |= 1; /* a free slot has 0 */
     return key;
 }

@@ -16,6 +16,7 @@
 #include "session/data/collected.h"
 #include "session/data/error.h"
 #include "session/data/session_state.h"
+#include "session/group/code_map.h"
 #include "session/group/group_set.h"
 #include "session/query/selection_state.h"
 #include "session/tables/sums.h"
@@ -214,19 +215,12 @@ struct path {
 
 enum { NOT_IN_PATH = UINT32_MAX, AT_FRONT = UINT32_MAX - 1 };
 
-static uint64_t mix(uint64_t bits)
-{
-    bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
-    return bits ^ bits >> 31;
-}
-
 /* Adds a pair of neighbours to the sum, or takes it out. */
 static void toggle(struct path *path, uint32_t outer, uint32_t inner)
 {
-    const uint64_t pair = mix((uint64_t)outer << 32 | inner);
-    path->sum.low ^= mix(pair + path->seed);
-    path->sum.high ^= mix(pair ^ mix(path->seed));
+    const uint64_t pair = code_mix((uint64_t)outer << 32 | inner);
+    path->sum.low ^= code_mix(pair + path->seed);
+    path->sum.high ^= code_mix(pair ^ code_mix(path->seed));
 }
 
 static void put_in(struct path *path, uint32_t function, uint32_t outer)
