@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ingest/base/array.h"
+#include "ingest/base/whole.h"
 
 #define MAGIC UINT64_C(0x31656863616370d9)
 
@@ -133,21 +134,6 @@ uint8_t *cache_folder_read(int folder, const struct cache_key *key, size_t *size
     return bytes;
 }
 
-static bool write_all(int descriptor, const void *bytes, size_t size)
-{
-    const char *at = bytes;
-    while (size > 0) {
-        const ssize_t count = write(descriptor, at, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
 struct file {
     char name[NAME_SIZE];
     struct timespec used;
@@ -228,8 +214,8 @@ void cache_folder_write(int folder, const struct cache_key *key, const void *byt
         openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return;
-    bool good =
-        write_all(descriptor, &header, sizeof(header)) && write_all(descriptor, bytes, size);
+    bool good = write_whole(descriptor, &header, sizeof(header)) == 0 &&
+                write_whole(descriptor, bytes, size) == 0;
     good = close(descriptor) == 0 && good;
     if (!good || renameat(folder, part, folder, name) != 0)
         unlinkat(folder, part, 0);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ingest/base/whole.h"
+
 /*
  * An event is a byte, then varints: ns after the last event, the difference of the address from the
  * last event's (zigzag), size, stack, type; of a free its lifetime too.
@@ -41,14 +43,9 @@ bool totals_log_begin(struct totals_log *log, int events, int names)
 
 static bool flush(struct totals_log *log)
 {
-    for (size_t done = 0; done < log->used;) {
-        const ssize_t count = write(log->events, log->buffer + done, log->used - done);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return fail(log, count < 0 ? errno : EIO);
-        done += (size_t)count;
-    }
+    const int error = write_whole(log->events, log->buffer, log->used);
+    if (error != 0)
+        return fail(log, error);
     log->written += log->used;
     log->used = 0;
     return true;
@@ -145,20 +142,9 @@ bool totals_log_end_part(struct totals_log *log)
  * error set. */
 static size_t read_at(struct totals_log *log, int file, void *buffer, size_t size, uint64_t place)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t count =
-            pread(file, (char *)buffer + done, size - done, (off_t)(place + done));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0) {
-            fail(log, errno);
-            return SIZE_MAX;
-        }
-        if (count == 0)
-            break;
-        done += (size_t)count;
-    }
+    const size_t done = read_whole(file, buffer, size, place);
+    if (done == SIZE_MAX)
+        fail(log, errno);
     return done;
 }
 

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "ingest/base/whole.h"
 
 static bool fail(struct writer_records *records, int error)
 {
@@ -22,17 +23,10 @@ bool writer_records_begin(struct writer_records *records, int descriptor, size_t
 
 bool writer_records_flush(struct writer_records *records)
 {
-    const char *bytes = records->waiting;
-    size_t left = records->waiting_count * records->size;
-    while (left > 0) {
-        ssize_t count = write(records->descriptor, bytes, left);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return fail(records, count < 0 ? errno : EIO);
-        bytes += count;
-        left -= (size_t)count;
-    }
+    const int error =
+        write_whole(records->descriptor, records->waiting, records->waiting_count * records->size);
+    if (error != 0)
+        return fail(records, error);
     records->written += records->waiting_count;
     records->waiting_count = 0;
     return true;
@@ -49,17 +43,8 @@ bool writer_records_add(struct writer_records *records, const void *record)
 bool writer_records_read(struct writer_records *records, uint64_t first, size_t count, void *to)
 {
     const size_t size = count * records->size;
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(records->descriptor, (char *)to + done, size - done,
-                            (off_t)(first * records->size + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return fail(records, got < 0 ? errno : EIO);
-        done += (size_t)got;
-    }
-    return true;
+    const size_t done = read_whole(records->descriptor, to, size, first * records->size);
+    return done == size || fail(records, done == SIZE_MAX ? errno : EIO);
 }
 
 void writer_records_end(struct writer_records *records)
