@@ -143,7 +143,7 @@ __asm__(".pushsection .note.mprof,\"a\",%note\n"
         ".quad mprof_api_pointer - .\n"
         ".popsection\n");
 
-/* Tells whether there is a recorder that is new enough to have this member. */
+/* Returns true if there is a recorder that is new enough to have this member. */
 #define MPROF_HAS(member)                                                                          \
     (__builtin_expect(mprof_api_pointer != 0, 0) &&                                                \
      mprof_api_pointer->size > __builtin_offsetof(struct mprof_api, member))

@@ -222,7 +222,7 @@ static uint32_t state_now(const struct follow *follow)
     return state;
 }
 
-/* Tells whether the program has ended. One that has executed another has not. */
+/* Returns true if the program has ended. One that has executed another has not. */
 static bool program_has_ended(const struct follow *follow)
 {
     const uint32_t state = state_now(follow);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tells whether the process that records a trace still runs. */
+/* Returns true if the process that records a trace still runs. */
 #ifndef MPROF_INGEST_FOLLOW_PROCESS_H
 #define MPROF_INGEST_FOLLOW_PROCESS_H
 

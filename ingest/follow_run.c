@@ -35,7 +35,7 @@ static bool read_header(const char *path, struct trace_file_header *header)
     return whole;
 }
 
-/* Tells whether a process that can be seen records into the trace. */
+/* Returns true if a process that can be seen records into the trace. */
 static bool is_recorded(const struct trace_file_header *header)
 {
     if (header->state != TRACE_STATE_RECORDING)

@@ -100,7 +100,7 @@ static bool set_default_session(struct options *options)
     return true;
 }
 
-/* Tells whether the session is made of several traces. */
+/* Returns true if the session is made of several traces. */
 static bool many(const struct options *options)
 {
     struct stat about;
@@ -432,7 +432,7 @@ static bool rebuild(const struct options *options, struct ingest_status *status)
     return true;
 }
 
-/* Tells whether a process runs. A zombie does not: it writes no more. */
+/* Returns true if a process runs. A zombie does not: it writes no more. */
 static bool runs(pid_t process)
 {
     char name[48], line[512] = "";

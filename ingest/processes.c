@@ -52,7 +52,7 @@ struct processes {
     size_t added_count;
 };
 
-/* Tells whether the file is in the list already, because it was named twice. */
+/* Returns true if the file is in the list already, because it was named twice. */
 static bool is_listed(const struct trace_list *list, const struct trace_file_id *id)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -94,7 +94,7 @@ static bool is_trace(int folder, const char *name)
     return is;
 }
 
-/* Tells whether the recorder has named the file: PID or PID.N. A session has another name. */
+/* Returns true if the recorder has named the file: PID or PID.N. A session has another name. */
 static bool is_of_run(int folder, const char *name)
 {
     (void)folder;

@@ -14,8 +14,8 @@
 #include "ingest/base/output_file.h"
 #include "schemas/trace_layout.h"
 
-/* Tells whether the file is a database or a trace. Page 1 of a database is written late. Until then
- * the file is empty or begins with a hole. */
+/* Returns true if the file is a database or a trace. Page 1 of a database is written late. Until
+ * then the file is empty or begins with a hole. */
 static bool is_of_ours(int descriptor)
 {
     static const char database[16] = "SQLite format 3", nothing[16];
@@ -27,7 +27,7 @@ static bool is_of_ours(int descriptor)
                             memcmp(begin, TRACE_MAGIC, sizeof(TRACE_MAGIC) - 1) == 0));
 }
 
-/* Tells whether the file is locked. A process of another container may have a number that is free
+/* Returns true if the file is locked. A process of another container may have a number that is free
  * here, but its locks can be seen. */
 static bool is_locked(int descriptor)
 {

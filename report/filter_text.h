@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Tells whether a text has no pipeline: NULL, or only blanks. */
+/* Returns true if a text has no pipeline: NULL, or only blanks. */
 bool filter_text_blank(const char *text);
 
 /* Returns the place after the last definition: its `;` is not part of a string. The beginning of

@@ -92,7 +92,7 @@ void name_put_markdown(FILE *out, const char *text)
     }
 }
 
-/* Tells whether XML 1.0 allows the character that begins here. */
+/* Returns true if XML 1.0 allows the character that begins here. */
 static bool is_xml(const char *text)
 {
     uint32_t character;

@@ -88,7 +88,7 @@ static inline size_t column_data_most(size_t rows)
     return column_batches(rows) * COLUMN_BATCH_MOST + COLUMN_PADDING;
 }
 
-/* Tells whether the data of a chunk can have this length. */
+/* Returns true if the data of a chunk can have this length. */
 static inline bool column_length_possible(uint64_t length, size_t rows, unsigned width)
 {
     return width == 0 ? length == 0 : length > COLUMN_PADDING && length <= column_data_most(rows);

@@ -14,7 +14,7 @@
 /* The length of \xHH, the longest form of one byte. */
 #define PRINTABLE_BYTE_MAX 4u
 
-/* Tells whether a glyph can steer a terminal: C0, DEL and C1, line separators, and marks that
+/* Returns true if a glyph can steer a terminal: C0, DEL and C1, line separators, and marks that
  * change the direction of the text after them. */
 static inline bool printable_steers(uint32_t glyph)
 {

@@ -36,7 +36,7 @@ static inline uint64_t process_choice_weight(const struct process_choice *row)
                                                                                   : row->bytes;
 }
 
-/* Tells whether `word` is the row's PID, PID.PLACE or program, with folders or without. */
+/* Returns true if `word` is the row's PID, PID.PLACE or program, with folders or without. */
 static inline bool process_choice_matches(const struct process_choice *row, const char *word)
 {
     char number[48];

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tells whether a table of `rows` rows may have a row `id`. */
+/* Returns true if a table of `rows` rows may have a row `id`. */
 static inline bool session_id_possible(uint64_t id, uint64_t rows)
 {
     return id < UINT32_MAX && id <= rows * 16 + (UINT64_C(1) << 20);

@@ -9,8 +9,8 @@
 
 #include "schemas/trace_layout.h"
 
-/* Tells whether an open file begins as a trace does. The descriptor -1, from an open() that failed,
- * does not. */
+/* Returns true if an open file begins as a trace does. The descriptor -1, from an open() that
+ * failed, does not. */
 static inline bool trace_begins(int descriptor)
 {
     char magic[sizeof(TRACE_MAGIC) - 1];

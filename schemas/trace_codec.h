@@ -233,7 +233,7 @@ struct trace_record {
     } block;
 };
 
-/* Tells whether the record has a payload. A short one has none: its fields are in the record. */
+/* Returns true if the record has a payload. A short one has none: its fields are in the record. */
 static inline bool trace_record_has_payload(const struct trace_record *record)
 {
     return record->kind == TRACE_EXTENDED && record->extended.payload;

@@ -28,7 +28,7 @@ static inline bool user_table_mark(char character)
     return character == '(' || character == ')' || character == ',' || character == '\0';
 }
 
-/* Tells whether `sql` is the definition, apart from comments and blanks. */
+/* Returns true if `sql` is the definition, apart from comments and blanks. */
 static inline bool user_table_is(const char *sql, const char *definition)
 {
     char last = '\0';

@@ -57,7 +57,7 @@ char *session_diagram_text(const struct session_diagram *diagram, size_t box);
  */
 bool session_diagram_name(const struct session_diagram *diagram, size_t box, char *out,
                           size_t size);
-/* Tells whether the diagram's own definitions give the name its meaning. */
+/* Returns true if the diagram's own definitions give the name its meaning. */
 bool session_diagram_defines(const struct session_diagram *diagram, const char *name);
 
 /*
@@ -70,7 +70,7 @@ bool session_diagram_defines(const struct session_diagram *diagram, const char *
 char *session_diagram_opened(const struct session_diagram *diagram, size_t box, const char *stored,
                              struct session_error *error);
 
-/* Tells whether a line from the output of `from` to an input of `to` would close a circle: `to`
+/* Returns true if a line from the output of `from` to an input of `to` would close a circle: `to`
  * feeds `from`, or is it. */
 bool session_diagram_circles(const struct session_diagram *diagram, size_t from, size_t to);
 

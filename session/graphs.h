@@ -83,7 +83,7 @@ bool session_graph_delete(struct session *session, enum session_place place, con
 bool session_graph_import(struct session *session, const char *path,
                           struct session_storing *storing, struct session_error *error);
 
-/* Tells whether the name can be given to a graph. Returns false with `error` set. */
+/* Returns true if the name can be given to a graph. Returns false with `error` set. */
 bool session_graph_name_check(const char *name, struct session_error *error);
 
 /* ---- settings --------------------------------------------------------------------------- */

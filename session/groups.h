@@ -82,7 +82,7 @@ size_t graph_result_sides(const struct graph_result *result, const struct graph_
 /* Returns the number of warnings, and stores them. They belong to the result. */
 size_t graph_result_warnings(const struct graph_result *result,
                              const struct session_warning **warnings);
-/* Tells whether the graph used the set `leaked` of a session whose recording stopped before the
+/* Returns true if the graph used the set `leaked` of a session whose recording stopped before the
  * program ended: nobody knows what is a leak there (session_stopped()). */
 bool graph_result_leaks_unknown(const struct graph_result *result);
 /* The same, but the caller owns it from now on and frees it by selection_free() or

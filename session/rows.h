@@ -38,7 +38,7 @@ struct session_row_order {
     bool descending; /* not of AS_FILTERED */
 };
 
-/* Tells whether the filter has sorted the allocations. Any thread may call it. */
+/* Returns true if the filter has sorted the allocations. Any thread may call it. */
 bool selection_is_sorted(const struct selection *selection);
 
 /*

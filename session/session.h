@@ -50,10 +50,10 @@ struct session *session_open(const char *path, struct session_error *error);
 void session_obey(struct session *session, const struct session *other);
 void session_close(struct session *session);
 
-/* Tells whether the program is still being recorded into the session (mprof-ingest --live). */
+/* Returns true if the program is still being recorded into the session (mprof-ingest --live). */
 bool session_recording(const struct session *session);
 
-/* Tells whether the recording ended before the program: it was stopped, or could write no more.
+/* Returns true if the recording ended before the program: it was stopped, or could write no more.
  * A block that is live then need not be a leak. */
 bool session_stopped(const struct session *session);
 
@@ -65,7 +65,7 @@ bool session_stopped(const struct session *session);
 bool session_program_ended(const struct session *session);
 uint64_t session_lag_ns(const struct session *session);
 /*
- * Tells whether there is a newer state of a session that is being recorded, in the same file or
+ * Returns true if there is a newer state of a session that is being recorded, in the same file or
  * under its name. If so, open it again and close this one. Until then this one answers from the
  * state that it was opened with, and the log of the file keeps that and grows.
  */
@@ -102,7 +102,7 @@ bool session_has_allocation(const struct session *session, uint64_t id);
 uint64_t session_duration_ns(const struct session *session);
 uint64_t session_peak_ns(const struct session *session);
 uint64_t session_peak_bytes(const struct session *session);
-/* Tells whether sums are estimates. */
+/* Returns true if sums are estimates. */
 bool session_sampled(const struct session *session);
 
 /*
@@ -204,7 +204,7 @@ size_t session_stack(struct session *session, uint32_t stack, struct session_fra
                      size_t capacity);
 /* Returns the index of the call-site frame of a stack, 0 if none is known. */
 size_t session_stack_call_site(struct session *session, uint32_t stack);
-/* Tells whether the stack of a free is that of blocks that a garbage collector took back. */
+/* Returns true if the stack of a free is that of blocks that a garbage collector took back. */
 bool session_stack_by_collector(const struct session *session, uint32_t stack);
 /* Returns "complete", "depth limit", "unwind end", "lost", "none" or "collector". */
 const char *session_stack_state(const struct session *session, uint32_t stack);

@@ -33,7 +33,7 @@ struct session_stacking {
 bool selection_stacking(struct selection *selection, const char *by,
                         struct session_stacking *stacking, struct session_error *error);
 
-/* Tells whether selection_stacking() would know what `by` means, for a selection of `filter`.
+/* Returns true if selection_stacking() would know what `by` means, for a selection of `filter`.
  * Returns false with `error` set if not. */
 bool session_stacking_check(const struct session *session, const char *filter, const char *by,
                             struct session_error *error);

@@ -77,7 +77,7 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
 bool selection_short_lived(struct selection *selection, uint64_t **by_stack,
                            struct session_error *error);
 
-/* Tells whether no other function has the name of this one, so that a filter can name it. */
+/* Returns true if no other function has the name of this one, so that a filter can name it. */
 bool session_function_is_alone(const struct session *session, uint32_t function);
 /* The frames of a stack that can be a function's. */
 enum session_function_part {

@@ -168,7 +168,7 @@ void session_tree_sort(const struct session_tree *tree, const struct session_tre
                        uint32_t *nodes, size_t count);
 /* Returns a measure of a node. TREE_GROWTH may be negative; TREE_NAME gives 0. */
 int64_t session_tree_value(const struct session_tree_node *node, enum session_tree_measure measure);
-/* Tells whether short_count is known. */
+/* Returns true if short_count is known. */
 bool session_tree_short_known(const struct session_tree *tree);
 /* Writes the functions of a node, the first `capacity` of those of its cycle. Returns their number.
  */

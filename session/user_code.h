@@ -31,8 +31,8 @@ bool session_set_user_code(struct session *session, const struct user_code *code
 const struct user_code *session_user_code(const struct session *session);
 
 /*
- * Tells whether wrappers of the settings have moved call sites. If so, sums by function that ingest
- * stored are those of other call sites.
+ * Returns true if wrappers of the settings have moved call sites. If so, sums by function that
+ * ingest stored are those of other call sites.
  */
 bool session_call_sites_moved(const struct session *session);
 

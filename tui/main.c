@@ -187,7 +187,7 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     return -1;
 }
 
-/* Tells whether a session can be opened; NULL always can. Otherwise `error` is set. */
+/* Returns true if a session can be opened; NULL always can. Otherwise `error` is set. */
 static bool opens(const char *path, struct session_error *error)
 {
     struct session *session = path ? session_open(path, error) : NULL;
@@ -260,7 +260,7 @@ static bool find_sessions(struct arguments *arguments)
     return true;
 }
 
-/* Tells whether the terminal says that its ground is light: COLORFGBG is "0;15", say. */
+/* Returns true if the terminal says that its ground is light: COLORFGBG is "0;15", say. */
 static bool has_light_ground(void)
 {
     const char *grounds = getenv("COLORFGBG");

@@ -67,7 +67,7 @@ static struct arena_sample *find_sample(mprof_arena arena)
     return slot ? &slot->sample : NULL;
 }
 
-/* Tells whether the block that ends was recorded. */
+/* Returns true if the block that ends was recorded. */
 static bool was_recorded(mprof_arena arena, const void *address)
 {
     return __builtin_expect(sample_mean == 0, 1) ||
@@ -85,7 +85,7 @@ static bool should_record(struct thread *thread, const void *frame, mprof_arena 
             arena_sample_takes(find_sample(arena), arena % ARENA_SLOTS, address, size));
 }
 
-/* Tells whether `arena` is `outer` or takes its memory from it, directly or through others. */
+/* Returns true if `arena` is `outer` or takes its memory from it, directly or through others. */
 static bool is_inside(mprof_arena arena, mprof_arena outer)
 {
     struct arena_slot *slot;
@@ -362,7 +362,7 @@ ENTRY_POINT void mprof_arena_realloc(mprof_arena arena, void *old, void *address
     recorder_leave();
 }
 
-/* Tells whether the block is in the trace, as far as is known. */
+/* Returns true if the block is in the trace, as far as is known. */
 static bool is_recorded(mprof_arena arena, void *address)
 {
     if (!event_filter_is_on)

@@ -10,8 +10,8 @@
 #include "capture/record/event_filter.h"
 #include "capture/record/state.h"
 
-/* Tells whether a sample leaves out most events now. If so, the functions of event_filter.h may be
- * asked. */
+/* Returns true if a sample leaves out most events now. If so, the functions of event_filter.h may
+ * be asked. */
 static inline bool samples(void)
 {
     return __builtin_expect(

@@ -29,10 +29,10 @@ struct arena_sample {
     _Atomic bool more;                            /* some blocks may not be listed */
 };
 
-/* Tells whether to record the new block of `size` bytes. If so, it notes the block. */
+/* Returns true if the new block of `size` bytes is to be recorded, and notes the block then. */
 bool arena_sample_takes(struct arena_sample *sample, uint32_t place, const void *address,
                         uint64_t size);
-/* Tells whether the block that ends was recorded. If so, it forgets the block. */
+/* Returns true if the block that ends was recorded. If so, it forgets the block. */
 bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address);
 /* Keeps what is known of a block that was taken, for the next trace of the recording. */
 void arena_sample_describe(uint32_t place, const struct live_block *block);

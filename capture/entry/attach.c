@@ -39,7 +39,7 @@ static struct attach_desk own_desk = {
 /* The name under which mprof-run finds it. */
 extern struct attach_desk mprof_attach_1 __attribute__((alias("own_desk"), visibility("default")));
 
-/* Tells whether the function belongs to the allocator that the program calls. */
+/* Returns true if the function belongs to the allocator that the program calls. */
 static bool is_of_allocator(void *function)
 {
     Dl_info one, other;

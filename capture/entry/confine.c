@@ -56,7 +56,7 @@ void entry_confine_resolve(void)
 }
 #endif
 
-/* Tells whether vfork made this process, which then shares its parent's memory. */
+/* Returns true if vfork made this process, which then shares its parent's memory. */
 static bool is_borrowed(void)
 {
     return trace_file_is_open() && !trace_file_is_own();

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Tells whether exit() or quick_exit() have sealed the trace. */
+/* Returns true if exit() or quick_exit() have sealed the trace. */
 bool library_has_ended(void);
 
 /* Has quick_exit() seal the trace. Called once. */

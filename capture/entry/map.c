@@ -32,7 +32,7 @@ struct mapping {
     uint64_t offset;
 };
 
-/* Tells whether a system call failed: its result is then a small negative number. */
+/* Returns true if a system call failed: its result is then a small negative number. */
 static bool failed(long result)
 {
     return result < 0 && result > -4096;

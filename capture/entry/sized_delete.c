@@ -9,7 +9,7 @@
 
 #define RECORD_MAX 96u
 
-/* Tells whether the block can be one of the trace. */
+/* Returns true if the block can be one of the trace. */
 static bool is_of_trace(const void *block)
 {
     const uint32_t state = atomic_load_explicit(&recorder_page.state, memory_order_relaxed);

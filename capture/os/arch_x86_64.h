@@ -37,7 +37,8 @@ enum { ARCH_RBX = 3, ARCH_RBP = 6, ARCH_RSP = 7, ARCH_R12 = 12, ARCH_RA = 16, AR
 #define ARCH_SIGNAL_RSP 160u
 #define ARCH_SIGNAL_RIP 168u
 
-/* Tells whether the nine bytes at `code` are `mov $15,%rax; syscall`, the return from a signal. */
+/* Returns true if the nine bytes at `code` are `mov $15,%rax; syscall`, the return from a signal.
+ */
 static inline bool arch_is_signal_return(const uint8_t *code)
 {
     return !memcmp(code, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);

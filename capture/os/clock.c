@@ -58,7 +58,7 @@ uint64_t clock_nanoseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Tells whether the kernel trusts the TSC. It takes the TSC off this list when it sees it drift
+/* Returns true if the kernel trusts the TSC. It takes the TSC off this list when it sees it drift
  * between processors. */
 static bool kernel_trusts_tsc(void)
 {

@@ -12,7 +12,7 @@
 #include "capture/os/os.h"
 #include "schemas/trace_layout.h"
 
-/* Tells whether the trace belongs to this run. One of the same name may be left from another. */
+/* Returns true if the trace belongs to this run. One of the same name may be left from another. */
 static bool is_of_run(const struct trace_file_header *header, uint32_t root)
 {
     return memcmp(header->magic, TRACE_MAGIC, sizeof(header->magic)) == 0 && header->pid == root;

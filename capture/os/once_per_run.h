@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * Tells whether the calling process has to report it. `base` is the path of the first trace of the
- * run, `root` the process that this trace is of (0: there is no run). If that process could make no
- * trace, it said so itself. Uses raw system calls only.
+ * Returns true if the calling process has to report it. `base` is the path of the first trace of
+ * the run, `root` the process that this trace is of (0: there is no run). If that process could
+ * make no trace, it said so itself. Uses raw system calls only.
  */
 bool once_per_run(const char *base, uint32_t root);
 

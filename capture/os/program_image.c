@@ -67,7 +67,7 @@ static bool name_begins(const char *name, const char *const *beginnings)
     return false;
 }
 
-/* Tells whether the image needs a library whose name begins in one of these ways; NULL ends them.
+/* Returns true if the image needs a library whose name begins in one of these ways; NULL ends them.
  */
 static bool image_needs(const struct program_image *image, const char *const *beginnings)
 {

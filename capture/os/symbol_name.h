@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * Tells whether `symbol` is the function `wanted`. That is a symbol's name as the file has it, or
+ * Returns true if `symbol` is the function `wanted`. That is a symbol's name as the file has it, or
  * the name of a C++ function without its parameters: `Cache::load` stands for all overloads. Parts
  * that the compiler split off (name.part.0, name.cold) and versions (name@@V) are the function too.
  * Templates, constructors and operators must be named as in the file.

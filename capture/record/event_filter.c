@@ -108,7 +108,7 @@ static void look_at_calls(struct thread *thread, const void *frame)
         events_stack(thread, frame); /* allocations that are recorded take it anyway */
 }
 
-/* Tells whether the sample takes an allocation. If not, this looks for requests, which otherwise
+/* Returns true if the sample takes an allocation. If not, this looks for requests, which otherwise
  * happens when a thread makes room. */
 static inline bool sample_takes_block(const void *address, uint64_t size)
 {

@@ -35,7 +35,8 @@ void event_filter_watch_calls(const char *start, const char *stop);
  * inside an event. */
 void event_filter_forget(void);
 
-/* Tells whether the allocation at `address` is recorded. A sample keeps each failed one (NULL). */
+/* Returns true if the allocation at `address` is recorded. A sample keeps each failed one (NULL).
+ */
 bool event_filter_allocation(struct thread *thread, const void *frame, const void *address,
                              uint64_t size);
 /* Counts and looks at an allocation of an arena, recorded or not. */
@@ -44,9 +45,9 @@ void event_filter_arena(struct thread *thread, const void *frame);
 void event_filter_describe(const struct live_block *block);
 /* Keeps the type that the program tells of such a block. */
 void event_filter_tell(const void *address, const struct told_type *type);
-/* Tells whether the end of the block is recorded. Call it before the real free. */
+/* Returns true if the end of the block is recorded. Call it before the real free. */
 bool event_filter_free(struct thread *thread, const void *address);
-/* Tells whether the live block may have been recorded. */
+/* Returns true if the live block may have been recorded. */
 bool event_filter_knows(const void *address);
 
 /* Looks for requests at an event that is not recorded. recorder_leave() handles them. */

@@ -23,9 +23,9 @@ uint32_t recorder_take_too_early(void)
 }
 
 /*
- * Tells whether the guard is stale. A handler that left an entry point by longjmp leaves the guard
- * held. The guard is stale when its frame is gone: the frame's return address has changed, or an
- * entry point is called from as far out or further on the same stack. On a signal stack the two
+ * Returns true if the guard is stale. A handler that left an entry point by longjmp leaves the
+ * guard held. The guard is stale when its frame is gone: the frame's return address has changed, or
+ * an entry point is called from as far out or further on the same stack. On a signal stack the two
  * addresses tell nothing.
  */
 static bool guard_is_stale(const void *frame)
@@ -54,7 +54,7 @@ static void recover(struct thread_self *self)
     thread_release(false);
 }
 
-/* Tells whether an event is recorded, or at least counted (threshold.h). */
+/* Returns true if an event is recorded, or at least counted (threshold.h). */
 static bool accepts(uint32_t state, enum recorder_event event)
 {
     bool counted = event != RECORDER_ARENA_END && event != RECORDER_NOTE &&

@@ -169,7 +169,7 @@ static bool is_writable_by_headers(const struct got_object *object, uint64_t at)
     return false;
 }
 
-/* Tells whether the loader has closed all pages of the range and nobody has opened them since. */
+/* Returns true if the loader has closed all pages of the range and nobody has opened them since. */
 static bool pages_are_closed(uint64_t start, uint64_t end)
 {
     struct process_maps *maps = process_maps_open();

@@ -37,7 +37,7 @@ static inline struct got_object got_object_of(const struct dl_phdr_info *info)
 /* Finds the bounds and the dynamic section by the headers. False if there is no dynamic section. */
 bool got_object_measure(struct got_object *object);
 
-/* Tells whether the address lies in the object, which has been measured. */
+/* Returns true if the address lies in the object, which has been measured. */
 static inline bool got_object_holds(const struct got_object *object, const void *address)
 {
     return (uint64_t)address - object->start < object->end - object->start;

@@ -86,7 +86,7 @@ static suppressions_function *find_function(void)
     return __lsan_default_suppressions;
 }
 
-/* Tells whether a new process gets this process's own namespace. The first process of another
+/* Returns true if a new process gets this process's own namespace. The first process of another
  * namespace is its init: after its end no process can be made there. */
 static bool child_shares_namespace(void)
 {

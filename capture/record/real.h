@@ -62,7 +62,7 @@ void real_before_relocation(void);
 bool real_is_reached(void);
 
 /*
- * Tells whether the recorder was loaded by a dlopen that gives its names to nobody: the program's
+ * Returns true if the recorder was loaded by a dlopen that gives its names to nobody: the program's
  * calls do not come here, and will only do so if somebody changes its slots.
  */
 bool real_is_apart(void);
@@ -81,7 +81,7 @@ void real_take_first(void);
  * NULL if there is none. */
 void *real_find(const char *name);
 
-/* Tells whether `block` lies in the bootstrap arena. Ask only if real.detours has REAL_BOOTSTRAP.
+/* Returns true if `block` lies in the bootstrap arena. Ask only if real.detours has REAL_BOOTSTRAP.
  */
 bool real_is_bootstrap(const void *block);
 /* Reallocates such a block: returns a new block of the real allocator with its contents, or NULL

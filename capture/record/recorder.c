@@ -276,7 +276,7 @@ void recorder_loaded(void)
 }
 
 /*
- * Tells whether recording may start. In a static program the C library allocates during its own
+ * Returns true if recording may start. In a static program the C library allocates during its own
  * start, before it is ready for the stack walk. There recording begins with the constructor.
  */
 static bool may_start(void)

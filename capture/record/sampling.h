@@ -34,9 +34,9 @@ uint64_t sample_distance(uint64_t random, uint64_t mean);
 bool sample_takes_slow(struct sample *sample, uint64_t size);
 
 /*
- * Tells whether an allocation of `size` bytes reaches the next point, and moves the point past it.
- * Otherwise, and for 0 bytes, which count as 1, it changes nothing. A signal handler that allocates
- * between the load and the store leaves a distance that is as random as the one it found.
+ * Returns true if an allocation of `size` bytes reaches the next point, and moves the point past
+ * it. Otherwise, and for 0 bytes, which count as 1, it changes nothing. A signal handler that
+ * allocates between the load and the store leaves a distance that is as random as the one it found.
  */
 static inline bool sample_skips(struct sample *sample, uint64_t size)
 {
@@ -47,7 +47,7 @@ static inline bool sample_skips(struct sample *sample, uint64_t size)
     return true;
 }
 
-/* Tells whether an allocation of `size` bytes is recorded. */
+/* Returns true if an allocation of `size` bytes is recorded. */
 static inline bool sample_takes(struct sample *sample, uint64_t size)
 {
     size += size == 0;

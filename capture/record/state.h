@@ -82,13 +82,14 @@ uint32_t recorder_wait_for_rotation(void);
 /* Returns false if nothing can be recorded, because recording has ended or never could begin. */
 bool recorder_can_record(void);
 
-/* Tells whether nothing is to be recorded now, so that an event that is left out is not a loss. */
+/* Returns true if nothing is to be recorded now, so that an event that is left out is not a loss.
+ */
 static inline bool recorder_is_idle(uint32_t state)
 {
     return state == RECORDER_PAUSED || state == RECORDER_WAITING;
 }
 
-/* Tells whether an event that has passed the gate is recorded. A thread that begins another trace
+/* Returns true if an event that has passed the gate is recorded. A thread that begins another trace
  * since then waits for it. */
 static inline bool recorder_is_recording(void)
 {

@@ -163,7 +163,7 @@ void thread_pool_settle(void)
     }
 }
 
-/* Tells whether the thread that has this state is inside an event. A thread that
+/* Returns true if the thread that has this state is inside an event. A thread that
  * ended without saying so is not, even if its memory has another use now. */
 static bool is_inside(const struct thread *thread)
 {

@@ -35,7 +35,7 @@ bool threshold_count_free(struct threshold_part *part, const void *address);
 
 enum threshold_due { THRESHOLD_NOTHING, THRESHOLD_BEGIN, THRESHOLD_END };
 
-/* Tells whether recording has to begin or end, because a limit has been passed. Only one caller
+/* Returns true if recording has to begin or end, because a limit has been passed. Only one caller
  * gets the answer for each limit. */
 enum threshold_due threshold_take_due(void);
 

@@ -293,7 +293,7 @@ static int definitions_count(struct dl_phdr_info *info, size_t size, void *count
     return 0;
 }
 
-/* Tells whether only one other object defines malloc. A slot that is not bound yet can then only
+/* Returns true if only one other object defines malloc. A slot that is not bound yet can then only
  * lead here or to the function that is called from here. */
 static bool is_only_allocator(void)
 {
@@ -418,7 +418,7 @@ static int change_look(struct dl_phdr_info *info, size_t size, void *unused)
                : 2;
 }
 
-/* Tells whether this thread may look now. It does not wait for another thread that is finding the
+/* Returns true if this thread may look now. It does not wait for another thread that is finding the
  * names. It does not take the loader's lock under the guard, since the allocator below may call
  * dlsym while it is called from here. */
 static bool may_look(void)

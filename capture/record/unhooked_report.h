@@ -18,7 +18,7 @@ void unhooked_report_add(const char *path, enum trace_bypass state, const char *
 
 /* Writes the records that are not in the trace yet. Needs the guard held. */
 void unhooked_report_put(struct thread *thread);
-/* Tells whether there is something to write. */
+/* Returns true if there is something to write. */
 bool unhooked_report_is_due(void);
 
 /* Prepares a new trace: notes about modules that are not recorded are due again, those about

@@ -109,9 +109,9 @@ static bool load(struct work *work, uint64_t *handle)
 }
 
 /*
- * Tells whether the loader can be used. A child that was forked while another thread of its parent
- * loaded a library, or held the loader's lock, has neither that thread nor any way out: there
- * dlopen ends the process, or never returns.
+ * Returns true if the loader can be used. A child that was forked while another thread of its
+ * parent loaded a library, or held the loader's lock, has neither that thread nor any way out:
+ * there dlopen ends the process, or never returns.
  */
 static bool loader_works(struct work *work)
 {

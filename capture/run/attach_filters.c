@@ -29,7 +29,7 @@ static void read_thread(pid_t process, const char *thread, long *mode, long *fil
         fclose(status);
 }
 
-/* Tells whether all threads have as many filters as the held one. */
+/* Returns true if all threads have as many filters as the held one. */
 static bool all_alike(pid_t process, long mode, long filters)
 {
     char path[64];
@@ -49,7 +49,7 @@ static bool all_alike(pid_t process, long mode, long filters)
     return alike;
 }
 
-/* Tells whether the loader may make the calls that it needs. */
+/* Returns true if the loader may make the calls that it needs. */
 static bool loader_can_work(void)
 {
     static const long needed[] = {SYS_openat, SYS_read, SYS_mmap, SYS_mprotect, SYS_close};

@@ -261,7 +261,7 @@ static bool choose_functions(struct attach_target *target)
     return read_code(target, libc) && target->dlopen && target->dlsym && target->errno_location;
 }
 
-/* Tells whether the symbols of the C library could not be read because its file is gone. */
+/* Returns true if the symbols of the C library could not be read because its file is gone. */
 static bool is_libc_hidden(const struct attach_target *target)
 {
     for (size_t i = 0; i < target->count; i++)
@@ -342,7 +342,7 @@ bool attach_target_is_same(const struct attach_target *target)
            memcmp(now, target->program, target->program_size) == 0;
 }
 
-/* Tells whether the program has no interpreter, and whether it is not of this architecture. */
+/* Finds out if the program has no interpreter, and if it is of another architecture. */
 static void read_program(pid_t process, bool *is_static, bool *is_other)
 {
     char path[64];

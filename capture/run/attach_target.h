@@ -78,7 +78,7 @@ long attach_thread_count(pid_t process);
  * '?': that cannot be read. */
 char attach_thread_state(pid_t process, pid_t thread);
 
-/* Tells whether both names lead to one file or folder. */
+/* Returns true if both names lead to one file or folder. */
 bool attach_is_same_file(const char *one, const char *other);
 
 /* Returns the bytes below `address` that can be written as a stack, up to `wanted`. */

@@ -71,7 +71,7 @@ static void crowd_remove(struct crowd *crowd, pid_t thread)
             crowd->threads[i] = crowd->threads[--crowd->count];
 }
 
-/* Tells whether a thread that cannot be traced has ended: the first one may end before others. */
+/* Returns true if a thread that cannot be traced has ended: the first one may end before others. */
 static bool has_ended(pid_t process, pid_t thread)
 {
     const char state = attach_thread_state(process, thread);
@@ -148,7 +148,7 @@ static bool is_breakpoint(const struct crowd *crowd, uint64_t address)
     return false;
 }
 
-/* Tells whether the loader and the allocator never wait in the system call. */
+/* Returns true if the loader and the allocator never wait in the system call. */
 static bool is_plain_wait(long number)
 {
     switch (number) {
@@ -191,7 +191,7 @@ static size_t read_stack(pid_t process, uint64_t stack, uint64_t *words, size_t 
 }
 
 /*
- * Tells whether the thread may be inside a signal handler, which may have interrupted malloc. The
+ * Returns true if the thread may be inside a signal handler, which may have interrupted malloc. The
  * kernel puts a frame on the stack for it, which begins with the address of the code that ends
  * handlers. The registers follow, as a ucontext_t. That address alone says nothing: sigaction()
  * leaves copies of it on the stack.
@@ -237,7 +237,7 @@ static uint64_t way_out_of(const struct crowd *crowd, uint64_t stack)
     return count ? found[crowd->round % count] : 0;
 }
 
-/* Tells whether the stopped thread is at a safe point. */
+/* Returns true if the stopped thread is at a safe point. */
 static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_struct *registers)
 {
     const struct attach_target *target = crowd->target;
@@ -304,13 +304,13 @@ static bool is_at_breakpoint(const struct crowd *crowd, pid_t thread)
                 (uint64_t)ptrace(PTRACE_PEEKUSER, thread, debug_register(WAY_OUT), NULL));
 }
 
-/* Tells whether a thread that stopped with `status` was stopped by one of our breakpoints. */
+/* Returns true if a thread that stopped with `status` was stopped by one of our breakpoints. */
 static bool stopped_at_breakpoint(const struct crowd *crowd, pid_t thread, int status)
 {
     return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && is_at_breakpoint(crowd, thread);
 }
 
-/* Tells whether a stopped thread has run into a breakpoint but was not stopped for it yet. */
+/* Returns true if a stopped thread has run into a breakpoint but was not stopped for it yet. */
 static bool has_trap(pid_t thread)
 {
     struct __ptrace_peeksiginfo_args one = {.off = 0, .flags = 0, .nr = 1};
@@ -382,7 +382,7 @@ static pid_t take_stop(struct crowd *crowd, struct user_regs_struct *registers)
     return 0;
 }
 
-/* Tells whether all threads have ended, also those of which the kernel has not told it yet. */
+/* Returns true if all threads have ended, also those of which the kernel has not told it yet. */
 static bool crowd_has_ended(const struct crowd *crowd)
 {
     size_t ended = 0;

@@ -40,7 +40,7 @@ enum client_status client_open(struct client *client, const char *path);
 void client_close(struct client *client);
 
 /*
- * Tells whether a process records into the trace: CLIENT_GOOD, _FINISHED or _GONE. A process that
+ * Returns true if a process records into the trace: CLIENT_GOOD, _FINISHED or _GONE. A process that
  * has the same id now but does not map the file does not count, if its mappings may be read.
  */
 enum client_status client_recorder(const struct client *client);

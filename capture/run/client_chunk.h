@@ -31,7 +31,7 @@ struct client_chunk {
 bool client_chunk_begin(struct client_chunk *chunk, const struct client *client, uint32_t thread,
                         uint32_t sequence);
 
-/* Tells whether a record with a payload of `length` bytes may be put. False if there is no chunk,
+/* Returns true if a record with a payload of `length` bytes may be put. False if there is no chunk,
  * or no room in it or on the disk. */
 bool client_chunk_reserve(struct client_chunk *chunk, const struct client *client, size_t length);
 

@@ -40,7 +40,7 @@ int run_follow_step(struct run_follow *follow);
 /* Tells the processes of the run, and the programs they execute later, what is wanted. Call it
  * every RUN_STEER_INTERVAL ms. */
 void run_follow_steer(struct run_follow *follow, enum run_wanted wanted);
-/* Tells whether one of the processes records, or did. */
+/* Returns true if one of the processes records, or did. */
 bool run_follow_records(const struct run_follow *follow);
 
 #endif

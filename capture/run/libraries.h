@@ -13,11 +13,11 @@
 bool run_libraries(const char *binary, void (*note)(void *context, const char *path),
                    void *context);
 
-/* Tells whether the name of the file at `path` begins with a text. */
+/* Returns true if the name of the file at `path` begins with a text. */
 bool run_library_is(const char *path, const char *beginning);
 
-/* Tells whether the ELF file `binary` exports the function, or is linked with a library whose name
- * begins so. Not if it loads the library while it runs. */
+/* Returns true if the ELF file `binary` exports the function, or is linked with a library whose
+ * name begins so. Not if it loads the library while it runs. */
 bool run_is_linked(const char *binary, const char *function, const char *library);
 
 #endif

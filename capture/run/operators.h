@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * Tells whether the ELF file `binary` is a C++ program that runs with a library that has both
+ * Returns true if the ELF file `binary` is a C++ program that runs with a library that has both
  * malloc and C++'s operators, linked or preloaded. It asks the loader what it would load, and runs
  * none of that. Returns false also if that cannot be found out.
  */

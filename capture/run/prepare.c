@@ -139,7 +139,7 @@ static bool find_beside(const struct run_places *places, const char *name, const
     return false;
 }
 
-/* Tells whether the loader gives the program the library of C++. */
+/* Returns true if the loader gives the program the library of C++. */
 static bool is_of_cxx(const char *binary)
 {
     const int descriptor = open(binary, O_RDONLY | O_CLOEXEC);

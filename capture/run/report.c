@@ -22,7 +22,7 @@ static void count_one(void *context, const char *trace)
     ++*(size_t *)context;
 }
 
-/* Tells whether the trace is of a program that never reached the point where recording begins. */
+/* Returns true if the trace is of a program that never reached the point where recording begins. */
 static bool never_began(const char *trace)
 {
     struct client client;

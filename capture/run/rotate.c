@@ -93,7 +93,7 @@ static uint64_t used_bytes(const struct trace_file_header *header)
     return all > freed ? all - freed : 0;
 }
 
-/* Tells whether somebody else has asked for the next trace, and got it. */
+/* Returns true if somebody else has asked for the next trace, and got it. */
 static bool header_is_left(const struct trace_file_header *header)
 {
     return header->rotated != 0 && header->state != TRACE_STATE_RECORDING &&

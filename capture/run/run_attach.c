@@ -68,7 +68,7 @@ static void name_program(pid_t process, char program[PATH_MAX])
         snprintf(program, PATH_MAX, "process");
 }
 
-/* Tells whether the process sees the same folder under the trace's name. */
+/* Returns true if the process sees the same folder under the trace's name. */
 static bool sees_folder(pid_t process, const char *trace, const char *there)
 {
     char here[PATH_MAX], seen[PATH_MAX + 64];
@@ -115,7 +115,7 @@ static void say_before(pid_t process, const struct attach_result *result)
             result->left);
 }
 
-/* Tells whether the recording has ended by itself: by mprof-ctl, or because the disk is full. */
+/* Returns true if the recording has ended by itself: by mprof-ctl, or because the disk is full. */
 static bool has_stopped(const char *trace)
 {
     struct client client;
@@ -127,7 +127,7 @@ static bool has_stopped(const char *trace)
 }
 
 /* Waits so many ms for the end of the process, whose pidfd is `descriptor`, or -1 if the kernel has
- * none. Tells whether it has ended. */
+ * none. Returns true if it has ended. */
 static bool ends_within(pid_t process, int descriptor, int milliseconds)
 {
     struct pollfd ended = {.fd = descriptor, .events = POLLIN};

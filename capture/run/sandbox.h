@@ -15,7 +15,8 @@
 /* Tries the calls if there is a filter. Call it once, before there are other children. */
 void run_sandbox_look(void);
 
-/* Tells whether mprof-run may make the call. True for any call that the recorder does not make. */
+/* Returns true if mprof-run may make the call. True for any call that the recorder does not make.
+ */
 bool run_sandbox_allows(long number);
 
 /* Returns the name of a forbidden call without which nothing can be recorded, or NULL. */

@@ -29,14 +29,14 @@ void sibling_traces_begin(const char *trace)
         mkdir(folder, 0700);
 }
 
-/* Tells whether the end of a name is that of a complete trace of a rotation: .rN. */
+/* Returns true if the end of a name is that of a complete trace of a rotation: .rN. */
 static bool is_rotated_end(const char *end)
 {
     return end[0] == '.' && end[1] == 'r' && end[2] >= '1' && end[2] <= '9' &&
            end[2 + strspn(end + 2, "0123456789")] == 0;
 }
 
-/* Tells whether the name is one that a recorder gives to a trace in the folder. */
+/* Returns true if the name is one that a recorder gives to a trace in the folder. */
 static bool is_recorded_name(const char *name)
 {
     const char *end = strstr(name, ".r");

@@ -10,7 +10,7 @@
 
 #include "capture/options/trace_name.h"
 
-/* Tells whether a name in that folder is that of a trace: PID or PID.N. */
+/* Returns true if a name in that folder is that of a trace: PID or PID.N. */
 bool sibling_traces_is_name(const char *name);
 
 /* Makes the folder before the run, for this user alone; see trace_maker.h. */

@@ -43,7 +43,7 @@ static int compare(const void *one, const void *other)
     return strcmp(one, other);
 }
 
-/* Tells whether the path is new. If memory is exhausted, the path will seem new again. */
+/* Returns true if the path is new. If memory is exhausted, the path will seem new again. */
 static bool learn(struct trace_watcher *watcher, const char *path)
 {
     if (tfind(path, &watcher->known, compare))
@@ -84,8 +84,8 @@ static size_t read_folder(struct trace_watcher *watcher, uint64_t since, trace_w
 }
 
 /*
- * Tells whether to read the folder. After a change it is read twice, because a name that appears in
- * the same moment as one that was found does not change the date again.
+ * Returns true if it is time to read the folder. After a change it is read twice, because a name
+ * that appears in the same moment as one that was found does not change the date again.
  */
 static bool has_changed(struct trace_watcher *watcher)
 {

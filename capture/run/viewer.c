@@ -48,7 +48,7 @@ static _Noreturn void become_ingest(const struct run_viewer *viewer)
     _exit(127);
 }
 
-/* Tells whether the file exists and is not the earlier one. */
+/* Returns true if the file exists and is not the earlier one. */
 static bool is_new(const char *path, const struct stat *before)
 {
     struct stat now;

@@ -55,9 +55,9 @@ bool run_condition_parse(const char *text, struct run_condition *condition);
 /* Parses seconds, also fractions. Returns false if the text is not a positive number. */
 bool run_watch_seconds(const char *text, double *seconds);
 
-/* Tells whether the program begins without recording. */
+/* Returns true if the program begins without recording. */
 bool run_watch_starts_late(const struct run_watch *watch);
-/* Tells whether SIGUSR2 is for the watch and not for the program. */
+/* Returns true if SIGUSR2 is for the watch and not for the program. */
 bool run_watch_takes_signal(const struct run_watch *watch);
 
 void run_watch_begin(struct run_watch *watch, pid_t process);
@@ -67,9 +67,9 @@ void run_watch_begin(struct run_watch *watch, pid_t process);
 int run_watch_step(struct run_watch *watch, unsigned signals, uint64_t resident, bool recording);
 /* Returns what the conditions demand so far, for all processes of the run. */
 enum run_wanted run_watch_wanted(const struct run_watch *watch);
-/* Tells whether a condition is watched here and not in the recorder. */
+/* Returns true if a condition is watched here and not in the recorder. */
 bool run_watch_has_to_look(const struct run_watch *watch);
-/* Tells whether this decides when recording begins. Programs executed before wait for it too. */
+/* Returns true if this decides when recording begins. Programs executed before wait for it too. */
 bool run_watch_decides_start(const struct run_watch *watch);
 void run_watch_end(struct run_watch *watch);
 

@@ -7,7 +7,7 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/node_log.h"
 
-/* Tells whether the code of the node is still that of its module. */
+/* Returns true if the code of the node is still that of its module. */
 static bool is_loaded(const struct node_log_entry *entry)
 {
     struct module module;

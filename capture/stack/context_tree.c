@@ -63,7 +63,7 @@ void context_tree_init(const struct stack_sink *sink)
     tree.sink = sink;
 }
 
-/* Tells whether the sink still has to be told that `pc` has no rule. */
+/* Returns true if the sink still has to be told that `pc` has no rule. */
 static bool no_rule_is_new(uint64_t pc)
 {
     return !lockfree_table_find(&tree.no_rule, no_rule_place(pc, 0), pc, 0, 0);

@@ -197,7 +197,7 @@ static bool lists_renew(void)
     return lists != NULL;
 }
 
-/* Tells whether a look is allowed. After looks that found nothing, none is for a while. */
+/* Returns true if a look is allowed. After looks that found nothing, none is for a while. */
 static bool patience_ends(void)
 {
     const uint32_t questions = atomic_fetch_add_explicit(&table.questions, 1, memory_order_relaxed);

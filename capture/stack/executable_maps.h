@@ -28,7 +28,7 @@ struct executable_map {
 bool executable_maps_find(uint64_t address, struct executable_map *map);
 
 /*
- * Tells whether `address` lies in an executable mapping. Looks at the mappings of the process if
+ * Returns true if `address` lies in an executable mapping. Looks at the mappings of the process if
  * that is not known yet.
  */
 bool executable_maps_hold(uint64_t address);

@@ -51,7 +51,7 @@ static struct range stack_of_first_thread(void)
     return high ? (struct range){high - MAIN_STACK_GAP, high} : (struct range){0, 0};
 }
 
-/* Tells whether two words of a control block can be the start and the size of a stack that
+/* Returns true if two words of a control block can be the start and the size of a stack that
  * ends shortly after the block's start. */
 static bool block_words_fit(const uint64_t *words, uint64_t block)
 {

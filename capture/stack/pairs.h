@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tells whether the words that a kept stack was read from are unchanged (see thread_state.h).
+ * Returns true if the words that a kept stack was read from are unchanged (see thread_state.h).
  */
 #ifndef MPROF_CAPTURE_STACK_PAIRS_H
 #define MPROF_CAPTURE_STACK_PAIRS_H
@@ -84,8 +84,8 @@ pairs_difference(const struct stack_pair *pairs, uint32_t count)
 }
 
 /*
- * Tells whether all `count` pairs are unchanged, for the case that they most likely are. No branch
- * of this code depends on a single pair, and the last block overlaps the one before.
+ * Returns true if all `count` pairs are unchanged, for the case that they most likely are. No
+ * branch of this code depends on a single pair, and the last block overlaps the one before.
  */
 static inline bool pairs_same(const struct stack_pair *pairs, uint32_t count)
 {

@@ -56,7 +56,7 @@ static uint64_t function_of(struct shadow_stack *shadow, uint64_t pc)
     return known->start;
 }
 
-/* Tells whether one function makes both calls, as far as is known. */
+/* Returns true if one function makes both calls, as far as is known. */
 static bool same_function(struct shadow_stack *shadow, uint64_t pc, uint64_t other)
 {
     uint64_t start = function_of(shadow, pc), other_start = function_of(shadow, other);
@@ -163,8 +163,8 @@ static struct cursor call_add(struct shadow_stack *shadow, const struct shadow_e
 }
 
 /*
- * Tells whether the function of `entry` has the frame of `outer`: it was inlined there, or the same
- * call called it after the other was left by an exception. The call site is the same frame for
+ * Returns true if the function of `entry` has the frame of `outer`: it was inlined there, or the
+ * same call called it after the other was left by an exception. The call site is the same frame for
  * both.
  */
 static bool is_same_frame(struct shadow_stack *shadow, const struct shadow_entry *entry,

@@ -19,7 +19,7 @@ void unwind_cache_init(enum stack_unwind mode)
     unwind_mode = mode;
 }
 
-/* Tells whether the code returns from a signal. Some C libraries describe that by nothing but the
+/* Returns true if the code returns from a signal. Some C libraries describe that by nothing but the
  * instructions. */
 static bool returns_from_signal(uint64_t pc)
 {
@@ -29,8 +29,8 @@ static bool returns_from_signal(uint64_t pc)
 }
 
 /*
- * Tells whether a function starts after `pc`. makecontext and similar functions put the address of
- * a function on the stack as if the instruction before it had called it. The tables do not know
+ * Returns true if a function starts after `pc`. makecontext and similar functions put the address
+ * of a function on the stack as if the instruction before it had called it. The tables do not know
  * that instruction, so such a stack ends there.
  */
 static bool is_planted(const struct module *module, uint64_t pc)

@@ -33,7 +33,7 @@ static inline unwind_rule unwind_cache_rule(uint64_t pc)
     return __builtin_expect(rule != UNWIND_RULE_MISSING, 1) ? rule : unwind_cache_compute(pc);
 }
 
-/* Tells whether a rule was computed before. The address then lies in a module. */
+/* Returns true if a rule was computed before. The address then lies in a module. */
 static inline bool unwind_cache_known(uint64_t pc)
 {
     return lockfree_table_find(&unwind_cache_table, unwind_cache_place(pc), pc, 0, 0) !=

@@ -12,7 +12,7 @@
 /* The first thread's stack pointer as the kernel left it; glibc only. */
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Tells whether the frame is that of the loader's first instructions. They have no tables, and no
+/* Returns true if the frame is that of the loader's first instructions. They have no tables, and no
  * frame is further out. */
 static bool is_process_entry(const struct stack_frame *frame)
 {
@@ -78,8 +78,8 @@ static enum unwind_step step_signal(struct stack_memory *memory, struct stack_fr
 }
 
 /*
- * Tells whether `frame` may have a frame pointer, which points to the frame's own outer end. If the
- * frame lies on the thread's own stack, its frame pointer must point there too.
+ * Returns true if `frame` may have a frame pointer, which points to the frame's own outer end. If
+ * the frame lies on the thread's own stack, its frame pointer must point there too.
  */
 static bool has_frame_pointer(const struct stack_memory *memory, const struct stack_frame *frame)
 {
@@ -88,8 +88,8 @@ static bool has_frame_pointer(const struct stack_memory *memory, const struct st
 }
 
 /*
- * Tells whether the caller's pc is plausible, because it lies in code. Code that belongs to no file
- * has no rules, so from there the chain of frame pointers must go on or end.
+ * Returns true if the caller's pc is plausible, because it lies in code. Code that belongs to no
+ * file has no rules, so from there the chain of frame pointers must go on or end.
  */
 static bool is_code(const struct stack_memory *memory, const struct stack_frame *caller)
 {

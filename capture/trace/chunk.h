@@ -59,9 +59,9 @@ static inline size_t chunk_space(const struct chunk *chunk)
     return chunk->base ? (size_t)(chunk->base + chunk->reserved - chunk->cursor) : 0;
 }
 
-/* Tells whether there is room for a record. False also if another process asks this thread to take
- * the slow path: the word that says so lies beside `commit`, which each record writes. A chunk with
- * a limit has a base. */
+/* Returns true if there is room for a record. False also if another process asks this thread to
+ * take the slow path: the word that says so lies beside `commit`, which each record writes. A chunk
+ * with a limit has a base. */
 static inline bool chunk_has_room(const struct chunk *chunk)
 {
     return __builtin_expect(chunk->cursor < chunk->limit, 1) &&

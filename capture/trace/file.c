@@ -155,7 +155,7 @@ static bool refuse(const char *what, long error)
 }
 
 /*
- * Tells whether something that is not a regular file has the base's name: a FIFO, a device, a
+ * Returns true if something that is not a regular file has the base's name: a FIFO, a device, a
  * directory. It does not open the file, because opening a FIFO waits and opening a device may do
  * anything.
  */
@@ -189,8 +189,8 @@ static int base_process(void)
 }
 
 /*
- * Tells whether a process that still runs uses the base's name: our own program executed again, or
- * a child of one that records. Users then expect a name beside it.
+ * Returns true if a process that still runs uses the base's name: our own program executed again,
+ * or a child of one that records. Users then expect a name beside it.
  */
 static bool base_is_in_use(void)
 {
@@ -358,7 +358,7 @@ static void stop_at_limit(struct trace_file_header *header)
 }
 
 /*
- * Tells whether the disk has too little space left for slot `number`, and if so, says that. It
+ * Returns true if the disk has too little space left for slot `number`, and if so, says that. It
  * checks before each slot if little space is left, and now and then if much is left.
  */
 static bool stop_before_full(struct trace_file_header *header, uint32_t number)

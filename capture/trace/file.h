@@ -44,7 +44,7 @@ void trace_file_set_root(uint32_t process);
 /* Sets the mean bytes between sample points, for the header of each trace; 0: no sampling. */
 void trace_file_set_sampling(uint64_t mean);
 
-/* Tells whether `path` is a trace that this process has begun as another program, before it
+/* Returns true if `path` is a trace that this process has begun as another program, before it
  * executed this one. Call it before trace_file_create(). */
 bool trace_file_is_of_this_process(const char *path);
 
@@ -67,11 +67,11 @@ void trace_file_count_unnamed(void);
 const char *trace_file_path(void);
 /* True while a file is open. */
 bool trace_file_is_open(void);
-/* Tells whether recording has stopped, after one message has said why. */
+/* Returns true if recording has stopped, after one message has said why. */
 bool trace_file_is_stopped(void);
 /* Returns the random number of the trace, or 0 before there is one. */
 uint64_t trace_file_id(void);
-/* Tells whether the calling process owns the file, and is not a child that vfork made. */
+/* Returns true if the calling process owns the file, and is not a child that vfork made. */
 bool trace_file_is_own(void);
 
 /*
@@ -85,7 +85,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved);
  * then take another slot, which fails with the reason if there is one. */
 bool trace_file_grow_slot(uint8_t *memory, uint32_t slot, uint32_t from, uint32_t to);
 /*
- * Tells whether the calls that take a slot are allowed, before the program confines itself
+ * Returns true if the calls that take a slot are allowed, before the program confines itself
  * (seccomp.h). If they are not, trace_file_reserve_ahead() takes slots in advance, once in a
  * trace.
  */
@@ -118,7 +118,7 @@ static inline bool trace_file_is_asked(void)
 }
 bool trace_file_take_request(struct trace_asked *asked);
 void trace_file_answer(enum trace_answer answer);
-/* Tells whether another process has ended the recording: nothing more may be written. */
+/* Returns true if another process has ended the recording: nothing more may be written. */
 bool trace_file_is_sealed(void);
 /* Tells outside observers the state of recording, in this trace and in those created later. */
 void trace_file_set_paused(enum trace_paused paused);

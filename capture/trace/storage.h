@@ -36,13 +36,13 @@ int trace_storage_grow(uint64_t offset, uint64_t size);
 /* Reserves and maps the first `size` bytes of another, empty file. Returns 0 or a negative errno.
  */
 int trace_storage_map_other(int descriptor, uint64_t size, void **memory);
-/* Tells whether the file has the path that trace_storage_begin() got. */
+/* Returns true if the file has the path that trace_storage_begin() got. */
 bool trace_storage_is_in_place(void);
 
 /* Closes the descriptor, unless it belongs to the program by now. */
 void trace_storage_end(void);
 
-/* Tells whether this number is the trace's at this moment. Only for the process of the trace. */
+/* Returns true if this number is the trace's at this moment. Only for the process of the trace. */
 bool trace_storage_has(int descriptor);
 
 /* Returns the number, to be checked by trace_storage_has(); -1: none. */

@@ -41,7 +41,7 @@ bool output_file_finish_database(struct output_file *file, struct ingest_status 
 void output_file_end(struct output_file *file);
 
 /*
- * Tells whether `name` is TARGET.part.PID.RANDOM, for a target whose last component is `base`.
+ * Returns true if `name` is TARGET.part.PID.RANDOM, for a target whose last component is `base`.
  * `.part.PID.RANDOM` may be there several times. Returns the last PID; 0: it is not such a name.
  */
 pid_t output_file_maker(const char *name, const char *base);

@@ -29,8 +29,8 @@ struct ingest_status {
 bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Tells whether a flag that a signal sets is set. NULL: there is none. Loops over all that a trace
- * has look at it: a trace may be large. */
+/* Returns true if a flag that a signal sets is set. NULL: there is none. Loops over all that a
+ * trace has look at it: a trace may be large. */
 static inline bool ingest_is_interrupted(const volatile sig_atomic_t *interrupted)
 {
     return interrupted != NULL && *interrupted != 0;

@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 3))) void cache_depends_add_path(struct cache_d
                                                                   const char *format, ...);
 void cache_depends_free(struct cache_depends *depends);
 
-/* Tells whether all files are still as they were when they were added. */
+/* Returns true if all files are still as they were when they were added. */
 bool cache_depends_hold(const struct cache_depends *depends);
 
 /* Appends the list to an entry. */

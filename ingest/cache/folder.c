@@ -154,7 +154,7 @@ static bool is_entry(const char *name)
            strcmp(name + 32, entry_end) == 0;
 }
 
-/* Tells whether a process left the file that was killed while it wrote. */
+/* Returns true if a process left the file that was killed while it wrote. */
 static bool is_left_over(const char *name, const struct stat *about)
 {
     struct timespec now;

@@ -69,7 +69,7 @@ bool cache_transcript_ask(struct cache_transcript *transcript, const struct codi
 void cache_transcript_answer(struct cache_transcript *transcript, const struct coding *question,
                              const struct coding *answer);
 
-/* Tells whether questions are to be asked through the transcript now. False for NULL. */
+/* Returns true if questions are to be asked through the transcript now. False for NULL. */
 bool cache_transcript_listens(const struct cache_transcript *transcript);
 
 /* Ends it: from now on everything is asked, and nothing will be saved. */

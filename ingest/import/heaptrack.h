@@ -22,7 +22,7 @@
 #include "ingest/import/import.h"
 #include "ingest/import/lines.h"
 
-/* Tells whether a text begins like a file of heaptrack. */
+/* Returns true if a text begins like a file of heaptrack. */
 bool heaptrack_is(const char *text, size_t length);
 
 /* Reads the file; import_file() says the rest. */

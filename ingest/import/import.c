@@ -6,7 +6,7 @@
 
 #include "ingest/import/heaptrack.h"
 
-/* Tells whether the text is a heap profile: sums of stacks, without events. */
+/* Returns true if the text is a heap profile: sums of stacks, without events. */
 static bool is_profile(const char *text, size_t length)
 {
     static const char *const begins[] = {"heap profile:", "heap_v2/", "--- symbol", "--- heap",

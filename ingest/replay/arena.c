@@ -267,7 +267,8 @@ static bool reset_arena(struct replay *replay, uint32_t index, uint32_t thread)
     }
 }
 
-/* Tells whether there can be an arena `id`, given the known ones. If not, the record is damaged. */
+/* Returns true if there can be an arena `id`, given the known ones. If not, the record is damaged.
+ */
 static bool possible(const struct replay *replay, uint64_t id)
 {
     return session_id_possible(id, replay->arena_count + 1);

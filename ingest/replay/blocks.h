@@ -74,7 +74,7 @@ uint64_t replay_close_live(struct replay *replay, struct live_block *block, uint
 bool replay_close_late(struct replay *replay, struct live_block *block,
                        const struct pending_free *waiting);
 
-/* Tells whether a block that is not live may have been allocated while recording was paused. */
+/* Returns true if a block that is not live may have been allocated while recording was paused. */
 static inline bool replay_may_be_unseen(const struct replay *replay, const struct live_block *block)
 {
     return replay->paused_before &&

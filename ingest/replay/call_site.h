@@ -26,12 +26,12 @@ enum function_role call_site_role(const char *name);
 const char *call_site_role_name(enum function_role role);
 
 /*
- * Tells whether the function is a call of mprof.h that reports a block of a custom allocator. Such
- * a call is not a frame of the program, and the function around it is that allocator.
+ * Returns true if the function is a call of mprof.h that reports a block of a custom allocator.
+ * Such a call is not a frame of the program, and the function around it is that allocator.
  */
 bool call_site_is_report(const char *name);
 
-/* Tells whether a function with this role can be a call site. */
+/* Returns true if a function with this role can be a call site. */
 static inline bool call_site_is_possible(enum function_role role)
 {
     return role != ROLE_ALLOCATOR && role != ROLE_WRAPPER;

@@ -191,9 +191,9 @@ void replay_prefetch_stack(void *context, const struct trace_record *record)
 }
 
 /*
- * Tells whether the event can be replayed: its thread is one of the program's, or it does not need
- * one. The scan has counted the records of an impossible thread number as lost. Observers outside
- * the program only record events that need no thread.
+ * Returns true if the event can be replayed: its thread is one of the program's, or it does not
+ * need one. The scan has counted the records of an impossible thread number as lost. Observers
+ * outside the program only record events that need no thread.
  */
 static bool has_thread(struct replay *replay, const struct trace_event *event)
 {

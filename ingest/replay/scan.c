@@ -227,7 +227,7 @@ static bool know_thread(struct trace_scan *scan, const struct trace_extension *e
     return true;
 }
 
-/* Tells whether there can be a thread with the cursor's number. Damaged numbers are large. */
+/* Returns true if there can be a thread with the cursor's number. Damaged numbers are large. */
 static bool thread_possible(const struct trace_scan *scan, const struct trace_cursor *cursor)
 {
     return cursor->thread == TRACE_THREAD_OUTSIDE ||

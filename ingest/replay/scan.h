@@ -80,14 +80,16 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
                 struct ingest_status *status);
 void trace_scan_free(struct trace_scan *scan);
 
-/* Tells whether the recording was stopped or went on in another trace, while the program ran on. */
+/* Returns true if the recording was stopped or went on in another trace, while the program ran on.
+ */
 bool trace_scan_stopped(const struct trace_scan *scan, const struct trace_file_header *header);
 
 /* Returns a scanner that fills `scan`, zero-initialized, from a trace that is still being recorded.
  * It does not note damage. */
 struct trace_scanner trace_scan_growing(struct trace_scan *scan);
 
-/* Tells whether no unwinding rule covers the module's code at `pc`, the pc as it is symbolized. */
+/* Returns true if no unwinding rule covers the module's code at `pc`, the pc as it is symbolized.
+ */
 bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t pc);
 
 /* Returns the row of the module with the trace's `id`, or NULL if it is not known. */

@@ -33,8 +33,8 @@ static void begin_transcript(struct symbol_cache *cache)
         close(cache->folder);
 }
 
-/* Tells whether the open files have become too many. The answer is one of the questions: it decides
- * about the state of the symbolizer. */
+/* Returns true if the open files have become too many. The answer is one of the questions: it
+ * decides about the state of the symbolizer. */
 static bool are_too_many(const struct symbol_cache *cache)
 {
     struct cache_question question;
@@ -68,7 +68,7 @@ bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options
     return true;
 }
 
-/* Tells whether a limit of this process may have changed answers: other processes must not use
+/* Returns true if a limit of this process may have changed answers: other processes must not use
  * them. */
 static bool is_limited(const struct symbol_cache *cache)
 {

@@ -31,7 +31,7 @@ struct threads {
 /* Returns the index of the thread's row, or INDEX_NONE if there is none. */
 uint32_t threads_known(const struct threads *threads, uint32_t number);
 
-/* Tells whether a thread can have this number, given the known ones. If not, it is damage. */
+/* Returns true if a thread can have this number, given the known ones. If not, it is damage. */
 bool threads_possible(const struct threads *threads, uint64_t number);
 
 /* Returns the index of the thread's row, which it adds if it is new. INDEX_NONE if memory is

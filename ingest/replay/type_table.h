@@ -84,7 +84,7 @@ struct type_answer type_table_find(struct type_table *table, uint32_t stack, uin
  * only gets no candidates. */
 void type_table_unknown(struct type_table *table, uint32_t stack, uint64_t size);
 
-/* Tells whether type_table_unknown() will add no more sizes for the stack. */
+/* Returns true if type_table_unknown() will add no more sizes for the stack. */
 bool type_table_unknown_full(const struct type_table *table, uint32_t stack);
 
 /* Prefetches the entry of the stack, for a type_table_find() soon. */

@@ -13,7 +13,7 @@ size_t symbols_find(struct symbols *symbols, uint32_t id, uint64_t pc,
                     struct symbols_frame *frames);
 const char *symbols_find_status(struct symbols *symbols, uint32_t id);
 
-/* Tells whether there is a module for the id or the file's number. */
+/* Returns true if there is a module for the id or the file's number. */
 bool symbols_is_known(const struct symbols *symbols, uint32_t id);
 
 /* Begins the transcript with the options and the machine. */

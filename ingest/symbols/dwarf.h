@@ -20,12 +20,12 @@ struct symbols_dwarf;
  */
 struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
                                         struct symbols_strings *strings);
-/* Tells whether units asked for more work than their size allows, so that some were given up. */
+/* Returns true if units asked for more work than their size allows, so that some were given up. */
 bool symbols_dwarf_spent(const struct symbols_dwarf *dwarf);
 /* Returns the name of a file that has functions of a unit and cannot be read, as far as it was
  * asked for. NULL: there is none. */
 const char *symbols_dwarf_missing(const struct symbols_dwarf *dwarf);
-/* Tells whether the functions of some unit lie in a file of their own. */
+/* Returns true if the functions of some unit lie in a file of their own. */
 bool symbols_dwarf_is_split(const struct symbols_dwarf *dwarf);
 void symbols_dwarf_free(struct symbols_dwarf *dwarf);
 

@@ -143,8 +143,8 @@ static uint64_t unpacked_size(Elf *elf, Elf_Scn *section, size_t names)
     return size;
 }
 
-/* Tells whether sections unpack to an absurd size. Compilers' output shrinks to a third or a tenth,
- * made-up sections to a thousandth. */
+/* Returns true if sections unpack to an absurd size. Compilers' output shrinks to a third or a
+ * tenth, made-up sections to a thousandth. */
 static bool is_bomb(Elf *elf)
 {
     static const uint64_t ratio = 32, least = 16 << 20;

@@ -42,7 +42,7 @@ bool symbols_lisp_is_candidate(const char *name)
     return at && *at == '\0';
 }
 
-/* Tells whether the file is linked with ECL's library. */
+/* Returns true if the file is linked with ECL's library. */
 static bool is_of_ecl(Elf *elf)
 {
     static const char library[] = "libecl.so";
@@ -50,7 +50,7 @@ static bool is_of_ecl(Elf *elf)
     return names.data && memmem(names.data, names.size, library, sizeof(library) - 1);
 }
 
-/* Tells whether a character can be part of a symbol as Lisp prints it. */
+/* Returns true if a character can be part of a symbol as Lisp prints it. */
 static bool is_of_symbol(char c)
 {
     return c > ' ' && c != 127 && !strchr("()\"';`,|\\#", c);

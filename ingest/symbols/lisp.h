@@ -13,7 +13,7 @@
 
 #include "ingest/symbols/file.h"
 
-/* Tells whether a name could be one of these. */
+/* Returns true if a name could be one of these. */
 bool symbols_lisp_is_candidate(const char *name);
 
 /*

@@ -18,7 +18,8 @@ struct symbols_qualified {
     size_t count, capacity;
 };
 
-/* Tells whether the unit (its entry) is C++. In other languages the bare name is the full name. */
+/* Returns true if the unit (its entry) is C++. In other languages the bare name is the full name.
+ */
 bool symbols_qualified_language(Dwarf_Die *unit);
 
 /*

@@ -41,7 +41,7 @@ struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit);
  */
 bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *entry);
 
-/* Tells whether symbols_walk_next() ended because memory ran out. */
+/* Returns true if symbols_walk_next() ended because memory ran out. */
 bool symbols_walk_failed(const struct symbols_walk *walk);
 
 void symbols_walk_end(struct symbols_walk *walk);

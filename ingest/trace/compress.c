@@ -145,7 +145,7 @@ static bool put_chunks(struct compress *compress, const volatile sig_atomic_t *i
     return trace_packer_count(compress->packer) == 0 || put_container(compress);
 }
 
-/* Tells whether the new file holds the same records as the old one, chunk by chunk. */
+/* Returns true if the new file holds the same records as the old one, chunk by chunk. */
 static bool check(struct compress *compress)
 {
     struct trace_file *again = trace_file_open(compress->output.part, compress->status);

@@ -50,7 +50,7 @@ uint64_t trace_cursor_lost(const struct trace_cursor *cursor);
  * of the last trace_cursor_next(). */
 const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_get got);
 
-/* Tells whether a sealed chunk's records have the sum that is in its header. True if the chunk is
+/* Returns true if a sealed chunk's records have the sum that is in its header. True if the chunk is
  * not sealed. */
 bool trace_cursor_sum_good(const struct trace_cursor *cursor);
 

@@ -95,7 +95,7 @@ static void sift_up(struct merge *merge, size_t at)
     merge->heap[at].run = run;
 }
 
-/* Tells whether an extended record is an event. The first pass has read the others. */
+/* Returns true if an extended record is an event. The first pass has read the others. */
 static bool is_event(uint64_t type)
 {
     return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST && type != TRACE_EXT_CLOCK;

@@ -39,14 +39,14 @@ const struct types_string *types_string_of_block(const char *name);
 const struct types_string *types_string_of_function(const char *function);
 
 /*
- * Tells whether it is a function of a standard memory resource that makes the blocks it then gives
- * out in pieces.
+ * Returns true if it is a function of a standard memory resource that makes the blocks it then
+ * gives out in pieces.
  */
 bool types_is_pool_function(const char *function);
 
 /*
- * Tells whether it is a function of the C or C++ library that makes a block of characters: text for
- * its caller, or the buffer of a file.
+ * Returns true if it is a function of the C or C++ library that makes a block of characters: text
+ * for its caller, or the buffer of a file.
  */
 bool types_is_text_function(const char *function);
 

@@ -27,7 +27,7 @@ static bool listens(const struct types *types)
     return cache_transcript_listens(transcript_of(types));
 }
 
-/* Tells whether the question is asked through the transcript. Stops it if the question does not
+/* Returns true if the question is asked through the transcript. Stops it if the question does not
  * `fit`. */
 static bool listens_to(const struct types *types, bool fit)
 {

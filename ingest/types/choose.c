@@ -75,7 +75,7 @@ static bool class_made(const struct types_site *site, const struct types_evidenc
            class->shape == TYPES_RECORD && class->size == size;
 }
 
-/* Tells whether an object of `outer` is also one of `inner`, or begins with one. */
+/* Returns true if an object of `outer` is also one of `inner`, or begins with one. */
 static bool includes(const struct types_site *site, const struct types_type *outer,
                      const struct types_type *inner)
 {
@@ -101,8 +101,8 @@ static bool choose_class(const struct types_site *site, const struct types_flow 
 }
 
 /*
- * Tells whether the block becomes objects of several classes: neither of two includes the other, or
- * one path through the code ends with less than `class`, which includes all others.
+ * Returns true if the block becomes objects of several classes: neither of two includes the other,
+ * or one path through the code ends with less than `class`, which includes all others.
  */
 static bool is_class_ambiguous(const struct types_site *site, const struct types_flow *flow,
                                uint64_t size, const struct types_type *class)
@@ -208,7 +208,7 @@ static bool choose_thrown(const struct types_site *site, const struct types_flow
 
 /* ---- other allocations ------------------------------------------------------------------ */
 
-/* Tells whether `rest` shows that the block has bytes of something else after the record of
+/* Returns true if `rest` shows that the block has bytes of something else after the record of
  * `front`. */
 static bool follows(const struct types_site *site, const struct types_evidence *front,
                     const struct types_evidence *rest, uint64_t size)
@@ -255,7 +255,7 @@ static bool choose_record_in_front(const struct types_site *site, const struct t
 }
 
 /*
- * Tells whether the block has, at or before the place, a record that is not as long as the block.
+ * Returns true if the block has, at or before the place, a record that is not as long as the block.
  * Other data in the block is then only a part of it and does not give the block's type.
  */
 static bool follows_record(const struct types_site *site, const struct types_flow *flow,
@@ -307,7 +307,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
     return best != TYPES_FIT_NOT;
 }
 
-/* Tells whether a place or parameter points to the start and names a record that the whole block
+/* Returns true if a place or parameter points to the start and names a record that the whole block
  * can be. */
 static bool is_claim(const struct types_site *site, const struct types_flow *flow, size_t number,
                      uint64_t size)
@@ -334,7 +334,7 @@ static uint32_t ends_with(const struct types_site *site, const struct types_flow
 }
 
 /*
- * Tells whether the block becomes one record on one path through the code and another on another
+ * Returns true if the block becomes one record on one path through the code and another on another
  * path, so that no type is on all paths that name any.
  */
 static bool is_ambiguous(const struct types_site *site, const struct types_flow *flow,
@@ -379,7 +379,7 @@ static bool choose_return(const struct types_site *site, const struct types_flow
     return true;
 }
 
-/* Tells whether the record ends in text that begins at `offset`, or if text follows it. */
+/* Returns true if the record ends in text that begins at `offset`, or if text follows it. */
 static bool has_text_at(const struct types_site *site, const struct types_type *record,
                         int64_t offset)
 {
@@ -454,7 +454,7 @@ static void choose_argument(const struct types_site *site, const struct types_fl
         choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_ARGUMENT);
 }
 
-/* Tells whether the result leaves the function as a pointer that names no type. */
+/* Returns true if the result leaves the function as a pointer that names no type. */
 static bool is_wrapper(const struct types_site *site, const struct types_flow *flow)
 {
     struct types_type type;

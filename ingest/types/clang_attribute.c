@@ -9,7 +9,7 @@
 /* The limit for blocks and inlined functions inside one another. */
 #define NESTING_MAX 128
 
-/* Tells whether the call returns to `address`. DWARF 5 has its own attribute for the return
+/* Returns true if the call returns to `address`. DWARF 5 has its own attribute for the return
  * address, and GNU's form uses low_pc. */
 static bool returns_to(Dwarf_Die *call, uint64_t address)
 {
@@ -20,8 +20,8 @@ static bool returns_to(Dwarf_Die *call, uint64_t address)
            found == address;
 }
 
-/* Tells whether it is a unit of GNU's compilers. They never write the attribute, so their functions
- * need no search. */
+/* Returns true if it is a unit of GNU's compilers. They never write the attribute, so their
+ * functions need no search. */
 static bool is_gnu_unit(const Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;

@@ -4,7 +4,7 @@
 #include "ingest/types/clang_attribute.h"
 #include "ingest/types/source/source.h"
 
-/* Tells whether machine code puts the block, or a part of it, into a pointer to `type`. */
+/* Returns true if machine code puts the block, or a part of it, into a pointer to `type`. */
 static bool reaches(const struct types_site *site, const struct types_flow *flow,
                     const struct types_type *type)
 {
@@ -43,7 +43,7 @@ static void refine(const struct types_site *site, const struct types_flow *flow,
 }
 
 /*
- * Tells whether the question is headed from now on. A function may make objects of many kinds and
+ * Returns true if the question is headed from now on. A function may make objects of many kinds and
  * return all as a pointer to their common head. If the pointer's type is not that of the whole
  * block, the caller may know better.
  */

@@ -12,7 +12,7 @@ static bool is_record_place(const struct types_evidence *evidence)
            evidence->type.shape == TYPES_RECORD && evidence->type.size > 0;
 }
 
-/* Tells whether `part` is a member, at that place, of the records that `whole` points to. */
+/* Returns true if `part` is a member, at that place, of the records that `whole` points to. */
 static bool holds(const struct types_site *site, const struct types_evidence *whole,
                   const struct types_evidence *part)
 {
@@ -26,7 +26,8 @@ static bool holds(const struct types_site *site, const struct types_evidence *wh
            types_has_member_at(site->index, &whole->type, (uint64_t)offset, &part->type);
 }
 
-/* Tells whether records of many kinds begin with `head`, and `whole` tells the kind at that place.
+/* Returns true if records of many kinds begin with `head`, and `whole` tells the kind at that
+ * place.
  */
 static bool names_kind(const struct types_site *site, const struct types_evidence *whole,
                        const struct types_evidence *head)
@@ -36,7 +37,7 @@ static bool names_kind(const struct types_site *site, const struct types_evidenc
            !types_is_head(site->index, &whole->type);
 }
 
-/* Tells whether it is a record that is nothing but a pointer to its own kind. */
+/* Returns true if it is a record that is nothing but a pointer to its own kind. */
 static bool is_bare_link(const struct types_site *site, const struct types_type *type)
 {
     struct types_type member, pointee;
@@ -45,8 +46,8 @@ static bool is_bare_link(const struct types_site *site, const struct types_type 
            types_pointee(site->index, &member, &pointee) && types_same(site->index, &pointee, type);
 }
 
-/* Tells whether `link` is the type by which a free list names blocks given back to it, and `whole`
- * is the block's type before that. */
+/* Returns true if `link` is the type by which a free list names blocks given back to it, and
+ * `whole` is the block's type before that. */
 static bool was_before(const struct types_site *site, const struct types_evidence *whole,
                        const struct types_evidence *link, uint64_t size)
 {
@@ -74,7 +75,7 @@ void types_enclosing_record_reduce(const struct types_site *site, const struct t
     }
 }
 
-/* Tells whether all places that name records inside the block are members of `record`. */
+/* Returns true if all places that name records inside the block are members of `record`. */
 static bool agrees(const struct types_site *site, const struct types_flow *flow, uint64_t size,
                    int64_t offset, const struct types_type *record)
 {

@@ -15,14 +15,14 @@
 const struct types_entry *types_frame_function(const struct types_site *site, size_t frame,
                                                const struct types_unit **unit, Dwarf_Die *function);
 
-/* Tells whether the function of that frame belongs to the standard library. */
+/* Returns true if the function of that frame belongs to the standard library. */
 bool types_is_standard(const struct types_site *site, size_t frame);
 
-/* Tells whether the scopes from `entry` outward, namespaces and classes, are `space`: "std::pmr".
+/* Returns true if the scopes from `entry` outward, namespaces and classes, are `space`: "std::pmr".
  */
 bool types_in_space(const struct types_unit *unit, uint32_t entry, const char *space);
 
-/* Tells whether `text` without its template arguments is `name`. */
+/* Returns true if `text` without its template arguments is `name`. */
 bool types_is_template(const char *text, const char *name);
 
 bool types_is_class(const struct types_entry *entry);

@@ -22,7 +22,7 @@ static enum types_folding folding_at(const struct types_site *site)
     return types_folding_of(&function);
 }
 
-/* Tells whether the function that the machine frame runs has other names too. */
+/* Returns true if the function that the machine frame runs has other names too. */
 static bool is_shared(const struct types_site *site)
 {
     return types_folded_at(site->folded, site->frames[site->frame_count - 1].start);
@@ -33,8 +33,8 @@ bool types_outer_frames_doubted(const struct types_site *site)
     return site->entry_count > 0 && (folding_at(site) != TYPES_FOLDING_NONE || is_shared(site));
 }
 
-/* Tells whether only one unit can name the type: it, or an argument of it, belongs to a function or
- * an unnamed namespace. */
+/* Returns true if only one unit can name the type: it, or an argument of it, belongs to a function
+ * or an unnamed namespace. */
 static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
 {
     Dwarf_Die stripped, argument, child;
@@ -64,7 +64,7 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
 }
 
 /*
- * Tells whether a function of the program, from `first` on, may have been folded before it was
+ * Returns true if a function of the program, from `first` on, may have been folded before it was
  * inlined. gcc does not fold a function that was declared inline, because it belongs to every unit.
  */
 static bool is_inlined_own(const struct types_site *site, size_t first)
@@ -113,7 +113,7 @@ struct walk {
     bool done;
 };
 
-/* Tells whether it is a function that lies between an allocator and its user: a member of one of
+/* Returns true if it is a function that lies between an allocator and its user: a member of one of
  * these classes, or one of these functions. */
 static bool is_between(const struct types_unit *unit, const struct types_entry *function)
 {
@@ -162,7 +162,7 @@ static bool take_allocator(struct walk *walk, const struct types_site *site, siz
     return true;
 }
 
-/* Tells whether `outer` is the container around `inner`, not the same one seen further out. */
+/* Returns true if `outer` is the container around `inner`, not the same one seen further out. */
 static bool holds_inner(const struct types_container *outer, const struct types_container *inner)
 {
     return inner->kind != TYPES_CONTAINER_NONE &&
@@ -213,7 +213,7 @@ static void walk_site(struct walk *walk, const struct types_site *site, size_t f
     walk->done = walk->done || site->entry_count == 0;
 }
 
-/* Tells whether no frame that decided can belong to another function. */
+/* Returns true if no frame that decided can belong to another function. */
 static bool is_certain(const struct walk *walk, const struct types_site *site, size_t frame)
 {
     if (walk->differs || walk->anchored || site->entry_count == 0)

@@ -30,8 +30,8 @@ struct types_outer_frames {
     bool far;     /* it depends on frames outside the first machine frame */
 };
 
-/* Tells whether a function at the site may stand for others, so that types_outer_frames_read() must
- * be asked. */
+/* Returns true if a function at the site may stand for others, so that types_outer_frames_read()
+ * must be asked. */
 bool types_outer_frames_doubted(const struct types_site *site);
 
 /*
@@ -43,7 +43,7 @@ void types_outer_frames_read(const struct types_site *site, types_outer_frames_o
                              struct types_outer_frames *outer);
 
 /*
- * Tells whether the code at the site may be that of another function, which makes objects of
+ * Returns true if the code at the site may be that of another function, which makes objects of
  * another class. Then constructors there are not certain evidence.
  */
 bool types_outer_frames_constructs_doubted(const struct types_site *site,

@@ -226,7 +226,7 @@ static void look(void *context, const struct types_flow_state *state,
     take_value(looking, &value);
 }
 
-/* Tells whether the function is a member function with an object, and which register has the
+/* Returns true if the function is a member function with an object, and which register has the
  * object's address: a result in memory takes the first. */
 static bool takes_object(const struct types_site *site, size_t at, uint8_t *number)
 {
@@ -254,7 +254,7 @@ static bool takes_object(const struct types_site *site, size_t at, uint8_t *numb
 }
 
 /*
- * Tells whether the machine's call at `site` goes to the function that `called` runs. A function
+ * Returns true if the machine's call at `site` goes to the function that `called` runs. A function
  * between them that ends in a jump leaves no frame, and has other arguments.
  */
 static bool calls_directly(const struct types_site *site, const struct types_site *called)
@@ -273,7 +273,7 @@ static bool calls_directly(const struct types_site *site, const struct types_sit
     return call.function.addr == inner.addr;
 }
 
-/* Tells whether it is a member function of std::string in a library without debug information,
+/* Returns true if it is a member function of std::string in a library without debug information,
  * except those whose first argument is not the string. */
 static bool is_string_function(const struct types_site *site)
 {
@@ -455,7 +455,7 @@ static char *name_of(struct symbols *symbols, const struct owner *owner)
     return join(types_tag_name(owner->index, &owner->holder), owner->member);
 }
 
-/* Tells whether the function belongs to the standard library. */
+/* Returns true if the function belongs to the standard library. */
 static bool is_library(const struct types_site *site, size_t level)
 {
     size_t at;

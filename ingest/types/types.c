@@ -219,7 +219,7 @@ static const struct types_site *open_outer(void *context, size_t number)
     return !frame ? NULL : open_site(around->types, around->types->outer, frame);
 }
 
-/* Tells whether the type may be that of a string's characters. Frames further out tell. */
+/* Returns true if the type may be that of a string's characters. Frames further out tell. */
 static bool is_character(const struct types_type *type, const char *name)
 {
     return type->shape == TYPES_CHARACTER || types_string_of_character(name);
@@ -243,15 +243,15 @@ static char *named_inside(const struct types_site *site, struct site_frames *aro
     return strdup(string->name);
 }
 
-/* Tells whether the block holds a whole number of that type. An answer that no allocator gave is
+/* Returns true if the block holds a whole number of that type. An answer that no allocator gave is
  * doubtful otherwise. */
 static bool is_plausible(const struct types_answer *answer, uint64_t size)
 {
     return answer->size > 0 && size % answer->size == 0;
 }
 
-/* Tells whether a pool's function called the function of the first frame, which has no name in its
- * library. */
+/* Returns true if a pool's function called the function of the first frame, which has no name in
+ * its library. */
 static bool called_by_pool(struct site_frames *around)
 {
     struct symbols_frame caller[SYMBOLS_FRAMES_MAX];

@@ -40,14 +40,14 @@ bool writer_database_number(struct writer_database *database, const char *sql, i
 /* Returns the root page of a table or index, 0 if there is none or it cannot be read. */
 uint32_t writer_database_root(struct writer_database *database, const char *name);
 
-/* Tells whether SQLite's code `result` is SQLITE_OK. If not, it sets the status. */
+/* Returns true if SQLite's code `result` is SQLITE_OK. If not, it sets the status. */
 bool writer_database_check(struct writer_database *database, int result);
 
 /* Sets the status: interrupted, or `reason`. NULL: the reason is SQLite's last error. Returns
  * false. */
 bool writer_database_fail(struct writer_database *database, const char *reason);
 
-/* Tells whether to stop. `context` is the database. */
+/* Returns true to stop. `context` is the database. */
 bool writer_database_interrupted(const void *context);
 
 #endif

@@ -193,7 +193,7 @@ static bool step(struct derived *derived, struct life_end *end)
     return good(derived) && (!end->more || check_event(derived, end->query));
 }
 
-/* Tells whether a free is next. In one nanosecond frees come first, then allocations, then the
+/* Returns true if a free is next. In one nanosecond frees come first, then allocations, then the
  * frees of these allocations. */
 static bool free_is_next(const struct life_end *allocated, const struct life_end *freed)
 {

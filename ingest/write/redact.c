@@ -17,7 +17,7 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Tells whether the path is the same on every machine. */
+/* Returns true if the path is the same on every machine. */
 static bool is_of_system(const char *path)
 {
     static const char *const folders[] = {"/usr/",    "/lib/", "/lib32/", "/lib64/",
@@ -242,7 +242,7 @@ static size_t common_folder(const char *a, const char *b)
     return folder;
 }
 
-/* Tells whether the folder can be that of a project: not a home, and not directly below "/". */
+/* Returns true if the folder can be that of a project: not a home, and not directly below "/". */
 static bool is_root(const char *path, size_t length)
 {
     size_t slashes = 0;

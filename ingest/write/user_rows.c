@@ -38,7 +38,7 @@ static int number_of(sqlite3 *sqlite, const char *sql, sqlite3_int64 *number)
     return status == SQLITE_OK ? finished : status;
 }
 
-/* Tells whether a column is a text that could have been stored. */
+/* Returns true if a column is a text that could have been stored. */
 static bool is_text(sqlite3_stmt *row, int column, unsigned longest)
 {
     if (sqlite3_column_type(row, column) != SQLITE_TEXT)

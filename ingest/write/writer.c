@@ -374,7 +374,7 @@ bool writer_frames_done(struct writer *writer)
                : open_tables(writer);
 }
 
-/* Tells whether a table is derived again from the rows of all parts. */
+/* Returns true if a table is derived again from the rows of all parts. */
 static bool is_derived(enum writer_table table)
 {
     return table == WRITER_TIMELINE || table == WRITER_FUNCTION_TOTAL ||

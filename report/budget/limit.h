@@ -16,12 +16,12 @@ struct limit {
 bool limit_parse(const char *text, const struct session *session, enum session_unit unit,
                  struct limit *limit, struct session_error *error);
 
-/* Tells whether the text is a percentage with a sign. */
+/* Returns true if the text is a percentage with a sign. */
 bool limit_is_relative(const char *text);
 
 /*
- * Tells whether the measure passes. `base` is needed if the limit is relative. Stores the limit as
- * a value, rounded towards 0. A measure without a value never passes. Against a base of 0 only 0
+ * Returns true if the measure passes. `base` is needed if the limit is relative. Stores the limit
+ * as a value, rounded towards 0. A measure without a value never passes. Against a base of 0 only 0
  * passes.
  */
 bool limit_passes(const struct limit *limit, enum budget_relation relation,

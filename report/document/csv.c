@@ -55,7 +55,7 @@ static void put_facts(const struct document *document, FILE *out)
     }
 }
 
-/* Tells whether a column has estimates: then all its values are. */
+/* Returns true if a column has estimates: then all its values are. */
 static bool is_estimated(const struct document_table *table, size_t column)
 {
     for (size_t i = column; i < table->count; i += table->column_count)

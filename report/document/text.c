@@ -12,7 +12,7 @@
 /* Text columns but the last one are padded to this many columns at most. */
 enum { NAME_COLUMNS_MOST = 48 };
 
-/* Tells whether the column comes after the numbers. */
+/* Returns true if the column comes after the numbers. */
 static bool is_name(enum value_kind kind)
 {
     return kind == VALUE_TEXT || kind == VALUE_LINE;

@@ -351,7 +351,7 @@ static void close_side(struct export_side *side)
     clean_free(side->clean);
 }
 
-/* Tells whether all names could be written. */
+/* Returns true if all names could be written. */
 static bool check_names(const struct export *export)
 {
     const bool failed =

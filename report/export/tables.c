@@ -115,7 +115,7 @@ static const struct {
                     ""},
 };
 
-/* Tells whether PostgreSQL can keep the key unique: an index has no room for long texts. */
+/* Returns true if PostgreSQL can keep the key unique: an index has no room for long texts. */
 static bool has_plain_key(const struct stored_table *table)
 {
     bool key = false;

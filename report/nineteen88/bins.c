@@ -74,7 +74,7 @@ static void put_types(struct bins *bins, uint64_t size)
     }
 }
 
-/* Tells whether a size has its own row. */
+/* Returns true if a size has its own row. */
 static bool is_shown(const struct bins *bins, enum tables_detail detail, uint64_t size,
                      uint64_t allocations, bool typed)
 {

@@ -69,14 +69,14 @@ static enum start_kind kind_of_name(const char *name)
     return START_NONE;
 }
 
-/* Tells whether a module is the C library, or the part of it that older ones have for threads. */
+/* Returns true if a module is the C library, or the part of it that older ones have for threads. */
 static bool is_c_library(const char *module)
 {
     return begins_with(module, "libc.so") || begins_with(module, "libc-2.") ||
            begins_with(module, "libpthread") || begins_with(module, "ld-musl-");
 }
 
-/* Tells whether a function of a module has no name: ingest then names it MODULE+0xDISTANCE. */
+/* Returns true if a function of a module has no name: ingest then names it MODULE+0xDISTANCE. */
 static bool is_nameless(const char *name, const char *module)
 {
     const size_t length = strlen(module);

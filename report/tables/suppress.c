@@ -8,7 +8,7 @@
 
 #include "cli/say.h"
 
-/* Tells whether a line is KIND:PATTERN. */
+/* Returns true if a line is KIND:PATTERN. */
 static bool has_kind(const char *line)
 {
     size_t length = 0;

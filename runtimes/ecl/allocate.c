@@ -25,7 +25,7 @@ static _Thread_local struct {
     void *volatile last;      /* the block that the collector's function has recorded */
 } thread __attribute__((tls_model("initial-exec")));
 
-/* Tells whether a function of ECL that is recorded calls this one. */
+/* Returns true if a function of ECL that is recorded calls this one. */
 static inline bool is_inner(uintptr_t frame)
 {
     return thread.frame - frame < NEAR;

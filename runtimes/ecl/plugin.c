@@ -13,7 +13,7 @@
 #include "runtimes/ecl/record.h"
 #include "runtimes/ecl/walk.h"
 
-/* Tells whether the library is of the version that the headers are of. Writes its name. */
+/* Returns true if the library is of the version that the headers are of. Writes its name. */
 static bool version_fits(char library[REAL_LIBRARY_SIZE])
 {
     Dl_info about;

@@ -70,7 +70,7 @@ static inline void *real_get(enum real_function function)
 /* The function of that name, with its type. */
 #define REAL(name) ((__typeof__(name) *)real_get(REAL_##name))
 
-/* Tells whether libecl is in the process, as a library that was there when it started. */
+/* Returns true if libecl is in the process, as a library that was there when it started. */
 bool real_is_there(void);
 
 #endif

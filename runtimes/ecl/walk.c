@@ -160,7 +160,7 @@ static void put_name(struct text *text, cl_object name, unsigned depth)
         put_string(text, name);
 }
 
-/* Tells whether bytecodes of that name are a form that is loaded or typed in. */
+/* Returns true if bytecodes of that name are a form that is loaded or typed in. */
 static bool is_form(cl_object name)
 {
     return is_object(name) && name->d.t == t_symbol && string_is(name->symbol.name, "BYTECODES") &&

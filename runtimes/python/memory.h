@@ -28,7 +28,7 @@ static inline size_t memory_place(uintptr_t page)
 /* Does what memory_readable() does, and asks the system for pages that are not known yet. */
 bool memory_ask(uintptr_t start, uintptr_t end);
 
-/* Tells whether all bytes can be read. */
+/* Returns true if all bytes can be read. */
 static inline bool memory_readable(const void *from, size_t size)
 {
     const uintptr_t start = (uintptr_t)from, end = start + size - 1;

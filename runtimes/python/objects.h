@@ -29,7 +29,7 @@ typedef void python_objects(const struct python_interpreter *interpreter, void *
 
 extern python_objects python_objects_3_11, python_objects_3_12, python_objects_3_13;
 
-/* Tells whether the calling thread holds the interpreter's lock with its first state. */
+/* Returns true if the calling thread holds the interpreter's lock with its first state. */
 bool python_holds_lock(const struct python_interpreter *interpreter);
 
 /*

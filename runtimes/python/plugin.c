@@ -55,8 +55,8 @@ static struct {
     bool walks;
 } python = {.looked = ATOMIC_FLAG_INIT};
 
-/* Tells whether this interpreter was built with objects of the sizes that the layout knows. Builds
- * for debugging and those without a global lock may differ. */
+/* Returns true if this interpreter was built with objects of the sizes that the layout knows.
+ * Builds for debugging and those without a global lock may differ. */
 static bool layout_fits(const struct python_layout *layout, const unsigned char *code_type,
                         const unsigned char *frame_type, const void *type_type)
 {
@@ -173,7 +173,7 @@ static void find_next(void)
     next.exit = (void (*)(int))c_library_dlsym(RTLD_NEXT, "_exit");
 }
 
-/* Tells whether the interpreter itself is the caller, and its objects may be looked at. A process
+/* Returns true if the interpreter itself is the caller, and its objects may be looked at. A process
  * that shares its memory with its parent must not do that. */
 static bool may_tell(const void *caller)
 {

@@ -16,7 +16,7 @@ _Atomic uint64_t walk_lines[WALK_LINES];
 /* Walks of threads that do not hold the lock. */
 static _Atomic uint32_t guarded;
 
-/* Tells whether a state of which nobody says that it exists is one of the calling thread. */
+/* Returns true if a state of which nobody says that it exists is one of the calling thread. */
 static bool state_is_own(const struct walk *walk, const unsigned char *state)
 {
     uint64_t thread;

@@ -7,7 +7,7 @@
 
 #include "schemas/code/function_name.h"
 
-/* Tells whether a word begins at `at`: it does in "clear", "do_clear", "doClear", "XMLClear" and
+/* Returns true if a word begins at `at`: it does in "clear", "do_clear", "doClear", "XMLClear" and
  * "CLEAR". The words of the list follow, so that at[1] is a letter. */
 static bool word_begins(const char *begin, const char *at)
 {
@@ -17,7 +17,7 @@ static bool word_begins(const char *begin, const char *at)
            (islower((unsigned char)at[-1]) || islower((unsigned char)at[1]));
 }
 
-/* Tells whether a word ends before `at`. */
+/* Returns true if a word ends before `at`. */
 static bool word_ends(const char *at, const char *end)
 {
     if (at == end || !isalpha((unsigned char)*at))

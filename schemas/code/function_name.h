@@ -18,7 +18,8 @@ struct function_name {
  */
 struct function_name function_name_bare(const char *name);
 
-/* Tells whether the whole name matches. '*' in the pattern matches any characters, at any place. */
+/* Returns true if the whole name matches. '*' in the pattern matches any characters, at any place.
+ */
 bool function_name_matches(const char *pattern, struct function_name name);
 
 #endif

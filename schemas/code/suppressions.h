@@ -44,7 +44,7 @@ size_t suppressions_count(const struct suppressions *suppressions);
 /* Returns a pattern by its place, NULL after the last. The list owns it. */
 const char *suppressions_pattern(const struct suppressions *suppressions, size_t i);
 
-/* Tells whether `pattern` matches `text`. An empty text matches nothing. */
+/* Returns true if `pattern` matches `text`. An empty text matches nothing. */
 bool suppression_matches(const char *pattern, const char *text);
 /* Returns the place of the first pattern that matches, suppressions_count() if none does. */
 size_t suppressions_first_match(const struct suppressions *suppressions, const char *text);

@@ -67,7 +67,7 @@ struct user_code_module user_code_module(const struct user_code *code, const cha
     };
 }
 
-/* Tells whether the compiler of Rust made the name: _R…, or the older _ZN…17h<16 digits>E. */
+/* Returns true if the compiler of Rust made the name: _R…, or the older _ZN…17h<16 digits>E. */
 static bool is_rust(const char *linkage_name)
 {
     if (!linkage_name)
@@ -114,7 +114,7 @@ static struct function_name rust_path(struct function_name name)
     return (struct function_name){type, name.end};
 }
 
-/* Tells whether `name` lies in the namespace `word`, which a '*' turns into a pattern. */
+/* Returns true if `name` lies in the namespace `word`, which a '*' turns into a pattern. */
 static bool is_inside(const char *word, struct function_name name)
 {
     const size_t length = strlen(word), room = (size_t)(name.end - name.begin);

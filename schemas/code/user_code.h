@@ -48,7 +48,7 @@ enum { USER_CODE_WORD_MAX = 1024, USER_CODE_WORDS_MAX = 1024 };
 bool user_code_add(struct user_code *code, enum user_code_list list, const char *word);
 bool user_code_copy(struct user_code *code, const struct user_code *from);
 void user_code_free(struct user_code *code);
-/* Tells whether the user's lists are empty. */
+/* Returns true if the user's lists are empty. */
 bool user_code_is_default(const struct user_code *code);
 
 /* Returns the n-th word of the built-in list, NULL after the last. */
@@ -77,7 +77,7 @@ enum user_code_class user_code_function(const struct user_code *code,
                                         const struct user_code_module *module, const char *name,
                                         const char *linkage_name);
 
-/* Tells whether the user marked the function as a wrapper. */
+/* Returns true if the user marked the function as a wrapper. */
 bool user_code_is_wrapper(const struct user_code *code, const char *name);
 
 #endif

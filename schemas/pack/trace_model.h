@@ -100,7 +100,7 @@ static inline uint32_t trace_model_find(struct trace_model *model, uint64_t addr
     return *trace_model_place(model, address);
 }
 
-/* Tells whether there is a live block with that number. */
+/* Returns true if there is a live block with that number. */
 static inline bool trace_model_is_live(const struct trace_model *model, uint64_t block)
 {
     return block != 0 && block <= model->blocks && model->block[block].live;

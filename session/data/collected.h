@@ -21,7 +21,7 @@ struct collected_arenas {
  */
 size_t collected_arenas_next_earlier(const struct collected_arenas *arenas, uint64_t id);
 
-/* Tells whether a block that is live at the end is kept. */
+/* Returns true if a block that is live at the end is kept. */
 static inline bool collected_arenas_keep(const struct collected_arenas *arenas, uint64_t id,
                                          uint64_t arena, uint64_t alloc_ns)
 {

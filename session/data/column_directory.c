@@ -42,7 +42,7 @@ static bool read_last(void *context, const struct database_row *row, struct sess
     return true;
 }
 
-/* Tells whether an array of so many bytes is a directory of so many rows, and of this table. */
+/* Returns true if an array of so many bytes is a directory of so many rows, and of this table. */
 static bool fits(uint64_t rows, size_t length, const struct last_chunk *last)
 {
     const uint64_t chunks = packed_directory_chunks(rows);

@@ -37,7 +37,7 @@ static sqlite3_stmt *statement_of(const struct database_row *row)
     return (sqlite3_stmt *)(uintptr_t)row;
 }
 
-/* Tells whether a file begins as a trace. Not for a database: close() would end its locks. */
+/* Returns true if a file begins as a trace. Not for a database: close() would end its locks. */
 static bool is_trace(const char *path)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -22,10 +22,10 @@ struct database *database_open(const char *path, struct session_error *error);
 void database_close(struct database *database);
 
 /*
- * Tells whether the file has changed since it was opened, or another has taken its name. A database
- * with a write-ahead log is read in its state at the opening, also after this call. If it returns
- * true, open the file again: the log keeps that state, and grows, as long as it is read. In the
- * rare case that the state changes during the call, it is released as by database_release().
+ * Returns true if the file has changed since it was opened, or another has taken its name. A
+ * database with a write-ahead log is read in its state at the opening, also after this call. If it
+ * returns true, open the file again: the log keeps that state, and grows, as long as it is read. In
+ * the rare case that the state changes during the call, it is released as by database_release().
  */
 bool database_changed(struct database *database);
 /* Lets go of the state of a database with a write-ahead log, so that the log can begin again. All
@@ -43,7 +43,7 @@ bool database_each(struct database *database, const char *sql, database_handler 
 void database_stop_when(struct database *database, bool (*stop)(const void *context),
                         const void *context);
 
-/* Tells whether it does. */
+/* Returns true if it does. */
 bool database_stopped(const struct database *database);
 /* Returns true, or false with that error set if it does. */
 bool database_go_on(const struct database *database, struct session_error *error);

@@ -28,7 +28,7 @@ struct guard {
 /* Begins, for a file of so many bytes. `guard` must live as long as the connection. Returns
  * SQLite's code. */
 int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size);
-/* Tells whether a table of the file is virtual, or has computed columns. */
+/* Returns true if a table of the file is virtual, or has computed columns. */
 bool guard_is_virtual(const struct guard *guard, const char *table);
 /* Begins a statement. */
 void guard_begin(struct guard *guard);

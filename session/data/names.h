@@ -89,8 +89,8 @@ const char *path_last(const char *path);
 bool names_id_bound(struct database *database, const char *table, uint32_t *count,
                     struct session_error *error);
 
-/* Tells whether `id` is below `count`. In a damaged file max(id) and the rows may disagree. Returns
- * false with `error` set. */
+/* Returns true if `id` is below `count`. In a damaged file max(id) and the rows may disagree.
+ * Returns false with `error` set. */
 bool names_id_check(const struct database *database, const char *table, int64_t id, uint32_t count,
                     struct session_error *error);
 

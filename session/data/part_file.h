@@ -21,7 +21,7 @@ struct part_file;
 struct part_rows {
     /* Returns how many of them have an id of the whole session up to `id`. */
     uint64_t (*up_to)(const void *context, uint64_t id);
-    /* Tells whether one of them has this id of the whole session. 0 is not an id. */
+    /* Returns true if one of them has this id of the whole session. 0 is not an id. */
     bool (*has)(const void *context, uint64_t id);
     const void *context;
 };

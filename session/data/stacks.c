@@ -134,7 +134,7 @@ static bool read_largest(void *context, const struct database_row *row, struct s
     return true;
 }
 
-/* Tells whether an array has an element for each id of a table. */
+/* Returns true if an array has an element for each id of a table. */
 static bool fits(struct database *database, const char *sql, size_t length, size_t size)
 {
     struct session_error ignored;

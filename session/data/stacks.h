@@ -108,7 +108,7 @@ uint8_t *stacks_with(const struct stacks *stacks, const uint8_t *of_function,
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);
-/* Tells whether the stack is that of blocks that a garbage collector took back. */
+/* Returns true if the stack is that of blocks that a garbage collector took back. */
 bool stacks_by_collector(const struct stacks *stacks, uint32_t stack);
 
 /* Returns "complete", "depth limit", "unwind end", "lost", "none" or "collector". */

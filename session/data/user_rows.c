@@ -134,7 +134,7 @@ bool user_rows_read(const char *path, enum user_table table, size_t rows, size_t
     return good;
 }
 
-/* Tells whether the file is a session that nobody is writing. */
+/* Returns true if the file is a session that nobody is writing. */
 static bool may_change(struct user_rows *rows, enum user_table table, struct session_error *error)
 {
     sqlite3_int64 application = 0, version = 0, unfinished = 0;
@@ -168,7 +168,7 @@ static int apply(sqlite3 *handle, const struct user_change *change)
     return run(handle, statements[change->table].remove, change->key, change->value, NULL);
 }
 
-/* Tells whether the path still names the file that was changed: ingest may have replaced it. */
+/* Returns true if the path still names the file that was changed: ingest may have replaced it. */
 static bool is_same(const char *path, const struct stat *before)
 {
     struct stat after;

@@ -16,7 +16,7 @@ struct session_error;
 /* Reads the table. Returns NULL with `error` set. */
 struct candidates *candidates_load(struct database *database, struct session_error *error);
 void candidates_free(struct candidates *candidates);
-/* Tells whether a block of unknown type with this stack and size has candidates. */
+/* Returns true if a block of unknown type with this stack and size has candidates. */
 bool candidates_have(const struct candidates *candidates, uint64_t stack, uint64_t size);
 
 #endif

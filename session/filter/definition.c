@@ -32,7 +32,7 @@ const struct filter_definition *filter_find_definition(const struct filter_parse
 
 /* ---- definitions ---- */
 
-/* Tells whether a definition comes next: a name, and "=" or parameters and "=". */
+/* Returns true if a definition comes next: a name, and "=" or parameters and "=". */
 static bool at_definition(const struct filter_parser *parser)
 {
     if (!filter_at_name(parser))

@@ -139,8 +139,8 @@ static size_t read_step(struct reader *reader, size_t input)
                reader->end > start ? (size_t)(reader->end - start) : 0, input, NO_BOX);
 }
 
-/* Tells whether a step begins here. Its words could name a graph, too, but not at the beginning of
- * a pipeline. */
+/* Returns true if a step begins here. Its words could name a graph, too, but not at the beginning
+ * of a pipeline. */
 static bool at_step(const struct reader *reader)
 {
     static const char *const words[] = {"where", "process", "color",  "sort", "top", "join",
@@ -184,7 +184,7 @@ static const char *end_of_definitions(const char *text)
 
 /* ---- boxes that are the same ------------------------------------------------------------ */
 
-/* Tells whether the inputs of two boxes give the same, in a diagram whose earlier boxes that are
+/* Returns true if the inputs of two boxes give the same, in a diagram whose earlier boxes that are
  * the same have become one. Sets stay apart on the screen, so they are compared by their texts. */
 static bool same_input(const struct session_diagram *diagram, size_t a, size_t b)
 {
@@ -342,7 +342,7 @@ static void write_own(FILE *out, const struct session_diagram *diagram, size_t p
     }
 }
 
-/* Tells whether the text joins two sets: it begins with an operator. */
+/* Returns true if the text joins two sets: it begins with an operator. */
 static bool joins(const char *text)
 {
     text += strspn(text, " \t\n");

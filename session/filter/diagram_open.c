@@ -150,7 +150,7 @@ static void write_body(FILE *out, const struct definition *definition, const str
     free(body);
 }
 
-/* Tells whether another box than `box` speaks of the name. */
+/* Returns true if another box than `box` speaks of the name. */
 static bool is_used(const struct session_diagram *diagram, size_t box, struct part name)
 {
     for (size_t i = 0; i < diagram->count; i++) {

@@ -61,7 +61,7 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_SHARE] = {"share", TYPE_NUMBER, -1},
 };
 
-/* Tells whether the field is one of the groups' keys. */
+/* Returns true if the field is one of the groups' keys. */
 static bool is_key(const struct filter_pipeline *rows, const struct filter_field_use *use)
 {
     for (size_t i = 0; i < rows->key_count; i++) {

@@ -37,7 +37,7 @@ struct lexer {
 void lexer_start(struct lexer *lexer, const char *text);
 struct token lexer_next(struct lexer *lexer);
 
-/* Tells whether the token is this word or operator. Never true for a quoted string. */
+/* Returns true if the token is this word or operator. Never true for a quoted string. */
 bool token_is(const struct token *token, const char *text);
 
 #endif

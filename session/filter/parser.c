@@ -334,7 +334,7 @@ static struct filter_pipeline set_rows(const struct filter_set *set)
     return rows;
 }
 
-/* Tells whether a set has allocations: only those can be combined. */
+/* Returns true if a set has allocations: only those can be combined. */
 static bool has_allocations(struct filter_parser *parser, const struct filter_set *set,
                             const char *use)
 {

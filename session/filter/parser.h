@@ -67,14 +67,14 @@ struct filter_parser {
 void filter_advance(struct filter_parser *parser);
 /* Returns the token after the next one. */
 struct token filter_peek(struct filter_parser *parser);
-/* Tells whether a word or operator of the language comes next. If it does not, the error about the
- * next token may suggest it. `text` is a constant. */
+/* Returns true if a word or operator of the language comes next. If it does not, the error about
+ * the next token may suggest it. `text` is a constant. */
 bool filter_at(struct filter_parser *parser, const char *text);
 /* Advances over one if it comes next. */
 bool filter_accept(struct filter_parser *parser, const char *text);
-/* Tells whether a word or a string comes next. */
+/* Returns true if a word or a string comes next. */
 bool filter_at_name(const struct filter_parser *parser);
-/* Tells whether a parameter without a value comes next: its definition is being checked. */
+/* Returns true if a parameter without a value comes next: its definition is being checked. */
 bool filter_at_parameter(const struct filter_parser *parser);
 
 /* Sets an error and returns false. */
@@ -116,7 +116,7 @@ const char *filter_parse_use_text(struct filter_parser *parser);
 
 /* ---- step.c ---- */
 
-/* Tells whether a step comes next. */
+/* Returns true if a step comes next. */
 bool filter_at_step(const struct filter_parser *parser);
 /* Parses a step and changes the kind of the pipeline's rows as the step does. */
 bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pipeline,
@@ -132,7 +132,7 @@ struct filter_predicate *filter_parse_process(struct filter_parser *parser);
 
 /* Parses the name of a field that the rows at this place have. */
 bool filter_parse_field(struct filter_parser *parser, struct filter_field_use *use);
-/* Tells whether the rows at this place have the field. If not, sets the error at its column. */
+/* Returns true if the rows at this place have the field. If not, sets the error at its column. */
 bool filter_check_field(struct filter_parser *parser, const struct filter_field_use *use);
 
 /* ---- value.c ---- */

@@ -44,7 +44,7 @@ static void text_test_close(struct text_test *text)
         regfree(&text->regex);
 }
 
-/* Tells whether the test holds for a name, NULL for null. Numbers are compared with `id`. */
+/* Returns true if the test holds for a name, NULL for null. Numbers are compared with `id`. */
 static bool text_test_holds(const struct text_test *text, const char *name, uint64_t id)
 {
     const struct filter_test *test = text->test;
@@ -72,7 +72,7 @@ static bool leaf_table(struct filter_program *leaf, enum column column, uint32_t
     return leaf->table || session_fail_memory(error, "the filter");
 }
 
-/* Tells whether any value has the name of the test. `table` has the test's truth by value. */
+/* Returns true if any value has the name of the test. `table` has the test's truth by value. */
 static bool has_name(const struct filter_test *test, const struct field_names *names,
                      const uint8_t *table)
 {
@@ -410,7 +410,7 @@ static bool compile_candidate(struct session *session, const struct filter_test 
     return leaf->candidates != NULL;
 }
 
-/* Tells whether a block's candidates matter for a test: the word or the expression fits them. */
+/* Returns true if a block's candidates matter for a test: the word or the expression fits them. */
 static bool is_candidate(const struct filter_test *test)
 {
     const bool equal = test->operator_ == OPERATOR_EQUAL || test->operator_ == OPERATOR_NOT_EQUAL;

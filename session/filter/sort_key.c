@@ -151,7 +151,7 @@ void sort_key_close(struct sort_key *key)
 
 /* ---- bounds ---- */
 
-/* Tells whether the values of the key's column are the keys. */
+/* Returns true if the values of the key's column are the keys. */
 static bool is_direct(const struct sort_key *key)
 {
     return !key->rank && (key->field == FIELD_ADDRESS || key->field == FIELD_SIZE ||

@@ -79,7 +79,7 @@ static void count_before(struct counts *counts, const uint64_t *keys,
             keys[i] < pass->high || (keys[i] == pass->high && first_row + rows->row[i] < pass->row);
 }
 
-/* Tells whether no key of a chunk lies in the range. */
+/* Returns true if no key of a chunk lies in the range. */
 static bool is_outside(const struct pass *pass, uint32_t chunk)
 {
     uint64_t low, high;

@@ -97,7 +97,7 @@ static void become_groups(struct filter_pipeline *pipeline, const struct filter_
     pipeline->key_count = count;
 }
 
-/* Tells whether a join by the field makes groups of several allocations. */
+/* Returns true if a join by the field makes groups of several allocations. */
 static bool has_few_values(enum filter_field field)
 {
     return field != FIELD_ADDRESS && field != FIELD_ID && field != FIELD_ALLOC_TIME &&
@@ -173,7 +173,7 @@ static bool parse_count(struct filter_parser *parser, struct filter_pipeline *pi
     return true;
 }
 
-/* Tells whether values of the field can be added: bytes, numbers of objects, durations. */
+/* Returns true if values of the field can be added: bytes, numbers of objects, durations. */
 static bool can_add(enum filter_field field)
 {
     enum filter_type type = filter_fields[field].type;

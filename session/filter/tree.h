@@ -192,7 +192,7 @@ enum filter_step_kind {
     STEP_WRITE,
 };
 
-/* Tells whether a step makes a measure. It is the last one, and leaves the rows as they are. */
+/* Returns true if a step makes a measure. It is the last one, and leaves the rows as they are. */
 static inline bool filter_step_measures(enum filter_step_kind kind)
 {
     return kind >= STEP_COUNT && kind <= STEP_GROWTH;
@@ -290,7 +290,7 @@ struct filter_graph *filter_parse_named(const char *text, const struct filter_na
  * that it returns, which has no pipeline. Returns NULL with `error` and its column set. */
 struct filter_graph *filter_parse_time(const char *text, enum filter_type type,
                                        struct filter_value *value, struct session_error *error);
-/* Tells whether `text` can be stored under `name`. Returns false with `error` and its column set.
+/* Returns true if `text` can be stored under `name`. Returns false with `error` and its column set.
  */
 bool filter_check_stored(const char *name, const char *text, const struct filter_names *names,
                          struct session_error *error);

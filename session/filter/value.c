@@ -192,7 +192,7 @@ struct time_sum {
 
 static bool parse_time_sum(struct filter_parser *parser, struct time_sum *sum, bool negative);
 
-/* Tells whether the next token is a moment of every session. */
+/* Returns true if the next token is a moment of every session. */
 static bool at_fixed_moment(const struct token *token)
 {
     return token_is(token, "start") || token_is(token, "peak") || token_is(token, "end");
@@ -253,8 +253,8 @@ static bool parse_time_term(struct filter_parser *parser, struct time_sum *sum, 
     return true;
 }
 
-/* Tells whether + or - comes next and goes on with the time. After `live at T` it may also combine
- * sets. */
+/* Returns true if + or - comes next and goes on with the time. After `live at T` it may also
+ * combine sets. */
 static bool time_continues(struct filter_parser *parser, const struct time_sum *sum)
 {
     if (!token_is(&parser->token, "+") && !token_is(&parser->token, "-"))

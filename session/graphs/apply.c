@@ -18,7 +18,7 @@ static enum user_code_list list_of(enum session_setting_kind kind)
     return lists[kind];
 }
 
-/* Tells whether an earlier setting of another kind has the same word: the session's are first. */
+/* Returns true if an earlier setting of another kind has the same word: the session's are first. */
 static bool is_overruled(const struct session_setting *settings, size_t n)
 {
     for (size_t i = 0; i < n; i++)

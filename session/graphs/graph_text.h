@@ -7,7 +7,7 @@
 
 #include "session/session.h"
 
-/* Tells whether all of the text is printable UTF-8, space, tabs and line ends
+/* Returns true if all of the text is printable UTF-8, space, tabs and line ends
  * (a carriage return only before a line feed). */
 bool graph_text_is_plain(const char *text);
 

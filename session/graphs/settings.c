@@ -120,7 +120,7 @@ bool session_settings(struct session *session, struct session_setting **settings
                              : session_fail(error, 0, "%s", why.message);
 }
 
-/* Tells whether a line of the file is the setting `line`, which has one blank: an editor may have
+/* Returns true if a line of the file is the setting `line`, which has one blank: an editor may have
  * put more of them between kind and value. */
 static bool is_setting(const char *text, size_t length, const char *line)
 {

@@ -235,7 +235,7 @@ static void detailing_free(struct detailing *detailing)
 
 enum { GROUPS_PER_LOOK = 1 << 16 };
 
-/* Tells whether to end a loop over groups. */
+/* Returns true to end a loop over groups. */
 static bool is_cancelled(const struct session_group_set *set, size_t i)
 {
     return i % GROUPS_PER_LOOK == 0 && scan_cancelled(set->session);

@@ -138,7 +138,7 @@ uint32_t group_machine_of(const struct session *session, uint64_t thread);
 uint64_t group_measure(const struct session_group_set *set, uint32_t group,
                        enum session_group_measure measure);
 
-/* Tells whether a measure is an estimate. */
+/* Returns true if a measure is an estimate. */
 bool group_measure_estimated(const struct session_group_set *set,
                              enum session_group_measure measure);
 /* Returns the variance of a group's estimate, -1 if it is not known. The details are known. */

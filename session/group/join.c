@@ -147,7 +147,7 @@ static void empty_packed(struct summing *summing)
     summing->packed_rows = summing->packed_bytes = 0;
 }
 
-/* Tells whether the sums of a chunk fit into the words, which it empties if need be. */
+/* Returns true if the sums of a chunk fit into the words, which it empties if need be. */
 static bool room_in_packed(struct summing *summing, const struct column_view *size)
 {
     if (!summing->packed || size->max >= PACKED_BYTES_MAX / COLUMN_CHUNK_ROWS)

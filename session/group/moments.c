@@ -53,7 +53,7 @@ static bool read_views(struct looking *looking, struct scan_worker *worker, uint
     return true;
 }
 
-/* Tells whether a block is live at a moment. Life 0 is never freed: life - 1 is then the largest
+/* Returns true if a block is live at a moment. Life 0 is never freed: life - 1 is then the largest
  * number. */
 static bool is_live(uint64_t began, uint64_t life, uint64_t ns)
 {

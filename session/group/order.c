@@ -236,7 +236,8 @@ static bool sort_groups(const struct session_group_set *set, size_t part, uint32
     return good;
 }
 
-/* Tells whether the groups were made in the order of their keys, but for null, which is the first.
+/* Returns true if the groups were made in the order of their keys, but for null, which is the
+ * first.
  */
 static bool made_in_order(const struct session_group_set *set)
 {

@@ -214,7 +214,7 @@ static bool sort_events(struct sweeper *sweeper, struct session_error *error)
     return scan_go_on(session, error);
 }
 
-/* Tells whether to end a loop over events. */
+/* Returns true to end a loop over events. */
 static bool is_cancelled(const struct sweeper *sweeper, size_t i)
 {
     return i % EVENTS_PER_LOOK == 0 && scan_cancelled(sweeper->search->set->session);

@@ -16,7 +16,7 @@
 
 /* ---- predicates ---- */
 
-/* Tells whether a test on a number holds for a value. */
+/* Returns true if a test on a number holds for a value. */
 static bool holds_for_number(const struct filter_test *test, bool is_null, uint64_t value)
 {
     const uint64_t low = test->low.number;

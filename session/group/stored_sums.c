@@ -22,7 +22,7 @@ struct reading {
     uint64_t allocations;
 };
 
-/* Tells whether the set has all rows of the session, and all of them are of the process heap. */
+/* Returns true if the set has all rows of the session, and all of them are of the process heap. */
 static bool has_all_rows(const struct session_group_set *set)
 {
     const struct column_store *columns = set->session->columns;

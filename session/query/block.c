@@ -117,7 +117,7 @@ static bool read_rest(struct scan_worker *worker, uint32_t chunk, struct block_c
     return columns->has_rest;
 }
 
-/* Tells whether a row can be a neighbour: in the same arena of the same process. */
+/* Returns true if a row can be a neighbour: in the same arena of the same process. */
 static bool is_beside(const struct session *session, const struct found *found,
                       const struct block_columns *columns, size_t row)
 {

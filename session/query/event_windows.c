@@ -65,7 +65,7 @@ static enum phase free_phase(const struct row_times *times)
     return times->free_ns == times->alloc_ns ? PHASE_YOUNG_FREE : PHASE_OLD_FREE;
 }
 
-/* Tells whether some event of the chunk may lie in the window, by the directory. */
+/* Returns true if some event of the chunk may lie in the window, by the directory. */
 static bool chunk_meets(const struct replay *replay, uint32_t chunk, const struct window *window)
 {
     const struct column_store *store = replay->selection->session->columns;

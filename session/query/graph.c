@@ -68,7 +68,7 @@ static void running_end(struct running *running)
     filter_graph_free(running->graph);
 }
 
-/* Tells whether a graph only orders, colours and measures all blocks. */
+/* Returns true if a graph only orders, colours and measures all blocks. */
 static bool selects_everything(const struct filter_graph *graph)
 {
     const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
@@ -79,8 +79,8 @@ static bool selects_everything(const struct filter_graph *graph)
     return pipeline->set->kind == SET_ALL && !step;
 }
 
-/* Tells whether a graph that selects left out no block of the process heap, and gave none a colour:
- * ingest knows no colours. */
+/* Returns true if a graph that selects left out no block of the process heap, and gave none a
+ * colour: ingest knows no colours. */
 static bool keeps_everything(const struct run_result *rows, const struct selection *selection)
 {
     struct session *session = selection->session;

@@ -167,7 +167,7 @@ static enum session_unit unit_of(enum filter_field field)
     }
 }
 
-/* Tells whether the sum of so many sizes cannot exceed 2^64, whatever rows they are of. */
+/* Returns true if the sum of so many sizes cannot exceed 2^64, whatever rows they are of. */
 static bool sizes_fit(const struct session *session, uint64_t count)
 {
     uint64_t most = 0;

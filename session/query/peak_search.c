@@ -278,7 +278,7 @@ struct events {
     bool failed; /* memory is exhausted */
 };
 
-/* Tells whether a bucket to sweep has times in [first, last]. */
+/* Returns true if a bucket to sweep has times in [first, last]. */
 static bool any_chosen(const struct peak_search *search, uint64_t first, uint64_t last)
 {
     const size_t from = bucket_of(search, first), to = bucket_of(search, last);

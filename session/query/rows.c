@@ -46,7 +46,7 @@ static struct row_set ordered_set(const struct selection *selection,
     return set;
 }
 
-/* Tells whether the order is that of the ids, so that places can be counted. */
+/* Returns true if the order is that of the ids, so that places can be counted. */
 static bool is_by_id(const struct row_set *set)
 {
     return !set->sorted || set->sort_field == FIELD_ID;

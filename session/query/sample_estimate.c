@@ -30,7 +30,7 @@ void sample_estimate_close(struct session *session)
     session->sample = NULL;
 }
 
-/* Tells whether all ids of a column are in their table: programs use them as indexes. */
+/* Returns true if all ids of a column are in their table: programs use them as indexes. */
 static bool ids_fit(const struct column_store *store, enum column column, uint64_t bound)
 {
     for (uint32_t chunk = 0; chunk < column_store_chunks(store); chunk++)
@@ -115,7 +115,7 @@ static bool predicate_fits(const struct filter_predicate *predicate)
 
 static bool set_fits(const struct filter_set *set, unsigned *pipelines);
 
-/* Tells whether a pipeline looks at each row alone. */
+/* Returns true if a pipeline looks at each row alone. */
 static bool pipeline_fits(const struct filter_pipeline *pipeline, unsigned *pipelines)
 {
     if (++*pipelines > PIPELINES_MOST)

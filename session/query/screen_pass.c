@@ -290,7 +290,7 @@ static bool is_by_stack(enum session_color_by by)
            by == SESSION_COLOR_OWNER;
 }
 
-/* Tells whether the parts of the timeline can have buckets: there are not too many, and the span
+/* Returns true if the parts of the timeline can have buckets: there are not too many, and the span
  * has enough nanoseconds. */
 static bool has_buckets(const struct session_timeline *timeline)
 {

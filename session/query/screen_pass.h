@@ -22,7 +22,7 @@ bool screen_pass(struct selection *selection, const struct session_timeline *tim
 /* Does so with the timeline that was asked for last and the sums by stack, if there was one. */
 bool screen_pass_expected(struct selection *selection, struct session_error *error);
 
-/* Tells whether selection->slots are those of the timeline. */
+/* Returns true if selection->slots are those of the timeline. */
 bool screen_pass_knows(const struct selection *selection, const struct session_timeline *timeline);
 
 #endif

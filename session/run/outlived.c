@@ -51,7 +51,7 @@ static void note_clears(void *context, const struct chunk_rows *rows)
     }
 }
 
-/* Tells whether a clear freed blocks of the stack in a part from `first` to `last`. */
+/* Returns true if a clear freed blocks of the stack in a part from `first` to `last`. */
 static bool is_cleared(const struct outlived *outlived, uint64_t stack, uint64_t first,
                        uint64_t last)
 {

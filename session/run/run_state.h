@@ -89,7 +89,7 @@ bool run_keep_survived(struct run *run, struct row_set *set);
 /* Removes the blocks of collected arenas, which are not leaks. */
 bool run_leave_out_collected(struct run *run, struct row_set *set);
 
-/* Tells whether the pipeline tests or joins a field of allocations. */
+/* Returns true if the pipeline tests or joins a field of allocations. */
 bool run_mentions(const struct filter_pipeline *pipeline, enum filter_field field);
 
 #endif

@@ -46,7 +46,7 @@ static int trimmed(const char *text)
     return length < 80 ? (int)length : 80;
 }
 
-/* Tells whether the innermost graph of a chain is running further out: it would run forever. */
+/* Returns true if the innermost graph of a chain is running further out: it would run forever. */
 static bool is_circle(const struct run_chain *chain)
 {
     const struct run_chain *outer = chain->outer;

@@ -51,7 +51,7 @@ static inline uint64_t *row_set_chunk(const struct row_set *set, uint32_t chunk)
     return set->words + (size_t)chunk * ROW_SET_WORDS;
 }
 
-/* Tells whether a row has its bit in the words, which begin with that of row 0. */
+/* Returns true if a row has its bit in the words, which begin with that of row 0. */
 static inline bool row_set_has(const uint64_t *words, uint64_t row)
 {
     return (words[row / 64] >> (row % 64) & 1) != 0;
@@ -68,7 +68,7 @@ static inline bool row_set_keep(uint64_t words[ROW_SET_WORDS], const uint64_t ot
 
 /* Returns the number of set bits of one chunk. */
 uint32_t row_set_chunk_count(const struct row_set *set, uint32_t chunk);
-/* Tells whether a chunk has no set bit. */
+/* Returns true if a chunk has no set bit. */
 bool row_set_chunk_empty(const struct row_set *set, uint32_t chunk);
 
 /* Returns how many rows lie before each chunk, then how many there are: chunks + 1 numbers, for

@@ -139,7 +139,7 @@ void scan_obey(struct session *session, const struct session *other);
  * as by scan_cancel(). Other threads do not ask. NULL: nobody is asked. Call it between questions.
  */
 void scan_ask(struct session *session, bool (*asked)(void *context), void *context);
-/* Tells whether to end early. Loops outside a pass, such as sorts and loads, look at it every 10
+/* Returns true to end early. Loops outside a pass, such as sorts and loads, look at it every 10
  * ms. */
 bool scan_cancelled(const struct session *session);
 /* Returns true, or false with `error` set if scan_cancelled(). */

@@ -26,7 +26,7 @@ static const char *const plain[] = {"user_version",    "application_id", "page_c
                                     "compile_options", "function_list",  "collation_list",
                                     "pragma_list",     "database_list",  "module_list"};
 
-/* Tells whether a pragma only reads. */
+/* Returns true if a pragma only reads. */
 static bool is_reading(const char *pragma, const char *argument)
 {
     for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++)

@@ -44,7 +44,7 @@ static bool fail(struct running *running, const char *part, struct session_error
     return session_fail(error, column, "%s", sqlite3_errmsg(running->at.database));
 }
 
-/* Tells whether a text has nothing but blanks, semicolons and comments from `text` on. */
+/* Returns true if a text has nothing but blanks, semicolons and comments from `text` on. */
 static bool is_empty(struct running *running, const char *text)
 {
     while (*text) {

@@ -64,7 +64,7 @@ static bool is_table(const struct words *words, const char *name)
     return false;
 }
 
-/* Tells whether a keyword begins (1) or ends (-1) a list of tables. */
+/* Returns true if a keyword begins (1) or ends (-1) a list of tables. */
 static int table_list(const char *token)
 {
     static const char *const begin[] = {"from", "join"};

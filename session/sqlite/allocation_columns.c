@@ -127,7 +127,7 @@ size_t allocation_ids(const struct allocation_columns *columns, enum allocation_
     }
 }
 
-/* Tells whether a column is about a place in the code. */
+/* Returns true if a column is about a place in the code. */
 static bool is_of_code(int column)
 {
     return column == ALLOCATION_FUNCTION || column == ALLOCATION_FILE ||
@@ -397,7 +397,7 @@ static int compare_ids(const void *left, const void *right, void *context)
     return 0;
 }
 
-/* Tells whether two ids have the same values, as far as that shows without a look at texts. */
+/* Returns true if two ids have the same values, as far as that shows without a look at texts. */
 static bool same_values(const struct ranking *ranking, uint32_t left, uint32_t right)
 {
     for (size_t i = 0; i < ranking->count; i++) {

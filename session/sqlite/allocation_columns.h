@@ -68,7 +68,7 @@ struct allocation_value {
     uint8_t form;    /* enum allocation_form */
 };
 
-/* Tells whether a column's value is the number that a column of chunks has. */
+/* Returns true if a column's value is the number that a column of chunks has. */
 bool allocation_column_is_plain(int column);
 
 /* The values of one row of each column of chunks that was asked for. */
@@ -94,7 +94,8 @@ const struct allocation_value *allocation_values(const struct allocation_columns
 /* Gives the value of a column that is in use, BY_ROW and not plain. */
 void allocation_value_of_row(const struct allocation_columns *columns, int column,
                              const struct allocation_row *row, struct allocation_value *value);
-/* Tells whether one of these columns, a bit for each, needs the id of the row. They are in use. */
+/* Returns true if one of these columns, a bit for each, needs the id of the row. They are in use.
+ */
 bool allocation_columns_need_id(const struct allocation_columns *columns, uint64_t used);
 /* Returns the time until which a block lives that was never freed. */
 int64_t allocation_end_ns(const struct allocation_columns *columns);

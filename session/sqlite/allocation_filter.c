@@ -96,7 +96,7 @@ static bool passes(const struct allocation_test *test, const struct allocation_v
     return false;
 }
 
-/* Tells whether all values have one form, in which they compare without conversion. */
+/* Returns true if all values have one form, in which they compare without conversion. */
 static bool are(const struct allocation_test *test, enum allocation_form form)
 {
     for (size_t i = 0; i < test->count; i++) {
@@ -113,7 +113,8 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* Tells whether a test of a column with shared ids is one that passes() answers as SQLite does. */
+/* Returns true if a test of a column with shared ids is one that passes() answers as SQLite does.
+ */
 static bool is_known(const struct allocation_test *test, const struct allocation_value *values,
                      size_t ids)
 {
@@ -191,7 +192,7 @@ static bool range_of(const struct allocation_test *test, struct kernel_range *ra
     }
 }
 
-/* Tells whether all values of a column are natural numbers. Addresses may have their highest bit
+/* Returns true if all values of a column are natural numbers. Addresses may have their highest bit
  * set, which SQLite takes for a sign. */
 static bool is_natural(int column)
 {

@@ -108,7 +108,7 @@ static int test_of_letter(char letter)
     return NO_TEST;
 }
 
-/* Tells whether texts are compared as they are. */
+/* Returns true if texts are compared as they are. */
 static bool is_plain(sqlite3_index_info *index, int i)
 {
     const char *collation = sqlite3_vtab_collation(index, i);
@@ -140,7 +140,7 @@ static size_t plan_tests(sqlite3_index_info *index, char *plan, double *rows)
     return length;
 }
 
-/* Tells whether only one row of each group is of use: the query is a DISTINCT of its columns. Row
+/* Returns true if only one row of each group is of use: the query is a DISTINCT of its columns. Row
  * ids may be asked for all the same, by a test or by a right join, which remembers the rows that it
  * has met. From then on allocation_rows_id() has all rows come. */
 static bool is_of_ones(sqlite3_index_info *index, int asked)
@@ -292,7 +292,7 @@ static size_t take_list(sqlite3_value *list, struct allocation_value *values, ch
     return count;
 }
 
-/* Tells whether a value is a list. */
+/* Returns true if a value is a list. */
 static bool is_list(sqlite3_value *value)
 {
 #if HAS_HINTS

@@ -32,8 +32,8 @@ int connection_add(struct connection *connection, const char *name, const sqlite
                                     connection_drop);
 }
 
-/* Tells whether sqlite3_interrupt() has been called since the statement began that runs now: SQLite
- * refuses each new one then. sqlite3_is_interrupted() came with 3.41. */
+/* Returns true if sqlite3_interrupt() has been called since the statement began that runs now:
+ * SQLite refuses each new one then. sqlite3_is_interrupted() came with 3.41. */
 static bool is_interrupted(void *database)
 {
     return sqlite3_exec(database, "SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT;

@@ -12,7 +12,7 @@
 #include "session/session.h"
 
 /*
- * Tells whether the sums answer now. They do not if the session is a sample (its views show
+ * Returns true if the sums answer now. They do not if the session is a sample (its views show
  * estimates), if one of several processes is selected, if the processes ran on several machines, if
  * a live session has left out rows, or if the sums are missing.
  */

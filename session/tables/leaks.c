@@ -363,8 +363,8 @@ static bool find_last(struct grouping *grouping, struct session_error *error)
     return true;
 }
 
-/* Tells whether the program allocated all blocks of the sum's stack and type in the first tenth of
- * its run. Nobody knows while it runs. */
+/* Returns true if the program allocated all blocks of the sum's stack and type in the first tenth
+ * of its run. Nobody knows while it runs. */
 static bool starts(const struct grouping *grouping, uint32_t number)
 {
     const struct session_leaks *leaks = grouping->leaks;

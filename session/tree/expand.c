@@ -129,7 +129,7 @@ static void part_rows(struct expanding *expanding)
     }
 }
 
-/* Tells whether no path goes on behind a node whose children are not there yet. */
+/* Returns true if no path goes on behind a node whose children are not there yet. */
 static bool is_leaf(const struct session_tree *tree, const struct tree_node *node)
 {
     for (uint32_t i = 0; i < node->row_count; i++) {

@@ -98,7 +98,7 @@ static bool take_bits(const struct session_tree *tree, struct terms *terms,
     return good;
 }
 
-/* Tells whether a stack that is not of the node has all names of `wanted`. */
+/* Returns true if a stack that is not of the node has all names of `wanted`. */
 static bool is_shared(const struct session_tree *tree, const struct tree_node *node,
                       const struct terms *terms, uint64_t wanted)
 {

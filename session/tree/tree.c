@@ -23,7 +23,7 @@ struct tree_node *tree_node(const struct session_tree *tree, uint32_t node)
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* Tells whether a row holds more at the peak than another one, or else in all. */
+/* Returns true if a row holds more at the peak than another one, or else in all. */
 static bool is_heavier(const struct session_stack_sums *row, const struct session_stack_sums *other)
 {
     return row->at_peak_bytes != other->at_peak_bytes ? row->at_peak_bytes > other->at_peak_bytes

@@ -17,7 +17,7 @@ bool user_frames_stored(struct session *session, uint32_t *frames, struct sessio
  * name counts. */
 bool user_owners_stored(struct session *session, uint32_t *owners, struct session_error *error);
 
-/* Tells whether ingest stored them by the built-in list of this program. */
+/* Returns true if ingest stored them by the built-in list of this program. */
 bool user_frames_are_stored(const struct session *session);
 
 /* Returns the classes of all functions by id, as user.h describes them; free() them. NULL with

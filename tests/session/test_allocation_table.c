@@ -353,7 +353,7 @@ static void test_row_ids(void **state)
     allocation_gathered_max = memory[0];
 }
 
-/* Tells whether the first row of an answer has a text. */
+/* Returns true if the first row of an answer has a text. */
 static bool says(const char *sql, const char *text)
 {
     struct answer answer = ask(by_table, sql);

@@ -43,7 +43,7 @@ static int close_fixture(void **state)
     return 0;
 }
 
-/* Tells whether a stack passes through a line of a file; line 0: through the file. */
+/* Returns true if a stack passes through a line of a file; line 0: through the file. */
 static bool passes(uint32_t stack, const char *path, uint32_t line)
 {
     struct session_frame frames[FRAMES];

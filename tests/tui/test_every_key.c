@@ -107,7 +107,7 @@ static void calm(void)
         assert_int_equal(browser_patience(browser), -1);
 }
 
-/* Tells whether the n-th key of all views is pressed at a size. */
+/* Returns true if the n-th key of all views is pressed at a size. */
 static bool is_tried(size_t size, size_t n)
 {
     return size == 0 || n % (sizeof(sizes) / sizeof(sizes[0]) - 1) + 1 == size ||

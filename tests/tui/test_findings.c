@@ -112,7 +112,7 @@ static void following_selects_what_is_counted(void **state)
     session_close(session);
 }
 
-/* Tells whether one of the lines names the graph as one of the user's own. */
+/* Returns true if one of the lines names the graph as one of the user's own. */
 static bool tells_of(struct session *session, const char *graph)
 {
     struct session_error error = {.message = ""};

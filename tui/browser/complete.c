@@ -350,7 +350,7 @@ static void sql_words(struct browser *browser, struct asking *asking, const char
     free(text);
 }
 
-/* Tells whether a string that begins after `text` is the filter of graph('…'). */
+/* Returns true if a string that begins after `text` is the filter of graph('…'). */
 static bool begins_graph(const char *text, size_t length)
 {
     static const char *const tables[] = {"graph", "graph_warning"};

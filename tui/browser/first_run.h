@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /*
- * Tells whether this is the first run: there is no file $XDG_STATE_HOME/mprof/browsed
+ * Returns true if this is the first run: there is no file $XDG_STATE_HOME/mprof/browsed
  * (~/.local/state/mprof/browsed). Makes it. Without a folder that can be written, no run is the
  * first one.
  */

@@ -11,7 +11,7 @@
 
 /* ---- title line ------------------------------------------------------------------------- */
 
-/* Tells whether a view has a tab: those with a digit have one, and the current one. */
+/* Returns true if a view has a tab: those with a digit have one, and the current one. */
 static bool has_tab(const struct browser *browser, int number)
 {
     return browser_view((enum view_number)number) &&

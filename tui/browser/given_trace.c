@@ -21,7 +21,7 @@
 static const char program[] = "mprof-tui";
 static char ingest[] = "mprof-ingest";
 
-/* Tells whether the file begins as a trace does. `about` is set if so. */
+/* Returns true if the file begins as a trace does. `about` is set if so. */
 static bool is_trace(const char *path, struct stat *about)
 {
     /* A pipe that nobody writes to must not stop the browser. */

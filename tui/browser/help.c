@@ -163,7 +163,7 @@ void help_search(struct browser *browser, const char *text)
         find(browser, true, true);
 }
 
-/* Tells whether a key that closes the help also does what it does elsewhere: open a prompt, or a
+/* Returns true if a key that closes the help also does what it does elsewhere: open a prompt, or a
  * view. */
 static bool leads_elsewhere(enum action action)
 {

@@ -117,7 +117,7 @@ const char *exploration_wanted_filter(const struct exploration *exploration);
  * filter that was coming has failed; the active one stays.
  */
 bool exploration_update(struct exploration *exploration, struct session_error *error);
-/* Tells whether something is still being computed. */
+/* Returns true if something is still being computed. */
 bool exploration_waits(const struct exploration *exploration);
 /* Selects another process and runs the active filter on it. Returns false with `error` set. */
 bool exploration_select_process(struct exploration *exploration, uint32_t id,

@@ -21,7 +21,7 @@
  * blocks that a sample lacks would look like holes.
  */
 bool worst_holes_get(struct exploration *exploration, uint64_t *ns, const struct session_use **use);
-/* Tells whether more bytes lie in holes than in blocks. */
+/* Returns true if more bytes lie in holes than in blocks. */
 bool worst_holes_prevail(const struct session_use *use);
 /* Gives up the question that is being answered. The next call asks it again. */
 void worst_holes_leave(struct exploration *exploration);

@@ -158,7 +158,7 @@ static const struct key_binding *find(const struct key_table *table, uint32_t ke
     return NULL;
 }
 
-/* Tells whether the view's own table explains a shared binding itself. */
+/* Returns true if the view's own table explains a shared binding itself. */
 static bool is_explained(const struct key_table *own, const struct key_binding *shared)
 {
     return find(own, shared->keys[0]) != NULL;

@@ -53,7 +53,7 @@ enum action key_action(const struct key_table *own, enum view_number view, uint3
 #define KEYS_SHOWN 8
 size_t key_binding_keys(const struct key_table *own, enum view_number view,
                         const struct key_binding *binding, uint32_t out[KEYS_SHOWN]);
-/* Tells whether the user has changed them. */
+/* Returns true if the user has changed them. */
 bool key_binding_is_changed(const struct key_table *own, enum view_number view,
                             const struct key_binding *binding);
 

@@ -129,7 +129,7 @@ int text_width(const char *text);
 /* Returns the columns that a glyph takes: 0 (not stored; such are all that steer a terminal), 1 or
  * 2. */
 int glyph_width(uint32_t glyph);
-/* Tells whether a glyph could steer a terminal (schemas/printable.h). */
+/* Returns true if a glyph could steer a terminal (schemas/printable.h). */
 bool glyph_steers(uint32_t glyph);
 /* Returns a copy with each byte that is not text or could steer a terminal as \xHH; line ends and
  * tabs stay. The caller frees it. NULL if memory is exhausted. */

@@ -103,7 +103,7 @@ static size_t left_out(const struct part *part, const char *at)
     return 0;
 }
 
-/* Tells whether an argument is one that nobody writes. */
+/* Returns true if an argument is one that nobody writes. */
 static bool is_default(const struct part *argument)
 {
     static const char *const words[] = {"std::allocator<",

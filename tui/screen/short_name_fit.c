@@ -53,7 +53,7 @@ static const struct name_part *last_of(const struct fitting *fitting)
     return &fitting->parts[fitting->count - 1];
 }
 
-/* Tells whether what was written fits. */
+/* Returns true if what was written fits. */
 static bool fits(const struct fitting *fitting)
 {
     return text_width(fitting->out) <= fitting->width;

@@ -39,7 +39,7 @@ void terminal_redraw(struct terminal *terminal);
 /* Gives the terminal to another program, and takes it back. */
 void terminal_pause(struct terminal *terminal);
 void terminal_resume(struct terminal *terminal);
-/* Tells whether an event is waiting. */
+/* Returns true if an event is waiting. */
 bool terminal_pending(const struct terminal *terminal);
 /*
  * Waits for an event. If `milliseconds` is not negative, it waits at most that long and then gives

@@ -167,7 +167,7 @@ static void choose_colors(struct terminal *terminal)
     terminal->colors = COLORS >= 256 ? 256 : COLORS >= 8 ? 16 : 0;
 }
 
-/* Tells whether terminfo knows a kind of terminal. */
+/* Returns true if terminfo knows a kind of terminal. */
 static bool is_known(const char *kind)
 {
     int error;

@@ -225,7 +225,8 @@ static size_t make_forms(const struct group *group, char **forms,
     return made;
 }
 
-/* Tells whether names that differ have short forms that differ, so that they need no parameters. */
+/* Returns true if names that differ have short forms that differ, so that they need no parameters.
+ */
 static bool differ_when_short(const struct group *group, char *const *forms)
 {
     for (size_t i = 0; i < group->count; i++)

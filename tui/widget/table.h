@@ -73,7 +73,8 @@ struct table_source {
     uint64_t (*key)(void *context, size_t row);
     /* Finds the row with a key. Returns false if there is none. NULL: all rows are looked at. */
     bool (*find)(void *context, uint64_t key, size_t *row);
-    /* Tells whether a search finds the row. NULL: a text column has it, in any case of letters. */
+    /* Returns true if a search finds the row. NULL: a text column has it, in any case of letters.
+     */
     bool (*matches)(void *context, size_t row, const char *text);
 };
 

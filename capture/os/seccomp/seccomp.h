@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 /*
- * Tells whether the calling thread is under a filter, or that cannot be found out. It only opens,
+ * Returns true if the calling thread is under a filter, or that cannot be found out. It only opens,
  * reads and closes a file, as the loader does. prctl gives the answer too, but a filter may punish
  * that call. If the kernel knows no filters, there is none. Call it once, while there are no
  * threads.
@@ -79,7 +79,7 @@ void seccomp_filters_begin(void);
 /* Drops a filter that the kernel refused. */
 void seccomp_filters_remove(uint32_t kept);
 
-/* Tells whether all filters allow the call. */
+/* Returns true if all filters allow the call. */
 bool seccomp_filters_allow(long number, const uint64_t arguments[6]);
 
 /* A system call that the recorder or mprof-run makes. */

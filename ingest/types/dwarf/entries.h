@@ -34,7 +34,7 @@ bool types_next_sibling(Dwarf_Die *die);
  */
 bool types_type_of(Dwarf_Die *die, Dwarf_Die *type);
 
-/* Tells whether it is the tag of const, volatile, restrict or _Atomic. */
+/* Returns true if it is the tag of const, volatile, restrict or _Atomic. */
 bool types_is_qualifier(int tag);
 
 /*
@@ -75,39 +75,40 @@ bool types_named(struct types_index *index, const char *name, struct types_type 
 bool types_member_at(struct types_index *index, const struct types_type *record, uint64_t offset,
                      struct types_type *member);
 
-/* Tells whether `offset` in the record lies in an array, possibly inside members that are records.
+/* Returns true if `offset` in the record lies in an array, possibly inside members that are
+ * records.
  */
 bool types_is_array_at(struct types_index *index, const struct types_type *record, uint64_t offset);
 
 /*
- * Tells whether `record`, or a member, base class or element in it, however deep, is of type
+ * Returns true if `record`, or a member, base class or element in it, however deep, is of type
  * `member` at `offset`. In a union any member counts.
  */
 bool types_has_member_at(struct types_index *index, const struct types_type *record,
                          uint64_t offset, const struct types_type *member);
 
 /*
- * Tells whether the last member is an array without bound, or of at most one element. The record is
- * then as long as the program asked for, at least `*start` bytes, where the array begins. In a
+ * Returns true if the last member is an array without bound, or of at most one element. The record
+ * is then as long as the program asked for, at least `*start` bytes, where the array begins. In a
  * union, one member that ends so is enough.
  */
 bool types_flexible_end(struct types_index *index, const struct types_type *record,
                         uint64_t *start);
 
-/* Tells whether `derived` is `base`, or has it as a base class at offset 0, however deep. */
+/* Returns true if `derived` is `base`, or has it as a base class at offset 0, however deep. */
 bool types_is_derived(struct types_index *index, const struct types_type *derived,
                       const struct types_type *base);
 
-/* Tells whether objects of the record contain the address of a table of virtual functions. */
+/* Returns true if objects of the record contain the address of a table of virtual functions. */
 bool types_is_polymorphic(struct types_index *index, const struct types_type *record);
 
 /*
- * Tells whether another record of its unit begins with a member of this record's type, or several
+ * Returns true if another record of its unit begins with a member of this record's type, or several
  * begin with the same members. These are the two ways to derive in C.
  */
 bool types_is_head(struct types_index *index, const struct types_type *record);
 
-/* Tells whether both name the same type. */
+/* Returns true if both name the same type. */
 bool types_same(struct types_index *index, const struct types_type *left,
                 const struct types_type *right);
 

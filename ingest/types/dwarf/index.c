@@ -133,7 +133,7 @@ static bool is_kept(int tag)
     }
 }
 
-/* Tells whether types can be declared below an entry. */
+/* Returns true if types can be declared below an entry. */
 static bool is_scope(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
@@ -462,7 +462,7 @@ static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
            left_offset == right_offset;
 }
 
-/* Tells whether `other` begins with all members of `record`, at least two, as when a macro writes
+/* Returns true if `other` begins with all members of `record`, at least two, as when a macro writes
  * them. */
 static bool begins_alike(struct types_index *index, Dwarf_Die *record, Dwarf_Die *other)
 {

@@ -16,7 +16,7 @@ struct types_aliases;
 
 #define TYPES_NO_PARENT UINT32_MAX
 
-/* Tells whether another record begins with this one; see types_index_is_head(). */
+/* Returns true if another record begins with this one; see types_index_is_head(). */
 enum types_head { TYPES_HEAD_UNASKED, TYPES_HEAD_NOT, TYPES_HEAD_OF_OTHERS };
 
 struct types_entry {
@@ -45,7 +45,7 @@ void types_index_free(struct types_index *index);
  */
 bool types_index_sibling(struct types_index *index, Dwarf_Die *die);
 
-/* Tells whether the rules asked for too much. From then on nothing more is found. */
+/* Returns true if the rules asked for too much. From then on nothing more is found. */
 bool types_index_spent(const struct types_index *index);
 
 /* Reads all units and returns them; `*count` is their number. The index owns them. */
@@ -83,7 +83,7 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
                       Dwarf_Die *record);
 
 /*
- * Tells whether another record of the same unit begins with a member or base class of type
+ * Returns true if another record of the same unit begins with a member or base class of type
  * `record`, or several begin with the same members.
  */
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record);

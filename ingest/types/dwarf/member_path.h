@@ -30,7 +30,7 @@ struct types_member_path {
 bool types_member_path(struct types_index *index, const struct types_type *object, uint64_t offset,
                        const struct types_type *target, struct types_member_path *path);
 
-/* Tells whether the type is a class of the C++ standard library. */
+/* Returns true if the type is a class of the C++ standard library. */
 bool types_is_standard_class(struct types_index *index, const struct types_type *type);
 
 #endif

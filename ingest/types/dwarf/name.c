@@ -97,8 +97,8 @@ static char *nameless(Dwarf_Die *die)
     return asprintf(&name, "(%s at %s:%d)", keyword, basename(file), line) < 0 ? NULL : name;
 }
 
-/* Tells whether the typedef is the user's word: one at the file's own scope is, one inside a class
- * is not. */
+/* Returns true if the typedef is the user's word: one at the file's own scope is, one inside a
+ * class is not. */
 static bool typedef_names(struct types_index *index, Dwarf_Die *die, Dwarf_Die *stripped)
 {
     const char *name = dwarf_diename(die);

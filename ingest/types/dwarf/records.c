@@ -67,7 +67,8 @@ static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
     return true;
 }
 
-/* Tells whether the record has no bytes of its own, like base classes that only lend functions. */
+/* Returns true if the record has no bytes of its own, like base classes that only lend functions.
+ */
 static bool is_empty(struct types_index *index, const struct types_type *type, int depth)
 {
     Dwarf_Die die = type->die, stripped, child;
@@ -116,7 +117,8 @@ static bool place_of(Dwarf_Die *die, uint64_t type_size, struct types_member *me
     return true;
 }
 
-/* Tells whether `die` has bytes in its record. Then fills `member` except for the name of its type.
+/* Returns true if `die` has bytes in its record. Then fills `member` except for the name of its
+ * type.
  */
 static bool is_stored(struct types_index *index, Dwarf_Die *die, struct types_type *type,
                       struct types_member *member)

@@ -218,7 +218,7 @@ static bool parse_template(struct parser *parser, struct text *out, size_t start
     return good;
 }
 
-/* Tells whether it is a namespace that users do not write because it is inline. */
+/* Returns true if it is a namespace that users do not write because it is inline. */
 static bool is_inline_namespace(const char *name, size_t length)
 {
     static const char *const names[] = {"__cxx11", "__1", "__ndk1", "_V2"};
@@ -280,7 +280,7 @@ static bool parse_name(struct parser *parser, struct text *out)
     }
 }
 
-/* Tells whether the text is like "(Color)1", as one compiler writes a constant of an enumeration.
+/* Returns true if the text is like "(Color)1", as one compiler writes a constant of an enumeration.
  */
 static bool is_cast(const char *text)
 {

@@ -71,7 +71,7 @@ static bool is_without_return(const char *name)
     return strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_");
 }
 
-/* Tells whether it is a function with only the statement "return first;". Programs hide a pointer
+/* Returns true if it is a function with only the statement "return first;". Programs hide a pointer
  * from the compiler that way. */
 static bool only_returns_first(const struct types_site *site, uint64_t target)
 {
@@ -237,7 +237,7 @@ struct tail_search {
     uint64_t bytes_left;
 };
 
-/* Tells whether it is a part that a compiler moved out of a function. It ends in jumps back into
+/* Returns true if it is a part that a compiler moved out of a function. It ends in jumps back into
  * it. */
 static bool is_part(const char *name)
 {

@@ -45,7 +45,7 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,
                           unsigned number, struct types_type *type);
 
-/* Tells whether `function`, inlined or not, is a constructor. */
+/* Returns true if `function`, inlined or not, is a constructor. */
 bool types_is_constructor(struct types_index *index, Dwarf_Die *function);
 
 /* Goes from an inlined or out-of-line instance to the function as it was declared. */

@@ -356,7 +356,7 @@ static bool visit_once(struct follower *follower, uint64_t key)
 }
 
 /*
- * Tells whether to run an instruction. It is run again if other places hold the result, because
+ * Returns true if an instruction must run. It is run again if other places hold the result, because
  * paths may meet there. It is also run again if another record was met on the path, to see what
  * both paths have in common.
  */
@@ -391,7 +391,7 @@ static void add_path(struct follower *follower, uint64_t address)
     path->state = follower->state;
 }
 
-/* Tells whether the function is declared to return nothing. */
+/* Returns true if the function is declared to return nothing. */
 static bool returns_nothing(const struct types_site *site)
 {
     struct types_type type;

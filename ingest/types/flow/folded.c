@@ -23,7 +23,7 @@ struct types_folded {
 
 /* ---- the compiler ----------------------------------------------------------------------- */
 
-/* Tells whether gcc folds: from -O2 on, and for size. The last -O on the command line counts. */
+/* Returns true if gcc folds: from -O2 on, and for size. The last -O on the command line counts. */
 static bool optimizes(const char *producer)
 {
     bool folds = false, named = false;
@@ -67,7 +67,7 @@ static int compare_starts(const void *left, const void *right)
 }
 
 /*
- * Tells whether these are names of one function: its clones (".part.0"), and the variants of a
+ * Returns true if these are names of one function: its clones (".part.0"), and the variants of a
  * constructor or destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3).
  */
 static bool same_function(const char *left, const char *right)

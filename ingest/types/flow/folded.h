@@ -29,8 +29,8 @@ struct types_folded *types_folded_new(const struct symbols_file *file);
 void types_folded_free(struct types_folded *folded);
 
 /*
- * Tells whether the function that begins at `start` has several names, or if another function only
- * jumps to it. False if `folded` is NULL.
+ * Returns true if the function that begins at `start` has several names, or if another function
+ * only jumps to it. False if `folded` is NULL.
  */
 bool types_folded_at(const struct types_folded *folded, uint64_t start);
 

@@ -43,7 +43,7 @@ uint64_t types_functions_read(const struct types_functions *functions);
  */
 bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end);
 
-/* Tells whether a jump before the end of the scan leads to `address`. */
+/* Returns true if a jump before the end of the scan leads to `address`. */
 bool types_function_is_target(const struct types_function *function, uint64_t address);
 
 #endif

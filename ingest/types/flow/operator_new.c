@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Tells whether `rest`, the text after "operator new", ends the operator's name. */
+/* Returns true if `rest`, the text after "operator new", ends the operator's name. */
 static bool ends_operator(const char *rest)
 {
     return *rest == '(' || *rest == '[' || *rest == '\0';

@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/* Tells whether it is a global operator new. The rules then look at its caller. */
+/* Returns true if it is a global operator new. The rules then look at its caller. */
 bool types_is_operator_new(const char *function);
-/* Tells whether it is an operator new that a class defines for itself. */
+/* Returns true if it is an operator new that a class defines for itself. */
 bool types_is_class_operator_new(const char *function);
-/* Tells whether it is an operator for arrays, global or of a class. */
+/* Returns true if it is an operator for arrays, global or of a class. */
 bool types_is_operator_new_array(const char *function);
 
 #endif

@@ -7,7 +7,7 @@
 #include "ingest/types/source/source_statement.h"
 #include "ingest/types/source/statement_facts.h"
 
-/* Tells whether it is a word that a parenthesis follows and that is not a function. */
+/* Returns true if it is a word that a parenthesis follows and that is not a function. */
 static bool is_keyword(const char *word, size_t length)
 {
     static const char *const words[] = {"if",     "while",   "for",      "switch",    "return",
@@ -122,7 +122,8 @@ static bool find_target(const struct types_site *site, const char *text, const c
            types_pointee(site->index, &type, pointee);
 }
 
-/* Tells whether it is a name in capitals, or one that begins like constants in C++: kBlockSize. */
+/* Returns true if it is a name in capitals, or one that begins like constants in C++: kBlockSize.
+ */
 static bool is_constant(const char *word, size_t length)
 {
     if (length > 1 && word[0] == 'k' && word[1] >= 'A' && word[1] <= 'Z')

@@ -17,7 +17,7 @@
 bool types_assignment_target(const struct types_site *site, const char *text, const char *callee,
                              struct types_type *pointee);
 
-/* Tells whether that call asks for a number of bytes: "65536", "4 * PAGE", but no sizeof or
+/* Returns true if that call asks for a number of bytes: "65536", "4 * PAGE", but no sizeof or
  * variable. */
 bool types_assignment_target_fixed_size(const char *text, const char *callee);
 

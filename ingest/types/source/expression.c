@@ -15,7 +15,7 @@
 
 /* ---- names of types --------------------------------------------------------------------- */
 
-/* Tells whether `name` is `wanted`, or ends in it after a namespace. */
+/* Returns true if `name` is `wanted`, or ends in it after a namespace. */
 static bool ends_in(const char *name, const char *wanted)
 {
     size_t length = strlen(name), tail = strlen(wanted);

@@ -18,7 +18,7 @@ struct operand {
 
 /* ---- the place of a sizeof ------------------------------------------------------------- */
 
-/* Tells whether the sign at `at` adds or subtracts: it is not part of "->", "++", "--", and has a
+/* Returns true if the sign at `at` adds or subtracts: it is not part of "->", "++", "--", and has a
  * left side. */
 static bool is_sign(const char *start, const char *at)
 {
@@ -218,7 +218,7 @@ bool types_sizeof_names(const struct types_site *site, const char *text,
 
 /* ---- types given to macros -------------------------------------------------------------- */
 
-/* Tells whether it is a macro that gets a type for another purpose than allocation. */
+/* Returns true if it is a macro that gets a type for another purpose than allocation. */
 static bool is_other_macro(const char *name, size_t length)
 {
     static const char *const others[] = {

@@ -22,8 +22,8 @@ bool types_sizeof_choose(const struct types_site *site, const char *text, uint64
                          int64_t offset, struct types_choice *choice);
 
 /*
- * Tells whether a sizeof in the statement names `record`, no matter to what it is added or whether
- * a macro adds it.
+ * Returns true if a sizeof in the statement names `record`, no matter to what it is added or
+ * whether a macro adds it.
  */
 bool types_sizeof_names(const struct types_site *site, const char *text,
                         const struct types_type *record);

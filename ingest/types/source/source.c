@@ -15,7 +15,7 @@
 
 /* ---- casts and new ---------------------------------------------------------------------- */
 
-/* Tells whether a call begins at `at`, after a cast. In C++ a "(" comes before it. */
+/* Returns true if a call begins at `at`, after a cast. In C++ a "(" comes before it. */
 static bool is_call(const char *at)
 {
     size_t word = 0;
@@ -148,7 +148,7 @@ static const char *callee(const struct types_site *site)
     return call.linkage;
 }
 
-/* Tells whether it is a record that is shorter than the block, which then begins with one. A head
+/* Returns true if it is a record that is shorter than the block, which then begins with one. A head
  * of other records does not count. */
 static bool is_front(const struct types_site *site, const struct types_type *type, uint64_t size,
                      int64_t offset)
@@ -206,7 +206,8 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
            (received && choose_target(site, &pointee, size, offset, front, choice));
 }
 
-/* Tells whether the inlined function at the site's level hands on a pointer that names no type. */
+/* Returns true if the inlined function at the site's level hands on a pointer that names no type.
+ */
 static bool hands_on(const struct types_site *site)
 {
     struct types_type pointer, type;

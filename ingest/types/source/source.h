@@ -22,14 +22,14 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
                          int64_t offset, bool front, struct types_choice *choice);
 
 /*
- * Tells whether the statement puts the block into a pointer to bytes. For a block that nothing else
- * names.
+ * Returns true if the statement puts the block into a pointer to bytes. For a block that nothing
+ * else names.
  */
 bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
                         struct types_choice *choice);
 
 /*
- * Tells whether the statement keeps a block of a fixed number of bytes in a pointer to bytes or
+ * Returns true if the statement keeps a block of a fixed number of bytes in a pointer to bytes or
  * void, as a pool does. The type at its start is then only that of the first piece. `choice` is the
  * result so far. A type that fills the block, or that the code around it makes the element of an
  * array, stays.

@@ -42,7 +42,7 @@ static char last_character(const char *start, const char *end)
     return last;
 }
 
-/* Tells whether a statement ends here, or if the line belongs to none (blank, preprocessor). */
+/* Returns true if a statement ends here, or if the line belongs to none (blank, preprocessor). */
 static bool ends_statement(const char *start, const char *end)
 {
     char last = last_character(start, end);
@@ -104,7 +104,7 @@ static const char *skip_quoted(const char *at)
     return at;
 }
 
-/* Tells whether the rest of the line after `at` has a possible call, or new. */
+/* Returns true if the rest of the line after `at` has a possible call, or new. */
 static bool calls_after(const char *at)
 {
     while (*at != '\0' && *at != '\n') {

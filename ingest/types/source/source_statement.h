@@ -46,7 +46,7 @@ bool types_source_statement_at(const char *text, uint32_t line, uint32_t column,
 
 /* ---- words and parentheses of a statement's text ---------------------------------------- */
 
-/* Tells whether it is a character of an identifier. */
+/* Returns true if it is a character of an identifier. */
 bool types_text_is_word(char c);
 
 /* Returns the next `word` of the text that is not part of a longer word, or NULL. */

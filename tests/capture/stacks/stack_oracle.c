@@ -186,7 +186,7 @@ static struct jump jump_read(unw_cursor_t *cursor)
 }
 
 /*
- * Tells whether the code at pc is the end of a jump. Its table then has the rule that the return
+ * Returns true if the code at pc is the end of a jump. Its table then has the rule that the return
  * address is in rdx, and rdx already contains an address of code.
  */
 static bool jump_is_at(unw_word_t pc, const struct jump *jump)

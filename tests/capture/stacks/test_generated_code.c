@@ -121,8 +121,8 @@ static void frames_last(struct frames *frames)
         stack_oracle_expand(event_last_node(), frames->pcs, FRAMES_MAX, &frames->marker);
 }
 
-/* Tells whether `got` is `bare`, which was taken without links, plus the links' frames outside the
- * leaf's. */
+/* Returns true if `got` is `bare`, which was taken without links, plus the links' frames outside
+ * the leaf's. */
 static bool frames_exact(const struct frames *got, const struct frames *bare,
                          const struct chain *chain)
 {
@@ -334,7 +334,7 @@ static uint64_t mapping_of(const void *address, uint64_t *end, uint64_t *offset)
     return found;
 }
 
-/* Tells whether the file mapped at `header` is not position-independent. */
+/* Returns true if the file mapped at `header` is not position-independent. */
 static bool is_fixed(const void *header)
 {
     return ((const Elf64_Ehdr *)header)->e_type == ET_EXEC;

@@ -80,7 +80,7 @@ def least_events(program, options):
 
 
 def is_dense(trace):
-    """Tells whether the trace is compressed (trace-format.md: bit 4 of the flags at byte 20)."""
+    """Returns True if the trace is compressed (trace-format.md: bit 4 of the flags at byte 20)."""
     with open(trace, "rb") as file:
         return file.read(24)[20] & 16 != 0
 

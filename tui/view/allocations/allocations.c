@@ -325,7 +325,7 @@ static bool copy(void *view, struct exploration *exploration, FILE *out)
     return true;
 }
 
-/* Tells whether '…' makes a word of a shell of a text, and the screen shows it as it is. */
+/* Returns true if '…' makes a word of a shell of a text, and the screen shows it as it is. */
 static bool can_quote(const char *text)
 {
     for (; *text; text++)

@@ -356,7 +356,7 @@ static char *make_step(const struct diff *diff, const struct exploration *explor
     return counted_step(row, ways[diff->way], counted, &times);
 }
 
-/* Tells whether this session has nothing of a row. */
+/* Returns true if this session has nothing of a row. */
 static bool is_elsewhere(const struct exploration *exploration, const struct compare_row *row)
 {
     return exploration->other && row->after.count == 0;

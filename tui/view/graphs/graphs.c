@@ -328,7 +328,7 @@ static bool drag(struct graphs *graphs, struct exploration *exploration,
     return true;
 }
 
-/* Tells whether an action is about a box, so that it goes to the diagram from the list, too. */
+/* Returns true if an action is about a box, so that it goes to the diagram from the list, too. */
 static bool is_about_boxes(enum action action)
 {
     return action == ACTION_ADD || action == ACTION_WIRE || action == ACTION_DISABLE ||

@@ -18,7 +18,7 @@ static int box_width(const struct session_box *box)
     return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
-/* Tells whether the output of a box goes to several inputs. */
+/* Returns true if the output of a box goes to several inputs. */
 static bool has_shared_box(const struct session_diagram *diagram)
 {
     size_t lines = 0;

@@ -9,7 +9,7 @@
 
 #include "tui/view/graphs/graphs.h"
 
-/* Tells whether a step follows the box in the diagram. */
+/* Returns true if a step follows the box in the diagram. */
 static bool is_on(const struct graphs *graphs, size_t box, const char *step)
 {
     for (size_t i = 0; i < graphs->diagram.count; i++) {

@@ -162,7 +162,7 @@ static size_t offers(void *view, struct exploration *exploration, struct view_of
 
 /* ---- suppressions ----------------------------------------------------------------------- */
 
-/* Tells whether the file beside the session has the pattern. */
+/* Returns true if the file beside the session has the pattern. */
 static bool is_own(const struct leaks *leaks, const char *pattern)
 {
     const struct suppressions *all = leaks->data->suppressions;

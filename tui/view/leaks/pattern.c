@@ -32,7 +32,7 @@ enum { TAKES = 1, LEAVES = 2, BETWEEN_LOOKS = 1000 };
  * of its functions, but some. */
 enum { LOOKS_MAX = 1 << 28, TRIES_MIN = 4 };
 
-/* Tells whether a pattern names a function or its module. The patterns that this view writes name
+/* Returns true if a pattern names a function or its module. The patterns that this view writes name
  * no source files. */
 static bool takes_function(const struct search *search, const char *pattern, uint32_t function)
 {

@@ -85,7 +85,7 @@ static const struct table_column columns[COLUMNS] = {
                      .file = "function"},
 };
 
-/* Tells whether the program still ran at the end of the session. */
+/* Returns true if the program still ran at the end of the session. */
 static bool leaks_unknown(const struct leaks *leaks)
 {
     return session_recording(leaks->session) || session_stopped(leaks->session);

@@ -149,7 +149,7 @@ bool supp_file_add(const char *path, const char *pattern, const char *about,
     return good || fail(error, path, size < 0 ? SESSION_OUT_OF_MEMORY : strerror(reason));
 }
 
-/* Tells whether a line is a suppression with this pattern. */
+/* Returns true if a line is a suppression with this pattern. */
 static bool is_of(const char *line, size_t length, const char *pattern)
 {
     char *copy = strndup(line, length);
@@ -161,7 +161,7 @@ static bool is_of(const char *line, size_t length, const char *pattern)
     return same;
 }
 
-/* Tells whether a line is a comment of supp_file_add(). */
+/* Returns true if a line is a comment of supp_file_add(). */
 static bool is_about(const char *line, size_t length)
 {
     static const char end[] = " block";
@@ -172,7 +172,7 @@ static bool is_about(const char *line, size_t length)
            memcmp(line + length - end_length, end, end_length) == 0;
 }
 
-/* Tells whether the next line is the suppression. */
+/* Returns true if the next line is the suppression. */
 static bool is_next(const char *at, const char *end, const char *pattern)
 {
     const char *line;

@@ -221,7 +221,7 @@ struct memory_layout {
 };
 /* Computes the layout. If the pane lies below the cells, `tall` gives it more room. */
 struct memory_layout memory_lay_out(int width, int height, bool tall);
-/* Tells whether the pane needs more room. */
+/* Returns true if the pane needs more room. */
 bool memory_is_tall(const struct memory_grid *grid);
 
 /* legend.c: draws the colours that are on the screen, with their names. */

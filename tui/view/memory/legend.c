@@ -25,7 +25,7 @@ static unsigned colors_shown(const struct memory_grid *grid)
     return shown;
 }
 
-/* Tells whether another function of the legend has the same name: it needs room to differ. */
+/* Returns true if another function of the legend has the same name: it needs room to differ. */
 static bool has_namesake(const struct session_legend *legend, size_t at)
 {
     for (size_t i = 0; i < legend->count; i++)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells whether the list of a package names a file whose last component is `module`. */
+/* Returns true if the list of a package names a file whose last component is `module`. */
 static bool list_has(FILE *list, const char *module)
 {
     char *line = NULL;

@@ -171,7 +171,7 @@ static void add_stacks(struct collection *to)
     }
 }
 
-/* Tells whether some stack goes through a module. */
+/* Returns true if some stack goes through a module. */
 static bool is_used(const struct collection *to, const char *module)
 {
     for (size_t i = 0; i < to->row_count; i++)
@@ -180,13 +180,13 @@ static bool is_used(const struct collection *to, const char *module)
     return false;
 }
 
-/* Tells whether the functions of a module have no files and lines. */
+/* Returns true if the functions of a module have no files and lines. */
 static bool is_bare(const struct session_module *module)
 {
     return strcmp(module->symbols, "dwarf") != 0 && strcmp(module->symbols, "runtime") != 0;
 }
 
-/* Tells whether an earlier one of these has the same name: one of several processes has it in
+/* Returns true if an earlier one of these has the same name: one of several processes has it in
  * each. */
 static bool is_repeated(const struct session_module *modules, size_t at)
 {

@@ -33,7 +33,7 @@ static const struct {
 };
 enum { PASSES_MOST = 25 }; /* such a finding counts at most as the peak divided by this */
 
-/* Tells whether the graph infers what a finding says from blocks that realloc() did not make. */
+/* Returns true if the graph infers what a finding says from blocks that realloc() did not make. */
 static bool is_inferred(const struct ranked_finding *finding)
 {
     return kinds[finding->kind].inferred && strncmp(finding->made_by, "realloc", 7) != 0;

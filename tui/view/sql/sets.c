@@ -6,7 +6,7 @@
 
 #include "tui/view/sql/sql.h"
 
-/* Tells whether numbers of a table's own rows are those of allocations. */
+/* Returns true if numbers of a table's own rows are those of allocations. */
 static bool is_of_allocations(const char *origin)
 {
     return !*origin || strcmp(origin, "allocation") == 0 || strcmp(origin, "v_allocation") == 0 ||

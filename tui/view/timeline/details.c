@@ -81,7 +81,7 @@ static void put_keys(char *out, size_t size, const char *label, short_form *form
     form(out + length, size - length, at);
 }
 
-/* Tells whether another label looks like `shown` in this form. */
+/* Returns true if another label looks like `shown` in this form. */
 static bool is_shared(const struct session_legend *legend, size_t row, const char *shown,
                       short_form *form)
 {

@@ -94,7 +94,7 @@ void timeline_choose(void *view, struct exploration *exploration, const char *te
     timeline->stacked_color_by = exploration->color_by;
 }
 
-/* Tells whether the active filter, or the one that is coming, can be stacked so. */
+/* Returns true if the active filter, or the one that is coming, can be stacked so. */
 static bool is_possible(const struct timeline *timeline, const struct exploration *exploration)
 {
     struct session_error error;

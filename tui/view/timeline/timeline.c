@@ -355,7 +355,7 @@ static bool act(struct timeline *timeline, struct exploration *exploration,
     return true;
 }
 
-/* Tells whether an action moves the cursor even if a list has the keys. */
+/* Returns true if an action moves the cursor even if a list has the keys. */
 static bool is_of_chart(const struct timeline *timeline, const struct exploration *exploration,
                         const struct view_input *input)
 {

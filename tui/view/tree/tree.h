@@ -108,7 +108,7 @@ struct session_tree_order tree_order(const struct tree_view *view);
 void tree_rows_make(struct tree_view *view);
 /* Returns the selected node, 0: none. */
 uint32_t tree_selected(const struct tree_view *view);
-/* Tells whether a node is `top` or lies below it. */
+/* Returns true if a node is `top` or lies below it. */
 bool tree_is_below(const struct tree_view *view, uint32_t node, uint32_t top);
 /* Selects a node and opens what lies above it. */
 void tree_select(struct tree_view *view, uint32_t node);

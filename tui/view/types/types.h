@@ -83,7 +83,7 @@ const struct session_type_sums *types_selected(const struct types *types);
 const struct session_type_course *types_course(const struct types *types, uint32_t type);
 /* Writes the step that selects the blocks of a type. Returns false if its name is too long. */
 bool types_step(const struct types *types, uint32_t type, char *out, size_t size);
-/* Tells whether the pane shows candidates: those of blocks of unknown type. */
+/* Returns true if the pane shows candidates: those of blocks of unknown type. */
 bool types_shows_candidates(const struct types *types);
 
 /* ---- rows.c, pane.c ---- */
