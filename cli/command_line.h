@@ -31,12 +31,12 @@ struct command_line {
     const char *program;
     const char *synopsis; /* the arguments after the program's name */
     const char *about;    /* text of --help before the options, whole lines */
-    const char *after;    /* text of --help after the options, whole lines; NULL: none */
+    const char *after;    /* text of --help after the options, whole lines, or NULL */
     const struct command_option *options;
     size_t count;
     bool program_follows; /* the first argument that is not an option ends them */
     enum command_operands operands;
-    const char *words; /* with blanks; NULL: none */
+    const char *words; /* with blanks, or NULL */
 };
 
 /* The most options that a table may have. */
@@ -46,7 +46,7 @@ struct command_line {
 enum { COMMAND_LINE_END = -1, COMMAND_LINE_WRONG = -2 };
 
 /*
- * Reads the next option of `argv`, as getopt_long() does, and sets its `argument` (NULL: none).
+ * Reads the next option of `argv`, as getopt_long() does, and sets its `argument` (or NULL).
  * Returns its position in the table; or COMMAND_LINE_END: `optind` is then the place of the first
  * argument that is not an option; or COMMAND_LINE_WRONG, after one line on standard error that says
  * what is wrong and how to get help.

@@ -27,12 +27,12 @@ enum ingest_phase {
 
 struct ingest_options {
     const char *trace, *session;
-    const char *debug_dir, *sysroot; /* for the symbolizer; NULL: none */
+    const char *debug_dir, *sysroot; /* for the symbolizer, or NULL */
     struct writer_options writer;
     struct symbol_cache *symbol_cache; /* of the traces of one call; NULL: this is the only one */
     bool cached;                       /* use answers of earlier calls, and keep them */
     const char *cache;                 /* their folder; NULL: the user's */
-    const struct suppressions *suppressions; /* stacks that are not leaks; NULL: none */
+    const struct suppressions *suppressions; /* stacks that are not leaks, or NULL */
     bool program_suppressions;               /* those that the program carries, too */
     bool bundle;                             /* copy the files that the names come from */
     bool redact; /* leave out what redact.h lists; `source_root` may be NULL */

@@ -34,7 +34,7 @@ struct options {
     enum { DUMP_NONE, DUMP_FILE_ORDER, DUMP_BY_TIME } dump;
     bool compress, rebuild;
     bool quiet, live;
-    const char *suppressions; /* the file; NULL: none */
+    const char *suppressions; /* the file, or NULL */
     char *default_session;
     char **traces; /* as they were named */
     size_t trace_count;

@@ -17,7 +17,7 @@ struct trace_list {
         ino_t inode;
     } * ids; /* of each; zeros: there is no such file */
     size_t count, capacity, id_capacity;
-    char *missing; /* a name without a trace, beside which its folder has traces; NULL: none */
+    char *missing; /* a name without a trace, beside which its folder has traces, or NULL */
 };
 
 /*

@@ -24,7 +24,7 @@ struct arguments {
     bool report_given, top_given, tables_given;
     struct tables_options tables;
     const char *session, *base, *process, *output;
-    const char *check, *junit, *suppress; /* files; NULL: none */
+    const char *check, *junit, *suppress; /* files, or NULL */
     enum document_format format;
     struct report_request request;
 };

@@ -70,7 +70,7 @@ struct session_leaks {
 
 /*
  * Groups the never freed blocks of the selection. `suppressions` names leaks that the caller knows
- * of, beside the stacks that ingest has suppressed; NULL: none. It must outlive the result. Returns
+ * of, beside the stacks that ingest has suppressed, or NULL. It must outlive the result. Returns
  * false with `error` set; otherwise the caller calls session_leaks_free().
  */
 bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,

@@ -40,7 +40,7 @@ struct arguments {
     enum theme_kind theme;                /* this one, on the command line */
     char config_error[CONFIG_ERROR_SIZE]; /* "": the configuration is good */
     pid_t follower;                       /* mprof-ingest, with --live; 0: none */
-    char *sessions[2];                    /* to open: the session and the other one; NULL: none */
+    char *sessions[2];                    /* to open: the session and the other one, or NULL */
     enum stored_graphs_task graphs;
     const char *graph; /* what the task is about */
 };

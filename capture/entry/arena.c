@@ -235,7 +235,7 @@ ENTRY_POINT void mprof_arena_destroy(mprof_arena arena)
     }
 }
 
-/* Records a block of the arena. `old` is the block that was resized into it; NULL: none. `kind` is
+/* Records a block of the arena. `old` is the block that was resized into it, or NULL. `kind` is
  * its type; 0: not known. */
 static void put_block(struct thread *thread, const void *frame, mprof_arena arena, void *old,
                       void *address, size_t size, size_t count, mprof_kind kind)

@@ -25,8 +25,8 @@
 struct exec_environment {
     size_t entries; /* the number of its entries, the end included; 0: the program keeps its own */
     size_t text_size;               /* for the entries that change */
-    const char *preload;            /* the program's own LD_PRELOAD; NULL: none */
-    const char *options;            /* the value of MPROF_OPTIONS to change; NULL: none */
+    const char *preload;            /* the program's own LD_PRELOAD, or NULL */
+    const char *options;            /* the value of MPROF_OPTIONS to change, or NULL */
     bool bare;                      /* the recorder and its libraries are left out */
     bool unsized;                   /* libmprof_sized.so is left out: no program of C++ */
     enum trace_unrecorded reason;   /* why the program runs unrecorded, if it does */

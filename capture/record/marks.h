@@ -18,7 +18,7 @@ bool marks_put(const void *frame, const char *name);
  * frame. Returns false if nothing is recorded. The caller must not hold the guard. */
 bool marks_put_snapshot(const void *frame, const char *name);
 
-/* Sets the callback that runs before each snapshot (mprof_on_snapshot()); NULL: none. */
+/* Sets the callback that runs before each snapshot (mprof_on_snapshot()). It may be NULL. */
 void marks_on_snapshot(void (*callback)(void *data), void *data);
 
 #endif

@@ -57,7 +57,7 @@ struct thread {
  * call. */
 struct thread_self {
     struct thread *thread;
-    const void *guard;        /* frame of the entry point that is recording; NULL: none */
+    const void *guard;        /* frame of the entry point that is recording, or NULL */
     const void *guard_return; /* the return address in that frame */
     struct sample sample;     /* --sample: distance to the next sample point */
     uint32_t number;          /* 0: never seen */

@@ -27,7 +27,7 @@ struct stack_chain {
 
 struct other_stacks {
     struct stack_thread thread;
-    struct stack_chain *now; /* NULL: none */
+    struct stack_chain *now; /* or NULL */
     uint64_t above;          /* `now` is the chain for this many stack pointers */
     uint64_t above_count;    /* above this one */
     uint64_t top;            /* that `now` has, or will have */

@@ -55,7 +55,7 @@ bool import_modules_range(struct import_modules *modules, uint64_t address, uint
  * written. */
 bool import_modules_settle(struct import_modules *modules, struct trace_writer *writer);
 
-/* Returns the module whose code lies at `address`. NULL: none is known. */
+/* Returns the module whose code lies at `address`, or NULL. */
 const struct import_module *import_modules_find(const struct import_modules *modules,
                                                 uint64_t address);
 

@@ -33,7 +33,7 @@ struct arena_row {
 struct mark_row {
     uint64_t ns;
     const char *kind; /* 'mark', 'snapshot', 'pause', 'resume', 'end' */
-    char *name;       /* NULL: none */
+    char *name;       /* or NULL */
 };
 
 struct rss_row {
@@ -104,7 +104,7 @@ struct replay {
     uint64_t now_ns, now_ticks;
     struct thread_counts *threads; /* by row of the scan's threads */
     size_t thread_capacity;
-    struct thread_counts *last; /* of the last event's thread, as a cache; NULL: none */
+    struct thread_counts *last; /* of the last event's thread, as a cache, or NULL */
     uint32_t last_number;
     struct problems problems; /* of the events; the scan has its own */
     struct pending_free *pending;

@@ -16,7 +16,7 @@ struct cache_transcript;
 struct symbol_cache {
     struct symbols *symbols;
     struct types *types;
-    struct cache_transcript *transcript; /* NULL: none */
+    struct cache_transcript *transcript; /* or NULL */
     int folder;                          /* of `transcript` */
     const char *path;                    /* the folder of transcripts; NULL: the user's */
     bool persistent;                     /* answers of earlier calls are used and kept */

@@ -47,7 +47,7 @@ struct totals_block {
 struct totals_log;
 
 struct totals {
-    struct totals_log *log; /* gets each call that changes sums (totals_log.h); NULL: none */
+    struct totals_log *log; /* gets each call that changes sums (totals_log.h), or NULL */
     uint64_t allocations, frees, reallocs, bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_count, peak_ns;
     uint64_t generation; /* number of peaks so far */
@@ -57,7 +57,7 @@ struct totals {
     struct function_usage *functions; /* by function id, 0: no call site */
     size_t function_capacity;
     struct type_usages types;
-    struct slot_sums *slot_sums; /* NULL: none */
+    struct slot_sums *slot_sums; /* or NULL */
 
     struct size_row *sizes;
     size_t size_count, size_capacity;

@@ -38,7 +38,7 @@ struct totals_log {
     uint64_t ns, address; /* of the last event */
     struct totals_log_names {
         uint64_t first;  /* number of the allocation that names[0] is for, from 0 */
-        uint32_t *names; /* TOTALS_LOG_NAMES types + 1, 0: not named late; NULL: none yet */
+        uint32_t *names; /* TOTALS_LOG_NAMES types + 1, 0: not named late, or NULL */
     } named;             /* the newest of the second file, not written yet */
     /* While it is read: */
     struct totals_log_reader *readers; /* of each part */

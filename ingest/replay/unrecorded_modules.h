@@ -12,7 +12,7 @@
 
 /* A set of lines. Zero-initialized: none. */
 struct module_lines {
-    char *text; /* NULL: none */
+    char *text; /* or NULL */
     size_t length, capacity, count;
     size_t *starts; /* of each line in the text */
     size_t start_capacity;

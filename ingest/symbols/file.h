@@ -21,7 +21,7 @@ struct symbols_file {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Elf *elf;        /* the module's own file */
-    Dwarf *dwarf;    /* NULL: none */
+    Dwarf *dwarf;    /* or NULL */
     Dwarf_Addr bias; /* add this to an address in DWARF to get the module's */
     struct symbols_range *code;
     size_t code_count;

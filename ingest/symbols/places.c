@@ -12,7 +12,7 @@
 struct roots {
     const char *paths[3];
     size_t count;
-    char *below; /* that of the sysroot; NULL: none */
+    char *below; /* that of the sysroot, or NULL */
 };
 
 static bool find_roots(const struct symbols_options *options, struct cache_depends *depends,

@@ -12,7 +12,7 @@
 #include "ingest/symbols/symbols.h"
 
 /* Adds the places for the debug file of `module`, whose own file is `path`. `link` is the name that
- * it gives; NULL: none. */
+ * it gives, or NULL. */
 void symbols_places_add(const struct symbols_options *options, struct cache_depends *depends,
                         Dwfl_Module *module, const char *path, const char *link);
 

@@ -29,7 +29,7 @@ struct symbols_scope {
 struct symbols_naming {
     /* The address in memory of the entry that names it. NULL: the names are one scope's. */
     const void *origin;
-    const char *name; /* DW_AT_name, qualified if it has no linkage name; NULL: none */
+    const char *name; /* DW_AT_name, qualified if it has no linkage name, or NULL */
     const char *linkage_name;
     const char *decl_file;
     uint32_t decl_line;

@@ -37,7 +37,7 @@ struct module {
     ino_t inode;
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
-    struct symbols_dwarf *dwarf; /* NULL: none */
+    struct symbols_dwarf *dwarf; /* or NULL */
     char status[512];
 };
 
@@ -56,10 +56,10 @@ struct symbols {
     struct symbols_strings *strings;
     char *debug_dir, *sysroot;
     char *directory;                   /* NULL: unknown */
-    struct symbols_perf_map *perf_map; /* NULL: none */
+    struct symbols_perf_map *perf_map; /* or NULL */
     struct symbols_given given;
     struct cache_depends depends;
-    struct cache_transcript *transcript; /* NULL: none */
+    struct cache_transcript *transcript; /* or NULL */
 };
 
 struct symbols *symbols_new(const struct symbols_options *options)

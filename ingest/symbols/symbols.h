@@ -21,8 +21,8 @@ struct symbols_file;
 struct symbols_dwarf;
 
 struct symbols_options {
-    const char *debug_dir; /* --debug-dir, in addition to /usr/lib/debug; NULL: none */
-    const char *sysroot;   /* --sysroot, put before every path; NULL: none */
+    const char *debug_dir; /* --debug-dir, in addition to /usr/lib/debug, or NULL */
+    const char *sysroot;   /* --sysroot, put before every path, or NULL */
 };
 
 /* Returns NULL only if memory is exhausted. */
@@ -119,7 +119,7 @@ struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id)
 
 /*
  * Has the questions answered by a transcript from now on, before the first trace. It must live
- * until it is replaced. NULL: none.
+ * until it is replaced, or NULL.
  */
 void symbols_set_transcript(struct symbols *symbols, struct cache_transcript *transcript);
 struct cache_transcript *symbols_transcript(const struct symbols *symbols);
@@ -127,7 +127,7 @@ struct cache_transcript *symbols_transcript(const struct symbols *symbols);
 /* Returns the files that answers depend on so far. */
 struct cache_depends *symbols_depends(struct symbols *symbols);
 
-/* Returns the value of --sysroot. NULL: none. */
+/* Returns the value of --sysroot, or NULL. */
 const char *symbols_sysroot(const struct symbols *symbols);
 
 /* A symbol of module `id` with the linkage name of the symbol table. */

@@ -35,7 +35,7 @@ const struct types_string *types_string_of_character(const char *character);
 /* Returns the string whose block of characters has this name. NULL: it is another block. */
 const struct types_string *types_string_of_block(const char *name);
 
-/* Returns the string of which `function`, demangled, is a member. NULL: none. */
+/* Returns the string of which `function`, demangled, is a member, or NULL. */
 const struct types_string *types_string_of_function(const char *function);
 
 /*

@@ -103,7 +103,7 @@ bool types_outer_frames_constructs_doubted(const struct types_site *site,
 struct walk {
     struct types_container container; /* the outermost so far */
     enum types_container_part part;
-    char *allocator; /* the type that the outermost allocator names; NULL: none */
+    char *allocator; /* the type that the outermost allocator names, or NULL */
     struct types_type allocated;
     struct types_index *index; /* of the outermost frame that decided */
     bool differs, local;

@@ -21,7 +21,7 @@
 typedef const struct types_site *types_outer_frames_open(void *context, size_t number);
 
 struct types_outer_frames {
-    /* The name of the type by the outermost frame, in its one spelling; to be freed; NULL: none. */
+    /* The name of the type by the outermost frame, in its one spelling; to be freed, or NULL. */
     char *name;
     struct types_type type; /* the same type, if `typed` */
     bool typed;

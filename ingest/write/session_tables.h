@@ -26,7 +26,7 @@ struct session_facts {
     const struct stack_nodes *nodes; /* of all stacks */
     const struct totals *totals;
     struct session_known known;
-    const struct suppressions *suppressions; /* NULL: none */
+    const struct suppressions *suppressions; /* or NULL */
     bool program_suppressions;               /* they include those of the program, if any */
     const char *imported;        /* the source of the events, and what it lacks; NULL: a trace */
     bool made_up_addresses;      /* the imported file has none */

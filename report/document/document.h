@@ -124,7 +124,7 @@ void document_frames_free(struct document_frame *frames, size_t count);
 
 /* The state of things that every report names in JSON. */
 struct document_about {
-    const char *session, *filter, *at, *base; /* NULL: none */
+    const char *session, *filter, *at, *base; /* or NULL */
 };
 
 /* Writes the document. Errors of writing stay in the output. Returns false with `error` set if

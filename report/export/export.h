@@ -51,7 +51,7 @@ struct export
     const char *path;    /* of the output, NULL: standard output */
     const char *filter;  /* its text, NULL: all */
     const char *process; /* of --process, NULL: the one that ingest chose */
-    const char *tables;  /* the folder of --tables, NULL: none */
+    const char *tables;  /* the folder of --tables, or NULL */
     bool all_frames;     /* keep the frames inside the call site */
     bool real_pcs;       /* addresses of the process */
     bool at;             /* "live" means live at at_ns instead of at the end */

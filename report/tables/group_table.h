@@ -7,7 +7,7 @@
 
 struct group_plan {
     const char *name, *title;                   /* of the table */
-    const char *set, *steps;                    /* limits of the sentence; NULL: none */
+    const char *set, *steps;                    /* limits of the sentence, or NULL */
     const enum session_group_measure *measures; /* the first one orders the rows */
     size_t measure_count;
     enum report_by by;

@@ -30,7 +30,7 @@ struct report_request {
     struct session *session, *base;          /* base NULL: none is named */
     const char *filter;                      /* NULL: all */
     const char *at;                          /* only blocks live at this time; NULL: all */
-    const struct suppressions *suppressions; /* stacks that are not leaks; NULL: none */
+    const struct suppressions *suppressions; /* stacks that are not leaks, or NULL */
     enum report_by by;
     uint64_t top; /* rows of a table; 0: all */
     bool groups;  /* the filter gives groups: request_check() notes it */

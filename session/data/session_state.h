@@ -42,17 +42,17 @@ struct session {
     struct processes processes;
     uint64_t duration_ns, peak_ns, peak_bytes;
     struct estimate *estimate; /* NULL: not sampled */
-    struct live_list *live;    /* the last list; NULL: none yet */
-    struct live_list *passing; /* the last one of a walk through time; NULL: none yet */
+    struct live_list *live;    /* the last list, or NULL */
+    struct live_list *passing; /* the last one of a walk through time, or NULL */
     struct scan *scan;
     struct spare_memory *spare; /* of passes; NULL: there is none */
     struct session *sample;     /* the same with the rows of the sample; NULL: not open, or none */
     struct other_session *others;                          /* that filters compare with */
     enum { SUMS_UNKNOWN, SUMS_USABLE, SUMS_MISSING } sums; /* of ingest: summary_answers() */
-    struct filter_names *graph_names;                      /* stored graphs, by name; NULL: none */
+    struct filter_names *graph_names;                      /* stored graphs, by name, or NULL */
     struct code_facts *facts;                              /* NULL: not asked for yet */
     struct session_timeline asked;                         /* the last one of the whole session */
-    struct kept_selections *kept;                          /* the last selections; NULL: none yet */
+    struct kept_selections *kept;                          /* the last selections, or NULL */
     struct recalled_set *recalled; /* what pipelines gave, the last one first; NULL: nothing yet */
     unsigned user_code_changes;    /* how often the settings of the user's own code changed */
     struct user *user; /* settings of the user's own code; NULL: the default ones, not used yet */

@@ -47,19 +47,19 @@ struct selection {
     uint64_t bytes, allocations, live_bytes, live_count;
     bool everything;      /* all blocks of the process heap: no step selects among them */
     uint64_t chosen_from; /* number of blocks of the selected process or of all */
-    struct filter_warnings *warnings; /* also notes about the result; NULL: none */
+    struct filter_warnings *warnings; /* also notes about the result, or NULL */
     bool peak_known;
     uint64_t peak_bytes, peak_ns;
     uint64_t *order; /* the first `ordered` rows in sort order */
     uint64_t ordered;
     struct stack_sum *stack_sums;             /* by stack */
     struct session_timeline timeline;         /* the one whose slots are kept */
-    struct session_slot *slots;               /* NULL: none are */
+    struct session_slot *slots;               /* or NULL */
     struct rows_part *parts[SELECTION_PARTS]; /* the last ones asked for, free() */
     struct color_map *maps[COLOR_BY_TOTAL];
-    struct grid_colors *grid_colors; /* of the memory grid (grid.c), free(); NULL: none */
+    struct grid_colors *grid_colors; /* of the memory grid (grid.c), free(), or NULL */
     char *graph; /* the text that made it, if that gives groups; NULL: it gives something else */
-    struct selection *stacked; /* the last one that is stacked by groups (stacking.h); NULL: none */
+    struct selection *stacked; /* the last one that is stacked by groups (stacking.h), or NULL */
     char *stacked_by;
 };
 

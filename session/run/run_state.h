@@ -18,7 +18,7 @@ struct run_chain {
 
 struct run {
     struct session *session;
-    const struct run_chain *chain; /* NULL: none is */
+    const struct run_chain *chain; /* or NULL */
     const struct run_options *options;
     struct filter_colors *colors;
     enum session_color_by color_by;

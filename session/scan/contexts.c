@@ -21,7 +21,7 @@ enum { SPARE_TIMES_MOST = 4 };
 
 struct spare_memory {
     struct spare {
-        void *memory; /* NULL: none */
+        void *memory; /* or NULL */
         size_t size;
     } each[SPARES_MOST];
     size_t bytes;

@@ -34,7 +34,7 @@ struct chunk_rows {
     uint32_t chunk;
     uint64_t first_row;
     const uint64_t *words;
-    const uint8_t *colors; /* by row of the chunk, NULL: none */
+    const uint8_t *colors; /* by row of the chunk, or NULL */
     struct column_view views[COLUMN_TOTAL];
     /* With COLUMN_SIZE, each row's part in sums: see estimate.h. */
     struct column_view bytes, counts;

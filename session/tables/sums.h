@@ -47,7 +47,7 @@ struct table_spec {
 struct table_sums {
     struct code_map codes;
     struct table_sum *sums;
-    uint64_t *extra; /* `extras` for each code; NULL: none */
+    uint64_t *extra; /* `extras` for each code, or NULL */
     size_t capacity;
 };
 

@@ -18,10 +18,10 @@ struct browser;
 struct kept_state;
 
 struct browser_options {
-    const char *filter;             /* the first filter; NULL: none */
+    const char *filter;             /* the first filter, or NULL */
     const char *view;               /* name of the first view; NULL: the overview */
-    const struct kept_state *state; /* of the last run, for what is not named here; NULL: none */
-    const char *other; /* path of the session to compare with; NULL: none. Outlives the browser */
+    const struct kept_state *state; /* of the last run, for what is not named here, or NULL */
+    const char *other; /* path of the session to compare with, or NULL. Outlives the browser */
     int width, height;
     bool hint;   /* begin with a line that says which keys answer which question */
     int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */

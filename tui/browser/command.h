@@ -33,7 +33,7 @@ struct command {
 
 /* Returns the table, for help and man page. */
 const struct command *command_table(size_t *count);
-/* Returns the command that a word means, its name or the beginning of no other one; NULL: none. */
+/* Returns the command that a word means, its name or the beginning of no other one, or NULL. */
 const struct command *command_find(const char *word, size_t length);
 /* Runs a line: a command with its argument, or the name of a view. */
 void command_run(struct browser *browser, const char *line);

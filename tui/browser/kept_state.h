@@ -23,8 +23,8 @@ struct browser;
 
 struct kept_state {
     bool found;
-    char *filter;     /* parses in the session; NULL: none */
-    const char *view; /* a view's name; NULL: none */
+    char *filter;     /* parses in the session, or NULL */
+    const char *view; /* a view's name, or NULL */
     enum session_color_by color_by;
     bool has_moment, has_range;
     uint64_t moment_ns, from_ns, to_ns;
@@ -32,7 +32,7 @@ struct kept_state {
     struct {
         bool known;
         struct table_order order;
-        char *choice; /* NULL: none */
+        char *choice; /* or NULL */
     } lists[VIEWS];
 };
 

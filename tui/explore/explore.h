@@ -20,7 +20,7 @@
 
 /* A filter that the engine still runs, on the session or on a newer state of it. */
 struct coming_filter {
-    struct session_job *job;   /* NULL: none */
+    struct session_job *job;   /* or NULL */
     struct session_jobs *jobs; /* of `newer` */
     struct session *newer;     /* NULL: the filter runs on the session */
     char *text;
@@ -38,7 +38,7 @@ struct worst_holes {
 struct exploration {
     struct session *session;
     struct loader loader;
-    const struct loader *beside; /* of a view that has an engine of its own; NULL: none */
+    const struct loader *beside; /* of a view that has an engine of its own, or NULL */
     struct selection *selection;
     char *filter; /* its text; "" selects everything */
     struct coming_filter coming;
@@ -62,7 +62,7 @@ struct exploration {
     bool has_range;     /* of time, which the user marked in the timeline */
     uint64_t range_from_ns, range_to_ns;
     bool marking;      /* the user is moving to the range's end */
-    const char *other; /* the session to compare with, a path; NULL: none */
+    const char *other; /* the session to compare with, a path, or NULL */
     /* The last ones that the user selected, in any view. */
     uint32_t function;
     bool has_function;
@@ -74,19 +74,19 @@ struct exploration {
     } sought;                           /* that allocation, in a newer state with other ids */
     struct load sought_load;
     uint64_t to_memory; /* the allocation that the memory view goes to; 0: stay where it is */
-    char *source_path;  /* the place in the source; owned, NULL: none */
+    char *source_path;  /* the place in the source; owned, or NULL */
     uint32_t source_line;
-    char *edit_path; /* wish for the user's editor at `edit_line`; owned, NULL: none */
+    char *edit_path; /* wish for the user's editor at `edit_line`; owned, or NULL */
     uint32_t edit_line;
     int64_t wake_ms;   /* the view wants an update at this time of the clock; 0: no */
     const char *about; /* "~" before numbers that are estimates, otherwise "" */
 
     /* The wishes of a view; the browser fulfils them after update(). */
-    char *wish_filter; /* owned; NULL: none */
+    char *wish_filter; /* owned, or NULL */
     enum view_number wish_view;
-    const char *wish_ask;    /* a prompt; NULL: none */
+    const char *wish_ask;    /* a prompt, or NULL */
     const char *wish_before; /* for Tab: of exploration_ask() */
-    const char *wish_sql;    /* a statement that the view of SQL runs next; NULL: none */
+    const char *wish_sql;    /* a statement that the view of SQL runs next, or NULL */
     char *wish_answer;       /* the text that the prompt begins with; owned */
     char message[320];
     bool message_is_error;

@@ -29,7 +29,7 @@ struct load_kind {
 };
 
 struct load {
-    void *shown;  /* the last complete data; NULL: none */
+    void *shown;  /* the last complete data, or NULL */
     void *coming; /* the data that `job` computes */
     struct session_job *job;
     unsigned place;    /* of the job's question; 0: not asked yet */

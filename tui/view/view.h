@@ -25,18 +25,18 @@
 struct view_offer {
     char label[128]; /* "this function: parse_expr" */
     char step[1200]; /* "where type == \"Node\""; only a `where` step can be excluded */
-    char *long_step; /* in place of `step`, of any length; the browser frees it. NULL: none */
+    char *long_step; /* in place of `step`, of any length; the browser frees it, or NULL */
 };
 #define VIEW_OFFERS 16
 
 struct view_ops {
     const char *name;       /* for --view and `:` */
-    const char *alias;      /* another name; NULL: none */
+    const char *alias;      /* another name, or NULL */
     const char *title;      /* for the title line */
     const char *asks;       /* prompt of ACTION_GOTO; NULL: the view has none */
     bool asks_first;        /* an ACTION_FOLLOW that the view does not use opens that prompt */
     const char *asks_range; /* prompt of ACTION_RANGE; NULL: the action comes without a text */
-    const char *help;       /* a sentence or two that begin the view's help; NULL: none */
+    const char *help;       /* a sentence or two that begin the view's help, or NULL */
     struct key_table keys;  /* its own, and shared ones that it explains itself */
     void *(*create)(void);  /* NULL if memory is exhausted */
     void (*destroy)(void *view, struct exploration *exploration);

@@ -44,7 +44,7 @@ struct table_column {
     bool keep;           /* shown at any width; others make way from the right if room is missing */
     bool unsorted;       /* the view cannot sort by it */
     enum table_cut cut;  /* of text */
-    const char *meaning; /* a few words, said when the table is sorted by it; NULL: none */
+    const char *meaning; /* a few words, said when the table is sorted by it, or NULL */
     const char *file;    /* its name in files (docs/tables.md); NULL: the title */
 };
 

@@ -31,7 +31,7 @@ struct named {
 struct types_index {
     const struct symbols_file *file;
     void *units;                   /* tree of struct types_unit by `unit` */
-    const struct types_unit *last; /* the last one asked for; NULL: none yet */
+    const struct types_unit *last; /* the last one asked for, or NULL */
     bool all;                      /* every unit has been read */
     struct types_unit **list;
     size_t count, capacity;

@@ -26,7 +26,7 @@ struct types_entry {
     bool declaration; /* its members are missing */
     uint8_t head;     /* enum types_head */
     uint64_t size;    /* of a record or base type; 0: not stated */
-    const char *name; /* DW_AT_name, in libdw's memory; NULL: none */
+    const char *name; /* DW_AT_name, in libdw's memory, or NULL */
 };
 
 struct types_unit {

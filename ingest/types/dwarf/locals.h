@@ -28,7 +28,7 @@ struct types_locals {
     struct types_local *locals;
     size_t count, capacity;
     const struct symbols_file *file;
-    Dwarf_CFI *unwinding; /* NULL: none */
+    Dwarf_CFI *unwinding; /* or NULL */
     Dwarf_Addr unwinding_bias;
 };
 

@@ -19,7 +19,7 @@ struct types_site {
     struct symbols *symbols;
     uint32_t module;
     uint64_t return_address;
-    struct symbols_dwarf *dwarf;             /* NULL: none */
+    struct symbols_dwarf *dwarf;             /* or NULL */
     const struct symbols_file *file;         /* NULL: the module could not be opened */
     struct types_index *index;               /* NULL: no DWARF */
     struct types_globals *globals;           /* NULL: no DWARF */

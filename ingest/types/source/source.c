@@ -59,7 +59,7 @@ static const char *read_cxx_cast(const char *text, const char **name, size_t *le
 }
 
 /* Finds the next cast of a call to a pointer, "(T *)call(" or that of C++. Returns the end of the
- * cast. NULL: none. */
+ * cast, or NULL. */
 static const char *next_cast(const char *text, const char **name, size_t *length)
 {
     for (const char *at = text; *at != '\0'; at++) {

@@ -184,7 +184,7 @@ struct source {
 
 struct types_sources {
     struct cache_depends *depends;  /* NULL: nobody asks */
-    char *root;                     /* put before absolute paths if the file is there; NULL: none */
+    char *root;                     /* put before absolute paths if the file is there, or NULL */
     struct generation_cache shorts; /* of struct source */
     struct source longer;
     uint64_t files_read;

@@ -58,7 +58,7 @@ struct allocations {
     struct session_row_order order;
     uint64_t selections; /* of the filter that the list was made for */
     struct load part_load, all_load, place_load, strip_load;
-    const struct allocation_part *part; /* the last part, maybe of another order; NULL: none */
+    const struct allocation_part *part; /* the last part, maybe of another order, or NULL */
     const struct allocation_strip *strip;
     struct function_tests tests; /* of the selected row */
     const struct exploration *exploration;

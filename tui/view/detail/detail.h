@@ -59,8 +59,8 @@ struct detail_chain {
 struct detail_line {
     uint64_t key;
     char label[64], value[200];
-    const char *name;  /* in place of `value`; NULL: none */
-    const char *place; /* a path in the source; NULL: none */
+    const char *name;  /* in place of `value`, or NULL */
+    const char *place; /* a path in the source, or NULL */
     uint32_t line;
     uint32_t function;   /* of a frame, 0: it is not a frame */
     bool frees;          /* the frame is of the stack of the free */

@@ -46,7 +46,7 @@ struct functions {
     const bool *own;      /* of its load, by function: the user's own code; NULL: nobody needs it */
     bool hide;            /* shows only functions of the user's own code, */
     size_t own_count;     /* which come first then, if there are any */
-    const void *at_peak;  /* the data that gave the rows their bytes at the peak; NULL: none yet */
+    const void *at_peak;  /* the data that gave the rows their bytes at the peak, or NULL */
     uint64_t total_bytes; /* of the selection, for percentages */
 
     bool edges_known;

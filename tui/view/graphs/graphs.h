@@ -55,7 +55,7 @@ struct graphs {
     struct table table;
     bool in_diagram; /* the diagram has the keys */
 
-    char *shown; /* the text that the diagram is of; NULL: none */
+    char *shown; /* the text that the diagram is of, or NULL */
     struct session_diagram diagram;
     struct box_place places[SESSION_BOXES_MAX];
     int width, height; /* of the diagram */

@@ -42,7 +42,7 @@ struct files_data {
 struct source {
     struct table table, file_table;
     struct load file_load, lines_load, files_load, stacks_load;
-    const char *test;               /* for the stacks of the selected row; NULL: none */
+    const char *test;               /* for the stacks of the selected row, or NULL */
     bool tested;                    /* that is known */
     const struct source_file *file; /* NULL: not known yet; so with the others */
     const struct lines_data *sums;
@@ -50,7 +50,7 @@ struct source {
     size_t *order; /* of the rows of `files`, for the measure; files->count of them */
     uint64_t ordered;
     enum measure measure;
-    char *path; /* the file that is shown; NULL: none */
+    char *path; /* the file that is shown, or NULL */
     uint32_t line;
     bool seeks;   /* to `line`, once the file is known */
     bool visited; /* another view has opened the file: Esc goes back there */

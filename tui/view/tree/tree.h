@@ -47,7 +47,7 @@ struct tree_task_request {
 struct tree_view {
     struct load tree_load, task_load, test_load, short_load;
     bool bottom_up, hide, fold;
-    /* The tree on the screen: a share of it. NULL: none yet. */
+    /* The tree on the screen: a share of it, or NULL. */
     struct session_tree *tree;
     struct tree_request request; /* what it is an answer to */
     uint64_t serial;             /* of tasks */
@@ -69,7 +69,7 @@ struct tree_view {
     bool exact;
     char *test;     /* NULL or "": there is none */
     char *on_stack; /* the test for the stacks with its function and no other one of its name, if
-                     * there is such a one; NULL: none */
+                     * there is such a one, or NULL */
     bool list_soon; /* its allocations are to be listed as soon as it has come */
     uint64_t test_serial, short_serial;
     enum tree_shape shape;
