@@ -31,7 +31,7 @@
 
 enum session_question_kind {
     SESSION_ASK_NEWER,     /* session_has_newer(), and session_open() if there is one: this one then
-                            * lets go of its state, so that the log of the file can begin again */
+                            * releases its state, so that the log of the file can begin again */
     SESSION_ASK_PROCESS,   /* session_select_process(); selections of before stay */
     SESSION_ASK_SELECTION, /* selection_new(); has an estimate */
     SESSION_ASK_CALL,      /* any functions of session.h, by a function of the caller */
@@ -47,9 +47,9 @@ typedef bool session_call(struct session *session, struct selection *selection, 
 /* Fields that a kind does not name are not read. */
 struct session_question {
     enum session_question_kind kind;
-    unsigned place;              /* of those who ask the same kind: they do not cancel each other */
-    uint32_t process;            /* PROCESS: its id, 0: all together */
-    const char *text;            /* SELECTION: the filter; copied */
+    unsigned place;   /* among the askers of the same kind: they do not cancel each other */
+    uint32_t process; /* PROCESS: its id, 0: all together */
+    const char *text; /* SELECTION: the filter; copied */
     struct selection *selection; /* CALL: passed on; NULL, or the job holds a share of it */
     session_call *call;          /* CALL */
     void *data;                  /* CALL: the job's from now on */

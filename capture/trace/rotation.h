@@ -30,7 +30,7 @@ void trace_rotation_switch(void);
 uint64_t trace_rotation_before(void);
 /* Returns the number of the present trace among those of this process, from 1. */
 uint32_t trace_rotation_number(void);
-/* Answers the request in the trace before that it is done, and lets go of that trace. */
+/* Answers the request in the trace before that it is done, and releases that trace. */
 void trace_rotation_answer(void);
 
 #endif

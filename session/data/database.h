@@ -28,7 +28,7 @@ void database_close(struct database *database);
  * the rare case that the state changes during the call, it is released as by database_release().
  */
 bool database_changed(struct database *database);
-/* Lets go of the state of a database with a write-ahead log, so that the log can begin again. All
+/* Releases the state of a database with a write-ahead log, so that the log can begin again. All
  * reads fail from then on. */
 void database_release(struct database *database);
 const char *database_path(const struct database *database);

@@ -14,7 +14,7 @@ struct block {
     uint64_t space, start, end, row;
 };
 
-/* The finds of one thread. */
+/* Results of one thread. */
 struct finding {
     const struct session *session;
     struct block *blocks;

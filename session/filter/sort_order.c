@@ -111,7 +111,7 @@ static bool find_differing(const struct session *session, const struct sort_entr
 
 /* Sorts by the least significant digit first (Knuth, TAOCP 3, 5.2.5), from the lowest bit to the
  * highest one in which keys differ. Digits are as long as a few passes need, as the tables of few
- * entries shall be short. */
+ * entries must be short. */
 static bool sort_by_digits(const struct session *session, struct sort_entry *entries,
                            struct sort_entry *spare, size_t count)
 {

@@ -82,7 +82,7 @@ struct near {
     uint64_t below_end, below, above_start, above; /* `below` and `above` are ids, 0: none */
 };
 
-/* The finds of one thread. */
+/* Results of one thread. */
 struct found {
     const struct session_allocation *block;
     uint32_t process;

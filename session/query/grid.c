@@ -307,7 +307,7 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
         *above = live_list_block(list, i).id;
 }
 
-/* The finds of one thread about an address. */
+/* Results of one thread about an address. */
 struct history {
     uint64_t ns, address;
     uint64_t count, last;

@@ -265,7 +265,7 @@ static struct allocation_value take_value(sqlite3_value *value)
 enum { LIST_MOST = 64 };
 
 /* Copies the values of a list. A text lives only until the next one is asked for. Returns their
- * number, 0 if SQLite shall test the list alone: it is long, or has other values. */
+ * number, 0 if SQLite must test the list alone: it is long, or has other values. */
 static size_t take_list(sqlite3_value *list, struct allocation_value *values, char **copies)
 {
     size_t count = 0;

@@ -141,7 +141,7 @@ large=$(sources | tr '\n' '\0' | xargs -0 stat -c '%s %n' 2>/dev/null | awk '$1 
 # The common word, and the subject at a sentence's head (CONTRIBUTING.md, "Words").
 texts=('*.c' '*.h' '*.cpp' '*.hpp' '*.sh' '*.py' '*.sql' '*.js' '*.cmake' '*CMakeLists.txt' '*.md' dev 'docs/man/*')
 words=$(sources "${texts[@]}" | grep -vx tests/docs/house_rules.sh |
-    xargs grep -nEiw 'anew|afresh|thereof|therein|whereof|wherefrom|whence|lest|none but|is no more'
+    xargs grep -nEiw 'anew|afresh|thereof|therein|whereof|wherefrom|whence|lest|shall|lets go|none but|is no more'
     sources "${texts[@]}" | xargs grep -nE \
         '((^ *(\*|#|--)|/\*|[.!;]) (Nor|Whether|Whatever|Whoever|Whenever|Wherever|What|Where|Of|Whose|Whom|Tells whether) )' |
         grep -vE '[?:]( \*/)?$|\.md:[0-9]+:(# |\| \[)' # no questions, titles and lists of questions

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compares the finds of one pass for a whole screen with those of the passes of single questions,
+ * Compares the results of one pass for a whole screen with those of the passes of single questions,
  * and counts how often it reads each chunk. The tests of these compare them with plain
  * computations.
  */

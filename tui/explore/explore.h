@@ -26,7 +26,7 @@ struct coming_filter {
     char *text;
 };
 
-/* The finds of worst_holes_get() so far. */
+/* Results of worst_holes_get() so far. */
 struct worst_holes {
     struct load load;
     uint64_t renewals; /* the state of the session that it is about */

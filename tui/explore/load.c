@@ -17,7 +17,7 @@ static struct head *head_of(void *data)
     return (struct head *)data - 1;
 }
 
-/* Lets go of data. The last holder frees them. */
+/* Releases data. The last holder frees them. */
 static void drop(void *data)
 {
     if (!data || atomic_fetch_sub(&head_of(data)->holders, 1) > 1)

@@ -63,7 +63,7 @@ struct graphs {
     size_t wiring;     /* the one from which a line is drawn; NO_BOX: none is */
     size_t pin;        /* the input of the selected box that the line would go to */
     bool dragging;     /* the mouse draws it */
-    bool added;        /* a box was added after the selected one, and shall be selected */
+    bool added;        /* a box was added after the selected one, and must be selected */
     struct load flow_loads[SESSION_BOXES_MAX];
     struct flow_data *flows[SESSION_BOXES_MAX]; /* NULL: not there yet */
     char problem[200];                          /* why there is no diagram */

@@ -96,8 +96,8 @@ struct memory_frame_loads {
 /* A play through time, or a step. */
 struct memory_play {
     bool playing;
-    int speed;   /* power of two */
-    bool wanted; /* the screen shall show wanted_ns as soon as all of it is there, */
+    int speed;                   /* power of two */
+    bool wanted;                 /* the screen must show wanted_ns as soon as all of it is there, */
     uint64_t wanted_ns, from_ns; /* unless the moment is another one than from_ns by then */
     int64_t chosen_ms, shown_ms; /* of the clock: wanted_ns was chosen; the last frame was shown */
     struct memory_grid *ahead;   /* loads it. Has a frame and nothing else of its own */
