@@ -106,6 +106,24 @@ uint32_t session_stack_largest(const struct session *session);
 bool session_stack_frames(struct session *session, uint32_t stack, const uint32_t **frames,
                           size_t *count, struct session_error *error);
 
+/*
+ * A frame with its callers. All stacks are one tree of such nodes, which count from 1: so what
+ * stacks share need not be gone through for each of them. All nodes inwards of a node are those
+ * directly before it: from the highest number down, a caller comes before its callees.
+ */
+struct session_stack_node {
+    uint32_t caller; /* a higher number; 0: the frame is the outermost one */
+    uint32_t frame;
+};
+/* These functions want session_load_stacks() before. Return the highest number of a node, a node
+ * from 1 on, and the number of a stack's innermost node, 0 if the stack has no frames. */
+uint32_t session_stack_nodes(const struct session *session);
+struct session_stack_node session_stack_node(const struct session *session, uint32_t node);
+uint32_t session_stack_innermost(const struct session *session, uint32_t stack);
+/* Stores by stack the node of its call site, its innermost node if none is known. The caller
+ * free()s them. Returns false with `error` set. */
+bool session_stack_sites(struct session *session, uint32_t **nodes, struct session_error *error);
+
 /* Stores the id of the frame of a stack's call site, or of its innermost frame; 0: it has no
  * frames. Returns false with `error` set. */
 bool session_stack_site_frame(struct session *session, uint32_t stack, uint32_t *frame,

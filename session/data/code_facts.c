@@ -269,6 +269,28 @@ bool session_stack_frames(struct session *session, uint32_t stack, const uint32_
     return failed.message[0] == '\0' || session_fail(error, 0, "%s", failed.message);
 }
 
+uint32_t session_stack_nodes(const struct session *session)
+{
+    return session->stacks.all.count - 1;
+}
+
+struct session_stack_node session_stack_node(const struct session *session, uint32_t node)
+{
+    const struct stack_frames_node *known = &session->stacks.all.nodes[node];
+    return (struct session_stack_node){known->parent, known->frame};
+}
+
+uint32_t session_stack_innermost(const struct session *session, uint32_t stack)
+{
+    return stack < session->stacks.count ? stacks_node(&session->stacks, stack) : 0;
+}
+
+bool session_stack_sites(struct session *session, uint32_t **nodes, struct session_error *error)
+{
+    *nodes = stacks_sites(&session->stacks, session->stacks.call_site, error);
+    return *nodes;
+}
+
 bool session_stack_site_frame(struct session *session, uint32_t stack, uint32_t *frame,
                               struct session_error *error)
 {

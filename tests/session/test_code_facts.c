@@ -188,6 +188,22 @@ static void check_stack(struct session *session, sqlite3_stmt *row)
     assert_text(text, row, 1);
 }
 
+/* The same from the tree of stacks. */
+static void check_nodes(struct session *session, sqlite3_stmt *row)
+{
+    char text[8192] = "";
+    uint32_t node = session_stack_innermost(session, (uint32_t)number(row, 0));
+    while (node != 0) {
+        const struct session_stack_node at = session_stack_node(session, node);
+        const size_t length = strlen(text);
+        snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", at.frame);
+        assert_true(at.caller == 0 ||
+                    (at.caller > node && at.caller <= session_stack_nodes(session)));
+        node = at.caller;
+    }
+    assert_text(text, row, 1);
+}
+
 static const char stacks_query[] =
     "SELECT s.id, (SELECT group_concat(frame_id) FROM"
     " (SELECT frame_id FROM stack_frame WHERE stack_id = s.id ORDER BY depth)) FROM stack s";
@@ -214,6 +230,15 @@ static void test_frames(void **state)
     assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
     assert_true(session_load_stacks(session, &error));
     assert_int_equal(each(session, stacks_query, check_stack), session_stack_largest(session) + 1);
+    assert_int_equal(each(session, stacks_query, check_nodes), session_stack_largest(session) + 1);
+    uint32_t *sites;
+    assert_true(session_stack_sites(session, &sites, &error));
+    for (uint32_t stack = 0; stack <= session_stack_largest(session); stack++) {
+        uint32_t site;
+        assert_true(session_stack_site_frame(session, stack, &site, &error));
+        assert_int_equal(sites[stack] ? session_stack_node(session, sites[stack]).frame : 0, site);
+    }
+    free(sites);
     assert_false(
         session_stack_frames(session, session_stack_largest(session) + 1, &frames, &count, &error));
     assert_non_null(strstr(error.message, "no stack"));
