@@ -38,55 +38,104 @@ struct writing {
     struct costs own, calls;            /* by function and line; by these and the callee */
     struct text_ids *names[NAME_KINDS]; /* those written so far */
     char **labels;                      /* by function: a name of its own, NULL: it has one */
-    uint32_t *seen; /* by function: the last stack that it was seen in, plus 1 */
-    struct export_frames frames;
+    bool *seen;                         /* by function: a stack has it */
 };
+
+static void add_values(struct cost *to, const struct cost *cost)
+{
+    to->calls += cost->calls;
+    for (int i = 0; i < COSTS; i++)
+        to->value[i] += cost->value[i];
+}
 
 static bool add_cost(struct writing *writing, struct costs *costs, const struct cost *cost)
 {
     uint32_t id;
     bool is_new;
-    if (!pair_ids_find(costs->ids, (uint64_t)cost->function << 32 | cost->line, cost->callee, &id,
-                       &is_new) ||
+    const uint64_t place =
+        (uint64_t)cost->function << 32 | cost->line; /* NOLINT(clang-analyzer-core*) */
+    if (!pair_ids_find(costs->ids, place, cost->callee, &id, &is_new) ||
         !array_grow(&costs->list, &costs->capacity, (size_t)id + 1, sizeof(*costs->list)))
         return report_fail_memory(writing->export->error, "the calls");
     if (is_new) {
         costs->list[id] = *cost;
         return true;
     }
-    costs->list[id].calls += cost->calls;
-    for (int i = 0; i < COSTS; i++)
-        costs->list[id].value[i] += cost->value[i];
+    add_values(&costs->list[id], cost);
     return true;
 }
 
-/* Adds a stack; `number` is another one for each. */
-static bool add_stack(struct writing *writing, const struct session_stack_sums *row,
-                      uint32_t number)
+/* Adds the call of a node's function, with the costs of all stacks through the node. */
+static bool add_call(struct writing *writing, uint32_t caller, uint32_t callee,
+                     const struct cost *cost)
 {
-    const struct export_frames *frames = &writing->frames;
-    struct cost cost = {
-        .calls = row->allocations,
-        .value = {row->bytes, row->allocations, row->live_bytes, row->at_peak_bytes}};
-    if (!export_frames(writing->export, &writing->export->own, row->stack, &writing->frames))
+    struct session_code_frame frame;
+    struct cost call = *cost;
+    if (caller != 0 && !export_frame(writing->export, &writing->export->own, caller, &frame))
         return false;
-    cost.function = frames->frame[0].function;
-    cost.line = frames->frame[0].line;
-    if (!add_cost(writing, &writing->own, &cost))
-        return false;
-    for (size_t i = frames->count; i-- > 0;) {
-        const uint32_t callee = frames->frame[i].function;
-        const bool outermost = i + 1 == frames->count;
-        if (writing->seen[callee] == number)
-            continue;
-        writing->seen[callee] = number;
-        cost.callee = callee;
-        cost.function = outermost ? writing->root : frames->frame[i + 1].function;
-        cost.line = outermost ? 0 : frames->frame[i + 1].line;
-        if (!add_cost(writing, &writing->calls, &cost))
+    call.function = caller == 0 ? writing->root : frame.function;
+    call.line = caller == 0 ? 0 : frame.line;
+    call.callee = callee;
+    return add_cost(writing, &writing->calls, &call);
+}
+
+/* Adds the calls, from the outermost frames inwards. `costs` has the costs by node, `open` by
+ * function how many of the nodes from the present one outward have it. */
+static bool add_calls(struct writing *writing, struct cost *costs, uint32_t *open)
+{
+    const struct export_side *side = &writing->export->own;
+    struct session_code_frame frame;
+    for (uint32_t node = session_stack_nodes(side->session), at = 0; node > 0; node--) {
+        const uint32_t caller = session_stack_node(side->session, node).caller;
+        for (; at != caller; at = session_stack_node(side->session, at).caller) {
+            if (!export_frame(writing->export, side, at, &frame))
+                return false;
+            open[frame.function]--;
+        }
+        if (!export_frame(writing->export, side, node, &frame))
+            return false;
+        at = node;
+        writing->seen[frame.function] |= costs[node].calls > 0;
+        if (open[frame.function]++ == 0 && costs[node].calls > 0 &&
+            !add_call(writing, caller, frame.function, &costs[node]))
             return false;
     }
     return true;
+}
+
+/* Adds the costs of all stacks. */
+static bool add_stacks(struct writing *writing, const struct session_stack_sums *rows, size_t count)
+{
+    const struct export_side *side = &writing->export->own;
+    const uint32_t nodes = session_stack_nodes(side->session);
+    struct cost *costs = calloc((size_t)nodes + 1, sizeof(*costs));
+    uint32_t *open = calloc((size_t)writing->root + 1, sizeof(*open));
+    struct session_code_frame frame = {.function = 0};
+    bool good = (costs && open) || report_fail_memory(writing->export->error, "the calls");
+    for (size_t i = 0; good && i < count; i++) {
+        const uint32_t node = side->starts[rows[i].stack];
+        struct cost cost = {.calls = rows[i].allocations,
+                            .value = {rows[i].bytes, rows[i].allocations, rows[i].live_bytes,
+                                      rows[i].at_peak_bytes}};
+        add_values(&costs[node], &cost);
+        good = export_frame(writing->export, side, node, &frame);
+        cost.function = frame.function;
+        cost.line = frame.line;
+        good = good && add_cost(writing, &writing->own, &cost);
+    }
+    if (good && costs[0].calls > 0) {
+        good = add_call(writing, 0, 0, &costs[0]);
+        writing->seen[0] = true;
+    }
+    for (uint32_t node = 1; good && node <= nodes; node++) {
+        const uint32_t caller = session_stack_node(side->session, node).caller;
+        if (caller != 0)
+            add_values(&costs[caller], &costs[node]);
+    }
+    good = good && add_calls(writing, costs, open);
+    free(costs);
+    free(open);
+    return good;
 }
 
 /* ---- names ---- */
@@ -201,7 +250,7 @@ static bool put_functions(struct writing *writing)
             own++;
         while (call < call_count && writing->calls.list[call].function == function)
             call++;
-        if (own == first_own && call == first_call && writing->seen[function] == 0)
+        if (own == first_own && call == first_call && !writing->seen[function])
             continue;
         good = put_name(writing, "ob", NAME_OBJECT, object_of(writing, function)) &&
                put_name(writing, "fl", NAME_FILE, file_of(writing, function)) &&
@@ -240,13 +289,13 @@ static bool put_file(struct writing *writing)
     size_t count = 0;
     bool good = label_functions(writing) &&
                 export_sums(writing->export, &writing->export->own, 0, false, &rows, &count);
-    for (size_t i = 0; good && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         totals[0] += rows[i].bytes;
         totals[1] += rows[i].allocations;
         totals[2] += rows[i].live_bytes;
         totals[3] += rows[i].at_peak_bytes;
-        good = add_stack(writing, &rows[i], (uint32_t)i + 1);
     }
+    good = good && add_stacks(writing, rows, count);
     free(rows);
     if (!good)
         return false;
@@ -277,6 +326,5 @@ bool export_callgrind(struct export *export)
     free(writing.calls.list);
     pair_ids_free(writing.own.ids);
     pair_ids_free(writing.calls.ids);
-    export_frames_free(&writing.frames);
     return good;
 }

@@ -3,8 +3,8 @@
  * Collapsed stacks, one a line, outermost function first: for flame graphs.
  *
  * Stacks whose functions have the same names share a line. Each such path is known by a hash of 128
- * bits and by the first stack that has it, so memory holds some bytes for each stack, and neither
- * the tree of all paths nor their text.
+ * bits and by a node that has it, so memory holds some bytes for each node of the tree of stacks,
+ * and no text.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,11 +21,15 @@ struct frame_names {
     size_t capacity;
 };
 
-/* A line of the output: the first stack with its path, and the sum of all. */
+/* A line of the output: a node that has its path, and the sum of all stacks with this path. */
 struct line {
     int64_t value;
-    uint32_t stack;
+    uint32_t node;
     bool of_base;
+};
+
+struct path_hash {
+    uint64_t first, second;
 };
 
 struct collapsing {
@@ -35,8 +39,8 @@ struct collapsing {
     struct line *lines;
     size_t line_capacity;
     struct frame_names own, base;
-    uint32_t *path; /* the names of the present stack, outermost first */
-    size_t depth, path_capacity;
+    uint32_t *path; /* the names of the present line, innermost first */
+    size_t path_capacity;
     int64_t *values; /* of the present side, by stack */
 };
 
@@ -69,51 +73,57 @@ static bool name_frame(struct collapsing *all, const struct export_side *side,
     return true;
 }
 
-/* Reads the path of a stack. */
-static bool read_path(struct collapsing *all, const struct export_side *side, uint32_t stack)
+/* Stores the number of a node's name. */
+static bool name_node(struct collapsing *all, const struct export_side *side, uint32_t node,
+                      uint32_t *name)
 {
     struct frame_names *known = side == &all->export->base ? &all->base : &all->own;
-    const uint32_t *ids;
-    size_t count, first = 0;
-    if (!session_stack_frames(side->session, stack, &ids, &count, all->export->error))
+    const uint32_t frame = node == 0 ? 0 : session_stack_node(side->session, node).frame;
+    if (node == 0)
+        return find_name(all, "?", name);
+    if ((frame >= known->capacity || known->name[frame] == 0) &&
+        !name_frame(all, side, known, frame))
         return false;
-    if (!array_grow(&all->path, &all->path_capacity, count + 1, sizeof(*all->path)))
-        return fail(all);
-    all->depth = 0;
-    if (count == 0)
-        return find_name(all, "?", &all->path[all->depth++]);
-    for (size_t i = count; i-- > 0;) {
-        if ((ids[i] >= known->capacity || known->name[ids[i]] == 0) &&
-            !name_frame(all, side, known, ids[i]))
-            return false;
-        all->path[all->depth++] = known->name[ids[i]] - 1;
-    }
-    if (!all->export->all_frames)
-        first = session_stack_call_site(side->session, stack);
-    if (first < count)
-        all->depth -= first;
+    *name = known->name[frame] - 1;
     return true;
 }
 
-static bool add_stack(struct collapsing *all, const struct export_side *side, uint32_t stack,
-                      int64_t value)
+static bool add_name(struct path_hash *hash, struct collapsing *all, const struct export_side *side,
+                     uint32_t node)
 {
-    uint64_t first = 1, second = 2;
+    uint32_t name;
+    if (!name_node(all, side, node, &name))
+        return false;
+    hash->first = (hash->first ^ name) * UINT64_C(0x9e3779b97f4a7c15);
+    hash->first ^= hash->first >> 32;
+    hash->second = (hash->second ^ name) * UINT64_C(0xc2b2ae3d27d4eb4f);
+    hash->second ^= hash->second >> 29;
+    return true;
+}
+
+/* Stores the hash of the path of each node. */
+static bool hash_paths(struct collapsing *all, const struct export_side *side,
+                       struct path_hash *hashes)
+{
+    bool good = true;
+    hashes[0] = (struct path_hash){1, 2};
+    for (uint32_t node = session_stack_nodes(side->session); good && node > 0; node--) {
+        hashes[node] = hashes[session_stack_node(side->session, node).caller];
+        good = add_name(&hashes[node], all, side, node);
+    }
+    return good && add_name(&hashes[0], all, side, 0);
+}
+
+static bool add_node(struct collapsing *all, const struct export_side *side, uint32_t node,
+                     const struct path_hash *hash, int64_t value)
+{
     uint32_t line;
     bool is_new;
-    if (!read_path(all, side, stack))
-        return false;
-    for (size_t i = 0; i < all->depth; i++) {
-        first = (first ^ all->path[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        first ^= first >> 32;
-        second = (second ^ all->path[i]) * UINT64_C(0xc2b2ae3d27d4eb4f);
-        second ^= second >> 29;
-    }
-    if (!pair_ids_find(all->paths, first, second, &line, &is_new) ||
+    if (!pair_ids_find(all->paths, hash->first, hash->second, &line, &is_new) ||
         !array_grow(&all->lines, &all->line_capacity, (size_t)line + 1, sizeof(*all->lines)))
         return fail(all);
     if (is_new)
-        all->lines[line] = (struct line){.stack = stack, .of_base = side == &all->export->base};
+        all->lines[line] = (struct line){.node = node, .of_base = side == &all->export->base};
     all->lines[line].value += value;
     return true;
 }
@@ -129,13 +139,18 @@ static bool add_values(void *context, const struct session_stack_sums *rows, siz
 static bool add_side(struct collapsing *all, const struct export_side *side, bool negative)
 {
     const size_t stacks = (size_t)session_stack_largest(side->session) + 1;
+    struct path_hash *hashes =
+        calloc((size_t)session_stack_nodes(side->session) + 1, sizeof(*hashes));
     all->values = calloc(stacks, sizeof(*all->values));
-    bool good = all->values || fail(all);
-    good = good && export_each_sum(all->export, side, 0, add_values, all);
+    bool good = (hashes && all->values) || fail(all);
+    good = good && export_each_sum(all->export, side, 0, add_values, all) &&
+           hash_paths(all, side, hashes);
     for (uint32_t stack = 0; good && stack < stacks; stack++)
         good = all->values[stack] == 0 ||
-               add_stack(all, side, stack, negative ? -all->values[stack] : all->values[stack]);
+               add_node(all, side, side->starts[stack], &hashes[side->starts[stack]],
+                        negative ? -all->values[stack] : all->values[stack]);
     free(all->values);
+    free(hashes);
     return good;
 }
 
@@ -149,14 +164,23 @@ static void put_name(FILE *out, const char *name)
     fputs_unlocked(name, out);
 }
 
+/* Writes the path of a node, the outermost function first, and its value. */
 static bool put_line(struct collapsing *all, const struct line *line)
 {
+    const struct export_side *side = line->of_base ? &all->export->base : &all->export->own;
     FILE *out = all->export->out;
-    if (!read_path(all, line->of_base ? &all->export->base : &all->export->own, line->stack))
-        return false;
-    for (size_t i = 0; i < all->depth; i++) {
-        put_name(out, text_ids_text(all->names, all->path[i]));
-        fputc_unlocked(i + 1 < all->depth ? ';' : ' ', out);
+    size_t depth = 0;
+    uint32_t node = line->node;
+    do {
+        if (!array_grow(&all->path, &all->path_capacity, depth + 1, sizeof(*all->path)))
+            return fail(all);
+        if (!name_node(all, side, node, &all->path[depth++]))
+            return false;
+        node = node == 0 ? 0 : session_stack_node(side->session, node).caller;
+    } while (node != 0);
+    while (depth-- > 0) {
+        put_name(out, text_ids_text(all->names, all->path[depth]));
+        fputc_unlocked(depth > 0 ? ';' : ' ', out);
     }
     fprintf(out, "%" PRId64 "\n", line->value);
     return true;

@@ -15,9 +15,9 @@ struct writing {
     struct pair_ids *known;          /* frames by their id */
     struct session_code_frame *list; /* by that number */
     size_t capacity;
-    struct pair_ids *nodes; /* lists of frames: the list before, and the frame */
-    struct pair_ids *lists; /* those that a stack has */
-    struct export_frames frames;
+    struct pair_ids *lists; /* lists of frames: the list of those outward, + 1, and the frame */
+    struct pair_ids *used;  /* those that a stack has: the number of the list, + 1, and of roots */
+    struct export_nodes nodes; /* their lists, + 1 */
 };
 
 /* Stores the position of a frame in the list of frames, whose first entry is "[root]". */
@@ -35,50 +35,62 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     return true;
 }
 
-/* Tells in `*is_new` whether no stack before had these frames, with so many roots after them. */
-static bool find_list(struct writing *writing, size_t roots, bool *is_new)
+/* Stores the number of the frames from a node outward. */
+static bool find_list(void *context, uint32_t node, uint32_t outward, uint32_t *number)
 {
-    uint32_t node = 0, id;
-    for (size_t i = 0; i < writing->frames.count + roots; i++) {
-        const bool is_root = i >= writing->frames.count;
-        const uint64_t frame = is_root ? UINT64_MAX : writing->frames.frame[i].id;
-        if (!pair_ids_find(writing->nodes, i == 0 ? UINT64_MAX : node, frame, &node, is_new))
-            return report_fail_memory(writing->export->error, "the frames");
-    }
-    return pair_ids_find(writing->lists, node, 0, &id, is_new) ||
+    const struct writing *writing = context;
+    struct session_code_frame frame;
+    uint32_t id = 0;
+    bool is_new;
+    if (!export_frame(writing->export, &writing->export->own, node, &frame))
+        return false;
+    if (!pair_ids_find(writing->lists, outward, frame.id, &id, &is_new))
+        return report_fail_memory(writing->export->error, "the frames");
+    *number = id + 1;
+    return true;
+}
+
+/* Tells in `*is_new` whether no stack before had these frames, with so many roots after them. */
+static bool find_use(struct writing *writing, uint32_t node, size_t roots, bool *is_new)
+{
+    uint32_t list, id;
+    if (!export_nodes_find(&writing->nodes, node, find_list, writing, &list))
+        return false;
+    return pair_ids_find(writing->used, list, roots, &id, is_new) ||
            report_fail_memory(writing->export->error, "the frames");
 }
 
 /*
- * Loads the frames of a stack. The page refuses two stacks with the same frames, and their peaks
- * cannot be added. So a stack that differs from another only inside the call site keeps all its
- * frames. If even these are alike, `*roots` tells how many roots to write after them.
+ * Finds the node at which a stack begins. The page refuses two stacks with the same frames, and
+ * their peaks cannot be added. So a stack that differs from another only inside the call site keeps
+ * all its frames. If even these are alike, `*roots` tells how many roots to write after them.
  */
-static bool load_frames(struct writing *writing, uint32_t stack, size_t *roots)
+static bool find_start(struct writing *writing, uint32_t stack, uint32_t *node, size_t *roots)
 {
-    struct export all = *writing->export;
+    const struct export_side *side = &writing->export->own;
     bool is_new = false;
     *roots = 0;
-    if (!export_frames(writing->export, &all.own, stack, &writing->frames) ||
-        !find_list(writing, 0, &is_new))
+    *node = side->starts[stack];
+    if (!find_use(writing, *node, 0, &is_new))
         return false;
     if (is_new)
         return true;
-    all.all_frames = true;
-    if (!export_frames(&all, &all.own, stack, &writing->frames) || !find_list(writing, 0, &is_new))
-        return false;
-    while (!is_new) {
-        if (!find_list(writing, ++*roots, &is_new))
+    *node = session_stack_innermost(side->session, stack);
+    for (; !is_new; ++*roots)
+        if (!find_use(writing, *node, *roots, &is_new))
             return false;
-    }
+    --*roots;
     return true;
 }
 
 static bool put_stack(struct writing *writing, const struct session_stack_sums *row)
 {
     struct json *json = writing->json;
+    const struct export_side *side = &writing->export->own;
+    struct session_code_frame frame;
+    uint32_t node, position = 0;
     size_t roots;
-    if (!load_frames(writing, row->stack, &roots))
+    if (!find_start(writing, row->stack, &node, &roots))
         return false;
     json_object(json);
     json_member_number(json, "tb", row->bytes);
@@ -92,12 +104,13 @@ static bool put_stack(struct writing *writing, const struct session_stack_sums *
     json_member_number(json, "ebk", row->live_count);
     json_key(json, "fs");
     json_array(json);
-    for (size_t i = 0; i < writing->frames.count; i++) {
-        uint32_t position = 0;
-        if (!find_frame(writing, &writing->frames.frame[i], &position))
+    do {
+        if (!export_frame(writing->export, side, node, &frame) ||
+            !find_frame(writing, &frame, &position))
             return false;
         json_number(json, position);
-    }
+        node = export_nodes_outward(&writing->nodes, node);
+    } while (node != 0);
     for (size_t i = 0; i < roots; i++)
         json_number(json, 0);
     json_array_end(json);
@@ -166,17 +179,18 @@ bool export_dhat(struct export *export)
     struct writing writing = {.export = export,
                               .json = json_begin(export->out, false),
                               .known = pair_ids_new(),
-                              .nodes = pair_ids_new(),
-                              .lists = pair_ids_new()};
-    bool good = writing.json && writing.known && writing.nodes && writing.lists
-                    ? put_file(&writing)
-                    : report_fail_memory(export->error, "an export");
+                              .lists = pair_ids_new(),
+                              .used = pair_ids_new()};
+    bool good = (writing.json && writing.known && writing.lists && writing.used) ||
+                report_fail_memory(export->error, "an export");
+    good = good && export_nodes_begin(&writing.nodes, export, &export->own, false) &&
+           put_file(&writing);
     if (!json_end(writing.json) && good)
         good = report_fail_memory(export->error, "an export");
     free(writing.list);
-    export_frames_free(&writing.frames);
+    export_nodes_free(&writing.nodes);
     pair_ids_free(writing.known);
-    pair_ids_free(writing.nodes);
     pair_ids_free(writing.lists);
+    pair_ids_free(writing.used);
     return good;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "report/output.h"
+#include "schemas/array.h"
 #include "session/groups.h"
 
 /* ---- sums ---- */
@@ -120,40 +121,43 @@ bool export_each_sum(const struct export *export, const struct export_side *side
 
 /* ---- frames ---- */
 
-static bool make_room(struct export_frames *frames, size_t count, struct session_error *error)
+bool export_frame(const struct export *export, const struct export_side *side, uint32_t node,
+                  struct session_code_frame *frame)
 {
-    if (count <= frames->capacity)
-        return true;
-    struct session_code_frame *grown = realloc(frames->frame, count * 2 * sizeof(*grown));
-    if (!grown)
-        return report_fail_memory(error, "a stack");
-    frames->frame = grown;
-    frames->capacity = count * 2;
+    *frame = (struct session_code_frame){.file = ""};
+    return node == 0 ||
+           session_code_frame(side->session, session_stack_node(side->session, node).frame, frame,
+                              export->error);
+}
+
+/* Stores frames up to the outermost one, or to the first one that is not inlined. */
+static bool read_frames(const struct export *export, const struct export_side *side, bool group,
+                        uint32_t node, struct export_frames *frames)
+{
+    bool inlined;
+    frames->count = 0;
+    do {
+        if (!array_grow(&frames->frame, &frames->capacity, frames->count + 1,
+                        sizeof(*frames->frame)))
+            return report_fail_memory(export->error, "a stack");
+        if (!export_frame(export, side, node, &frames->frame[frames->count]))
+            return false;
+        inlined = frames->frame[frames->count++].inlined;
+        node = node == 0 ? 0 : session_stack_node(side->session, node).caller;
+    } while (node != 0 && (inlined || !group));
     return true;
 }
 
-bool export_frames(const struct export *export, const struct export_side *side, uint32_t stack,
+bool export_frames(const struct export *export, const struct export_side *side, uint32_t node,
                    struct export_frames *frames)
 {
-    static const struct session_code_frame unknown = {.file = ""};
-    const uint32_t *ids;
-    size_t count, first = 0;
-    if (!session_stack_frames(side->session, stack, &ids, &count, export->error) ||
-        !make_room(frames, count + 1, export->error))
-        return false;
-    frames->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!session_code_frame(side->session, ids[i], &frames->frame[i], export->error))
-            return false;
-    }
-    if (count == 0)
-        frames->frame[count++] = unknown;
-    else if (!export->all_frames)
-        first = session_stack_call_site(side->session, stack);
-    first = first < count ? first : 0;
-    frames->count = count - first;
-    memmove(frames->frame, frames->frame + first, frames->count * sizeof(*frames->frame));
-    return true;
+    return read_frames(export, side, false, node, frames);
+}
+
+bool export_group(const struct export *export, const struct export_side *side, uint32_t node,
+                  struct export_frames *frames)
+{
+    return read_frames(export, side, true, node, frames);
 }
 
 void export_frames_free(struct export_frames *frames)
@@ -162,11 +166,59 @@ void export_frames_free(struct export_frames *frames)
     *frames = (struct export_frames){.count = 0};
 }
 
-size_t export_group_end(const struct export_frames *frames, size_t first)
+bool export_nodes_begin(struct export_nodes *nodes, const struct export *export,
+                        const struct export_side *side, bool groups)
 {
-    while (first < frames->count && frames->frame[first].inlined)
-        first++;
-    return first < frames->count ? first + 1 : first;
+    const size_t count = (size_t)session_stack_nodes(side->session) + 1;
+    export_nodes_free(nodes);
+    *nodes = (struct export_nodes){.export = export,
+                                   .side = side,
+                                   .groups = groups,
+                                   .number = calloc(count, sizeof(*nodes->number)),
+                                   .path = calloc(count, sizeof(*nodes->path))};
+    return (nodes->number && nodes->path) || report_fail_memory(export->error, "the stacks");
+}
+
+void export_nodes_free(struct export_nodes *nodes)
+{
+    free(nodes->number);
+    free(nodes->path);
+}
+
+uint32_t export_nodes_outward(const struct export_nodes *nodes, uint32_t node)
+{
+    struct session_error ignored;
+    struct session_code_frame frame;
+    struct session_stack_node at;
+    do {
+        if (node == 0)
+            return 0;
+        at = session_stack_node(nodes->side->session, node);
+        node = at.caller;
+    } while (nodes->groups &&
+             session_code_frame(nodes->side->session, at.frame, &frame, &ignored) && frame.inlined);
+    return node;
+}
+
+bool export_nodes_find(struct export_nodes *nodes, uint32_t node,
+                       bool (*find)(void *context, uint32_t node, uint32_t outward,
+                                    uint32_t *number),
+                       void *context, uint32_t *number)
+{
+    size_t count = 0;
+    for (uint32_t at = node; count == 0 || at != 0; at = export_nodes_outward(nodes, at)) {
+        nodes->path[count++] = at;
+        if (nodes->number[at] != 0)
+            break;
+    }
+    for (uint32_t outward = 0; count > 0; outward = nodes->number[nodes->path[count]]) {
+        count--;
+        if (nodes->number[nodes->path[count]] == 0 &&
+            !find(context, nodes->path[count], outward, &nodes->number[nodes->path[count]]))
+            return false;
+    }
+    *number = nodes->number[node];
+    return true;
 }
 
 const char *export_clean(const struct export_side *side, const char *text)

@@ -36,6 +36,7 @@ struct export_side {
     struct selection *selection;
     uint64_t at_ns; /* the time of --at in this session */
     struct clean *clean;
+    uint32_t *starts; /* by stack: the node at which it begins in this export, 0: no frames */
     /* By function, up to the number of functions: what the other session calls it. NULL: the same.
      */
     char **names;
@@ -106,23 +107,56 @@ bool export_each_sum(const struct export *export, const struct export_side *side
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
-/* The frames of a stack, innermost first. Begin with {0}; free with export_frames_free(). */
+/*
+ * A stack of an export is a node of the tree of stacks, of its side's `starts`, and all outward of
+ * it. It begins at the call site, with --frames=all at the innermost frame. Node 0 stands for a
+ * stack without frames, which has one of function 0, "?".
+ *
+ * The frames of all stacks have no bound but the square of the session's size. So what stacks have
+ * in common is looked up once by its node, and the rest is written as it is read.
+ */
+
+/* Frames, innermost first. Begin with {0}; free with export_frames_free(). */
 struct export_frames {
     struct session_code_frame *frame;
     size_t count, capacity;
 };
 
-/*
- * Stores the frames of a stack that are exported, at least one: a stack without frames has one of
- * function 0, "?". Without --frames=all it begins at the call site. Returns false with the error
- * set.
- */
-bool export_frames(const struct export *export, const struct export_side *side, uint32_t stack,
+/* Stores the frame of a node. Returns false with the error set. */
+bool export_frame(const struct export *export, const struct export_side *side, uint32_t node,
+                  struct session_code_frame *frame);
+/* Stores the frames from a node outward, at least one. Returns false with the error set. */
+bool export_frames(const struct export *export, const struct export_side *side, uint32_t node,
                    struct export_frames *frames);
+/* Stores its group: the frames from a node outward that share its place in the machine code, the
+ * inlined ones and the one that they are inlined into. Returns false with the error set. */
+bool export_group(const struct export *export, const struct export_side *side, uint32_t node,
+                  struct export_frames *frames);
 void export_frames_free(struct export_frames *frames);
-/* Returns the position after the frames that share the place in the machine code of frame `first`:
- * the inlined ones from there and the one that they are inlined into. */
-size_t export_group_end(const struct export_frames *frames, size_t first);
+
+/* A number for each node of a side, 0: not known yet. */
+struct export_nodes {
+    const struct export *export;
+    const struct export_side *side;
+    bool groups; /* only for nodes where a group begins */
+    uint32_t *number, *path;
+};
+
+/* Begins, also a second time. Returns false with the error set. export_nodes_free() in any case. */
+bool export_nodes_begin(struct export_nodes *nodes, const struct export *export,
+                        const struct export_side *side, bool groups);
+void export_nodes_free(struct export_nodes *nodes);
+/* Returns the node outward of a node, or of its group; 0: none. */
+uint32_t export_nodes_outward(const struct export_nodes *nodes, uint32_t node);
+/*
+ * Stores the number of a node. `find` is called for each node from there outward that has none
+ * yet, the outermost first, with the number of the one outward of it, 0 if there is none: it stores
+ * a number above 0, or returns false.
+ */
+bool export_nodes_find(struct export_nodes *nodes, uint32_t node,
+                       bool (*find)(void *context, uint32_t node, uint32_t outward,
+                                    uint32_t *number),
+                       void *context, uint32_t *number);
 
 /* Return names as valid UTF-8 without control characters, "?" for an unknown id. They are valid
  * until the session is closed. */

@@ -10,7 +10,6 @@
 
 #include "report/export/export.h"
 #include "report/export/firefox_file.h"
-#include "report/export/ids.h"
 #include "report/json.h"
 #include "report/output.h"
 #include "session/events.h"
@@ -27,44 +26,18 @@ struct writing {
     const struct export *export;
     struct json *json;
     struct firefox_file *file; /* frames, functions and stacks */
-    struct pair_ids *stacks;   /* the session's, seen so far; `stack_of` has their numbers */
-    uint32_t *stack_of;
-    size_t stack_capacity;
-    uint64_t count; /* events of the first pass, or of the column so far */
+    uint64_t count;            /* events of the first pass, or of the column so far */
     uint32_t first_stack, last_stack;
     put_value *put;  /* of the column */
     uint32_t thread; /* whose number `tid` is */
     int64_t tid;
     int64_t live, slots[SLOTS]; /* live bytes at the end of each slot of time */
     size_t slot;
-    struct export_frames frames;
 };
 
 static bool no_memory(const struct writing *writing)
 {
     return report_fail_memory(writing->export->error, "the events");
-}
-
-static bool find_stack(struct writing *writing, uint32_t stack, uint32_t *number)
-{
-    uint32_t id;
-    bool is_new;
-    if (!pair_ids_find(writing->stacks, stack, 0, &id, &is_new))
-        return no_memory(writing);
-    if (id >= writing->stack_capacity) {
-        const size_t capacity = writing->stack_capacity * 2 + 256;
-        uint32_t *grown = realloc(writing->stack_of, capacity * sizeof(*grown));
-        if (!grown)
-            return no_memory(writing);
-        writing->stack_of = grown;
-        writing->stack_capacity = capacity;
-    }
-    if (is_new &&
-        (!export_frames(writing->export, &writing->export->own, stack, &writing->frames) ||
-         !firefox_add_stack(writing->file, &writing->frames, &writing->stack_of[id])))
-        return false;
-    *number = writing->stack_of[id];
-    return true;
 }
 
 static bool may_have_more(const struct writing *writing)
@@ -93,7 +66,7 @@ static bool take_event(void *context, const struct session_event *event)
 {
     struct writing *writing = context;
     if (!may_have_more(writing) ||
-        !find_stack(writing, event->allocation->stack, &writing->last_stack))
+        !firefox_add_stack(writing->file, event->allocation->stack, &writing->last_stack))
         return false;
     if (writing->count++ == 0)
         writing->first_stack = writing->last_stack;
@@ -139,7 +112,7 @@ static bool put_weight(struct writing *writing, const struct session_event *even
 static bool put_stack(struct writing *writing, const struct session_event *event)
 {
     uint32_t stack;
-    if (!find_stack(writing, event->allocation->stack, &stack))
+    if (!firefox_add_stack(writing->file, event->allocation->stack, &stack))
         return false;
     json_number(writing->json, stack);
     return true;
@@ -341,17 +314,11 @@ static bool put_file(struct writing *writing)
 
 bool export_firefox(struct export *export)
 {
-    struct writing writing = {.export = export,
-                              .json = json_begin(export->out, false),
-                              .file = firefox_file_new(export),
-                              .stacks = pair_ids_new()};
-    bool good =
-        writing.json && writing.file && writing.stacks ? put_file(&writing) : no_memory(&writing);
+    struct writing writing = {
+        .export = export, .json = json_begin(export->out, false), .file = firefox_file_new(export)};
+    bool good = writing.json && writing.file ? put_file(&writing) : no_memory(&writing);
     if (!json_end(writing.json) && good)
         good = no_memory(&writing);
     firefox_file_free(writing.file);
-    pair_ids_free(writing.stacks);
-    export_frames_free(&writing.frames);
-    free(writing.stack_of);
     return good;
 }

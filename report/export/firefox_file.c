@@ -28,6 +28,7 @@ struct firefox_file {
     struct pair_ids *frames;    /* by frame id */
     struct pair_ids *stacks;    /* by prefix and frame */
     struct pair_ids *resources; /* by module */
+    struct export_nodes nodes;  /* their stacks, + 1 */
     struct frame_entry *frame;  /* by number */
     uint32_t *function;         /* by number: the session's id */
     struct stack_entry *stack;
@@ -53,7 +54,8 @@ struct firefox_file *firefox_file_new(const struct export *export)
                                   .frames = pair_ids_new(),
                                   .stacks = pair_ids_new(),
                                   .resources = pair_ids_new()};
-    if (file->strings && file->functions && file->frames && file->stacks && file->resources)
+    if (file->strings && file->functions && file->frames && file->stacks && file->resources &&
+        export_nodes_begin(&file->nodes, export, &export->own, false))
         return file;
     firefox_file_free(file);
     return NULL;
@@ -68,6 +70,7 @@ void firefox_file_free(struct firefox_file *file)
     pair_ids_free(file->frames);
     pair_ids_free(file->stacks);
     pair_ids_free(file->resources);
+    export_nodes_free(&file->nodes);
     free(file->frame);
     free(file->function);
     free(file->stack);
@@ -99,22 +102,33 @@ static bool add_frame(struct firefox_file *file, const struct session_code_frame
     return add_function(file, frame->function, &file->frame[*number].function);
 }
 
-bool firefox_add_stack(struct firefox_file *file, const struct export_frames *frames,
-                       uint32_t *number)
+/* Adds a frame with its callers, whose stack has the number `outward` - 1. */
+static bool add_node(void *context, uint32_t node, uint32_t outward, uint32_t *number)
 {
-    uint32_t prefix = 0, depth = 0, frame = 0;
+    struct firefox_file *file = context;
+    struct session_code_frame code;
+    uint32_t frame = 0, stack = 0;
     bool is_new;
-    *number = 0;
-    for (size_t i = frames->count; i-- > 0; prefix = *number + 1) {
-        depth = frames->frame[i].inlined ? depth + 1 : 0;
-        if (!add_frame(file, &frames->frame[i], depth, &frame))
-            return false;
-        if (!pair_ids_find(file->stacks, prefix, frame, number, &is_new) ||
-            !array_grow(&file->stack, &file->stack_capacity, (size_t)*number + 1,
-                        sizeof(*file->stack)))
-            return no_memory(file);
-        file->stack[*number] = (struct stack_entry){prefix, frame};
-    }
+    if (!export_frame(file->export, &file->export->own, node, &code))
+        return false;
+    const uint32_t depth = code.inlined && outward != 0
+                               ? file->frame[file->stack[outward - 1].frame].inline_depth + 1
+                               : code.inlined;
+    if (!add_frame(file, &code, depth, &frame))
+        return false;
+    if (!pair_ids_find(file->stacks, outward, frame, &stack, &is_new) ||
+        !array_grow(&file->stack, &file->stack_capacity, (size_t)stack + 1, sizeof(*file->stack)))
+        return no_memory(file);
+    file->stack[stack] = (struct stack_entry){outward, frame};
+    *number = stack + 1;
+    return true;
+}
+
+bool firefox_add_stack(struct firefox_file *file, uint32_t stack, uint32_t *number)
+{
+    if (!export_nodes_find(&file->nodes, file->export->own.starts[stack], add_node, file, number))
+        return false;
+    --*number;
     return true;
 }
 

@@ -14,8 +14,7 @@ struct firefox_file *firefox_file_new(const struct export *export);
 void firefox_file_free(struct firefox_file *file);
 
 /* Stores the number of a stack in the table of stacks. Returns false with the error set. */
-bool firefox_add_stack(struct firefox_file *file, const struct export_frames *frames,
-                       uint32_t *number);
+bool firefox_add_stack(struct firefox_file *file, uint32_t stack, uint32_t *number);
 
 /* Write parts of the profile. Those that return bool return false with the error set. */
 void firefox_put_meta(struct json *json, const char *program, int64_t start_ns);

@@ -21,13 +21,11 @@ enum { PAGE_SIZE = 4096, NS_A_MS = 1000000, KINDS_MOST = 1 << 20 };
 struct writing {
     const struct export *export;
     struct text_ids *strings;
-    struct pair_ids *places; /* by the first frame's id and the number of frames */
-    struct pair_ids *traces; /* by place and the trace around it */
-    struct pair_ids *stacks; /* seen; `trace_of` holds their traces */
-    struct pair_ids *kinds;  /* by size and trace */
-    uint64_t kinds_before;   /* numbers given before those */
-    uint32_t *trace_of;
-    size_t capacity;
+    struct pair_ids *places;   /* by the first frame's id and the number of frames */
+    struct pair_ids *traces;   /* by place and the trace around it */
+    struct export_nodes nodes; /* their traces: that of a stack that begins there */
+    struct pair_ids *kinds;    /* by size and trace */
+    uint64_t kinds_before;     /* numbers given before those */
     uint64_t ms;
     const struct session_rss *rss;
     size_t rss_count, rss_next;
@@ -69,25 +67,27 @@ static bool find_part(struct writing *writing, const struct session_code_frame *
            find_string(writing, export_clean(side, frame->file), &part->file);
 }
 
-static bool put_place(struct writing *writing, size_t first, size_t end)
+/* Writes the place of the present frames. */
+static bool put_place(struct writing *writing)
 {
     const struct export_side *side = &writing->export->own;
     const struct session_code_frame *frames = writing->frames.frame;
+    const size_t count = writing->frames.count;
     struct session_module module = {.path = ""};
-    struct place_part *parts = calloc(end - first, sizeof(*parts));
+    struct place_part *parts = calloc(count, sizeof(*parts));
     uint32_t module_name = 0;
     uint64_t address = 0;
     bool good = parts || no_memory(writing);
     good = good &&
-           (frames[end - 1].module == 0 || session_module(side->session, frames[end - 1].module,
-                                                          &module, writing->export->error)) &&
+           (frames[count - 1].module == 0 || session_module(side->session, frames[count - 1].module,
+                                                            &module, writing->export->error)) &&
            find_string(writing, export_clean(side, module.path), &module_name) &&
-           export_address(writing->export, side, &frames[end - 1], &address);
-    for (size_t i = first; good && i < end; i++)
-        good = find_part(writing, &frames[i], &parts[i - first]);
+           export_address(writing->export, side, &frames[count - 1], &address);
+    for (size_t i = 0; good && i < count; i++)
+        good = find_part(writing, &frames[i], &parts[i]);
     if (good) {
         fprintf(writing->export->out, "i %" PRIx64 " %" PRIx32, address, module_name);
-        for (size_t i = 0; i < end - first; i++)
+        for (size_t i = 0; i < count; i++)
             fprintf(writing->export->out, " %" PRIx32 " %" PRIx32 " %" PRIx32, parts[i].function,
                     parts[i].file, parts[i].line);
         fputc('\n', writing->export->out);
@@ -96,44 +96,24 @@ static bool put_place(struct writing *writing, size_t first, size_t end)
     return good;
 }
 
-/* Stores the number of a stack's trace: built from the outermost place inwards. */
-static bool make_trace(struct writing *writing, uint32_t stack, uint32_t *trace)
+/* Stores the trace of a stack that begins at a node. Frames that share a place are one of it. */
+static bool find_trace(void *context, uint32_t node, uint32_t outward, uint32_t *trace)
 {
-    const struct export_frames *frames = &writing->frames;
-    if (!export_frames(writing->export, &writing->export->own, stack, &writing->frames))
-        return false;
-    *trace = 0;
-    for (size_t end = frames->count; end > 0;) {
-        size_t first = end - 1;
-        uint32_t place, id;
-        bool is_new;
-        while (first > 0 && frames->frame[first - 1].inlined)
-            first--;
-        if (!pair_ids_find(writing->places, frames->frame[first].id, end - first, &place, &is_new))
-            return no_memory(writing);
-        if (is_new && !put_place(writing, first, end))
-            return false;
-        if (!pair_ids_find(writing->traces, place, *trace, &id, &is_new))
-            return no_memory(writing);
-        if (is_new)
-            fprintf(writing->export->out, "t %" PRIx32 " %" PRIx32 "\n", place + 1, *trace);
-        *trace = id + 1;
-        end = first;
-    }
-    return true;
-}
-
-static bool find_trace(struct writing *writing, uint32_t stack, uint32_t *trace)
-{
-    uint32_t id;
+    struct writing *writing = context;
+    uint32_t place, id;
     bool is_new;
-    if (!pair_ids_find(writing->stacks, stack, 0, &id, &is_new) ||
-        !array_grow(&writing->trace_of, &writing->capacity, (size_t)id + 1,
-                    sizeof(*writing->trace_of)))
-        return no_memory(writing);
-    if (is_new && !make_trace(writing, stack, &writing->trace_of[id]))
+    if (!export_group(writing->export, &writing->export->own, node, &writing->frames))
         return false;
-    *trace = writing->trace_of[id];
+    if (!pair_ids_find(writing->places, writing->frames.frame[0].id, writing->frames.count, &place,
+                       &is_new))
+        return no_memory(writing);
+    if (is_new && !put_place(writing))
+        return false;
+    if (!pair_ids_find(writing->traces, place, outward, &id, &is_new))
+        return no_memory(writing);
+    if (is_new)
+        fprintf(writing->export->out, "t %" PRIx32 " %" PRIx32 "\n", place + 1, outward);
+    *trace = id + 1;
     return true;
 }
 
@@ -156,7 +136,8 @@ static bool put_event(void *context, const struct session_event *event)
     uint32_t trace = 0, kind;
     bool is_new;
     put_time(writing, event->ns);
-    if (!find_trace(writing, event->allocation->stack, &trace))
+    if (!export_nodes_find(&writing->nodes, writing->export->own.starts[event->allocation->stack],
+                           find_trace, writing, &trace))
         return false;
     if (pair_ids_count(writing->kinds) >= KINDS_MOST) {
         writing->kinds_before += KINDS_MOST;
@@ -194,18 +175,17 @@ bool export_heaptrack(struct export *export)
                               .strings = text_ids_new(),
                               .places = pair_ids_new(),
                               .traces = pair_ids_new(),
-                              .stacks = pair_ids_new(),
                               .kinds = pair_ids_new(),
                               .ms = UINT64_MAX};
-    const bool ready =
-        writing.strings && writing.places && writing.traces && writing.stacks && writing.kinds;
-    const bool good = ready ? put_file(&writing) : no_memory(&writing);
-    free(writing.trace_of);
+    bool good = (writing.strings && writing.places && writing.traces && writing.kinds) ||
+                no_memory(&writing);
+    good = good && export_nodes_begin(&writing.nodes, export, &export->own, true) &&
+           put_file(&writing);
+    export_nodes_free(&writing.nodes);
     export_frames_free(&writing.frames);
     text_ids_free(writing.strings);
     pair_ids_free(writing.places);
     pair_ids_free(writing.traces);
-    pair_ids_free(writing.stacks);
     pair_ids_free(writing.kinds);
     return good;
 }

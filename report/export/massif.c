@@ -8,28 +8,33 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
 #include "report/output.h"
 #include "schemas/array.h"
 
 enum { SNAPSHOTS = 40, DETAILED_EACH = 10, NS_A_MS = 1000000, THRESHOLD = 100 /* 1 % */ };
 
-struct node {
-    struct session_code_frame frame;
-    uint32_t first_child, next; /* 0: none */
+/* The live bytes of stacks that begin, or go on, at a node. */
+struct part {
+    uint32_t node, frame;
     uint64_t bytes;
 };
 
-struct tree {
-    struct pair_ids *edges; /* by parent and frame; node n is edge n - 1 */
-    struct node *nodes;
-    size_t capacity;
+/*
+ * A line of a tree that is still to be written: of parts that have the same frames up to here.
+ * Those of the lines below it are made when it is written, so a stack is in memory once.
+ */
+struct branch {
+    struct part *parts; /* NULL: it stands for `count` branches below the threshold */
+    size_t count, depth;
+    uint64_t bytes;
+    bool only; /* no branch beside these is above the threshold */
 };
 
 struct writing {
     struct export *export;
-    struct tree tree;
-    struct export_frames frames;
+    uint64_t least; /* bytes of a branch with a line of its own */
+    struct branch *branches;
+    size_t count, capacity;
 };
 
 static bool no_memory(const struct writing *writing)
@@ -37,116 +42,135 @@ static bool no_memory(const struct writing *writing)
     return report_fail_memory(writing->export->error, "the tree of stacks");
 }
 
-static bool find_child(struct writing *writing, uint32_t parent,
-                       const struct session_code_frame *frame, uint32_t *child)
+/* ---- the parts of a line ---- */
+
+static int compare_parts(const void *left, const void *right)
 {
-    struct tree *tree = &writing->tree;
-    uint32_t edge;
-    bool is_new;
-    if (!pair_ids_find(tree->edges, parent, frame->id, &edge, &is_new) ||
-        !array_grow(&tree->nodes, &tree->capacity, (size_t)edge + 2, sizeof(*tree->nodes)))
-        return no_memory(writing);
-    *child = edge + 1;
-    if (is_new) {
-        tree->nodes[*child] =
-            (struct node){.frame = *frame, .next = tree->nodes[parent].first_child};
-        tree->nodes[parent].first_child = *child;
-    }
-    return true;
-}
-
-/* Adds the live blocks of a stack, from its call site outward. */
-static bool add_stack(struct writing *writing, const struct session_stack_sums *row)
-{
-    uint32_t node = 0;
-    if (!export_frames(writing->export, &writing->export->own, row->stack, &writing->frames))
-        return false;
-    writing->tree.nodes[0].bytes += row->live_bytes;
-    for (size_t i = 0; i < writing->frames.count; i++) {
-        if (!find_child(writing, node, &writing->frames.frame[i], &node))
-            return false;
-        writing->tree.nodes[node].bytes += row->live_bytes;
-    }
-    return true;
-}
-
-/* ---- writing the tree ---- */
-
-struct child {
-    uint32_t node;
-    uint64_t bytes;
-};
-
-static int compare_children(const void *left, const void *right)
-{
-    const struct child *a = left;
-    const struct child *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
+    const struct part *a = left, *b = right;
+    if (a->frame != b->frame)
+        return a->frame < b->frame ? -1 : 1;
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Stores the children of a node, largest first. The caller frees them. */
-static bool sort_children(const struct writing *writing, uint32_t node, struct child **children,
-                          size_t *count)
+/* Sorts parts by frame and node, and joins those of one node. Returns the number that is left. */
+static size_t sort_parts(const struct session *session, struct part *parts, size_t count)
 {
-    const struct node *nodes = writing->tree.nodes;
-    *count = 0;
-    for (uint32_t child = nodes[node].first_child; child != 0; child = nodes[child].next)
-        ++*count;
-    *children = malloc((*count + 1) * sizeof(**children));
-    if (!*children)
+    bool sorted = true;
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        parts[i].frame = parts[i].node == 0 ? 0 : session_stack_node(session, parts[i].node).frame;
+        sorted = sorted && (i == 0 || compare_parts(&parts[i - 1], &parts[i]) <= 0);
+    }
+    if (!sorted)
+        qsort(parts, count, sizeof(*parts), compare_parts);
+    for (size_t i = 0; i < count; i++) {
+        if (left > 0 && parts[left - 1].node == parts[i].node)
+            parts[left - 1].bytes += parts[i].bytes;
+        else
+            parts[left++] = parts[i];
+    }
+    return left;
+}
+
+/* Moves parts to the nodes outward of theirs. Returns the number that is left. */
+static size_t move_outward(const struct session *session, struct part *parts, size_t count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        parts[left] = parts[i];
+        if (parts[i].node != 0)
+            parts[left].node = session_stack_node(session, parts[i].node).caller;
+        left += parts[left].node != 0;
+    }
+    return sort_parts(session, parts, left);
+}
+
+/* ---- branches ---- */
+
+/* The largest comes last. */
+static int compare_branches(const void *left, const void *right)
+{
+    const struct branch *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    return -compare_parts(a->parts, b->parts);
+}
+
+static bool add_branch(struct writing *writing, struct branch branch)
+{
+    if (!array_grow(&writing->branches, &writing->capacity, writing->count + 1,
+                    sizeof(*writing->branches)))
         return no_memory(writing);
-    *count = 0;
-    for (uint32_t child = nodes[node].first_child; child != 0; child = nodes[child].next)
-        (*children)[(*count)++] = (struct child){child, nodes[child].bytes};
-    qsort(*children, *count, sizeof(**children), compare_children);
+    writing->branches[writing->count++] = branch;
     return true;
 }
 
-static void put_indent(FILE *out, size_t depth)
+/* Adds a branch for each frame of sorted parts, and before them one for those below the threshold.
+ * `*lines` counts them. The branches own copies of the parts. */
+static bool add_branches(struct writing *writing, const struct part *parts, size_t count,
+                         size_t depth, size_t *lines)
 {
-    while (depth-- > 0)
-        fputc(' ', out);
+    const size_t first = writing->count;
+    struct branch rest = {.depth = depth};
+    bool good = add_branch(writing, rest);
+    for (size_t i = 0, end; good && i < count; i = end) {
+        struct branch branch = {.depth = depth};
+        for (end = i; end < count && parts[end].frame == parts[i].frame; end++)
+            branch.bytes += parts[end].bytes;
+        if (branch.bytes < writing->least) {
+            rest.bytes += branch.bytes;
+            rest.count++;
+            continue;
+        }
+        branch.count = end - i;
+        branch.parts = malloc(branch.count * sizeof(*parts));
+        if (!branch.parts)
+            return no_memory(writing);
+        memcpy(branch.parts, parts + i, branch.count * sizeof(*parts));
+        good = add_branch(writing, branch);
+        if (!good)
+            free(branch.parts);
+    }
+    if (!good)
+        return false;
+    const size_t large = writing->count - first - 1;
+    qsort(writing->branches + first + 1, large, sizeof(*writing->branches), compare_branches);
+    rest.only = large == 0;
+    writing->branches[first] = rest;
+    *lines = large + (rest.count > 0);
+    return true;
 }
 
-/* Writes the line for the children below the threshold. */
-static void put_rest(FILE *out, const struct child *children, size_t count, size_t depth)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += children[i].bytes;
-    put_indent(out, depth);
-    fprintf(out, "n0: %" PRIu64 " in %zu place%s, %sbelow massif's threshold (1.00%%)\n", bytes,
-            count, count == 1 ? "" : "s", count == 1 ? "" : "all ");
-}
-
-static bool put_node(const struct writing *writing, uint32_t node,
-                     size_t depth) /* NOLINT(misc-no-recursion) */
+/* Writes the line of a branch and adds the branches below it. At depth 0 its parts are not moved.
+ */
+static bool put_branch(struct writing *writing, struct branch *branch)
 {
     FILE *out = writing->export->out;
-    const struct node *here = &writing->tree.nodes[node];
-    const uint64_t least = (writing->tree.nodes[0].bytes + THRESHOLD - 1) / THRESHOLD;
-    struct child *children;
-    size_t count, large = 0;
+    const struct export_side *side = &writing->export->own;
+    struct session_code_frame frame;
     char *place = NULL;
-    if (node != 0 && !(place = export_place(writing->export, &writing->export->own, &here->frame)))
-        return false;
-    bool good = sort_children(writing, node, &children, &count);
-    while (good && large < count && children[large].bytes >= least)
-        large++;
-    if (good) {
-        put_indent(out, depth);
-        fprintf(out, "n%zu: %" PRIu64 " %s\n", large + (count > large), here->bytes,
-                place ? place : "(heap allocation functions) malloc/new/new[], --alloc-fns, etc.");
+    size_t lines = 0;
+    if (branch->depth > 0) {
+        if (!export_frame(writing->export, side, branch->parts[0].node, &frame) ||
+            !(place = export_place(writing->export, side, &frame)))
+            return false;
+        branch->count = move_outward(side->session, branch->parts, branch->count);
     }
+    const bool good =
+        add_branches(writing, branch->parts, branch->count, branch->depth + 1, &lines);
+    if (good)
+        fprintf(out, "%*sn%zu: %" PRIu64 " %s\n", (int)branch->depth, "", lines, branch->bytes,
+                place ? place : "(heap allocation functions) malloc/new/new[], --alloc-fns, etc.");
     free(place);
-    for (size_t i = 0; good && i < large; i++)
-        good = put_node(writing, children[i].node, depth + 1);
-    if (good && count > large)
-        put_rest(out, children + large, count - large, depth + 1);
-    free(children);
     return good;
+}
+
+static void put_rest(FILE *out, const struct branch *rest)
+{
+    if (rest->count > 0)
+        fprintf(out, "%*sn0: %" PRIu64 " in %zu place%s, %sbelow massif's threshold (1.00%%)\n",
+                (int)rest->depth, "", rest->bytes, rest->count, rest->count == 1 ? "" : "s",
+                rest->only ? "all " : "");
 }
 
 /* ---- snapshots ---- */
@@ -154,18 +178,30 @@ static bool put_node(const struct writing *writing, uint32_t node,
 static bool put_tree(struct writing *writing, const struct session_stack_sums *rows, size_t count,
                      bool is_peak)
 {
-    bool good = (writing->tree.edges = pair_ids_new()) &&
-                array_grow(&writing->tree.nodes, &writing->tree.capacity, 1, sizeof(struct node));
-    if (!good)
-        no_memory(writing);
-    else
-        writing->tree.nodes[0] = (struct node){.bytes = 0};
-    for (size_t i = 0; good && i < count; i++)
-        good = rows[i].live_bytes == 0 || add_stack(writing, &rows[i]);
+    const struct export_side *side = &writing->export->own;
+    struct branch all = {.parts = calloc(count + 1, sizeof(struct part))};
+    bool good = all.parts || no_memory(writing);
+    for (size_t i = 0; good && i < count; i++) {
+        if (rows[i].live_bytes == 0)
+            continue;
+        all.parts[all.count++] = (struct part){side->starts[rows[i].stack], 0, rows[i].live_bytes};
+        all.bytes += rows[i].live_bytes;
+    }
+    writing->least = all.bytes / THRESHOLD + (all.bytes % THRESHOLD > 0);
     fprintf(writing->export->out, "heap_tree=%s\n", is_peak ? "peak" : "detailed");
-    good = good && put_node(writing, 0, 0);
-    pair_ids_free(writing->tree.edges);
-    writing->tree.edges = NULL;
+    if (good)
+        all.count = sort_parts(side->session, all.parts, all.count);
+    good = good && add_branch(writing, all);
+    if (!good)
+        free(all.parts);
+    while (writing->count > 0) {
+        struct branch branch = writing->branches[--writing->count];
+        if (good && branch.parts)
+            good = put_branch(writing, &branch);
+        else if (good)
+            put_rest(writing->export->out, &branch);
+        free(branch.parts);
+    }
     return good;
 }
 
@@ -224,7 +260,6 @@ bool export_massif(struct export *export)
     fprintf(export->out, "desc: --time-unit=ms (mprof-export)\ncmd: %s\ntime_unit: ms\n",
             export_clean(&export->own, command ? command : ""));
     const bool good = put_snapshots(&writing);
-    free(writing.tree.nodes);
-    export_frames_free(&writing.frames);
+    free(writing.branches);
     return good;
 }

@@ -280,6 +280,16 @@ static int make_selection(const struct export *export, struct export_side *side)
                                        : EXIT_BAD_INPUT;
 }
 
+/* Finds the nodes at which the stacks begin. */
+static bool find_starts(const struct export *export, struct export_side *side)
+{
+    if (!session_stack_sites(side->session, &side->starts, export->error))
+        return false;
+    for (uint32_t i = 0; export->all_frames && i <= session_stack_largest(side->session); i++)
+        side->starts[i] = session_stack_innermost(side->session, i);
+    return true;
+}
+
 /* Opens a session with the selection of the filter. Returns an exit status. */
 static int open_side(struct arguments *arguments, const char *path, struct export_side *side)
 {
@@ -308,7 +318,7 @@ static int open_side(struct arguments *arguments, const char *path, struct expor
         *error = (struct session_error){.message = ""};
         return EXIT_BAD_USAGE;
     }
-    if (!session_load_stacks(side->session, error))
+    if (!session_load_stacks(side->session, error) || !find_starts(&arguments->export, side))
         return EXIT_BAD_INPUT;
     if (session_sampled(side->session) && !arguments->quiet)
         say("mprof-export", "%s is a sample: sums are estimates", path);
@@ -346,6 +356,7 @@ static void close_side(struct export_side *side)
     for (uint32_t function = 1; function <= count; function++)
         free(side->names[function]);
     free(side->names);
+    free(side->starts);
     selection_free(side->selection);
     session_close(side->session);
     clean_free(side->clean);

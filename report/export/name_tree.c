@@ -35,35 +35,43 @@ static bool find_child(struct name_tree *tree, uint32_t parent, const char *name
     return true;
 }
 
-static bool add_stack(struct name_tree *tree, const struct export *export,
-                      const struct export_side *side, uint32_t stack, int64_t value,
-                      struct export_frames *frames)
+/* A side whose stacks become nodes. */
+struct adding {
+    struct name_tree *tree;
+    const struct export *export;
+    const struct export_side *side;
+};
+
+static bool add_frame(void *context, uint32_t node, uint32_t caller, uint32_t *number)
 {
-    uint32_t node = 0;
-    if (!export_frames(export, side, stack, frames))
+    const struct adding *adding = context;
+    struct session_code_frame frame;
+    if (!export_frame(adding->export, adding->side, node, &frame))
         return false;
-    for (size_t i = frames->count; i-- > 0;) {
-        if (!find_child(tree, node, export_function_name(side, frames->frame[i].function), &node))
-            return report_fail_memory(export->error, "the tree of functions");
-    }
-    tree->nodes[node].self += value;
-    return true;
+    return find_child(adding->tree, caller, export_function_name(adding->side, frame.function),
+                      number) ||
+           report_fail_memory(adding->export->error, "the tree of functions");
 }
 
 static bool add_side(struct name_tree *tree, const struct export *export,
                      const struct export_side *side, enum export_value value, bool negative)
 {
+    struct adding adding = {tree, export, side};
     struct session_stack_sums *rows = NULL;
-    struct export_frames frames = {.count = 0};
+    struct export_nodes nodes = {.export = export};
     size_t count = 0;
-    bool good = export_sums(export, side, 0, false, &rows, &count);
+    bool good = export_nodes_begin(&nodes, export, side, false) &&
+                export_sums(export, side, 0, false, &rows, &count);
     for (size_t i = 0; good && i < count; i++) {
         const int64_t of_row = (int64_t)export_value_of(value, &rows[i]);
-        good = of_row == 0 ||
-               add_stack(tree, export, side, rows[i].stack, negative ? -of_row : of_row, &frames);
+        uint32_t node = 0;
+        if (of_row == 0)
+            continue;
+        good = export_nodes_find(&nodes, side->starts[rows[i].stack], add_frame, &adding, &node);
+        tree->nodes[node].self += negative ? -of_row : of_row;
     }
     free(rows);
-    export_frames_free(&frames);
+    export_nodes_free(&nodes);
     return good;
 }
 

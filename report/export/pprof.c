@@ -26,7 +26,8 @@ struct writing {
     size_t arena_count;
     unsigned parts; /* of enum part */
     struct export_frames frames;
-    uint64_t *locations; /* of the present stack */
+    struct export_nodes nodes; /* the numbers of their places */
+    uint64_t *locations;       /* of the present stack */
     size_t capacity;
     uint32_t stack; /* of these */
     size_t location_count;
@@ -56,46 +57,58 @@ static bool add_function(struct writing *writing, uint32_t id, uint64_t *number)
     return pprof_put_function(writing->file, &described);
 }
 
-static bool put_location(struct writing *writing, uint64_t number, size_t first, size_t end)
+/* Writes the place of the present frames. */
+static bool put_location(struct writing *writing, uint64_t number)
 {
-    const struct session_code_frame *outer = &writing->frames.frame[end - 1];
+    const struct export_frames *frames = &writing->frames;
+    const struct session_code_frame *outer = &frames->frame[frames->count - 1];
     struct pprof_location location = {.number = number, .mapping = outer->module};
     bool good = export_address(writing->export, writing->side, outer, &location.address);
     if (writing->side == &writing->export->base)
         location.mapping = 0;
     if (good)
-        good = pprof_location_begin(writing->file, &location, end - first);
-    for (size_t i = first; good && i < end; i++) {
-        const struct session_code_frame *frame = &writing->frames.frame[i];
+        good = pprof_location_begin(writing->file, &location, frames->count);
+    for (size_t i = 0; good && i < frames->count; i++) {
         uint64_t function;
-        good = add_function(writing, frame->function, &function);
+        good = add_function(writing, frames->frame[i].function, &function);
         if (good)
-            pprof_location_line(writing->file, function, frame->line);
+            pprof_location_line(writing->file, function, frames->frame[i].line);
     }
     return good && pprof_location_end(writing->file);
+}
+
+/* Stores the number of a node's place, which is written if it is new. */
+static bool find_location(void *context, uint32_t node, uint32_t outward, uint32_t *number)
+{
+    struct writing *writing = context;
+    uint64_t place;
+    bool is_new;
+    (void)outward;
+    if (!export_group(writing->export, writing->side, node, &writing->frames) ||
+        !pprof_location_number(writing->file, writing->side == &writing->export->base,
+                               writing->frames.frame[0].id, writing->frames.count, &place, &is_new))
+        return false;
+    *number = (uint32_t)place;
+    return !is_new || put_location(writing, place);
 }
 
 /* Finds the numbers of the stack's places, and writes those that are new. */
 static bool find_locations(struct writing *writing, uint32_t stack)
 {
+    uint32_t node = writing->side->starts[stack], number;
     if (writing->location_count > 0 && writing->stack == stack)
         return true;
-    if (!export_frames(writing->export, writing->side, stack, &writing->frames))
+    if (!export_nodes_find(&writing->nodes, node, find_location, writing, &number))
         return false;
-    if (!array_grow(&writing->locations, &writing->capacity, writing->frames.count,
-                    sizeof(*writing->locations)))
-        return report_fail_memory(writing->export->error, "a stack");
     writing->stack = stack;
     writing->location_count = 0;
-    for (size_t first = 0, end; first < writing->frames.count; first = end) {
-        bool is_new;
-        end = export_group_end(&writing->frames, first);
-        uint64_t *number = &writing->locations[writing->location_count++];
-        if (!pprof_location_number(writing->file, writing->side == &writing->export->base,
-                                   writing->frames.frame[first].id, end - first, number, &is_new) ||
-            (is_new && !put_location(writing, *number, first, end)))
-            return false;
-    }
+    do {
+        if (!array_grow(&writing->locations, &writing->capacity, writing->location_count + 1,
+                        sizeof(*writing->locations)))
+            return report_fail_memory(writing->export->error, "a stack");
+        writing->locations[writing->location_count++] = writing->nodes.number[node];
+        node = export_nodes_outward(&writing->nodes, node);
+    } while (node != 0);
     return true;
 }
 
@@ -164,7 +177,8 @@ static bool put_side(struct writing *writing, const struct export_side *side)
     writing->side = side;
     writing->parts = PART_ALLOCATED | PART_LIVE;
     writing->location_count = 0;
-    return session_arenas(side->session, &writing->arenas, &writing->arena_count,
+    return export_nodes_begin(&writing->nodes, writing->export, side, true) &&
+           session_arenas(side->session, &writing->arenas, &writing->arena_count,
                           writing->export->error) &&
            export_each_sum(writing->export, side, SPLIT, put_rows, writing);
 }
@@ -228,6 +242,7 @@ static bool put_profile(struct export *export, FILE *out, uint64_t from_ns, uint
     if (writing.file && !pprof_file_end(writing.file) && good)
         good = report_fail_memory(export->error, "the profile");
     export_frames_free(&writing.frames);
+    export_nodes_free(&writing.nodes);
     free(writing.locations);
     return good;
 }
@@ -265,6 +280,7 @@ static bool put_window(struct writing *writing, uint64_t from_ns, uint64_t to_ns
     writing->side = &allocated;
     writing->parts = PART_ALLOCATED;
     bool good =
+        export_nodes_begin(&writing->nodes, &window, &window.own, true) &&
         session_arenas(allocated.session, &writing->arenas, &writing->arena_count, window.error) &&
         export_each_sum(&window, &allocated, SPLIT, put_rows, writing);
     graph_result_free(result);

@@ -19,7 +19,8 @@ enum { FIRST_PC = 0x1000, PC_STEP = 16 };
 
 struct writing {
     const struct export *export;
-    struct pair_ids *groups; /* by the first frame's id and the number of frames */
+    struct pair_ids *groups;   /* by the first frame's id and the number of frames */
+    struct export_nodes nodes; /* the numbers of their groups, + 1 */
     struct export_frames frames;
 };
 
@@ -33,59 +34,50 @@ static void put_name(FILE *out, const char *name)
     }
 }
 
-static void put_symbol(const struct writing *writing, uint32_t id, size_t first, size_t end)
+/* Writes the symbol of the present frames. */
+static void put_symbol(const struct writing *writing, uint32_t id)
 {
     FILE *out = writing->export->out;
     fprintf(out, "0x%016" PRIx64 " ", FIRST_PC + (uint64_t)id * PC_STEP);
-    for (size_t i = end; i-- > first;) {
+    for (size_t i = writing->frames.count; i-- > 0;) {
         put_name(out,
                  export_function_name(&writing->export->own, writing->frames.frame[i].function));
-        if (i > first)
+        if (i > 0)
             fputs("--", out);
     }
     fputc('\n', out);
 }
 
-static bool find_group(struct writing *writing, size_t first, size_t end, uint32_t *id,
-                       bool *is_new)
+/* Stores the number of a node's group, from 1, and writes the symbol of a new one. */
+static bool find_group(void *context, uint32_t node, uint32_t outward, uint32_t *number)
 {
-    return pair_ids_find(writing->groups, writing->frames.frame[first].id, end - first, id,
-                         is_new) ||
-           report_fail_memory(writing->export->error, "the places in the code");
-}
-
-/* Writes the symbols of the groups that occur in a stack for the first time. */
-static bool put_symbols(struct writing *writing, uint32_t stack)
-{
-    if (!export_frames(writing->export, &writing->export->own, stack, &writing->frames))
+    struct writing *writing = context;
+    uint32_t id;
+    bool is_new;
+    (void)outward;
+    if (!export_group(writing->export, &writing->export->own, node, &writing->frames))
         return false;
-    for (size_t first = 0, end; first < writing->frames.count; first = end) {
-        uint32_t id;
-        bool is_new;
-        end = export_group_end(&writing->frames, first);
-        if (!find_group(writing, first, end, &id, &is_new))
-            return false;
-        if (is_new)
-            put_symbol(writing, id, first, end);
-    }
+    if (!pair_ids_find(writing->groups, writing->frames.frame[0].id, writing->frames.count, &id,
+                       &is_new))
+        return report_fail_memory(writing->export->error, "the places in the code");
+    if (is_new)
+        put_symbol(writing, id);
+    *number = id + 1;
     return true;
 }
 
-static bool put_group_address(struct writing *writing, size_t first, size_t end)
+/* Writes the address of a node's group; `outer`: it is not the stack's first. */
+static bool put_group_address(struct writing *writing, uint32_t node, bool outer)
 {
-    uint64_t address;
-    uint32_t id;
-    bool is_new;
+    const struct export_side *side = &writing->export->own;
+    uint64_t address = FIRST_PC + (uint64_t)(writing->nodes.number[node] - 1) * PC_STEP;
     if (writing->export->real_pcs) {
-        if (!export_address(writing->export, &writing->export->own, &writing->frames.frame[end - 1],
-                            &address))
+        if (!export_group(writing->export, side, node, &writing->frames) ||
+            !export_address(writing->export, side,
+                            &writing->frames.frame[writing->frames.count - 1], &address))
             return false;
         /* The reader takes outer addresses for return addresses. */
-        address += first > 0;
-    } else {
-        if (!find_group(writing, first, end, &id, &is_new))
-            return false;
-        address = FIRST_PC + (uint64_t)id * PC_STEP;
+        address += outer;
     }
     fprintf(writing->export->out, " 0x%016" PRIx64, address);
     return true;
@@ -100,16 +92,16 @@ static void put_sums(FILE *out, const struct session_stack_sums *sums)
 static bool put_stack(struct writing *writing, const struct session_stack_sums *sums)
 {
     FILE *out = writing->export->out;
-    if (!export_frames(writing->export, &writing->export->own, sums->stack, &writing->frames))
-        return false;
+    const uint32_t first = writing->export->own.starts[sums->stack];
+    uint32_t node = first;
+    bool good = true;
     put_sums(out, sums);
-    for (size_t first = 0, end; first < writing->frames.count; first = end) {
-        end = export_group_end(&writing->frames, first);
-        if (!put_group_address(writing, first, end))
-            return false;
-    }
+    do {
+        good = put_group_address(writing, node, node != first);
+        node = export_nodes_outward(&writing->nodes, node);
+    } while (good && node != 0);
     fputc('\n', out);
-    return true;
+    return good;
 }
 
 static bool put_mappings(const struct export *export)
@@ -135,8 +127,11 @@ static bool put_profile(struct writing *writing, const struct session_stack_sums
     if (!export->real_pcs) {
         fprintf(export->out, "--- symbol\nbinary=%s\n",
                 export_clean(&export->own, program ? program : "?"));
-        for (size_t i = 0; good && i < count; i++)
-            good = put_symbols(writing, rows[i].stack);
+        for (size_t i = 0; good && i < count; i++) {
+            uint32_t group;
+            good = export_nodes_find(&writing->nodes, export->own.starts[rows[i].stack], find_group,
+                                     writing, &group);
+        }
         fputs("---\n", export->out);
     }
     for (size_t i = 0; i < count; i++) {
@@ -159,9 +154,11 @@ bool export_pprof_text(struct export *export)
     struct session_stack_sums *rows = NULL;
     size_t count = 0;
     bool good = writing.groups || report_fail_memory(export->error, "an export");
-    good = good && export_sums(export, &export->own, 0, false, &rows, &count) &&
+    good = good && export_nodes_begin(&writing.nodes, export, &export->own, true) &&
+           export_sums(export, &export->own, 0, false, &rows, &count) &&
            put_profile(&writing, rows, count);
     free(rows);
+    export_nodes_free(&writing.nodes);
     export_frames_free(&writing.frames);
     pair_ids_free(writing.groups);
     return good;

@@ -38,7 +38,8 @@ static bool find_place(struct writing *writing, const struct session_code_frame 
 
 static bool put_stack(struct writing *writing, uint32_t stack)
 {
-    if (!export_frames(writing->export, &writing->export->own, stack, &writing->frames))
+    if (!export_frames(writing->export, &writing->export->own, writing->export->own.starts[stack],
+                       &writing->frames))
         return false;
     json_array(writing->json);
     for (size_t i = writing->frames.count; i-- > 0;) {
