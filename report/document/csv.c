@@ -11,13 +11,15 @@
 static void put_frames(FILE *out, const struct document_value *value)
 {
     /* A text of one line: the outermost function first, as in a folded stack. */
-    size_t size = 1;
+    size_t size = 1, count;
+    const struct session_frame *frames = value_frames(value, &count);
     char *text = NULL;
     FILE *line = open_memstream(&text, &size);
     if (!line)
         return;
-    for (size_t i = value->frame_count; i-- > 0;)
-        fprintf(line, "%s%s", value->frames[i].function, i > 0 ? " > " : "");
+    for (size_t i = count; i-- > 0;)
+        fprintf(line, "%s%s", session_function_name(value->session, frames[i].function),
+                i > 0 ? " > " : "");
     if (fclose(line) == 0)
         name_put_csv(out, text);
     free(text);

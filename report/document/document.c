@@ -28,35 +28,21 @@ struct document *document_new(const char *report, bool estimated)
     return document;
 }
 
-void document_frames_free(struct document_frame *frames, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(frames[i].function);
-        free(frames[i].file);
-    }
-    free(frames);
-}
-
-static void clear_value(struct document_value *value)
-{
-    free(value->text);
-    document_frames_free(value->frames, value->frame_count);
-}
-
 void document_free(struct document *document)
 {
     if (!document)
         return;
     for (size_t i = 0; i < document->fact_count; i++)
-        clear_value(&document->facts[i].value);
+        free(document->facts[i].value.text);
     for (size_t i = 0; i < document->table_count; i++) {
         for (size_t j = 0; j < document->tables[i].count; j++)
-            clear_value(&document->tables[i].values[j]);
+            free(document->tables[i].values[j].text);
         free(document->tables[i].values);
         free(document->tables[i].columns);
     }
     free(document->facts);
     free(document->tables);
+    free(document->frames);
     free(document);
 }
 
@@ -87,7 +73,7 @@ static void add_fact(struct document *document, const char *name, const char *ti
     struct document_fact *facts = grown(document, document->facts, document->fact_count,
                                         &document->fact_capacity, sizeof(*facts));
     if (!facts) {
-        clear_value(&value);
+        free(value.text);
         return;
     }
     document->facts = facts;
@@ -158,7 +144,7 @@ static void add_value(struct document *document, struct document_value value)
         table ? grown(document, table->values, table->count, &table->capacity, sizeof(*values))
               : NULL;
     if (!values) {
-        clear_value(&value);
+        free(value.text);
         return;
     }
     table->values = values;
@@ -218,9 +204,14 @@ void document_value(struct document *document, struct document_value value)
     add_value(document, value);
 }
 
-void document_frames(struct document *document, struct document_frame *frames, size_t count)
+void document_frames(struct document *document, struct session *session, uint32_t stack)
 {
-    add_value(document, (struct document_value){.frames = frames, .frame_count = count});
+    const size_t count = session_stack(session, stack, NULL, 0);
+    if (!array_grow(&document->frames, &document->frame_capacity, count + 1,
+                    sizeof(*document->frames)))
+        document->failed = true;
+    add_value(document,
+              (struct document_value){.document = document, .session = session, .stack = stack});
 }
 
 bool document_write(const struct document *document, enum document_format format,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "report/output.h"
+#include "session/session.h"
 
 #define DOCUMENT_COLUMNS_MOST 32
 
@@ -35,20 +36,18 @@ enum value_kind {
     VALUE_TRUTH,
 };
 
-struct document_frame {
-    char *function, *file; /* "": not known */
-    uint32_t line;         /* 0: not known */
-};
-
 struct document_value {
     enum value_kind kind;
     bool is_null, negative, estimated;
     uint64_t number;
     double standard_error; /* if estimated; below 0: not known */
     double share;
-    char *text;                    /* of a TEXT */
-    struct document_frame *frames; /* of FRAMES, the innermost first */
-    size_t frame_count;
+    char *text; /* of a TEXT */
+    /* The stack of FRAMES. They are read when they are written: all frames of all stacks are far
+     * more than the session. */
+    const struct document *document;
+    struct session *session;
+    uint32_t stack;
 };
 
 struct document_column {
@@ -81,6 +80,8 @@ struct document {
     size_t fact_count, fact_capacity;
     struct document_table *tables;
     size_t table_count, table_capacity;
+    struct session_frame *frames; /* room for those of any one stack */
+    size_t frame_capacity;
 };
 
 /* `report` lives as long as the document. Returns NULL if memory is exhausted. */
@@ -118,9 +119,9 @@ void document_truth(struct document *document, bool truth);
 void document_null(struct document *document);
 /* Adds a number of any kind, which may differ from that of its column. */
 void document_value(struct document *document, struct document_value value);
-/* Takes the frames, which it frees by document_frames_free(). */
-void document_frames(struct document *document, struct document_frame *frames, size_t count);
-void document_frames_free(struct document_frame *frames, size_t count);
+/* Adds the frames of a stack from the call site outward. The session stays open until the document
+ * is written. */
+void document_frames(struct document *document, struct session *session, uint32_t stack);
 
 /* The state of things that every report names in JSON. */
 struct document_about {

@@ -18,6 +18,8 @@ bool document_write_json(const struct document *document, const struct document_
 /* Returns what people see of a value that is neither text nor frames: "~1,234", "2.5 ms". The text
  * is in `room`. */
 const char *value_format(const struct document_value *value, char room[64]);
+/* Returns the frames of a value of FRAMES, innermost first. They are valid until the next call. */
+const struct session_frame *value_frames(const struct document_value *value, size_t *count);
 /* Returns what programs see of it in CSV: "1234". */
 const char *value_plain(const struct document_value *value, char room[64]);
 /* Returns the title, or the name with blanks in `room`. */

@@ -33,12 +33,14 @@ static const char *unit_name(enum value_kind kind)
 
 static void put_frames(struct json *json, const struct document_value *value)
 {
+    size_t count;
+    const struct session_frame *frames = value_frames(value, &count);
     json_array(json);
-    for (size_t i = 0; i < value->frame_count; i++) {
-        const struct document_frame *frame = &value->frames[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct session_frame *frame = &frames[i];
         json_object(json);
         json_key(json, "function");
-        json_text(json, frame->function);
+        json_text(json, session_function_name(value->session, frame->function));
         json_key(json, "file");
         json_text(json, *frame->file ? frame->file : NULL);
         json_key(json, "line");

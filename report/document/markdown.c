@@ -3,6 +3,16 @@
 #include "report/document/formats.h"
 #include "report/names.h"
 
+static void put_frames(FILE *out, const struct document_value *value)
+{
+    size_t count;
+    const struct session_frame *frames = value_frames(value, &count);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? "<br>" : "", out);
+        name_put_markdown(out, session_function_name(value->session, frames[i].function));
+    }
+}
+
 static void put_cell(FILE *out, const struct document_value *value, const char *none)
 {
     char room[64];
@@ -12,10 +22,7 @@ static void put_cell(FILE *out, const struct document_value *value, const char *
     else if (value->kind == VALUE_TEXT)
         name_put_markdown(out, value->text);
     else if (value->kind == VALUE_FRAMES)
-        for (size_t i = 0; i < value->frame_count; i++) {
-            fputs(i > 0 ? "<br>" : "", out);
-            name_put_markdown(out, value->frames[i].function);
-        }
+        put_frames(out, value);
     else
         name_put_markdown(out, value_format(value, room));
     fputs(" |", out);

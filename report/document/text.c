@@ -58,10 +58,12 @@ static void measure(const struct document_table *table, size_t *widths)
 
 static void put_frames(FILE *out, const struct document_value *value)
 {
-    for (size_t i = 0; i < value->frame_count; i++) {
-        const struct document_frame *frame = &value->frames[i];
+    size_t count;
+    const struct session_frame *frames = value_frames(value, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct session_frame *frame = &frames[i];
         fputs("      ", out);
-        name_put_text(out, frame->function);
+        name_put_text(out, session_function_name(value->session, frame->function));
         if (*frame->file) {
             fputs("  ", out);
             name_put_text(out, frame->file);

@@ -95,3 +95,14 @@ const char *column_title(const char *name, const char *title, char room[64])
         *at = ' ';
     return room;
 }
+
+const struct session_frame *value_frames(const struct document_value *value, size_t *count)
+{
+    struct session_frame *frames = value->document->frames;
+    const size_t all =
+        session_stack(value->session, value->stack, frames, value->document->frame_capacity);
+    const size_t site = session_stack_call_site(value->session, value->stack);
+    const size_t first = site < all ? site : all;
+    *count = all - first;
+    return frames + first;
+}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/code_facts.h"
+
 const char *group_join_step(enum report_by by)
 {
     switch (by) {
@@ -77,39 +79,16 @@ struct document_column group_measure_column(enum session_group_measure measure)
                                     .kind = kinds[session_group_measure_unit(measure)]};
 }
 
-/* Copies the frames of a stack from the call site outward. NULL if there are none. */
-static struct document_frame *copy_frames(struct session *session, uint32_t stack, size_t *count)
-{
-    const size_t all = session_stack(session, stack, NULL, 0);
-    const size_t first = session_stack_call_site(session, stack);
-    struct session_frame *frames = all ? calloc(all, sizeof(*frames)) : NULL;
-    struct document_frame *copies = frames ? calloc(all, sizeof(*copies)) : NULL;
-    *count = 0;
-    if (copies)
-        session_stack(session, stack, frames, all);
-    for (size_t i = first; copies && i < all; i++) {
-        struct document_frame *copy = &copies[*count];
-        copy->function = strdup(session_function_name(session, frames[i].function));
-        copy->file = strdup(frames[i].file);
-        copy->line = frames[i].line;
-        ++*count;
-        if (!copy->function || !copy->file) {
-            document_frames_free(copies, *count);
-            copies = NULL;
-            *count = 0;
-        }
-    }
-    free(frames);
-    return copies;
-}
-
 void group_stack_values(struct document *document, struct session *session, uint32_t stack)
 {
-    size_t count;
-    struct document_frame *frames = copy_frames(session, stack, &count);
+    struct session_code_frame frame = {.function = 0};
+    struct session_error ignored;
+    uint32_t site;
+    const bool known = session_stack_site_frame(session, stack, &site, &ignored) && site != 0 &&
+                       session_code_frame(session, site, &frame, &ignored);
     document_number(document, stack);
-    document_text(document, count > 0 ? frames[0].function : NULL);
-    document_frames(document, frames, count);
+    document_text(document, known ? session_function_name(session, frame.function) : NULL);
+    document_frames(document, session, stack);
 }
 
 void group_key_values(struct document *document, struct session *session, enum report_by by,
@@ -199,7 +178,8 @@ bool group_table(const struct report_request *request, const struct group_plan *
     struct session_group_set *set = result ? graph_result_groups(result) : NULL;
     for (size_t i = 0; i < plan->measure_count; i++)
         measures |= 1u << plan->measures[i];
-    bool good = set && session_groups_prepare(set, measures, error) &&
+    bool good = set && (plan->by != BY_STACK || session_load_stacks(request->session, error)) &&
+                session_groups_prepare(set, measures, error) &&
                 session_groups_sort(set, plan->measures[0], true, error) &&
                 (!plan->share || session_groups_sum(set, plan->measures[0], &whole, error));
     begin_table(plan, document);
