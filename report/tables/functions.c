@@ -31,44 +31,82 @@ static void add_self(struct function_variances *function, const struct variance_
     function->of[6] += row->of[VARIANCE_AT_PEAK_BYTES];
 }
 
-static void add_total(struct function_variances *function, const struct variance_row *row)
+/* The variances of stacks that a node is of. */
+struct node_variances {
+    double bytes, allocations;
+};
+
+static uint32_t function_of(struct session *session, uint32_t frame)
 {
-    function->of[2] += row->of[VARIANCE_BYTES];
-    function->of[3] += row->of[VARIANCE_ALLOCATIONS];
+    struct session_code_frame code = {.function = 0};
+    struct session_error ignored;
+    return frame != 0 && session_code_frame(session, frame, &code, &ignored) ? code.function : 0;
 }
 
-/* Adds the rows to their functions. `seen` has, by function, the last row + 1 that counted: a
- * function counts once in a stack. */
-static bool add_rows(struct session *session, const struct variances *variances, bool short_lived,
-                     size_t *seen, struct function_variances *functions,
-                     struct session_error *error)
+/* Adds the rows to the functions of their call sites. */
+static bool add_selves(struct session *session, const struct variances *variances, bool short_lived,
+                       struct function_variances *functions, struct session_error *error)
 {
     for (size_t i = 0; i < variances->count; i++) {
-        const struct variance_row *row = &variances->rows[i];
-        const size_t site = session_stack_call_site(session, row->stack);
-        const uint32_t *frames = NULL;
-        size_t count = 0;
-        uint32_t own = 0;
-        if (row->stack != 0 && !session_stack_frames(session, row->stack, &frames, &count, error))
+        uint32_t frame;
+        if (!session_stack_site_frame(session, variances->rows[i].stack, &frame, error))
             return false;
-        for (size_t frame = 0; frame < count; frame++) {
-            struct session_code_frame code;
-            if (!session_code_frame(session, frames[frame], &code, error))
-                return false;
-            if (frame == site)
-                own = code.function;
-            if (short_lived || seen[code.function] == i + 1)
-                continue;
-            seen[code.function] = i + 1;
-            add_total(&functions[code.function], row);
-        }
-        if (!short_lived && seen[own] != i + 1) {
-            seen[own] = i + 1;
-            add_total(&functions[own], row);
-        }
-        add_self(&functions[own], row, short_lived);
+        add_self(&functions[function_of(session, frame)], &variances->rows[i], short_lived);
     }
     return true;
+}
+
+/* Adds the variances of a node to its function, unless a node outward has that. `open` counts them
+ * by function. The walk goes from the outermost frames inwards. */
+static void walk(struct session *session, const struct node_variances *nodes, uint32_t *open,
+                 struct function_variances *functions)
+{
+    for (uint32_t node = session_stack_nodes(session), at = 0; node > 0; node--) {
+        const struct session_stack_node next = session_stack_node(session, node);
+        while (at != next.caller) {
+            const struct session_stack_node left = session_stack_node(session, at);
+            open[function_of(session, left.frame)]--;
+            at = left.caller;
+        }
+        at = node;
+        const uint32_t function = function_of(session, next.frame);
+        if (open[function]++ > 0)
+            continue;
+        functions[function].of[2] += nodes[node].bytes;
+        functions[function].of[3] += nodes[node].allocations;
+    }
+}
+
+/* Adds the rows to all functions of their stacks. */
+static bool add_totals(struct session *session, const struct variances *variances,
+                       struct function_variances *functions, struct session_error *error)
+{
+    const uint32_t count = session_stack_nodes(session);
+    struct node_variances *nodes = calloc((size_t)count + 1, sizeof(*nodes));
+    uint32_t *open = calloc((size_t)session_function_count(session) + 1, sizeof(*open));
+    const bool good = (nodes && open) || report_fail_memory(error, "the standard errors");
+    for (size_t i = 0; good && i < variances->count; i++) {
+        const struct variance_row *row = &variances->rows[i];
+        struct node_variances *node = &nodes[session_stack_innermost(session, row->stack)];
+        node->bytes += row->of[VARIANCE_BYTES];
+        node->allocations += row->of[VARIANCE_ALLOCATIONS];
+    }
+    for (uint32_t node = 1; good && node <= count; node++) {
+        const uint32_t caller = session_stack_node(session, node).caller;
+        if (caller == 0)
+            continue;
+        nodes[caller].bytes += nodes[node].bytes;
+        nodes[caller].allocations += nodes[node].allocations;
+    }
+    if (good) {
+        /* Stacks without frames. */
+        functions[0].of[2] += nodes[0].bytes;
+        functions[0].of[3] += nodes[0].allocations;
+        walk(session, nodes, open, functions);
+    }
+    free(nodes);
+    free(open);
+    return good;
 }
 
 /* Stores the variances by function, which the caller frees; NULL if the session is not sampled. */
@@ -81,17 +119,16 @@ static bool find_variances(const struct report_request *request,
     if (!session_sampled(request->session))
         return true;
     struct function_variances *made = calloc(count, sizeof(*made));
-    size_t *seen = calloc(count, sizeof(*seen));
-    bool good = (made && seen) || report_fail_memory(error, "the standard errors");
+    bool good = made || report_fail_memory(error, "the standard errors");
     good = good && variances_read(request, NULL, NULL, &all, error) &&
            variances_read(request, NULL, "| where freed == true and lifetime < 1ms", &passing,
                           error) &&
            session_load_stacks(request->session, error) &&
-           add_rows(request->session, &all, false, seen, made, error) &&
-           add_rows(request->session, &passing, true, seen, made, error);
+           add_selves(request->session, &all, false, made, error) &&
+           add_selves(request->session, &passing, true, made, error) &&
+           add_totals(request->session, &all, made, error);
     free(all.rows);
     free(passing.rows);
-    free(seen);
     if (good)
         *functions = made;
     else
