@@ -3,6 +3,7 @@
  * descendents below it. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/nineteen88/graph.h"
 #include "report/nineteen88/tables.h"
@@ -25,7 +26,10 @@ struct writer {
     uint64_t *out;     /* by function: allocations that it asked other functions for */
     size_t *by_callee; /* the places of the edges, by callee */
     size_t *first_callee, *first_caller; /* by function: its first edge in both orders */
+    uint32_t *members;    /* functions by component, each in the order of their entries */
+    size_t *first_member; /* by component */
     struct relative *relatives;
+    size_t *relative_of; /* by node: its place among the relatives of a cycle, + 1 */
 };
 
 /* ---- order ------------------------------------------------------------------------------ */
@@ -56,6 +60,25 @@ static int by_callee(const void *left, const void *right, void *context)
     return a->caller < b->caller ? -1 : a->caller > b->caller;
 }
 
+/* Lists the functions of each component. */
+static void list_members(struct writer *writer)
+{
+    const struct graph *graph = &writer->graph;
+    for (uint32_t i = 0; i < graph->function_count; i++)
+        writer->first_member[graph->nodes[i].component + 1]++;
+    for (size_t i = 1; i <= graph->component_count; i++)
+        writer->first_member[i] += writer->first_member[i - 1];
+    /* Each function moves the end of its component, then the ends move back to the beginnings. */
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const struct graph_node *node = &graph->nodes[writer->order[i]];
+        if (!node->cycle)
+            writer->members[writer->first_member[node->component]++] = writer->order[i];
+    }
+    memmove(writer->first_member + 1, writer->first_member,
+            graph->component_count * sizeof(*writer->first_member));
+    writer->first_member[0] = 0;
+}
+
 static bool prepare(struct writer *writer)
 {
     struct graph *graph = &writer->graph;
@@ -67,14 +90,20 @@ static bool prepare(struct writer *writer)
     writer->first_caller = calloc(room + 1, sizeof(*writer->first_caller));
     writer->by_callee = calloc(graph->edge_count + 1, sizeof(*writer->by_callee));
     writer->relatives = calloc(graph->edge_count + 2, sizeof(*writer->relatives));
+    writer->relative_of = calloc(room, sizeof(*writer->relative_of));
+    writer->members = calloc(room, sizeof(*writer->members));
+    writer->first_member =
+        calloc((size_t)graph->component_count + 2, sizeof(*writer->first_member));
     if (!writer->order || !writer->index || !writer->out || !writer->first_callee ||
-        !writer->first_caller || !writer->by_callee || !writer->relatives)
+        !writer->first_caller || !writer->by_callee || !writer->relatives || !writer->relative_of ||
+        !writer->members || !writer->first_member)
         return false;
     for (uint32_t i = 0; i < graph->count; i++)
         writer->order[i] = i;
     qsort_r(writer->order, graph->count, sizeof(*writer->order), by_total, graph);
     for (uint32_t i = 0; i < graph->count; i++)
         writer->index[writer->order[i]] = i;
+    list_members(writer);
     for (size_t i = 0; i < graph->edge_count; i++) {
         const struct graph_edge *edge = &graph->edges[i];
         writer->by_callee[i] = i;
@@ -100,6 +129,9 @@ static void release(struct writer *writer)
     free(writer->first_callee);
     free(writer->first_caller);
     free(writer->relatives);
+    free(writer->relative_of);
+    free(writer->members);
+    free(writer->first_member);
     graph_free(&writer->graph);
 }
 
@@ -210,12 +242,13 @@ static void put_relative(struct writer *writer, const struct relative *relative,
 static size_t add_relative(struct writer *writer, size_t count, uint32_t node, bool inside,
                            const struct flow *flow)
 {
-    for (size_t i = 0; i < count; i++)
-        if (writer->relatives[i].node == node) {
-            flow_add(&writer->relatives[i].flow, flow);
-            return count;
-        }
+    size_t *place = &writer->relative_of[node];
+    if (*place != 0) {
+        flow_add(&writer->relatives[*place - 1].flow, flow);
+        return count;
+    }
     writer->relatives[count] = (struct relative){node, inside, *flow};
+    *place = count + 1;
     return count + 1;
 }
 
@@ -248,9 +281,11 @@ static size_t list_relatives(struct writer *writer, uint32_t entry, bool ancesto
     size_t count = 0;
     if (!node->cycle)
         count = add_edges(writer, 0, entry, ancestors, false);
-    for (uint32_t i = 0; node->cycle && i < graph->function_count; i++)
-        if (graph->nodes[i].component == node->component)
-            count = add_edges(writer, count, i, ancestors, true);
+    for (size_t i = writer->first_member[node->component];
+         node->cycle && i < writer->first_member[node->component + 1]; i++)
+        count = add_edges(writer, count, writer->members[i], ancestors, true);
+    for (size_t i = 0; i < count; i++)
+        writer->relative_of[writer->relatives[i].node] = 0;
     /* A node that some chains begin with and others do not. */
     bool outside = false;
     for (size_t i = 0; i < count; i++)
@@ -308,11 +343,10 @@ static void put_members(struct writer *writer, uint32_t entry)
     const struct graph *graph = &writer->graph;
     const struct graph_node *cycle = &graph->nodes[entry];
     put_own(writer, entry, " as a whole");
-    for (uint32_t i = 0; i < graph->count; i++) {
-        const uint32_t member = writer->order[i];
+    for (size_t i = writer->first_member[cycle->component];
+         i < writer->first_member[cycle->component + 1]; i++) {
+        const uint32_t member = writer->members[i];
         const struct graph_node *node = &graph->nodes[member];
-        if (node->cycle || node->component != cycle->component)
-            continue;
         put_first_columns(writer, "", "");
         put_flow(writer, &node->self, cycle->self.all, true, cycle->self.all);
         line_put(&writer->line, "                     ");

@@ -75,7 +75,7 @@ bool direct_write(const struct model *model, const struct tables_options *option
         return report_fail_memory(error, "the functions");
     for (size_t i = 0; i < model->count; i++) {
         const struct chain *chain = &model->chains[i];
-        struct direct *row = &rows[model->functions[chain->first]];
+        struct direct *row = &rows[model->calls[chain->call].function];
         class_sums_add(&row->all, &chain->all);
         for (int class = 0; class < SIZE_CLASSES; class ++) {
             class_sums_add(&row->sums[class], &chain->sums[class]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/nineteen88/components.h"
+#include "schemas/array.h"
 
 void flow_add(struct flow *to, const struct flow *flow)
 {
@@ -19,14 +20,6 @@ uint32_t graph_cycle(const struct graph *graph, uint32_t node)
     return graph->cycle_of[graph->nodes[node].component];
 }
 
-static struct flow chain_flow(const struct chain *chain)
-{
-    struct flow flow = {.all = chain->all.bytes, .calls = chain->all.allocations};
-    for (int i = 0; i < SIZE_CLASSES; i++)
-        flow.bytes[i] = chain->sums[i].bytes;
-    return flow;
-}
-
 /* ---- nodes and edges -------------------------------------------------------------------- */
 
 /* Gives each function of the chains a node, in the order of their ids. `nodes` has, by function,
@@ -35,9 +28,9 @@ static bool make_nodes(struct graph *graph, const struct model *model, uint32_t 
 {
     for (uint32_t i = 0; i <= model->function_count; i++)
         nodes[i] = GRAPH_NONE;
-    for (size_t i = 0; i < model->count; i++)
-        for (size_t j = 0; j < model->chains[i].depth; j++)
-            nodes[model->functions[model->chains[i].first + j]] = 0;
+    for (uint32_t i = 1; i < model->call_count; i++)
+        if (model_has(model, i))
+            nodes[model->calls[i].function] = 0;
     for (uint32_t i = 0; i <= model->function_count; i++)
         if (nodes[i] == 0)
             nodes[i] = graph->function_count++;
@@ -76,24 +69,20 @@ static void join_edges(struct graph *graph)
 static bool make_edges(struct graph *graph, const struct model *model, const uint32_t *nodes)
 {
     size_t capacity = 0;
-    for (size_t i = 0; i < model->count; i++) {
-        const struct chain *chain = &model->chains[i];
-        const uint32_t *functions = model->functions + chain->first;
-        if (graph->edge_count + chain->depth > capacity) {
-            /* Few edges are left of many. */
+    for (uint32_t i = 1; i < model->call_count; i++) {
+        const uint32_t caller = model_has(model, i) ? model_caller(model, i) : 0;
+        if (caller == 0 || model->calls[caller].function == model->calls[i].function)
+            continue;
+        /* Few edges are left of many. */
+        if (graph->edge_count == capacity)
             join_edges(graph);
-            if (2 * (graph->edge_count + chain->depth) > capacity) {
-                capacity = 4 * (graph->edge_count + chain->depth) + 1024;
-                struct graph_edge *more = realloc(graph->edges, capacity * sizeof(*more));
-                if (!more)
-                    return false;
-                graph->edges = more;
-            }
-        }
-        for (size_t j = 0; j + 1 < chain->depth; j++)
-            if (functions[j] != functions[j + 1])
-                graph->edges[graph->edge_count++] = (struct graph_edge){
-                    .caller = nodes[functions[j + 1]], .callee = nodes[functions[j]]};
+        if (graph->edge_count * 2 >= capacity &&
+            !array_grow(&graph->edges, &capacity, graph->edge_count * 4 + 1024,
+                        sizeof(*graph->edges)))
+            return false;
+        graph->edges[graph->edge_count++] =
+            (struct graph_edge){.caller = nodes[model->calls[caller].function],
+                                .callee = nodes[model->calls[i].function]};
     }
     join_edges(graph);
     return true;
@@ -138,83 +127,136 @@ static bool make_cycles(struct graph *graph)
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* The last chain that was counted at a node or an edge, plus 1: each chain counts once. */
-struct counted {
-    size_t *nodes, *recursions, *edges;
+/* By call: the sums of the chains that have it. By node and edge: how many of the calls from the
+ * present one outward have it, so that each chain counts once. */
+struct counting {
+    struct flow *flows;
+    uint32_t *first, *next; /* by call: its first callee, and the next call of the same caller */
+    uint32_t *nodes, *recursions, *edges;
 };
 
-static void count_node(struct graph *graph, struct counted *counted, uint32_t node, size_t stamp,
+/* Adds a flow where a number leaves 0. */
+static void count_node(struct graph *graph, struct counting *counting, uint32_t node, int step,
                        const struct flow *flow)
 {
-    if (counted->nodes[node] == stamp)
+    if (node == GRAPH_NONE)
         return;
-    counted->nodes[node] = stamp;
-    flow_add(&graph->nodes[node].total, flow);
+    if (step > 0 && counting->nodes[node] == 0)
+        flow_add(&graph->nodes[node].total, flow);
+    counting->nodes[node] += (uint32_t)step;
 }
 
-static void count_recursion(struct graph *graph, struct counted *counted, uint32_t node,
-                            size_t stamp, const struct flow *flow)
+static void count_recursion(struct graph *graph, struct counting *counting, uint32_t node, int step,
+                            const struct flow *flow)
 {
-    if (node == GRAPH_NONE || counted->recursions[node] == stamp)
+    if (node == GRAPH_NONE)
         return;
-    counted->recursions[node] = stamp;
-    graph->nodes[node].recursions += flow->calls;
+    if (step > 0 && counting->recursions[node] == 0)
+        graph->nodes[node].recursions += flow->calls;
+    counting->recursions[node] += (uint32_t)step;
 }
 
-static void count_call(struct graph *graph, struct counted *counted, uint32_t caller,
-                       uint32_t callee, size_t stamp, const struct flow *flow)
+static void count_edge(struct graph *graph, struct counting *counting, uint32_t caller,
+                       uint32_t callee, int step, const struct flow *flow)
 {
     if (caller == callee)
-        count_recursion(graph, counted, callee, stamp, flow);
+        count_recursion(graph, counting, callee, step, flow);
     if (graph->nodes[caller].component == graph->nodes[callee].component)
-        count_recursion(graph, counted, graph_cycle(graph, callee), stamp, flow);
+        count_recursion(graph, counting, graph_cycle(graph, callee), step, flow);
     if (caller == callee)
         return;
     struct graph_edge *edge = find_edge(graph, caller, callee);
-    size_t *place = &counted->edges[edge - graph->edges];
-    if (*place != stamp)
+    uint32_t *open = &counting->edges[edge - graph->edges];
+    if (step > 0 && *open == 0)
         flow_add(&edge->flow, flow);
-    *place = stamp;
+    *open += (uint32_t)step;
 }
 
-static void count_chain(struct graph *graph, const struct model *model, const uint32_t *nodes,
-                        size_t place, struct counted *counted)
+/* Counts a call as the walk enters it, with step 1, or leaves it, with -1. */
+static void count_call(struct graph *graph, const struct model *model, const uint32_t *nodes,
+                       uint32_t call, int step, struct counting *counting)
 {
-    const struct chain *chain = &model->chains[place];
-    const uint32_t *functions = model->functions + chain->first;
-    const struct flow flow = chain_flow(chain);
-    const size_t stamp = place + 1;
-    for (size_t i = 0; i < chain->depth; i++) {
-        const uint32_t node = nodes[functions[i]], cycle = graph_cycle(graph, node);
-        count_node(graph, counted, node, stamp, &flow);
+    if (!model_has(model, call))
+        return;
+    const struct flow *flow = &counting->flows[call];
+    const uint32_t node = nodes[model->calls[call].function], cycle = graph_cycle(graph, node);
+    const uint32_t caller = model_caller(model, call);
+    count_node(graph, counting, node, step, flow);
+    count_node(graph, counting, cycle, step, flow);
+    if (caller != 0) {
+        count_edge(graph, counting, nodes[model->calls[caller].function], node, step, flow);
+    } else if (step > 0) {
+        flow_add(&graph->nodes[node].root, flow);
         if (cycle != GRAPH_NONE)
-            count_node(graph, counted, cycle, stamp, &flow);
-        if (i == 0) {
-            flow_add(&graph->nodes[node].self, &flow);
-            if (cycle != GRAPH_NONE)
-                flow_add(&graph->nodes[cycle].self, &flow);
-        }
-        if (i + 1 < chain->depth) {
-            count_call(graph, counted, nodes[functions[i + 1]], node, stamp, &flow);
+            flow_add(&graph->nodes[cycle].root, flow);
+    }
+}
+
+/* Adds the sums of the chains to their call sites, and to all calls outward. */
+static void add_chains(struct graph *graph, const struct model *model, const uint32_t *nodes,
+                       struct counting *counting)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        const struct chain *chain = &model->chains[i];
+        const uint32_t node = nodes[model->calls[chain->call].function];
+        const uint32_t cycle = graph_cycle(graph, node);
+        struct flow flow = {.all = chain->all.bytes, .calls = chain->all.allocations};
+        for (int class = 0; class < SIZE_CLASSES; class ++)
+            flow.bytes[class] = chain->sums[class].bytes;
+        flow_add(&graph->nodes[node].self, &flow);
+        if (cycle != GRAPH_NONE)
+            flow_add(&graph->nodes[cycle].self, &flow);
+        flow_add(&counting->flows[chain->call], &flow);
+    }
+    for (uint32_t call = model->call_count; call-- > 1;) {
+        const uint32_t caller = model->calls[call].caller;
+        if (caller != 0)
+            flow_add(&counting->flows[caller], &counting->flows[call]);
+        counting->next[call] = counting->first[caller];
+        counting->first[caller] = call;
+    }
+}
+
+/* Goes through the calls, each between its caller and its callees. */
+static void walk(struct graph *graph, const struct model *model, const uint32_t *nodes,
+                 struct counting *counting)
+{
+    for (uint32_t call = counting->first[0]; call != 0;) {
+        count_call(graph, model, nodes, call, 1, counting);
+        if (counting->first[call] != 0) {
+            call = counting->first[call];
             continue;
         }
-        flow_add(&graph->nodes[node].root, &flow);
-        if (cycle != GRAPH_NONE)
-            flow_add(&graph->nodes[cycle].root, &flow);
+        for (;; call = model->calls[call].caller) {
+            count_call(graph, model, nodes, call, -1, counting);
+            if (counting->next[call] != 0 || model->calls[call].caller == 0)
+                break;
+        }
+        call = counting->next[call];
     }
 }
 
 static bool count_chains(struct graph *graph, const struct model *model, const uint32_t *nodes)
 {
-    struct counted counted = {calloc((size_t)graph->count + 1, sizeof(size_t)),
-                              calloc((size_t)graph->count + 1, sizeof(size_t)),
-                              calloc(graph->edge_count + 1, sizeof(size_t))};
-    const bool good = counted.nodes && counted.recursions && counted.edges;
-    for (size_t i = 0; good && i < model->count; i++)
-        count_chain(graph, model, nodes, i, &counted);
-    free(counted.nodes);
-    free(counted.recursions);
-    free(counted.edges);
+    const size_t room = (size_t)graph->count + 1;
+    struct counting counting = {.flows = calloc(model->call_count, sizeof(struct flow)),
+                                .first = calloc(model->call_count, sizeof(uint32_t)),
+                                .next = calloc(model->call_count, sizeof(uint32_t)),
+                                .nodes = calloc(room, sizeof(uint32_t)),
+                                .recursions = calloc(room, sizeof(uint32_t)),
+                                .edges = calloc(graph->edge_count + 1, sizeof(uint32_t))};
+    const bool good = counting.flows && counting.first && counting.next && counting.nodes &&
+                      counting.recursions && counting.edges;
+    if (good) {
+        add_chains(graph, model, nodes, &counting);
+        walk(graph, model, nodes, &counting);
+    }
+    free(counting.flows);
+    free(counting.first);
+    free(counting.next);
+    free(counting.nodes);
+    free(counting.recursions);
+    free(counting.edges);
     return good;
 }
 

@@ -47,12 +47,14 @@ static size_t join_paths(const struct model *model, bool offsets, struct path *p
     for (size_t i = 0; i < model->count; i++) {
         const struct chain *chain = &model->chains[i];
         struct path *path = &paths[i];
-        const uint32_t *steps = (offsets ? model->frames : model->functions) + chain->first;
         *path =
             (struct path){.sums = chain->all, .whole = chain->whole && chain->depth <= PATH_MOST};
-        path->count = chain->depth < PATH_MOST ? (uint32_t)chain->depth : PATH_MOST;
-        memcpy(path->steps, steps, path->count * sizeof(*steps));
-        memcpy(path->within, model->within + chain->first, path->count * sizeof(*path->within));
+        for (uint32_t call = chain->call; call != 0 && path->count < PATH_MOST;
+             call = model_caller(model, call)) {
+            path->steps[path->count] =
+                offsets ? model->calls[call].frame : model->calls[call].function;
+            path->within[path->count++] = model->calls[call].within;
+        }
     }
     qsort(paths, model->count, sizeof(*paths), by_steps);
     for (size_t i = 0; i < model->count; i++)

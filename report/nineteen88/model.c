@@ -135,61 +135,92 @@ static bool find_collected(struct model *model, struct session_error *error)
 
 /* ---- chains ----------------------------------------------------------------------------- */
 
-/* Makes room for `more` functions, and for what is beside them. */
-static bool grow(struct model *model, size_t more)
+bool model_add_call(struct model *model, uint32_t caller, uint32_t function, uint32_t frame,
+                    uint32_t within, uint32_t *call)
 {
-    size_t frames = model->capacity, within = model->capacity;
-    return array_grow(&model->frames, &frames, model->length + more, sizeof(*model->frames)) &&
-           array_grow(&model->within, &within, model->length + more, sizeof(*model->within)) &&
-           array_grow(&model->functions, &model->capacity, model->length + more,
-                      sizeof(*model->functions));
+    if (model->call_count == UINT32_MAX ||
+        !array_grow(&model->calls, &model->call_capacity, (size_t)model->call_count + 1,
+                    sizeof(*model->calls)))
+        return false;
+    *call = model->call_count++;
+    model->calls[*call] = (struct call){.caller = caller,
+                                        .function = function,
+                                        .frame = frame,
+                                        .within = within,
+                                        .depth = caller == 0 ? 1 : model->calls[caller].depth + 1};
+    return true;
 }
 
-/* Reads the frames of a stack from the call site outward into the lists. */
-static bool read_chain(struct model *model, struct chain *chain, struct session_error *error)
+bool model_has(const struct model *model, uint32_t call)
 {
-    const uint32_t *frames = NULL;
-    size_t count = 0;
-    if (chain->stack != 0 &&
-        !session_stack_frames(model->session, chain->stack, &frames, &count, error))
-        return false;
-    const size_t site = session_stack_call_site(model->session, chain->stack);
-    /* The getter above may have moved the frames. */
-    if (chain->stack != 0 &&
-        !session_stack_frames(model->session, chain->stack, &frames, &count, error))
-        return false;
-    if (!grow(model, count + 1))
+    return model->calls[call].used && !model->starts[model->calls[call].function];
+}
+
+uint32_t model_caller(const struct model *model, uint32_t call)
+{
+    const uint32_t caller = model->calls[call].caller;
+    return caller != 0 && model_has(model, caller) ? caller : 0;
+}
+
+/* Makes a call of each node outward of the sites. `call_of` has 0 for the others, by node. */
+static bool read_calls(struct model *model, const uint32_t *sites, uint32_t *call_of,
+                       struct session_error *error)
+{
+    const uint32_t nodes = session_stack_nodes(model->session);
+    uint32_t none;
+    for (size_t i = 0; i < model->count; i++)
+        call_of[sites[model->chains[i].stack]] = 1;
+    for (uint32_t node = 1; node <= nodes; node++)
+        if (call_of[node] != 0)
+            call_of[session_stack_node(model->session, node).caller] = 1;
+    /* The first one stands for no caller, the second one for stacks without frames. */
+    if (!model_add_call(model, 0, 0, 0, 0, &none) ||
+        !model_add_call(model, 0, 0, 0, 0, &call_of[0]))
         return report_fail_memory(error, "the stacks");
-    chain->first = model->length;
-    uint32_t within = 0;
-    for (size_t i = count; i-- > site;) {
-        const size_t place = model->length + (i - site);
+    for (uint32_t node = nodes; node > 0; node--) {
+        const struct session_stack_node at = session_stack_node(model->session, node);
+        const uint32_t caller = at.caller == 0 ? 0 : call_of[at.caller];
         struct session_code_frame frame;
-        if (!session_code_frame(model->session, frames[i], &frame, error))
+        if (call_of[node] == 0)
+            continue;
+        if (!session_code_frame(model->session, at.frame, &frame, error))
             return false;
         const uint32_t function = frame.function <= model->function_count ? frame.function : 0;
-        if (!frame.inlined)
-            within = function;
-        model->functions[place] = function;
-        model->frames[place] = frames[i];
-        model->within[place] = within;
+        const uint32_t within = !frame.inlined ? function : model->calls[caller].within;
+        if (!model_add_call(model, caller, function, at.frame, within, &call_of[node]))
+            return report_fail_memory(error, "the stacks");
     }
-    model->length += count > site ? count - site : 0;
-    if (model->length == chain->first) {
-        model->functions[model->length] = model->within[model->length] = 0;
-        model->frames[model->length++] = 0;
-    }
-    chain->depth = model->length - chain->first;
-    chain->whole = strcmp(session_stack_state(model->session, chain->stack), "complete") == 0;
     return true;
+}
+
+static void mark_used(struct model *model)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        struct chain *chain = &model->chains[i];
+        chain->depth = model->calls[chain->call].depth;
+        chain->whole = strcmp(session_stack_state(model->session, chain->stack), "complete") == 0;
+        model->calls[chain->call].used = true;
+    }
+    for (uint32_t call = model->call_count; call-- > 1;)
+        if (model->calls[call].used && model->calls[call].caller != 0)
+            model->calls[model->calls[call].caller].used = true;
 }
 
 static bool read_chains(struct model *model, struct session_error *error)
 {
-    for (size_t i = 0; i < model->count; i++)
-        if (!read_chain(model, &model->chains[i], error))
-            return false;
-    return scripts_cut(model, error) && starts_cut(model, error);
+    uint32_t *sites = NULL;
+    uint32_t *call_of = calloc((size_t)session_stack_nodes(model->session) + 1, sizeof(*call_of));
+    bool good = call_of || report_fail_memory(error, "the stacks");
+    good = good && session_stack_sites(model->session, &sites, error) &&
+           read_calls(model, sites, call_of, error);
+    for (size_t i = 0; good && i < model->count; i++)
+        model->chains[i].call = call_of[sites[model->chains[i].stack]];
+    free(sites);
+    free(call_of);
+    if (!good || !scripts_cut(model, error))
+        return false;
+    mark_used(model);
+    return starts_cut(model, error);
 }
 
 bool model_read(struct model *model, const struct report_request *request,
@@ -214,8 +245,6 @@ bool model_read(struct model *model, const struct report_request *request,
 void model_free(struct model *model)
 {
     free(model->chains);
-    free(model->functions);
-    free(model->frames);
-    free(model->within);
+    free(model->calls);
     free(model->starts);
 }

@@ -10,13 +10,27 @@ struct class_sums {
     uint64_t allocations, bytes, kept_count, kept_bytes; /* kept: never freed, see model */
 };
 
+/*
+ * A call with its callers: chains are one tree of them, as stacks are, whose sum of depths has no
+ * bound but the square of the session's size.
+ */
+struct call {
+    uint32_t caller;          /* the call outward, before this one in the list; 0: none */
+    uint32_t function, frame; /* 0: not known */
+    uint32_t within; /* the function in whose code the call lies; for a call in inlined code, the
+                        one into which all of it is inlined, even if the chain leaves that out. 0:
+                        not known */
+    uint32_t depth;  /* of the chains that begin here, with what starts_cut() leaves out */
+    bool used;       /* a chain has it */
+};
+
 /* A stack's sums and its chain. Chains run from `main`, or a thread's first function, to the call
  * site; the functions that start programs and threads are left out. */
 struct chain {
     uint32_t stack;
-    bool whole;   /* no callers are missing */
-    size_t depth; /* at least 1 */
-    size_t first; /* place in the model's lists: of the call site; its callers follow */
+    uint32_t call;  /* of the call site: model_caller() leads outward */
+    uint32_t depth; /* at least 1 */
+    bool whole;     /* no callers are missing */
     struct class_sums sums[SIZE_CLASSES];
     struct class_sums all;
 };
@@ -29,20 +43,25 @@ struct model {
     struct class_sums all;
     struct chain *chains;
     size_t count;
-    uint32_t *functions; /* of all chains; 0: not known */
-    uint32_t *frames;    /* beside the functions: their frames, 0: none */
-    uint32_t *within;    /* beside these: the function in whose code the call lies; for a call in
-                            inlined code, the one into which all of it is inlined, even if the
-                            chain leaves that out. 0: not known */
-    size_t length, capacity;
+    struct call *calls; /* of all chains; [0] is none */
+    uint32_t call_count;
+    size_t call_capacity;
     uint32_t function_count; /* ids are up to this */
-    bool *starts;            /* by function: it starts programs or threads, and is in no chain */
+    bool *starts; /* by function: it starts programs or threads, and is left out of all chains */
 };
 
 /* Reads the sums and the stacks. Returns false with `error` set. model_free() in any case. */
 bool model_read(struct model *model, const struct report_request *request,
                 struct session_error *error);
 void model_free(struct model *model);
+
+/* Returns the call outward of one that no chain leaves out, 0 if their chains begin there. */
+uint32_t model_caller(const struct model *model, uint32_t call);
+/* Returns whether a chain has the call, and does not leave it out. */
+bool model_has(const struct model *model, uint32_t call);
+/* Adds a call after its caller. Returns false if memory is exhausted. */
+bool model_add_call(struct model *model, uint32_t caller, uint32_t function, uint32_t frame,
+                    uint32_t within, uint32_t *call);
 
 /* Returns the name of a function, "?" if it is not known. */
 const char *model_name(const struct model *model, uint32_t function);

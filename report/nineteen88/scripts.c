@@ -34,23 +34,31 @@ static bool find_places(struct model *model, uint8_t *places, bool *any,
     return true;
 }
 
-static void cut(struct model *model, struct chain *chain, const uint8_t *places)
+/* The calls as a chain with functions of a runtime has them, by the calls of all. */
+struct script {
+    bool any;      /* a function of a runtime is here or outward */
+    uint32_t call; /* the innermost one that stays; 0: none */
+};
+
+/* Finds the innermost calls that stay. Those whose callers all stay are the same. */
+static bool cut(struct model *model, const uint8_t *places, struct script *scripts)
 {
-    uint32_t *functions = model->functions + chain->first, *frames = model->frames + chain->first;
-    uint32_t *within = model->within + chain->first;
-    size_t stay = 0;
-    bool is_script = false;
-    for (size_t i = 0; i < chain->depth && !is_script; i++)
-        is_script = places[functions[i]] == PLACE_RUNTIME;
-    for (size_t i = 0; is_script && i < chain->depth; i++) {
-        if (places[functions[i]] == PLACE_LEFT_OUT)
-            continue;
-        functions[stay] = functions[i];
-        within[stay] = within[i];
-        frames[stay++] = frames[i];
+    const uint32_t count = model->call_count;
+    for (uint32_t i = 1; i < count; i++) {
+        const struct call call = model->calls[i];
+        const struct script *outer = &scripts[call.caller];
+        scripts[i].any = outer->any || places[call.function] == PLACE_RUNTIME;
+        scripts[i].call = outer->call == call.caller ? i : 0;
+        if (places[call.function] == PLACE_LEFT_OUT)
+            scripts[i].call = outer->call;
+        else if (scripts[i].call == 0 && !model_add_call(model, outer->call, call.function,
+                                                         call.frame, call.within, &scripts[i].call))
+            return false;
     }
-    if (is_script)
-        chain->depth = stay;
+    for (size_t i = 0; i < model->count; i++)
+        if (scripts[model->chains[i].call].any)
+            model->chains[i].call = scripts[model->chains[i].call].call;
+    return true;
 }
 
 bool scripts_cut(struct model *model, struct session_error *error)
@@ -59,8 +67,10 @@ bool scripts_cut(struct model *model, struct session_error *error)
     bool any = false;
     bool good = (places || report_fail_memory(error, "the functions")) &&
                 find_places(model, places, &any, error);
-    for (size_t i = 0; good && any && i < model->count; i++)
-        cut(model, &model->chains[i], places);
+    struct script *scripts = good && any ? calloc(model->call_count, sizeof(*scripts)) : NULL;
+    if (good && any)
+        good = (scripts && cut(model, places, scripts)) || report_fail_memory(error, "the stacks");
+    free(scripts);
     free(places);
     return good;
 }

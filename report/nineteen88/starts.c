@@ -16,6 +16,8 @@ enum {
     OUTER_MOST = 4,
     /* Functions without a name that start a thread: clone3 and start_thread of glibc. */
     NAMELESS_MOST = 2,
+    /* Functions of a start, also where their names mislead. */
+    START_LENGTH_MOST = 16,
 };
 
 enum start_kind {
@@ -32,6 +34,8 @@ struct starts {
     struct model *model;
     uint8_t *kinds;    /* by function */
     uint32_t *modules; /* by function */
+    uint32_t *inner;   /* by call: it, or the innermost one outward of it that may be of a start */
+    uint32_t *least;   /* by call: the shortest start of a chain that has it */
 };
 
 /* ---- kinds ---- */
@@ -110,13 +114,17 @@ static bool find_kinds(struct starts *starts, struct session_error *error)
 /* Returns the function at a place that is counted from the outer end of a chain. */
 static uint32_t outer(const struct starts *starts, const struct chain *chain, size_t place)
 {
-    return starts->model->functions[chain->first + chain->depth - 1 - place];
+    const struct model *model = starts->model;
+    uint32_t call = starts->inner[chain->call];
+    while (model->calls[call].depth > place + 1)
+        call = model->calls[call].caller;
+    return model->calls[call].function;
 }
 
-/* Returns the kind there, START_NONE after the call site. */
+/* Returns the kind there, START_NONE after the call site and where no start reaches. */
 static enum start_kind kind_at(const struct starts *starts, const struct chain *chain, size_t place)
 {
-    if (place >= chain->depth)
+    if (place >= chain->depth || place >= START_LENGTH_MOST)
         return START_NONE;
     return (enum start_kind)starts->kinds[outer(starts, chain, place)];
 }
@@ -195,10 +203,18 @@ static void mark(const struct starts *starts)
         for (size_t place = 0; place < length; place++)
             model->starts[outer(starts, chain, place)] = true;
     }
+    memset(starts->least, 0xff, model->call_count * sizeof(*starts->least));
     for (size_t i = 0; i < model->count; i++) {
-        const struct chain *chain = &model->chains[i];
-        for (size_t place = start_length(starts, chain); place < chain->depth; place++)
-            model->starts[outer(starts, chain, place)] = false;
+        const uint32_t length = (uint32_t)start_length(starts, &model->chains[i]);
+        uint32_t *least = &starts->least[model->chains[i].call];
+        *least = length < *least ? length : *least;
+    }
+    for (uint32_t i = model->call_count; i-- > 1;) {
+        const struct call *call = &model->calls[i];
+        if (starts->least[i] < starts->least[call->caller])
+            starts->least[call->caller] = starts->least[i];
+        if (call->used && call->depth > starts->least[i])
+            model->starts[call->function] = false;
     }
     model->starts[0] = false;
 }
@@ -225,10 +241,15 @@ bool starts_cut(struct model *model, struct session_error *error)
     const size_t functions = (size_t)model->function_count + 1;
     struct starts starts = {.model = model,
                             .kinds = calloc(functions, sizeof(*starts.kinds)),
-                            .modules = calloc(functions, sizeof(*starts.modules))};
+                            .modules = calloc(functions, sizeof(*starts.modules)),
+                            .inner = calloc(model->call_count, sizeof(*starts.inner)),
+                            .least = calloc(model->call_count, sizeof(*starts.least))};
     model->starts = calloc(functions, sizeof(*model->starts));
-    bool good = (starts.kinds && starts.modules && model->starts) ||
+    bool good = (starts.kinds && starts.modules && starts.inner && starts.least && model->starts) ||
                 report_fail_memory(error, "the functions");
+    for (uint32_t i = 1; good && i < model->call_count; i++)
+        starts.inner[i] =
+            model->calls[i].depth <= START_LENGTH_MOST ? i : starts.inner[model->calls[i].caller];
     good = good && find_kinds(&starts, error);
     if (good) {
         mark(&starts);
@@ -236,10 +257,12 @@ bool starts_cut(struct model *model, struct session_error *error)
             ;
         for (size_t i = 0; i < model->count; i++) {
             struct chain *chain = &model->chains[i];
-            chain->depth -= cut_length(&starts, chain, start_length(&starts, chain));
+            chain->depth -= (uint32_t)cut_length(&starts, chain, start_length(&starts, chain));
         }
     }
     free(starts.kinds);
     free(starts.modules);
+    free(starts.inner);
+    free(starts.least);
     return good;
 }
