@@ -30,6 +30,22 @@ views() {
             complain "$1: the view $view cannot be opened"
     done
 }
+# outputs WHAT: reports and exports whose work or memory grew with the depth of all stacks together. Formats that hold each
+# stack as a whole are endless here: they write as they read.
+outputs() {
+    local bytes=10000000 format
+    for format in callgrind firefox heaptrack massif svg; do
+        (ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-export" --format=$format "$1.db" >out) ||
+            complain "$1: no export $format"
+    done
+    for format in collapsed dhat pprof-text speedscope; do
+        [ "$(ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-export" --format=$format "$1.db" | head -c $bytes | wc -c)" = $bytes ] ||
+            complain "$1: no export $format"
+    done
+    (ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-report" 1988 "$1.db" >out) || complain "$1: no report 1988"
+    [ "$(ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-report" peak --by=stack --top=all "$1.db" | head -c $bytes | wc -c)" = $bytes ] ||
+        complain "$1: no report of the peak"
+}
 # has WHAT SQL RESULT
 has() {
     local got
@@ -53,6 +69,7 @@ has sizes "SELECT value = 1 << 62 FROM meta WHERE key = 'bytes_allocated'" 1
 # Deep and broad trees.
 hostile staircase 60000
 views staircase
+outputs staircase
 hostile comb 40000
 views comb
 hostile broad 40000
