@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The growth between two moments A and B: the blocks of a selection that were live at A, live at B,
- * allocated after A and up to B ("born"), freed after A and up to B ("died", those born since A
- * among them). So for each row, and in all: after - before = born - died.
+ * allocated after A and up to B, freed after A and up to B (those allocated since A among them).
+ * So for each row, and in all: after - before = allocated - freed.
  *
  * The rules of session.h hold: this function blocks, one thread at a time uses a session, and sums
  * are estimates if the session is sampled.
@@ -29,8 +29,8 @@ struct session_growth_sum {
 struct session_growth {
     uint32_t id;
     struct session_growth_sum before, after; /* live at A, live at B */
-    struct session_growth_sum born, died;
-    struct session_growth_sum stayed; /* born, and live at B */
+    struct session_growth_sum allocated, freed;
+    struct session_growth_sum born; /* live at B, not at A */
 };
 
 /*

@@ -53,13 +53,13 @@ static void add_rows(void *context, const struct chunk_rows *rows)
             if (began[i] <= from)
                 add(&sum->before, bytes[i], counts[i]);
             else
-                add(&sum->born, bytes[i], counts[i]);
+                add(&sum->allocated, bytes[i], counts[i]);
             if (end <= to)
-                add(&sum->died, bytes[i], counts[i]);
+                add(&sum->freed, bytes[i], counts[i]);
             else
                 add(&sum->after, bytes[i], counts[i]);
             if (began[i] > from && end > to)
-                add(&sum->stayed, bytes[i], counts[i]);
+                add(&sum->born, bytes[i], counts[i]);
         }
     }
 }
@@ -75,9 +75,9 @@ static void merge(struct session_growth *to, const struct session_growth *from)
 {
     add(&to->before, from->before.bytes, from->before.count);
     add(&to->after, from->after.bytes, from->after.count);
+    add(&to->allocated, from->allocated.bytes, from->allocated.count);
+    add(&to->freed, from->freed.bytes, from->freed.count);
     add(&to->born, from->born.bytes, from->born.count);
-    add(&to->died, from->died.bytes, from->died.count);
-    add(&to->stayed, from->stayed.bytes, from->stayed.count);
 }
 
 /* The rows to which the sums of codes go. */
@@ -178,7 +178,7 @@ static struct session_growth *make_rows(struct session *session,
     }
     for (uint32_t id = 0; id < mapping->count; id++) {
         const struct session_growth row = rows[id];
-        if (row.before.count == 0 && row.born.count == 0)
+        if (row.before.count == 0 && row.allocated.count == 0)
             continue;
         if (total)
             merge(total, &row);

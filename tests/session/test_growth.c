@@ -69,10 +69,10 @@ static struct session_growth sum_of(const struct selection *selection, uint64_t 
             continue;
         add(&sum.before, row, row->alloc_ns <= from && row->free_ns > from);
         add(&sum.after, row, live_after);
-        add(&sum.born, row, born);
-        add(&sum.died, row,
+        add(&sum.allocated, row, born);
+        add(&sum.freed, row,
             row->free_ns > from && row->free_ns <= to && (born || row->alloc_ns <= from));
-        add(&sum.stayed, row, born && live_after);
+        add(&sum.born, row, born && live_after);
     }
     return sum;
 }
@@ -94,7 +94,8 @@ static void check(struct selection *selection, uint64_t from, uint64_t to,
         assert_memory_equal(&grown[i].before, &sum.before,
                             sizeof(sum) - offsetof(struct session_growth, before));
         assert_true(i == 0 || session_growth_net(&grown[i - 1]) >= session_growth_net(&grown[i]));
-        assert_int_equal(session_growth_net(&sum), (int64_t)(sum.born.bytes - sum.died.bytes));
+        assert_int_equal(session_growth_net(&sum),
+                         (int64_t)(sum.allocated.bytes - sum.freed.bytes));
         wanted.before.bytes += sum.before.bytes;
         wanted.after.bytes += sum.after.bytes;
     }

@@ -70,7 +70,7 @@ has "the use at that moment" "at ${named##* at } .* in use [0-9.]+ KiB"
 has "its holes" "holes $(echo "$named" | sed -E 's/.*, (.*) at .*/\1/')( |\$)"
 has "back from the list" "^.* ${named//./\\.}:"
 screen pinned_heap.db 'key 2 b' dump 'key b' dump
-has "the axis of a rate" '^ *[0-9.]+[kM]?/s┤'
+has "the axis of a rate" '^ *[0-9.,]+[kM]?/s┤'
 has "its legend" ' function, allocations/s$'
 has "what has become less" '^ *−[0-9.]+[KM]?┤'
 mark=$(ask pinned_heap.db "SELECT ns FROM mark WHERE name = 'idle'")
@@ -147,7 +147,7 @@ END
 LC_ALL=C sort -o sql.txt sql.txt
 same "the types of a range" sql.txt shown.txt
 grep -q '^user,net_bytes,' users.csv || fail "no functions: $(head -3 users.csv)"
-has "net, born and died" 'net [+−].* = .* born − .* died'
+has "net, allocated and freed" 'net [+−].* = .* allocated − .* freed'
 peak=$(ask undo_history.db "SELECT value FROM meta WHERE key = 'peak_ns'")
 screen undo_history.db 'key 2 p' dump
 has "the legend is that of the peak itself" "  the peak$"

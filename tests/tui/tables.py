@@ -162,7 +162,7 @@ compare("diff", take(rows("diff", "all", "g", "type peak end", "Enter"), "type",
         whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, '(unknown)'), total(size * b) - total(size * a) AS net,
             total(size * a), total(size * b), total(b) - total(a) FROM (SELECT h.*, {LIVE_AT.format(peak_ns)} AS a,
             {LIVE_AT.format(end)} AS b FROM heap h) GROUP BY 1) WHERE net <> 0""").fetchall()))
-compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "type", "net_bytes", "born_bytes", "died_bytes", "to_bytes"),
+compare("range", take(rows("timeline", "all", "v", "type peak end", "Enter"), "type", "net_bytes", "bytes", "freed_bytes", "to_bytes"),
         whole(database.execute(f"""SELECT * FROM (SELECT coalesce(type, '(unknown)'), total(size * b) - total(size * a),
             total(size * (alloc_ns > {peak_ns} AND alloc_ns <= {end})) AS born,
             total(size * (free_ns > {peak_ns} AND free_ns <= {end})) AS died, total(size * b)
@@ -184,7 +184,7 @@ PART = {"functions": "no row of what has no call site", "lines": "those of one f
 MAY_BE_EMPTY = {"arenas", "holes"}
 if not database.execute("SELECT 1 FROM v_stack WHERE file IS NOT NULL LIMIT 1").fetchone():
     MAY_BE_EMPTY |= {"source", "lines", "live lines"}
-AT_TIME = {"timeline": ("live_bytes", "live_count")}  # at the end of each column
+AT_TIME = {"timeline": ("live_bytes", "live_count"), "range": ("bytes",)}  # at the end of each column, in the range
 tables = {}
 for name, view, *keys in (("overview", "overview"), ("timeline", "timeline"), ("range", "timeline", "v", "type start peak", "Enter"),
                           ("memory", "memory"), ("holes", "memory", "p", "h"), ("tree", "tree", "e"),

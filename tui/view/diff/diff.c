@@ -31,7 +31,7 @@ static const struct table_column columns[COLUMNS] = {
     {"net", 8, .keep = true, .meaning = "bytes live at B less those at A", .file = "net_bytes"},
     {"at A", 8, 60, .file = "from_bytes"},
     {"at B", 8, 50, .file = "to_bytes"},
-    {"blocks", 9, 70, .meaning = "live at B less those at A", .file = "net_count"},
+    {"net blocks", 10, 70, .meaning = "live at B less those at A", .file = "net_count"},
     {"is", 7, 40, .text = true, .meaning = "new, gone, grown or shrunk", .file = "change"},
 };
 
@@ -499,6 +499,12 @@ static bool update(void *view, struct exploration *exploration, const struct vie
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
+/* Returns a moment as the screen names it: `peak` is the program's, whatever is selected. */
+static const char *moment_name(const char *moment)
+{
+    return strcmp(moment, "peak") == 0 ? "program's peak" : moment;
+}
+
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -535,11 +541,11 @@ static void render(const void *view, const struct exploration *exploration, cons
     const struct diff *diff = view;
     const struct cell_style faint = theme_style(THEME_FAINT), strong = theme_style(THEME_STRONG);
     int x = 1 + area_text(area, 1, 0, faint, "A ");
-    x += area_text(area, x, 0, strong, diff->before);
+    x += area_text(area, x, 0, strong, moment_name(diff->before));
     if (exploration->other)
         x += area_print(area, x, 0, faint, " of %.60s", last_part(exploration->other));
     x += area_text(area, x, 0, faint, "  B ");
-    x += area_text(area, x, 0, strong, diff->after);
+    x += area_text(area, x, 0, strong, moment_name(diff->after));
     if (exploration->other)
         x += area_print(area, x, 0, faint, " of %.60s",
                         last_part(session_path(exploration->session)));

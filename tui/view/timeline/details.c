@@ -186,12 +186,13 @@ void timeline_legend_render(const struct timeline *timeline, const struct explor
     }
     if (timeline->mode == TIMELINE_LIVE && y < legend.height &&
         whole->peak_bytes > whole->live_bytes) {
-        char size[FORMAT_SIZE];
+        char size[FORMAT_SIZE], least[FORMAT_SIZE + sizeof("\u2265")];
         area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : ':',
                  theme_style(THEME_TRANSIENT));
+        snprintf(least, sizeof(least), "\u2265%s",
+                 format_size_short(size, whole->peak_bytes - whole->live_bytes));
         area_field(&legend, 2, y, label, theme_style(THEME_FAINT), "gone within the slot");
-        area_field_right(&legend, 2 + label, y++, 7, theme_style(THEME_FAINT),
-                         format_size_short(size, whole->peak_bytes - whole->live_bytes));
+        area_field_right(&legend, 2 + label, y++, 7, theme_style(THEME_FAINT), least);
     }
     render_events(timeline, exploration, &legend, y + 1);
 }
@@ -253,7 +254,7 @@ static void render_flow_line(const struct timeline *timeline, const char *about,
                     format_size(size, grew ? slot->allocated_bytes - slot->freed_bytes
                                            : slot->freed_bytes - slot->allocated_bytes));
     if (slot->peak_bytes > slot->live_bytes && x + 16 <= area->width) {
-        x += area_print(area, x, y, faint, "  peak %s", about);
+        x += area_print(area, x, y, faint, "  peak \u2265%s", about);
         area_text(area, x, y, plain, format_size(size, slot->peak_bytes));
     }
 }

@@ -11,25 +11,25 @@
 #include "tui/view/timeline/timeline.h"
 
 enum pane { BY_TYPE, BY_USER, PANES };
-enum column { COLUMN_NAME, COLUMN_NET, COLUMN_BORN, COLUMN_DIED, COLUMN_NOW };
+enum column { COLUMN_NAME, COLUMN_NET, COLUMN_ALLOCATED, COLUMN_FREED, COLUMN_NOW };
 
 static const struct table_column type_columns[] = {
     {.title = "type", .text = true, .keep = true, .cut = TABLE_CUT_CATEGORY},
     {.title = "net",
      .width = 8,
      .keep = true,
-     .meaning = "born less died, in bytes",
+     .meaning = "allocated less freed, in bytes",
      .file = "net_bytes"},
-    {.title = "born",
+    {.title = "allocated",
+     .width = 9,
+     .least_width = 48,
+     .meaning = "bytes, in the range",
+     .file = "bytes"},
+    {.title = "freed",
      .width = 7,
-     .least_width = 46,
-     .meaning = "allocated in the range",
-     .file = "born_bytes"},
-    {.title = "died",
-     .width = 7,
-     .least_width = 46,
-     .meaning = "freed in the range",
-     .file = "died_bytes"},
+     .least_width = 48,
+     .meaning = "bytes, in the range",
+     .file = "freed_bytes"},
     {.title = "now",
      .width = 7,
      .least_width = 34,
@@ -45,18 +45,18 @@ static const struct table_column user_columns[] = {
     {.title = "net",
      .width = 8,
      .keep = true,
-     .meaning = "born less died, in bytes",
+     .meaning = "allocated less freed, in bytes",
      .file = "net_bytes"},
-    {.title = "born",
+    {.title = "allocated",
+     .width = 9,
+     .least_width = 48,
+     .meaning = "bytes, in the range",
+     .file = "bytes"},
+    {.title = "freed",
      .width = 7,
-     .least_width = 46,
-     .meaning = "allocated in the range",
-     .file = "born_bytes"},
-    {.title = "died",
-     .width = 7,
-     .least_width = 46,
-     .meaning = "freed in the range",
-     .file = "died_bytes"},
+     .least_width = 48,
+     .meaning = "bytes, in the range",
+     .file = "freed_bytes"},
     {.title = "now",
      .width = 7,
      .least_width = 34,
@@ -127,10 +127,10 @@ static const struct session_growth *row_at(const struct rows *rows, size_t row)
 static uint64_t value_of(const struct session_growth *row, size_t column)
 {
     switch (column) {
-    case COLUMN_BORN:
-        return row->born.bytes;
-    case COLUMN_DIED:
-        return row->died.bytes;
+    case COLUMN_ALLOCATED:
+        return row->allocated.bytes;
+    case COLUMN_FREED:
+        return row->freed.bytes;
     default:
         return row->after.bytes;
     }
@@ -234,7 +234,7 @@ static void sort_pane(struct timeline *timeline, const struct exploration *explo
     if (!timeline->orders[pane])
         return;
     for (size_t i = 0; i < data->count; i++)
-        if (data->rows[i].born.count > 0 || data->rows[i].died.count > 0)
+        if (data->rows[i].allocated.count > 0 || data->rows[i].freed.count > 0)
             timeline->orders[pane][timeline->order_counts[pane]++] = (uint32_t)i;
     qsort_r(timeline->orders[pane], timeline->order_counts[pane], sizeof(uint32_t), compare,
             &sorting);
@@ -257,7 +257,7 @@ void timeline_load_range(struct timeline *timeline, struct exploration *explorat
 
 /* ---- what it counts --------------------------------------------------------------------- */
 
-enum happened { BORN, STAYED, DIED };
+enum happened { BORN, ALLOCATED, FREED }; /* born: and live at the end of the range */
 
 /* Returns the step that selects what happened in the range, of one type or function if `which` is
  * not NULL: the caller frees it. NULL: memory is exhausted. */
@@ -272,7 +272,7 @@ static char *make_step(const struct exploration *exploration, enum happened happ
     const char *and = field[0] ? " and " : "", *is = which ? " == " : field[0] ? " is null" : "";
     const char *value = which ? name : "";
     int length;
-    if (happened == STAYED)
+    if (happened == BORN)
         length = asprintf(&step,
                           "where alloc_time in %s .. %s and (freed == false or free_time > %s)"
                           "%s%s%s%s",
@@ -280,7 +280,7 @@ static char *make_step(const struct exploration *exploration, enum happened happ
     else
         length =
             asprintf(&step, "where %s in %s .. %s%s%s%s%s",
-                     happened == DIED ? "free_time" : "alloc_time", a, b, and, field, is, value);
+                     happened == FREED ? "free_time" : "alloc_time", a, b, and, field, is, value);
     free(name);
     return length < 0 ? NULL : step;
 }
@@ -302,24 +302,24 @@ static void offer(struct view_offer *offer, const char *label, const char *name)
 static size_t offer_row(const struct timeline *timeline, const struct exploration *exploration,
                         struct view_offer *out, size_t capacity)
 {
-    static const char *const labels[] = {"born in the range", "stayed since", "died in the range"};
-    static const enum happened whats[] = {STAYED, BORN, DIED};
+    static const char *const labels[] = {"born in the range", "allocated in the range",
+                                         "freed in the range"};
     const struct session_growth *row = selected(timeline);
     size_t count = 0;
     const char *name = NULL;
     if (row) {
         name = growth_name(exploration->session, by_of_pane[timeline->pane], row->id);
         for (size_t i = 0; i < 3 && count < capacity; i++) {
-            offer(&out[count], labels[whats[i]], name);
+            offer(&out[count], labels[i], name);
             out[count].long_step =
-                make_step(exploration, whats[i], timeline->pane == BY_TYPE ? "type" : "user",
-                          row->id != 0 ? name : NULL);
+                make_step(exploration, (enum happened)i,
+                          timeline->pane == BY_TYPE ? "type" : "user", row->id != 0 ? name : NULL);
             count += out[count].long_step != NULL;
         }
     }
     for (size_t i = 0; i < 3 && count < capacity; i++) {
-        offer(&out[count], labels[whats[i]], row ? "all" : NULL);
-        out[count].long_step = make_step(exploration, whats[i], "", NULL);
+        offer(&out[count], labels[i], row ? "all" : NULL);
+        out[count].long_step = make_step(exploration, (enum happened)i, "", NULL);
         count += out[count].long_step != NULL;
     }
     return count;
@@ -403,7 +403,7 @@ bool timeline_act_on_range(struct timeline *timeline, struct exploration *explor
     if (input->action == ACTION_FOLLOW) {
         const struct session_growth *row = selected(timeline);
         char *step = !row ? NULL
-                          : make_step(exploration, row->stayed.count > 0 ? STAYED : BORN,
+                          : make_step(exploration, row->born.count > 0 ? BORN : ALLOCATED,
                                       pane == BY_TYPE ? "type" : "user",
                                       row->id != 0 ? growth_name(exploration->session,
                                                                  by_of_pane[pane], row->id)
@@ -440,11 +440,11 @@ static void render_heading(const struct timeline *timeline, const struct explora
     }
     x += area_print(area, x, 0, plain, "  net %s%s", exploration->about,
                     growth_text(a, session_growth_net(&data->total)));
-    x += area_print(area, x, 0, faint, " = %s born − %s died",
-                    format_size_short(a, data->total.born.bytes),
-                    format_size_short(b, data->total.died.bytes));
+    x += area_print(area, x, 0, faint, " = %s allocated − %s freed",
+                    format_size_short(a, data->total.allocated.bytes),
+                    format_size_short(b, data->total.freed.bytes));
     if (x + 24 < area->width)
-        area_print(area, x, 0, faint, " · %s stayed", format_count(c, data->total.stayed.count));
+        area_print(area, x, 0, faint, " · %s born", format_count(c, data->total.born.count));
 }
 
 void timeline_range_render(const struct timeline *timeline, const struct exploration *exploration,

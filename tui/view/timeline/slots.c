@@ -24,7 +24,7 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_TO] = {.title = "to_ns"},
     [COLUMN_LIVE] = {.title = "live_bytes"}, /* at the slot's end */
     [COLUMN_LIVE_COUNT] = {.title = "live_count"},
-    [COLUMN_PEAK] = {.title = "peak_bytes"},
+    [COLUMN_PEAK] = {.title = "seen_peak_bytes"}, /* the slot's own peak is no less */
     [COLUMN_ALLOCATED] = {.title = "allocated_bytes", .file = "bytes"},
     [COLUMN_ALLOCATED_COUNT] = {.title = "allocated_count", .file = "allocations"},
     [COLUMN_FREED] = {.title = "freed_bytes"},

@@ -154,6 +154,14 @@ static void put_file_name(struct file *file, uint32_t node)
                              i > 0 ? " \u21c4 " : "", session_function_name(session, functions[i]));
 }
 
+/* Returns false for a number that the tree has not found: without a range there are no A and B. */
+static bool is_known(const struct tree_view *view, size_t column)
+{
+    if (column == FILE_FROM || column == FILE_TO)
+        return view->request.growth;
+    return column != FILE_SHORT || session_tree_short_known(view->tree);
+}
+
 static void put_file_cell(void *context, size_t row, size_t column, struct table_cell *cell)
 {
     struct file *file = context;
@@ -172,7 +180,7 @@ static void put_file_cell(void *context, size_t row, size_t column, struct table
         cell->name = of->functions > 0
                          ? session_function_place(file->exploration->session, of->function)
                          : "";
-    } else if (column != FILE_SHORT || session_tree_short_known(file->view->tree)) {
+    } else if (is_known(file->view, column)) {
         cell->is_number = true;
         cell->number = numbers[column];
     }
