@@ -415,8 +415,7 @@ struct cache_depends *symbols_depends(struct symbols *symbols)
 /* Says which file with the debug information of a unit is missing, and what helps. */
 static void describe_missing(struct module *module)
 {
-    const char *help =
-        "keep the .dwo files where they were made, and build them without -fdebug-types-section";
+    const char *help = "keep the .dwo files where they were made";
     const char *name = symbols_dwarf_missing(module->dwarf), *own = NULL, *debug = NULL;
     char package[sizeof(module->status)];
     dwfl_module_info(module->file.module, NULL, NULL, NULL, NULL, NULL, &own, &debug);

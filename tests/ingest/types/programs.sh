@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Compiles the programs of tests/programs/types by gcc and clang with -g and -O0, -O1, -O2, runs
 # each under the logger and compares the inferred types with those that the program states; for -O2
-# also without the source, and in C++ with units of their own for types. Nothing may be wrong. At least 75 % of the sites in C and 85 % in C++
-# must be typed.
+# also without the source, and in C++ with units of their own for types, in the program and in .dwo
+# files. Nothing may be wrong. At least 75 % of the sites in C and 85 % in C++ must be typed.
 set -u
 shopt -s nullglob
 command -v clang >/dev/null && command -v clang++ >/dev/null || exit 77
@@ -27,7 +27,8 @@ for program in "$MPROF_SOURCE"/tests/programs/types/*.c; do
     check "$program" clang 75
 done
 for program in "$MPROF_SOURCE"/tests/programs/types/*.cpp; do
-    check "$program" g++ 85 "-O2 $units" "-O2 -gdwarf-4 $units"
-    check "$program" clang++ 85 "-O2 $units" "-O2 -gdwarf-4 $units"
+    for compiler in g++ clang++; do
+        check "$program" $compiler 85 "-O2 $units" "-O2 -gdwarf-4 $units" "-O2 -gsplit-dwarf $units" "-O2 -gdwarf-4 -gsplit-dwarf $units"
+    done
 done
 exit $failed
