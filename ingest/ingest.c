@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "ingest/write/bundle.h"
@@ -13,6 +14,8 @@
 
 /* Events between two looks at the progress bar and at Ctrl-C. */
 enum { EVENTS_PER_LOOK = 16384 };
+/* Events between two counts of the live blocks in all arenas. */
+enum { EVENTS_PER_COUNT = 64 * EVENTS_PER_LOOK };
 
 struct pipeline {
     const struct ingest_options *options;
@@ -45,6 +48,19 @@ static void report(const struct pipeline *pipeline, enum ingest_phase phase, uin
         options->progress(options->progress_context, phase, done, trace_file_size(pipeline->file));
 }
 
+/* Returns false if more blocks are live than the file may have. */
+static bool check_live(const struct pipeline *pipeline)
+{
+    const struct replay *replay = &pipeline->replay;
+    uint64_t live = replay->heap.live;
+    struct stat about;
+    for (size_t i = 0; i < replay->arena_count; i++)
+        live += replay->arenas[i].blocks.live;
+    return stat(pipeline->options->trace, &about) != 0 ||
+           ingest_check_live(live, (uint64_t)about.st_size, trace_file_path(pipeline->file),
+                             pipeline->status);
+}
+
 static bool replay_all(struct pipeline *pipeline)
 {
     const volatile sig_atomic_t *interrupted = pipeline->options->writer.interrupted;
@@ -66,6 +82,8 @@ static bool replay_all(struct pipeline *pipeline)
             good = ingest_fail(pipeline->status, INGEST_INTERRUPTED, "interrupted");
         if (good && run && run->log.error != 0)
             good = writer_fail(pipeline->writer, run->log.error);
+        if (good && n % EVENTS_PER_COUNT == 0)
+            good = check_live(pipeline);
         report(pipeline, INGEST_REPLAY, merge_bytes_done(merge));
     }
     merge_free(merge);

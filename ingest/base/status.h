@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum ingest_code {
     INGEST_OK = 0,
@@ -35,6 +36,14 @@ static inline bool ingest_is_interrupted(const volatile sig_atomic_t *interrupte
 {
     return interrupted != NULL && *interrupted != 0;
 }
+
+/*
+ * Returns false, after ingest_fail(), if far more blocks are live at once than a file has bytes.
+ * Live blocks take memory, and a few packed bytes can stand for any number of blocks that are
+ * alike; mprof-run packs an allocation into half a byte or more.
+ */
+bool ingest_check_live(uint64_t live, uint64_t size, const char *path,
+                       struct ingest_status *status);
 
 /* Calls ingest_fail() for exhausted memory. `what` names what the memory was for. */
 bool ingest_fail_memory(struct ingest_status *status, const char *what);

@@ -392,8 +392,13 @@ static bool read_lines(struct reader *reader, const volatile sig_atomic_t *inter
     char *line;
     size_t length;
     while ((next = lines_next(reader->lines, &line, &length, status)) == LINES_LINE) {
-        if (ingest_is_interrupted(interrupted) && lines_number(reader->lines) % LINES_PER_LOOK == 0)
-            return ingest_fail(status, INGEST_INTERRUPTED, "interrupted");
+        if (lines_number(reader->lines) % LINES_PER_LOOK == 0) {
+            if (ingest_is_interrupted(interrupted))
+                return ingest_fail(status, INGEST_INTERRUPTED, "interrupted");
+            if (!ingest_check_live(reader->block_count, lines_size(reader->lines),
+                                   lines_path(reader->lines), status))
+                return false;
+        }
         reader->why = NULL;
         if (strlen(line) != length ? wrong(reader, "a zero byte") : read_line(reader, line))
             continue;

@@ -32,6 +32,7 @@ struct lines {
     size_t at, end, capacity;
     uint64_t number;
     uint64_t left; /* bytes that may still come */
+    uint64_t size; /* of the file */
     char path[512];
 };
 
@@ -75,6 +76,7 @@ struct lines *lines_open(const char *path, struct ingest_status *status)
         return NULL;
     }
     lines->left = UNPACKED_LEAST + UNPACKED_RATIO * (uint64_t)about.st_size;
+    lines->size = (uint64_t)about.st_size;
     lines->capacity = BUFFER;
     lines->text = malloc(lines->capacity + 1);
     if (!open_stream(lines, descriptor) || !lines->text) {
@@ -227,6 +229,11 @@ enum lines_next lines_next(struct lines *lines, char **line, size_t *length,
 uint64_t lines_number(const struct lines *lines)
 {
     return lines->number;
+}
+
+uint64_t lines_size(const struct lines *lines)
+{
+    return lines->size;
 }
 
 const char *lines_path(const struct lines *lines)

@@ -35,6 +35,8 @@ enum lines_next lines_next(struct lines *lines, char **line, size_t *length,
 /* Returns the number of the line that was given last, from 1. */
 uint64_t lines_number(const struct lines *lines);
 
+/* Returns the size of the file. */
+uint64_t lines_size(const struct lines *lines);
 /* Returns the file's path in printable form. */
 const char *lines_path(const struct lines *lines);
 
