@@ -11,6 +11,16 @@
 
 #include "capture/stack/thread_state.h"
 
+static inline __attribute__((always_inline)) uint64_t
+pairs_difference(const struct stack_pair *pairs, uint32_t count)
+{
+    uint64_t difference = 0;
+#pragma GCC unroll 16
+    for (uint32_t i = 0; i < count; i++)
+        difference |= *(const uint64_t *)pairs[i].address ^ pairs[i].value;
+    return difference;
+}
+
 /*
  * Compares the first `count` pairs with the stack, from the end backwards. Returns the number of
  * pairs up to and including the last one that differs, or 0 if none does.
@@ -57,9 +67,7 @@ static inline uint32_t pairs_differ_outward(const struct stack_pair *pairs, uint
         uint64_t difference = 0;
         while (pair - pairs >= (ptrdiff_t)PAIRS_BLOCK && pairs_on_page(pair - PAIRS_BLOCK, page)) {
             pair -= PAIRS_BLOCK;
-#pragma GCC unroll 8
-            for (unsigned i = 0; i < PAIRS_BLOCK; i++)
-                difference |= *(const uint64_t *)pair[i].address ^ pair[i].value;
+            difference |= pairs_difference(pair, PAIRS_BLOCK);
         }
         while (pair != pairs && pair[-1].address - page < ARCH_PAGE_SIZE) {
             pair--;
@@ -71,16 +79,6 @@ static inline uint32_t pairs_differ_outward(const struct stack_pair *pairs, uint
                     return (uint32_t)(pair - pairs);
     }
     return 0;
-}
-
-static inline __attribute__((always_inline)) uint64_t
-pairs_difference(const struct stack_pair *pairs, uint32_t count)
-{
-    uint64_t difference = 0;
-#pragma GCC unroll 16
-    for (uint32_t i = 0; i < count; i++)
-        difference |= *(const uint64_t *)pairs[i].address ^ pairs[i].value;
-    return difference;
 }
 
 /*
