@@ -10,8 +10,9 @@
 #define SEGMENT_FIRST ((size_t)256 << 10)
 /* A step further outward than this, or out of a signal, may lead to another stack. */
 #define STEP_MOST (UINT64_C(64) << 10)
-/* The rooms of chains, in frames: 16, 24, 32, 48, 64 … */
-#define ROOMS 26u
+/* The rooms of chains, in frames with one pair each: 16, 20, 24, 28, 32, 40 … The largest has room
+ * for STACK_DEPTH_LIMIT_MAX frames with three pairs each, and the pair of the end. */
+#define ROOMS 53u
 /* The tables of branches. All branches of a chain lie in one. */
 #define TABLES_LOG2 3u
 
@@ -20,7 +21,9 @@ struct stack_chain {
     struct stack_chain *next; /* of the free ones with this room */
     struct stack_pair *pairs;
     uint32_t count;
-    uint32_t room; /* an index of rooms */
+    uint32_t room;        /* an index of rooms */
+    uint32_t frames_most; /* that `kept` has room for */
+    uint32_t pairs_most;
     enum stack_end end;
     struct stack_kept kept[];
 };
@@ -47,16 +50,15 @@ static struct other_stacks *all_of(struct stack_thread *other)
     return (struct other_stacks *)other;
 }
 
-static uint32_t room_frames(uint32_t room)
+static size_t bytes_of(size_t frames, size_t pairs)
 {
-    return (room % 2 ? 24u : 16u) << room / 2;
+    return frames * sizeof(struct stack_kept) + pairs * sizeof(struct stack_pair);
 }
 
 static size_t room_bytes(uint32_t room)
 {
-    const size_t frames = room_frames(room);
-    return sizeof(struct stack_chain) + frames * sizeof(struct stack_kept) +
-           (3 * frames + 1) * sizeof(struct stack_pair);
+    const size_t frames = (16u + room % 4 * 4) << room / 4;
+    return bytes_of(frames, frames);
 }
 
 size_t other_stacks_size(void)
@@ -160,7 +162,7 @@ static void forget_all(struct stack_thread *other)
 static struct stack_chain *chain_make(struct other_stacks *all, uint32_t room)
 {
     struct stack_chain *chain = all->free[room];
-    const size_t size = room_bytes(room);
+    const size_t size = sizeof(struct stack_chain) + room_bytes(room);
     if (chain) {
         all->free[room] = chain->next;
         return chain;
@@ -179,8 +181,17 @@ static struct stack_chain *chain_make(struct other_stacks *all, uint32_t room)
     chain = (struct stack_chain *)(*segment + all->used);
     all->used += size;
     chain->room = room;
-    chain->pairs = (struct stack_pair *)(chain->kept + room_frames(room));
     return chain;
+}
+
+/* Divides the room of `chain` between frames and pairs as these are. */
+static void divide(struct stack_chain *chain, uint32_t frames, uint32_t pairs)
+{
+    const size_t size = room_bytes(chain->room);
+    chain->frames_most = (uint32_t)(frames * size / bytes_of(frames, pairs));
+    chain->pairs_most =
+        (uint32_t)((size - bytes_of(chain->frames_most, 0)) / sizeof(struct stack_pair));
+    chain->pairs = (struct stack_pair *)(chain->kept + chain->frames_most);
 }
 
 /* Moves the chains from index `from` on to `to`, and so inserts or removes some. */
@@ -215,21 +226,27 @@ void other_stacks_begin(struct stack_thread *other, const struct stack_frame *in
     other->count = 0;
 }
 
-bool other_stacks_make_room(struct stack_thread *other, uint32_t frames)
+bool other_stacks_make_room(struct stack_thread *other, uint32_t frames, uint32_t pairs)
 {
     struct other_stacks *all = all_of(other);
+    struct stack_chain *before = all->now;
     uint32_t room = 0;
-    if (all->now && frames <= room_frames(all->now->room))
+    if (before && frames <= before->frames_most && pairs <= before->pairs_most)
         return true;
-    while (room < ROOMS - 1 && room_frames(room) < frames)
+    if (before) { /* neither becomes less: it would grow again and again */
+        frames = frames > before->frames_most ? frames : before->frames_most;
+        pairs = pairs > before->pairs_most ? pairs : before->pairs_most;
+    }
+    while (room < ROOMS - 1 && room_bytes(room) < bytes_of(frames, pairs))
         room++;
-    struct stack_chain *before = all->now, *chain = chain_make(all, room);
+    struct stack_chain *chain = chain_make(all, room);
     if (!chain || (!before && all->count == CHAINS_MOST)) {
         if (++all->refused > 4 * all->count)
             forget_all(other);
         return false;
     }
     const uint32_t index = find(all, all->top);
+    divide(chain, frames, pairs);
     chain->count = other->count;
     chain->end = other->end;
     if (before) {

@@ -32,9 +32,9 @@ struct stack_thread *other_stacks_choose(struct stack_thread *thread, uint64_t s
 /* Takes an empty chain for a walked stack whose innermost and outermost frames are these. */
 void other_stacks_begin(struct stack_thread *other, const struct stack_frame *inner,
                         const struct stack_frame *outer);
-/* Makes room for `frames` frames in the chain. Returns false if there is none; what was kept can be
- * read until the next walk. */
-bool other_stacks_make_room(struct stack_thread *other, uint32_t frames);
+/* Makes room for `frames` frames with `pairs` pairs in the chain. Returns false if there is none;
+ * what was kept can be read until the next walk. */
+bool other_stacks_make_room(struct stack_thread *other, uint32_t frames, uint32_t pairs);
 /* Forgets all chains. */
 void other_stacks_clear(struct stack_thread *other);
 

@@ -30,6 +30,7 @@ struct walk {
     struct stack_pair probe;
     uint32_t candidates; /* kept frames that may still be met, from the outermost */
     uint32_t changed;    /* frames walked so far */
+    uint32_t slots;      /* on another stack: the steps and the end read at most so many words */
     uint32_t pause;      /* after so many frames the walk looks for a copied stack */
     bool matched;        /* the walk ended at kept frame candidates - 1 */
     bool sure;           /* on another stack: all words of the steps are mapped for sure */
@@ -123,6 +124,8 @@ INLINE void walk_outward(struct walk *walk, const bool other)
     struct stack_thread *thread = walk->thread;
     struct stack_frame *frame = &thread->changed[0];
     walk->changed = 0;
+    if (other)
+        walk->slots = 1;
     walk->sure = true;
     walk->unwind.guessed = false;
     for (;;) {
@@ -145,6 +148,8 @@ INLINE void walk_outward(struct walk *walk, const bool other)
             walk->end = step == UNWIND_STEP_OUTERMOST ? STACK_END_WHOLE : STACK_END_UNKNOWN;
             return;
         }
+        if (other)
+            walk->slots += 1u + (caller->rbp_slot != 0) + (caller->cfa_slot != 0);
         if (other && walk->sure && !step_is_sure(&thread->memory, frame, caller)) {
             walk->sure = false;
             walk->candidates = 0;
@@ -337,7 +342,8 @@ INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
         }
     }
     if (other && keeping)
-        keeping = other_stacks_make_room(thread, thread->count + walk->changed);
+        keeping =
+            other_stacks_make_room(thread, thread->count + walk->changed, pairs + walk->slots);
     uint32_t first = thread->count;
     compute_paths(walk, path);
     keeping = keeping && keep_frames(walk, pairs, other);
@@ -407,7 +413,7 @@ INLINE void walk_frames(struct stack_thread *thread, bool guess, struct stack_wa
         thread->count = 0;
         thread->end = walk.end;
     }
-    if (other && !other_stacks_make_room(thread, thread->count + walk.changed))
+    if (other && !other_stacks_make_room(thread, thread->count + walk.changed, pairs + walk.slots))
         return;
     walked->outer = thread->kept;
     keep_frames(&walk, pairs, other);

@@ -29,7 +29,8 @@
 #define STACK_SIZE (64 * PAGE)
 #define AROUND (4 * PAGE)
 #define STACKS 6u
-#define MANY 500u
+#define MANY 1000u
+#define DEEP 700u
 #define EVENTS 8000u
 
 /* Also changed by code that assembly calls. */
@@ -122,11 +123,21 @@ static void work(unsigned events)
         descend(60 - i % 4, i);
 }
 
+__attribute__((noinline)) static int descend_too(unsigned depth, unsigned turn)
+{
+    volatile int result = 0;
+    if (depth == 0)
+        event();
+    else
+        result = descend_too(depth - 1, turn) + 2;
+    return result;
+}
+
 /* Each stack has pages around it that come and go, with numbers or return addresses in them. */
 static uint8_t *area, *stacks[MANY];
 static unsigned count; /* of them */
 static atomic_bool hostile_ends;
-static bool return_addresses;
+static bool return_addresses, deep;
 
 static void *hostile(void *unused)
 {
@@ -185,9 +196,17 @@ static int begin_many(void **data)
     return begin_with(MANY);
 }
 
+/* There is room for all of them. */
+static int begin_many_deep(void **data)
+{
+    deep = true;
+    return begin_many(data);
+}
+
 static int end(void **data)
 {
     (void)data;
+    deep = false;
     atomic_store(&hostile_ends, true);
     pthread_join(hostile_thread, NULL);
     munmap(area, count * (STACK_SIZE + 2 * AROUND));
@@ -259,7 +278,10 @@ static void assembly_entry(void)
 {
     const unsigned index = running;
     for (;;) {
-        work(count == MANY ? 1 : 20);
+        if (deep)
+            descend_too(DEEP, 0);
+        else
+            work(count == MANY ? 1 : 20);
         switch_to(&places[index], home_place);
     }
 }
@@ -463,16 +485,6 @@ static void test_copied(void **data)
 }
 
 /* Coroutines whose stacks are copied take turns: all frames differ from those of the last event. */
-__attribute__((noinline)) static int descend_too(unsigned depth, unsigned turn)
-{
-    volatile int result = 0;
-    if (depth == 0)
-        event();
-    else
-        result = descend_too(depth - 1, turn) + 2;
-    return result;
-}
-
 static void test_turns(void **data)
 {
     (void)data;
@@ -535,6 +547,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_contexts, begin, end),
         cmocka_unit_test_setup_teardown(test_assembly, begin, end),
         cmocka_unit_test_setup_teardown(test_many, begin_many, end),
+        cmocka_unit_test_setup_teardown(test_many, begin_many_deep, end),
         cmocka_unit_test_setup_teardown(test_inline_assembly, begin, end),
         cmocka_unit_test_setup_teardown(test_looks_like_frames, begin_with_return_addresses, end),
         cmocka_unit_test_setup_teardown(test_beginner_gone, begin, end),
