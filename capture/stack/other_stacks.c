@@ -24,6 +24,7 @@ struct stack_chain {
     uint32_t room;        /* an index of rooms */
     uint32_t frames_most; /* that `kept` has room for */
     uint32_t pairs_most;
+    uint32_t next_index; /* of the chain that came after it */
     enum stack_end end;
     struct stack_kept kept[];
 };
@@ -92,6 +93,13 @@ static void prepare(struct stack_thread *thread)
     other->chains = all_of(other)->chains;
 }
 
+/* Returns true if this is the index of the first chain whose top is not below `sp`. */
+static bool is_first(const struct other_stacks *all, uint32_t index, uint64_t sp)
+{
+    return index < all->count && all->tops[index] >= sp &&
+           (index == 0 || all->tops[index - 1] < sp);
+}
+
 /* Returns the index of the first chain whose top is not below `sp`. */
 static uint32_t find(const struct other_stacks *all, uint64_t sp)
 {
@@ -116,6 +124,7 @@ static void take(struct stack_thread *other, uint32_t index)
     if (all->now) {
         all->now->count = other->count;
         all->now->end = other->end;
+        all->now->next_index = index;
     }
     all->now = chain;
     all->above = index > 0 ? all->tops[index - 1] : 0;
@@ -137,8 +146,10 @@ struct stack_thread *other_stacks_choose(struct stack_thread *thread, uint64_t s
         prepare(thread);
     other->memory.own_low = thread->memory.own_low;
     other->memory.own_high = thread->memory.own_high;
-    if (sp - all->above - 1 >= all->above_count)
-        take(other, find(all, sp));
+    if (sp - all->above - 1 >= all->above_count) {
+        const uint32_t index = all->now ? all->now->next_index : 0;
+        take(other, is_first(all, index, sp) ? index : find(all, sp));
+    }
     return other;
 }
 
