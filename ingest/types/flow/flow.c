@@ -42,11 +42,11 @@ struct follower {
     struct types_flow_path current; /* the path that is run now */
     bool lost;                      /* the path ended in a function that does not return */
     bool returns_nothing;
-    struct pending_path pending[PATHS_MAX];
-    size_t pending_count;
-    uint64_t visited[VISITED_MAX];
-    size_t visited_count;
+    size_t pending_count, visited_count;
     uint64_t start, end; /* of the part of the function that contains the call */
+    /* Written when they are counted: */
+    struct pending_path pending[PATHS_MAX];
+    uint64_t visited[VISITED_MAX];
 };
 
 /* The registers that a call may change, and those that carry arguments: System V ABI, 3.2. */
@@ -524,9 +524,10 @@ static void run_paths(struct follower *follower)
  * exhausted. Its bounds are empty if the function's code is not known. */
 static struct follower *follower_before_call(const struct types_site *site, struct types_flow *flow)
 {
-    struct follower *follower = calloc(1, sizeof(*follower));
+    struct follower *follower = malloc(sizeof(*follower));
     if (!follower)
         return NULL;
+    memset(follower, 0, offsetof(struct follower, pending));
     follower->site = site;
     follower->flow = follower->current.flow = flow;
     follower->places.site = site;
