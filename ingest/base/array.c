@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "schemas/array.h"
-
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size)
 {
     const size_t before = *capacity;

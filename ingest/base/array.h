@@ -9,9 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schemas/array.h"
+
 /*
  * Makes room for `needed` items of `item_size` bytes in *items (a pointer from malloc), doubling
- * *capacity. New items are zero. False if memory is exhausted; then nothing has changed.
+ * *capacity. New items are zero; array_grow() does not zero them. False if memory is exhausted;
+ * then nothing has changed.
  */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size);
 
