@@ -6,11 +6,16 @@
 
 #include "ingest/base/array.h"
 
+/* Most questions and answers take less. */
+#define CAPACITY_LEAST 128u
+
 void coding_put(struct coding *coding, const void *bytes, size_t size)
 {
     if (size == 0 || coding->failed)
         return;
-    if (!array_reserve(&coding->bytes, &coding->capacity, coding->size + size, 1)) {
+    const size_t needed = coding->size + size;
+    if (!array_grow(&coding->bytes, &coding->capacity,
+                    needed < CAPACITY_LEAST ? CAPACITY_LEAST : needed, 1)) {
         coding->failed = true;
         return;
     }

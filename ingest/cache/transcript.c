@@ -163,14 +163,19 @@ static void write_entry(const struct cache_transcript *transcript,
                         const struct cache_depends *depends, bool only_used, struct coding *entry)
 {
     uint32_t *numbers = calloc(transcript->count + 1, sizeof(*numbers));
+    size_t size = transcript->key.size;
     uint32_t count = 0;
     if (!numbers) {
         entry->failed = true;
         return;
     }
     for (size_t i = 0; i < transcript->count; i++)
-        if (!only_used || transcript->pairs[i].used)
+        if (!only_used || transcript->pairs[i].used) {
             numbers[i + 1] = ++count;
+            size += transcript->pairs[i].question_size + transcript->pairs[i].answer_size +
+                    3 * sizeof(uint32_t);
+        }
+    array_grow(&entry->bytes, &entry->capacity, size, 1); /* is right for most */
     coding_put_number(entry, transcript->key.size);
     coding_put(entry, transcript->key.bytes, transcript->key.size);
     cache_depends_write(depends, entry);
@@ -199,23 +204,30 @@ static bool join(struct cache_depends *depends, const struct cache_depends *read
     return good;
 }
 
+/* Returns true if an entry with all pairs would be too large. */
+static bool is_grown(const struct cache_transcript *transcript)
+{
+    size_t all = 0, last = 0;
+    for (size_t i = 0; i < transcript->count; i++) {
+        const struct pair *pair = &transcript->pairs[i];
+        const size_t size = pair->question_size + pair->answer_size;
+        all += size;
+        last += pair->used ? size : 0;
+    }
+    return all > TREE_MAX && all / TREE_TIMES > last;
+}
+
 void cache_transcript_save(struct cache_transcript *transcript, struct cache_depends *depends)
 {
-    struct coding entry = {0}, last = {0};
+    struct coding entry = {0};
     if (!transcript || transcript->stopped || !transcript->changed || depends->unknown ||
         !join(depends, &transcript->depends) || !cache_depends_hold(depends))
         return;
-    write_entry(transcript, depends, false, &entry);
-    if (entry.size > TREE_MAX)
-        write_entry(transcript, depends, true, &last);
-    const bool large = entry.size > TREE_MAX && entry.size / TREE_TIMES > last.size;
-    const struct coding *chosen = large ? &last : &entry;
+    write_entry(transcript, depends, is_grown(transcript), &entry);
     const struct cache_key key = cache_key_of(transcript->key.bytes, transcript->key.size);
-    if (!entry.failed && !last.failed)
-        cache_folder_write(transcript->folder, &key, chosen->bytes, chosen->size,
-                           CACHE_FOLDER_LIMIT);
+    if (!entry.failed)
+        cache_folder_write(transcript->folder, &key, entry.bytes, entry.size, CACHE_FOLDER_LIMIT);
     coding_free(&entry);
-    coding_free(&last);
     transcript->changed = false;
 }
 
