@@ -2,7 +2,6 @@
 #include "ingest/symbols/entries.h"
 
 #include <gelf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +80,8 @@ static const struct slot *entry_slot(const struct slots *slots, const uint8_t *b
     return NULL;
 }
 
-static bool add_plt_section(struct symbols_table *table, struct symbols_strings *strings,
-                            const struct slots *slots, const GElf_Shdr *header,
-                            const Elf_Data *data)
+static bool add_plt_section(struct symbols_table *table, const struct slots *slots,
+                            const GElf_Shdr *header, const Elf_Data *data)
 {
     size_t step = header->sh_entsize == 8 ? 8 : 16;
     for (size_t at = 0; at + step <= data->d_size; at += step) {
@@ -92,18 +90,15 @@ static bool add_plt_section(struct symbols_table *table, struct symbols_strings 
             entry_slot(slots, (const uint8_t *)data->d_buf + at, step, address);
         if (!slot)
             continue;
-        char name[512];
-        snprintf(name, sizeof(name), "%s@plt", slot->name);
-        struct symbols_symbol symbol = {address, address + step,
-                                        symbols_strings_keep(strings, name), SYMBOLS_RANK_PLT};
+        struct symbols_symbol symbol = {address,          address + step, slot->name,
+                                        SYMBOLS_RANK_PLT, true,           false};
         if (!symbols_table_add(table, &symbol))
             return false;
     }
     return true;
 }
 
-bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_file *file,
-                             struct symbols_strings *strings)
+bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_file *file)
 {
     struct slots slots = {NULL, 0};
     GElf_Ehdr elf_header;
@@ -122,7 +117,7 @@ bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_f
             header.sh_type == SHT_PROGBITS &&
             (name = elf_strptr(file->elf, names, header.sh_name)) &&
             strncmp(name, ".plt", 4) == 0 && (data = elf_getdata(section, NULL)) && data->d_buf)
-            good = add_plt_section(table, strings, &slots, &header, data);
+            good = add_plt_section(table, &slots, &header, data);
     }
     free(slots.slots);
     return good;
@@ -172,7 +167,8 @@ bool symbols_entries_add_unwound(struct symbols_table *table, const struct symbo
         uint64_t size = unwound_size(&frames, relative(index.address, pair + 4), start);
         if (size > code->end - start)
             size = code->end - start;
-        struct symbols_symbol symbol = {start, start + size, NULL, SYMBOLS_RANK_BOUNDS};
+        struct symbols_symbol symbol = {start, start + size, NULL, SYMBOLS_RANK_BOUNDS,
+                                        false, false};
         if (!symbols_table_add(table, &symbol))
             return false;
     }

@@ -10,8 +10,7 @@
 #include "ingest/symbols/table.h"
 
 /* Both return false only if memory is exhausted. A damaged section adds nothing. */
-bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_file *file,
-                             struct symbols_strings *strings);
+bool symbols_entries_add_plt(struct symbols_table *table, const struct symbols_file *file);
 bool symbols_entries_add_unwound(struct symbols_table *table, const struct symbols_file *file);
 
 #endif

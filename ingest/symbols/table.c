@@ -2,6 +2,7 @@
 #include "ingest/symbols/table.h"
 
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct symbols_table {
     uint64_t *reach;                /* largest end in symbols[0..i]; tells how far back to look */
     size_t count, capacity;
     const char *source;
+    struct symbols_strings *strings;
 };
 
 /* Ranks the names at one address: a sized function before a label, global before weak before
@@ -68,15 +70,13 @@ static int compare_symbols(const void *left, const void *right)
 
 bool symbols_table_add(struct symbols_table *table, const struct symbols_symbol *symbol)
 {
-    if (!array_reserve(&table->symbols, &table->capacity, table->count + 1,
-                       sizeof(*table->symbols)))
+    if (!array_grow(&table->symbols, &table->capacity, table->count + 1, sizeof(*table->symbols)))
         return false;
     table->symbols[table->count++] = *symbol;
     return true;
 }
 
-static bool add_elf_symbols(struct symbols_table *table, const struct symbols_file *file,
-                            struct symbols_strings *strings)
+static bool add_elf_symbols(struct symbols_table *table, const struct symbols_file *file)
 {
     int count = dwfl_module_getsymtab(file->module);
     for (int i = 1; i < count; i++) {
@@ -94,8 +94,7 @@ static bool add_elf_symbols(struct symbols_table *table, const struct symbols_fi
         if (!code)
             continue;
         uint64_t end = symbol.st_size > code->end - address ? code->end : address + symbol.st_size;
-        struct symbols_symbol entry = {address, end, symbols_strings_keep(strings, name),
-                                       symbol_rank(&symbol)};
+        struct symbols_symbol entry = {address, end, name, symbol_rank(&symbol), false, false};
         if (!symbols_table_add(table, &entry))
             return false;
     }
@@ -141,7 +140,9 @@ static void settle(struct symbols_table *table, const struct symbols_file *file)
             reach = symbol.end;
         table->symbols[kept++] = symbol;
     }
-    table->count = kept;
+    table->count = table->capacity = kept;
+    void *shrunk = realloc(table->symbols, kept * sizeof(*table->symbols));
+    table->symbols = shrunk ? shrunk : table->symbols;
     reach = 0;
     for (size_t i = 0; i < kept; i++) {
         struct symbols_symbol *symbol = &table->symbols[i];
@@ -164,7 +165,8 @@ struct symbols_table *symbols_table_new(const struct symbols_file *file,
     if (!table)
         return NULL;
     table->source = source_of(file);
-    if (!add_elf_symbols(table, file, strings) || !symbols_entries_add_plt(table, file, strings) ||
+    table->strings = strings;
+    if (!add_elf_symbols(table, file) || !symbols_entries_add_plt(table, file) ||
         !symbols_entries_add_unwound(table, file) ||
         !(table->reach = malloc((table->count + 1) * sizeof(*table->reach)))) {
         symbols_table_free(table);
@@ -184,7 +186,21 @@ void symbols_table_free(struct symbols_table *table)
     free(table);
 }
 
-const struct symbols_symbol *symbols_table_find(const struct symbols_table *table, uint64_t address)
+/* Most names are never asked for, so they stay in the file until then. */
+static const struct symbols_symbol *keep_name(struct symbols_table *table,
+                                              struct symbols_symbol *symbol)
+{
+    char plt[512];
+    if (symbol->name && !symbol->kept) {
+        if (symbol->is_plt)
+            snprintf(plt, sizeof(plt), "%s@plt", symbol->name);
+        symbol->name = symbols_strings_keep(table->strings, symbol->is_plt ? plt : symbol->name);
+        symbol->kept = true;
+    }
+    return symbol;
+}
+
+const struct symbols_symbol *symbols_table_find(struct symbols_table *table, uint64_t address)
 {
     size_t low = 0, high = table->count;
     while (low < high) {
@@ -197,7 +213,7 @@ const struct symbols_symbol *symbols_table_find(const struct symbols_table *tabl
     while (low > 0 && table->reach[low - 1] > address) {
         low--;
         if (table->symbols[low].end > address)
-            return &table->symbols[low];
+            return keep_name(table, &table->symbols[low]);
     }
     return NULL;
 }
