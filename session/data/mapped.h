@@ -12,7 +12,8 @@
  *
  * A program may set a lower limit for mappings (M_MMAP_THRESHOLD, MALLOC_MMAP_THRESHOLD_). Nothing
  * records it, either. But then most blocks above it have such an address, of which one of hundreds
- * has in a heap. Blocks that the program aligns to pages show nothing.
+ * has in a heap. Blocks that the program aligns to pages show nothing: they are in the heap if most
+ * others of their size and above are, and otherwise nobody knows.
  *
  * Arenas of threads grow in heaps of 64 MiB, at multiples of it (heap_info in malloc/arena.c). A
  * gap over the border of two may hold anything.
@@ -47,24 +48,31 @@ static inline void mapped_sizes_add(struct mapped_sizes *sizes, uint64_t start, 
     sizes->shown[step] += offset >= MAPPED_HEADER && (offset & (offset - 1)) == 0;
 }
 
-/* Returns the least size of blocks that may have mappings of their own. */
-static inline uint64_t mapped_sizes_least(const struct mapped_sizes *sizes)
+/* The least sizes of blocks that may have mappings of their own. */
+struct mapped_limits {
+    uint64_t least;
+    uint64_t pages; /* of those that begin with a page */
+};
+
+static inline struct mapped_limits mapped_sizes_limits(const struct mapped_sizes *sizes)
 {
-    uint64_t least = MAPPED_LEAST, blocks = 0, shown = 0;
+    struct mapped_limits limits = {.least = MAPPED_LEAST};
+    uint64_t blocks = 0, shown = 0;
     for (uint64_t step = MAPPED_LEAST / MAPPED_SIZE_STEP; step-- > 0;) {
         blocks += sizes->blocks[step];
         shown += sizes->shown[step];
         if (sizes->shown[step] > 0 && shown >= MAPPED_SHOWN_LEAST && 2 * shown > blocks)
-            least = step * MAPPED_SIZE_STEP;
+            limits.least = step * MAPPED_SIZE_STEP;
+        if (limits.pages == 0 && blocks - shown >= MAPPED_SHOWN_LEAST && 2 * shown <= blocks)
+            limits.pages = (step + 1) * MAPPED_SIZE_STEP;
     }
-    return least;
+    return limits;
 }
 
-/* Returns true if glibc would put a mapping of one block's own at such an address. `least` is that
- * of mapped_sizes_least(). */
-static inline bool mapped_address(uint64_t start, uint64_t size, uint64_t least)
+/* Returns true if glibc would put a mapping of one block's own at such an address. */
+static inline bool mapped_address(uint64_t start, uint64_t size, struct mapped_limits limits)
 {
-    const uint64_t offset = start % MAPPED_PAGE;
+    const uint64_t offset = start % MAPPED_PAGE, least = offset == 0 ? limits.pages : limits.least;
     uint64_t alignment = offset;
     if (offset == 0)
         alignment = start & -start;
@@ -78,11 +86,11 @@ static inline bool mapped_address(uint64_t start, uint64_t size, uint64_t least)
  * that begin before it, 0 if there is none; `above` the start of the next one that begins at its
  * end or later, UINT64_MAX if there is none. */
 static inline bool mapped_alone(uint64_t start, uint64_t size, uint64_t below, uint64_t above,
-                                uint64_t least)
+                                struct mapped_limits limits)
 {
     const uint64_t first = (start - MAPPED_HEADER) / MAPPED_PAGE * MAPPED_PAGE;
     const uint64_t last = (start + size - 1) / MAPPED_PAGE;
-    return mapped_address(start, size, least) && below <= first &&
+    return mapped_address(start, size, limits) && below <= first &&
            (above == UINT64_MAX || (above - MAPPED_HEADER) / MAPPED_PAGE != last);
 }
 

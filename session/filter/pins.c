@@ -139,18 +139,17 @@ struct farthest {
     uint64_t below;
 };
 
-/* Blocks by place, and the least size of those that may have a mapping of their own. */
+/* Blocks by place, and which of them may have a mapping of their own. */
 struct blocks {
     const struct block *at;
     size_t count;
-    uint64_t mapped_least;
+    struct mapped_limits mapped;
 };
 
 static bool may_be_alone(const struct blocks *blocks, const struct block *block, uint64_t below,
                          uint64_t above)
 {
-    return mapped_alone(block->start, block->end - block->start, below, above,
-                        blocks->mapped_least);
+    return mapped_alone(block->start, block->end - block->start, below, above, blocks->mapped);
 }
 
 /* Returns the start of the next block of the space that begins at the end of block `i` or later. */
@@ -169,11 +168,10 @@ static bool is_unknown(const struct blocks *blocks, const struct farthest *last,
 {
     const struct block *below = &blocks->at[last->place], *above = &blocks->at[i];
     const bool heap = (uint32_t)above->space == 0;
-    return heap &&
-           (mapped_heaps_meet(below->end, above->start) ||
-            may_be_alone(blocks, below, last->below, above->start) ||
-            (mapped_address(above->start, above->end - above->start, blocks->mapped_least) &&
-             may_be_alone(blocks, above, below->end, next_above(blocks, i))));
+    return heap && (mapped_heaps_meet(below->end, above->start) ||
+                    may_be_alone(blocks, below, last->below, above->start) ||
+                    (mapped_address(above->start, above->end - above->start, blocks->mapped) &&
+                     may_be_alone(blocks, above, below->end, next_above(blocks, i))));
 }
 
 /* Adds each gap to the blocks on both sides of it: below it the one that ends last. */
@@ -183,7 +181,7 @@ static void add_gaps(const struct block *at, size_t count, struct pin *pins)
     struct mapped_sizes sizes = {.blocks = {0}};
     for (size_t i = 0; i < count; i++)
         mapped_sizes_add(&sizes, at[i].start, at[i].end - at[i].start);
-    const struct blocks blocks = {at, count, mapped_sizes_least(&sizes)};
+    const struct blocks blocks = {at, count, mapped_sizes_limits(&sizes)};
     for (size_t i = 0; i < count; i++) {
         pins[i] = (struct pin){.row = at[i].row};
         if (i == 0 || at[i].space != at[last.place].space) {

@@ -54,13 +54,13 @@ static bool may_be_alone(const struct live_list *list, size_t i)
 {
     const struct live_block block = live_list_block(list, i);
     uint64_t above = UINT64_MAX;
-    if (!mapped_address(block.start, block.end - block.start, list->mapped_least))
+    if (!mapped_address(block.start, block.end - block.start, list->mapped))
         return false;
     for (size_t next = i + 1; next < list->count && above == UINT64_MAX; next++)
         if (list->entries[next].key >= block.end)
             above = list->entries[next].key;
     return mapped_alone(block.start, block.end - block.start,
-                        i > 0 ? live_list_reach(list, i - 1) : 0, above, list->mapped_least);
+                        i > 0 ? live_list_reach(list, i - 1) : 0, above, list->mapped);
 }
 
 /* Returns true if nobody knows what lies in the gap before block `i`. */

@@ -178,14 +178,14 @@ static bool merge_large(struct change *change)
     return sort_entries(change->large, change->large_count);
 }
 
-static void set_mapped_least(struct live_list *list)
+static void set_mapped(struct live_list *list)
 {
     struct mapped_sizes sizes = {.blocks = {0}};
     for (size_t i = 0; i < list->count; i++) {
         const struct live_block block = live_list_block(list, i);
         mapped_sizes_add(&sizes, block.start, block.end - block.start);
     }
-    list->mapped_least = mapped_sizes_least(&sizes);
+    list->mapped = mapped_sizes_limits(&sizes);
 }
 
 /* Notes how far the blocks up to each one reach, if one lies within another. */
@@ -248,7 +248,7 @@ static bool apply(struct change *change)
     list->ns = change->ns;
     struct sort_entry *less = realloc(list->entries, (list->count + 1) * sizeof(*less));
     list->entries = less ? less : list->entries;
-    set_mapped_least(list);
+    set_mapped(list);
     return set_reach(list);
 }
 

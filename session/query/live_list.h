@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session/data/mapped.h"
 #include "session/filter/sort_order.h"
 #include "session/session.h"
 
@@ -25,8 +26,8 @@ struct live_list {
     struct sort_entry *entries; /* by address, the key: id and size share the other number */
     struct sort_entry *large;   /* by id, the key: sizes that find no room there */
     uint64_t *reach; /* by block: largest end up to here; NULL: that is its own end everywhere */
-    uint64_t mapped_least; /* see session/data/mapped.h */
-    uint64_t *words;       /* bitmap of the rows in it, as in a row_set */
+    struct mapped_limits mapped;
+    uint64_t *words; /* bitmap of the rows in it, as in a row_set */
 };
 
 /* Returns the list at `ns`, or NULL with `error` set. The session owns it; it is valid until the

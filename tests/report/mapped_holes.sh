@@ -5,7 +5,7 @@
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
 fact() { python3 -c 'import json, sys; print(json.load(open("report.json"))["facts"][sys.argv[1]])' "$1"; }
 for options in "16 200000 131072" "64 200000 131072" "4096 150000 131072" "2097152 3000000 131072" \
-    "2097152 4096 131072" "16 40000 16384" "64 40000 32768"; do
+    "2097152 4096 131072" "16 40000 16384" "64 40000 32768" "4096 40000 16384"; do
     # shellcheck disable=SC2086
     rm -f holes.bin
     mprof-run -q -o holes.bin -- "$MPROF_BUILD/tests/mapped_holes" $options >free.txt 2>err.txt || fail "recording"

@@ -114,33 +114,44 @@ def values(row, *names):
 holes_seen = 0
 
 
-def alone(blocks, place):
+def mapped_pages(blocks):
+    """The least size of a mapped block that begins with a page, by the sizes and offsets of live blocks that show where they lie."""
+    for step in range(126, -1, -1):
+        shown = [offset >= 16 and offset & (offset - 1) == 0 for size, offset in blocks if offset and step * 1024 <= size < 130048]
+        if len(shown) - sum(shown) >= 4 and 2 * sum(shown) <= len(shown):
+            return (step + 1) * 1024
+    return 0
+
+
+def alone(blocks, place, pages):
     """A block may have a mapping of its own: by its address, and because no other one lies in its pages."""
     start, size = blocks[place][:2]
     offset, align = start % 4096, start & -start
-    if not (offset == 16 and size >= 131049 or (offset == 0 or offset >= 32 and offset & (offset - 1) == 0) and size + align >= 131049):
+    if not (offset == 16 and size >= 131049 or offset == 0 and size + align >= pages or
+            offset >= 32 and offset & (offset - 1) == 0 and size + align >= 131049):
         return False
     return (place == 0 or sum(blocks[place - 1][:2]) <= (start - 16) // 4096 * 4096) and \
         (place + 1 == len(blocks) or (blocks[place + 1][0] - 16) // 4096 != (start + size - 1) // 4096)
 
 
-def unknown(blocks, place):
+def unknown(blocks, place, pages):
     """Nobody knows what lies between a block and the next one."""
     end, start = sum(blocks[place][:2]), blocks[place + 1][0]
-    return (end - 1) >> 26 != start >> 26 or alone(blocks, place) or alone(blocks, place + 1)
+    return (end - 1) >> 26 != start >> 26 or alone(blocks, place, pages) or alone(blocks, place + 1, pages)
 
 
 def fragmentation(path, db, at, ns):
     """The holes between the blocks that are live at a time, and what lies beside them."""
     global holes_seen
-    live = f'a.arena_id = 0 AND a.alloc_ns <= {ns} AND (a.free_ns IS NULL OR a.free_ns > {ns})'
+    live = f'a.alloc_ns <= {ns} AND (a.free_ns IS NULL OR a.free_ns > {ns})'
     blocks = db.execute('SELECT a.address & 0x7fffffffffffffff, max(a.size, 1), a.id, s.function_id, a.alloc_ns FROM allocation a '
-                        f'LEFT JOIN stack s ON s.id = a.stack_id WHERE {live} ORDER BY 1').fetchall()
+                        f'LEFT JOIN stack s ON s.id = a.stack_id WHERE a.arena_id = 0 AND {live} ORDER BY 1').fetchall()
+    pages = mapped_pages(db.execute(f'SELECT max(a.size, 1), a.address & 4095 FROM allocation a WHERE {live}').fetchall())
     made = report('fragmentation', '--by', 'function', '--at', at, path)
     groups, sizes = {}, []
     for place, (below, above) in enumerate(zip(blocks, blocks[1:])):
         gap = above[0] - below[0] - below[1]
-        if not 1024 <= gap < 1 << 24 or unknown(blocks, place):
+        if not 1024 <= gap < 1 << 24 or unknown(blocks, place, pages):
             continue
         sizes.append(gap)
         for block in {below[3]: (below,), above[3]: (above,)} if below[3] != above[3] else {below[3]: (below, above)}:

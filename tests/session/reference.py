@@ -391,9 +391,16 @@ def combine(left_run, sign, right_run):
 def alone(start, end, below, above):
     """SQL: a block may have a mapping of its own."""
     size, offset = f"({end} - {start})", f"({start} & 4095)"
-    return (f"(({offset} = 16 AND {size} >= 131049 OR {offset} = 0 AND {size} + ({start} & -{start}) >= 131049 OR {offset} >= 32 "
+    return (f"(({offset} = 16 AND {size} >= 131049 OR {offset} = 0 AND {size} + ({start} & -{start}) >= pages OR {offset} >= 32 "
             f"AND ({offset} & ({offset} - 1)) = 0 AND {size} + {offset} >= 131049) AND ifnull({below}, 0) <= (({start} - 16) & ~4095) "
             f"AND ifnull(({above} - 16) >> 12 <> ({end} - 1) >> 12, 1))")
+
+
+def pages(live):
+    """SQL: the least size of a mapped block that begins with a page, by the live blocks that show where they lie."""
+    return (f"(SELECT coalesce(1024 * (max(k) + 1), 0) FROM (SELECT k, sum(n) OVER v AS n, sum(m) OVER v AS m FROM (SELECT max(size, 1) / 1024 AS k,"
+            f" count(*) AS n, sum(o >= 16 AND (o & (o - 1)) = 0) AS m FROM (SELECT r.size AS size, r.address & 4095 AS o FROM r"
+            f" WHERE {live} AND r.size < 130048) WHERE o > 0 GROUP BY 1) WINDOW v AS (ORDER BY k DESC)) WHERE n - m >= 4 AND 2 * m <= n)")
 
 
 def gap_unknown(below_below, below_start, below_end, above_start, above_end, above_above):
@@ -423,7 +430,7 @@ def make_pins():
           (SELECT r.id AS id, r.address AS a, r.address + max(r.size, 1) AS e, coalesce(r.arena, 0) = 0 AS heap,
             lag(r.address) OVER w AS pa, lag(r.address + max(r.size, 1)) OVER w AS p,
             lag(r.address + max(r.size, 1), 2) OVER w AS pp, lead(r.address) OVER w AS n,
-            lead(r.address + max(r.size, 1)) OVER w AS ne, lead(r.address, 2) OVER w AS nn FROM r WHERE {live}
+            lead(r.address + max(r.size, 1)) OVER w AS ne, lead(r.address, 2) OVER w AS nn, {pages(live)} AS pages FROM r WHERE {live}
             WINDOW w AS (PARTITION BY coalesce(r.process, 0), coalesce(r.arena, 0) ORDER BY r.address, r.id))""")
         of_row = f"(SELECT pins FROM {pins} WHERE id = r.id)"
         other = {"==": "=", "!=": "<>"}.get(op, op)

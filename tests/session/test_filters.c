@@ -325,7 +325,7 @@ static void compare_pair(const char *filter, const char *condition)
     struct selection *selection = selection_new(session, filter, &error);
     if (!selection)
         fail_msg("%s: column %d: %s", filter, error.column, error.message);
-    char sql[2048];
+    char sql[4096];
     sqlite3_stmt *statement;
     snprintf(sql, sizeof(sql), "SELECT id, size, free_ns IS NULL FROM v WHERE %s ORDER BY id",
              condition);

@@ -34,10 +34,32 @@ static bool live_at(const struct row *row, uint64_t ns)
     return row->alloc_ns <= ns && ns < row->free_ns;
 }
 
+/* Returns the least size of a mapped block that begins with a page: large blocks that show where
+ * they lie are in the heap, but for those of this size and above. */
+static uint64_t mapped_pages(const struct row *live, size_t count)
+{
+    for (uint64_t kib = 127; kib-- > 0;) {
+        uint64_t mapped = 0, heap = 0;
+        for (size_t i = 0; i < count; i++) {
+            const uint64_t size = end_of(&live[i]) - live[i].address,
+                           offset = live[i].address % 4096;
+            if (offset == 0 || size < kib * 1024 || size >= 127 * 1024)
+                continue;
+            const bool shown = offset >= 16 && (offset & (offset - 1)) == 0;
+            mapped += shown;
+            heap += !shown;
+        }
+        if (heap >= 4 && heap >= mapped)
+            return (kib + 1) * 1024;
+    }
+    return 0;
+}
+
 /* Returns true if glibc may have mapped a block of the list alone: its address is one that a
  * mapping begins with, and no other block lies in one of its pages. */
 static bool may_be_alone(const struct row *live, size_t count, const struct row *row)
 {
+    const uint64_t least = row->address % 4096 == 0 ? mapped_pages(live, count) : 128 * 1024 - 23;
     const uint64_t offset = row->address % 4096, size = end_of(row) - row->address;
     const uint64_t first = (row->address - 16) / 4096, last = (end_of(row) - 1) / 4096;
     uint64_t alignment = 16, next = UINT64_MAX;
@@ -45,8 +67,7 @@ static bool may_be_alone(const struct row *live, size_t count, const struct row 
         alignment *= 2;
     while (offset == 0 && row->address % (2 * alignment) == 0)
         alignment *= 2;
-    if ((offset != 0 && offset != alignment) ||
-        size + (alignment > 16 ? alignment : 0) < 128 * 1024 - 23)
+    if ((offset != 0 && offset != alignment) || size + (alignment > 16 ? alignment : 0) < least)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (&live[i] < row && end_of(&live[i]) > first * 4096)

@@ -108,7 +108,7 @@ static void test_measures(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++) {
         struct session_error error = {.column = 0};
-        char sql[2048];
+        char sql[4096];
         bool is_null;
         snprintf(sql, sizeof(sql), "SELECT %s FROM v_allocation", measures[i].sql);
         const int64_t expected = ask(sql, &is_null);
