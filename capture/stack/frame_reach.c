@@ -137,19 +137,27 @@ static uint64_t reach_of(uint64_t pc, uint64_t function, unwind_rule rule, uint6
     return BESIDE_MOST + (distance < BESIDE_MOST ? 0 : subtracted(function));
 }
 
-void frame_reach_learn(uint64_t pc, unwind_rule rule, uint64_t distance, uint64_t caller)
+/* Returns true if the code at `pc` keeps its return address where `rule` looks for it. A walk that
+ * follows frame pointers without a rule needs code of which the table says the same. */
+static bool is_described(unwind_rule rule, const struct unwind_row *row, uint64_t pc)
 {
     const enum unwind_rule_kind kind = unwind_rule_kind(rule);
+    return kind == UNWIND_RULE_FRAME || kind == UNWIND_RULE_REALIGNED ||
+           (kind == UNWIND_RULE_NONE && unwind_rule_pack(row, pc) == unwind_rule_frame_pointer());
+}
+
+void frame_reach_learn(uint64_t pc, unwind_rule rule, uint64_t distance, uint64_t caller)
+{
     uint64_t reach = 0;
     struct module module;
     struct unwind_row row;
-    if (frame_reach(pc))
+    if (frame_reach(pc) || unwind_rule_kind(rule) == UNWIND_RULE_FULL)
         return;
-    if (kind == UNWIND_RULE_SIGNAL)
+    if (unwind_rule_kind(rule) == UNWIND_RULE_SIGNAL)
         reach = BESIDE_MOST;
-    else if ((kind == UNWIND_RULE_FRAME || kind == UNWIND_RULE_REALIGNED) && follows_call(caller) &&
-             modules_find(pc, &module) && module.image.header &&
-             unwind_table_find(&module.image, pc, &row) == UNWIND_FOUND)
+    else if (modules_find(pc, &module) && module.image.header &&
+             unwind_table_find(&module.image, pc, &row) == UNWIND_FOUND &&
+             is_described(rule, &row, pc) && follows_call(caller))
         reach = reach_of(pc, row.function, rule, distance);
     if (distance < reach)
         lockfree_table_insert(&frame_reach_table, pc, reach);

@@ -405,6 +405,8 @@ static void in_thread(void *(*run)(void *))
 static void test_beginner_gone(void **data)
 {
     (void)data;
+    if (BY_RBP) /* asks for the saved rbp, which leads to the stack that is gone */
+        skip();
     counts_begin();
     running = 0;
     for (unsigned way = 0; way < 3; way++) {
@@ -567,6 +569,7 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    stack_oracle_init(&(struct stack_options){.unwind = STACK_UNWIND_AUTO});
+    stack_oracle_init(&(struct stack_options){.unwind = BY_RBP ? STACK_UNWIND_FRAME_POINTERS
+                                                               : STACK_UNWIND_AUTO});
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
