@@ -9,11 +9,11 @@
  * only at its creation, and a sample takes none of its blocks.
  */
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "capture/entry/arena.h"
-
-#include "capture/entry/arena_sample.h"
 #include "capture/entry/collector.h"
 #include "capture/entry/kinds.h"
 #include "capture/entry/names.h"
@@ -21,11 +21,121 @@
 #include "capture/record/event_filter.h"
 #include "capture/record/events.h"
 #include "capture/record/gate.h"
+#include "capture/record/live_blocks.h"
 #include "capture/record/rotate.h"
+#include "capture/record/sampled_blocks.h"
 #include "capture/record/sampling.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
 #include "capture/trace/file.h"
+
+/* ---- sampled blocks of arenas ----------------------------------------------------------- */
+
+/*
+ * Chooses which blocks of the program's own allocators a sample takes. The choice is made as for
+ * heap blocks, by the bytes that the thread allocates in both.
+ *
+ * The table of sampled_blocks.h holds a block of an arena by its address and by the arena's place
+ * in the table of arenas. Each arena also has a short list of its own blocks in that table, so that
+ * a reset finds them. If it has more blocks than the list can hold, the reset searches the whole
+ * table.
+ *
+ * All functions need the guard held and sampling on.
+ */
+
+#define ARENA_SAMPLE_LISTED 8u
+
+/* The sampled blocks of one arena. All zero at first. `place` below is that of the arena, under
+ * 65536. */
+struct arena_sample {
+    _Atomic uint64_t listed[ARENA_SAMPLE_LISTED]; /* 0: none */
+    _Atomic bool more;                            /* some blocks may not be listed */
+};
+
+/* A key has the block's address in the low bits and the arena's place above them. It also has the
+ * highest bit, which no key of a heap block has. */
+#define ADDRESS_BITS 47u
+#define OF_ARENA (UINT64_C(1) << 63)
+#define ARENA_MASK ~((UINT64_C(1) << ADDRESS_BITS) - 1)
+
+_Static_assert(SAMPLED_BLOCKS_FILTER *UINT64_C(64) <= UINT64_C(1) << ADDRESS_BITS,
+               "a key has the place of its address in the filter");
+
+static uint64_t sample_key(uint32_t place, const void *address)
+{
+    return OF_ARENA | (uint64_t)place << ADDRESS_BITS | ((uintptr_t)address & ~ARENA_MASK);
+}
+
+static void sample_list(struct arena_sample *sample, uint64_t key)
+{
+    for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {
+        uint64_t none = 0;
+        if (atomic_compare_exchange_strong(&sample->listed[i], &none, key) || none == key)
+            return;
+    }
+    atomic_store(&sample->more, true);
+}
+
+/* Returns true if the new block of `size` bytes is to be recorded, and notes the block then. */
+static bool arena_sample_takes(struct arena_sample *sample, uint32_t place, const void *address,
+                               uint64_t size)
+{
+    if (!sample_takes(&thread_self.sample, size)) {
+        event_filter_look_for_requests();
+        return false;
+    }
+    if (!sample || !sampled_blocks_add(sample_key(place, address))) {
+        trace_file_count_dropped(1);
+        return false;
+    }
+    sample_list(sample, sample_key(place, address));
+    return true;
+}
+
+/* Returns true if the block that ends was recorded. If so, it forgets the block. */
+static bool arena_sample_ends(struct arena_sample *sample, uint32_t place, const void *address)
+{
+    const uint64_t key = sample_key(place, address);
+    if (!sample || !sampled_blocks_remove(key)) {
+        event_filter_look_for_requests();
+        return false;
+    }
+    for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {
+        uint64_t listed = key;
+        if (atomic_compare_exchange_strong(&sample->listed[i], &listed, 0))
+            break;
+    }
+    return true;
+}
+
+/* Keeps what is known of a block that was taken, for the next trace of the recording. */
+static void arena_sample_describe(uint32_t place, const struct live_block *block)
+{
+    sampled_blocks_describe(sample_key(place, (const void *)(uintptr_t)block->address), block);
+}
+
+static bool arena_sample_has(uint32_t place, const void *address)
+{
+    return sampled_blocks_has(sample_key(place, address));
+}
+
+/* Keeps the type that the program tells of such a block. */
+static void arena_sample_tell(uint32_t place, const void *address, const struct told_type *type)
+{
+    sampled_blocks_tell(sample_key(place, address), type);
+}
+
+/* Forgets all blocks of the arena. */
+static void arena_sample_reset(struct arena_sample *sample, uint32_t place)
+{
+    for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {
+        uint64_t key = atomic_exchange(&sample->listed[i], 0);
+        if (key)
+            sampled_blocks_remove(key);
+    }
+    if (atomic_exchange(&sample->more, false))
+        sampled_blocks_remove_all(ARENA_MASK, sample_key(place, NULL));
+}
 
 #define FRAME __builtin_frame_address(0)
 #define ARENA_SLOTS 65536u

@@ -24,9 +24,9 @@
 
 #include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/exec_environment.h"
 #include "capture/os/os.h"
 #include "capture/os/own_variables.h"
+#include "capture/record/exec_environment.h"
 #include "capture/record/real.h"
 
 typedef int (*system_function)(const char *);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "capture/entry/names.h"
-#include "capture/os/exec_environment.h"
+#include "capture/record/exec_environment.h"
 #include "capture/record/real.h"
 #include "capture/record/unrecorded_program.h"
 

@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -21,17 +25,224 @@
 #include "capture/record/process_record.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
-#include "capture/record/requests.h"
 #include "capture/record/rotate.h"
-#include "capture/record/stack_records.h"
+#include "capture/record/state.h"
 #include "capture/record/thread_life.h"
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_room.h"
 #include "capture/record/threshold.h"
+#include "capture/record/toggle_signal.h"
 #include "capture/record/unhooked_modules.h"
 #include "capture/record/unrecorded_program.h"
+#include "capture/stack/stack.h"
 #include "capture/trace/file.h"
 #include "capture/trace/given_file.h"
+
+/* ---- records of stacks ------------------------------------------------------------------ */
+
+/*
+ * Writes the records of finds that are new to the stack walk: MODULE, MODULE_END and NODE.
+ */
+
+/* The context of each call is the `struct thread` whose chunk takes the record. */
+extern const struct stack_sink stack_records;
+
+#define PATH_SHARE 1200u
+#define BUILD_ID_SHARE 64u
+#define NAME_SHARE 256u
+
+/* Writes that no rule covers the node's code. */
+static bool put_no_rule(struct thread *thread, const struct stack_node *node)
+{
+    uint8_t *p = thread_extended_begin(thread, 40);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, node->module);
+    p = trace_put_varint(p, node->value - (node->frame == TRACE_FRAME_RETURN));
+    thread_extended_end(thread, TRACE_EXT_BARE_CODE, p);
+    return true;
+}
+
+static bool put_node(void *context, const struct stack_node *node)
+{
+    struct thread *thread = (struct thread *)context;
+    struct chunk *chunk = &thread->chunk;
+    if (!(chunk_has_room(chunk) && recorder_is_own()) &&
+        !thread_make_room(thread, TRACE_RECORD_MAX))
+        return false;
+    chunk_commit(chunk,
+                 trace_put_node(chunk->cursor, &chunk->coding, node->id, node->parent,
+                                (enum trace_node_frame)node->frame, node->module, node->value));
+    call_watch_node(thread, node);
+    return !node->no_rule || put_no_rule(thread, node);
+}
+
+static bool put_module(void *context, const struct stack_module *module)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    size_t build_id =
+        module->build_id_length < BUILD_ID_SHARE ? module->build_id_length : BUILD_ID_SHARE;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, module->id);
+    p = trace_put_varint(p, module->load_bias);
+    p = trace_put_varint(p, module->start);
+    p = trace_put_varint(p, module->end);
+    p = trace_put_string(p, module->path, strnlen(module->path, PATH_SHARE));
+    p = trace_put_string(p, build_id ? (const char *)module->build_id : "", build_id);
+    p = trace_put_varint(p, module->segment_count);
+    for (size_t i = 0; i < module->segment_count; i++) {
+        p = trace_put_varint(p, module->segments[i].address);
+        p = trace_put_varint(p, module->segments[i].size);
+        p = trace_put_varint(p, module->segments[i].flags);
+    }
+    thread_extended_end(thread, TRACE_EXT_MODULE, p);
+    call_watch_module(module);
+    unhooked_modules_look_at(thread, module);
+    return true;
+}
+
+static void put_module_end(void *context, uint32_t module)
+{
+    struct thread *thread = (struct thread *)context;
+    thread_put_number(thread, TRACE_EXT_MODULE_END, module);
+}
+
+static bool put_runtime(void *context, const struct stack_runtime *runtime)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, NAME_SHARE + 32);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, runtime->module);
+    p = trace_put_string(p, runtime->name, strnlen(runtime->name, NAME_SHARE));
+    thread_extended_end(thread, TRACE_EXT_RUNTIME, p);
+    return true;
+}
+
+static bool put_runtime_name(void *context, const struct stack_runtime_name *name)
+{
+    struct thread *thread = (struct thread *)context;
+    uint8_t *p = thread_extended_begin(thread, TRACE_EXTENDED_MAX);
+    if (!p)
+        return false;
+    p = thread_put_when(thread, p);
+    p = trace_put_varint(p, name->module);
+    p = trace_put_varint(p, name->number);
+    p = trace_put_string(p, name->function, strnlen(name->function, NAME_SHARE));
+    p = trace_put_string(p, name->file, strnlen(name->file, PATH_SHARE));
+    p = trace_put_varint(p, name->line);
+    thread_extended_end(thread, TRACE_EXT_RUNTIME_NAME, p);
+    return true;
+}
+
+const struct stack_sink stack_records = {
+    .module = put_module,
+    .node = put_node,
+    .module_end = put_module_end,
+    .runtime = put_runtime,
+    .runtime_name = put_runtime_name,
+};
+
+/* ---- requests --------------------------------------------------------------------------- */
+
+/*
+ * Does what others ask of the recorder: another process through the trace file, or the signal of
+ * --toggle. The thread that notices the request does it, inside one of the program's heap calls but
+ * outside the guard.
+ *
+ * The handler of the signal only counts, unless the interrupted thread has a state and is not
+ * inside an event. Otherwise the next event of that thread, or another thread that records, does
+ * what is asked.
+ */
+
+#define FRAME __builtin_frame_address(0)
+
+static enum trace_answer answer_of(bool done)
+{
+    return done ? TRACE_ANSWER_DONE : TRACE_ANSWER_NOT_DONE;
+}
+
+static enum trace_answer do_request(const struct trace_asked *asked)
+{
+    switch (asked->request) {
+    case TRACE_REQUEST_PAUSE:
+        return recorder_set_paused(FRAME, true) ? TRACE_ANSWER_DONE : TRACE_ANSWER_ALREADY;
+    case TRACE_REQUEST_RESUME:
+        return recorder_set_paused(FRAME, false) ? TRACE_ANSWER_DONE : TRACE_ANSWER_ALREADY;
+    case TRACE_REQUEST_MARK:
+        return answer_of(marks_put(FRAME, asked->name));
+    case TRACE_REQUEST_SNAPSHOT:
+        return answer_of(marks_put_snapshot(FRAME, asked->name));
+    case TRACE_REQUEST_STOP:
+        recorder_stop(FRAME);
+        return TRACE_ANSWER_DONE;
+    default:
+        return TRACE_ANSWER_NOT_DONE;
+    }
+}
+
+/* Does the request. A rotation that is done is answered in the trace that it has ended. */
+static void answer_request(const struct trace_asked *asked)
+{
+    if (asked->request != TRACE_REQUEST_ROTATE)
+        trace_file_answer(do_request(asked));
+    else if (!rotate_trace(FRAME))
+        trace_file_answer(TRACE_ANSWER_NOT_DONE);
+}
+
+/* Switches recording off or on if an odd number of signals came since the last call. The calling
+ * thread must not hold the guard. */
+static void apply_toggle(void)
+{
+    uint32_t asked = atomic_exchange(&toggle_signal_count, 0);
+    for (; asked % 2 != 0; asked--)
+        if (!recorder_set_paused(FRAME, true))
+            recorder_set_paused(FRAME, false);
+}
+
+/*
+ * Handles the signal. It may come to a thread that has no state or is inside an event. A thread
+ * without a state passes it on to a thread that has one. A thread inside an event acts on it when
+ * the event is complete.
+ */
+static void handle_signal(int number)
+{
+    struct thread_self *self = &thread_self;
+    const int error = errno;
+    int other = 0;
+    atomic_fetch_add(&toggle_signal_count, 1);
+    if (self->guard)
+        self->leave_flags |= THREAD_ASKED;
+    else if (self->thread)
+        apply_toggle();
+    else if ((other = thread_pool_other_id()) != 0 &&
+             os_call(SYS_tgkill, os_process_id(), other, number, 0, 0, 0) == 0)
+        atomic_fetch_sub(&toggle_signal_count, 1); /* the other thread counts it */
+    errno = error;
+}
+
+/* Takes the signal `number` for --toggle (toggle_signal.h). */
+static void requests_take_signal(uint32_t number)
+{
+    toggle_signal_take(number, handle_signal);
+}
+
+/* Does what is asked, unless another thread has taken the request. The calling thread must not hold
+ * the guard. errno keeps its value. */
+static void requests_handle(void)
+{
+    int error = errno;
+    struct trace_asked asked;
+    apply_toggle();
+    if (trace_file_take_request(&asked))
+        answer_request(&asked);
+    errno = error;
+}
 
 #define FRAME __builtin_frame_address(0)
 

@@ -34,7 +34,7 @@ extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER]
     __attribute__((visibility("hidden")));
 
 /* Returns the block's place in the filter. Each place stands for 64 bytes of every 4 MiB. The key
- * of a block of an arena (arena_sample.c) has the place of its address: event_filter.h asks with
+ * of a block of an arena (arena.c) has the place of its address: event_filter.h asks with
  * the address alone. */
 static inline size_t sampled_blocks_place(uint64_t address)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "capture/options/trace_name.h"
-#include "capture/os/exec_environment.h"
+#include "capture/record/exec_environment.h"
 
 #ifdef MPROF_STATIC
 static inline void unrecorded_program_want(bool wanted)

@@ -3,22 +3,190 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "capture/options/options.h"
+#include "capture/os/elf_symbols.h"
 #include "capture/os/program_image.h"
+#include "capture/os/program_search.h"
 #include "capture/run/libraries.h"
-#include "capture/run/operators.h"
-#include "capture/run/program.h"
 #include "capture/run/sandbox.h"
 #include "capture/run/sibling_program.h"
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"
+
+/* ---- the program ------------------------------------------------------------------------ */
+
+/*
+ * Checks the program before mprof-run starts it: where it is, and whether the loader will take a
+ * preloaded library into it.
+ */
+
+enum run_program_verdict {
+    RUN_PROGRAM_GOOD,
+    RUN_PROGRAM_NOT_FOUND,
+    RUN_PROGRAM_NOT_IN_PATH, /* a file of the working directory, named without a slash */
+    RUN_PROGRAM_NOT_EXECUTABLE,
+    RUN_PROGRAM_STATIC,    /* no loader runs, so nothing is preloaded */
+    RUN_PROGRAM_SETUID,    /* the loader ignores preloaded libraries */
+    RUN_PROGRAM_SANITIZED, /* the shared runtime of a sanitizer must come first */
+    RUN_PROGRAM_OTHER_LIBC,
+    RUN_PROGRAM_FOREIGN, /* another word size or architecture than the library's */
+};
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static enum run_program_verdict find_program(const char *name, char *path)
+{
+    struct program_search search;
+    bool seen = false;
+    program_search_begin(&search, name);
+    while (program_search_next(&search, path, PATH_MAX))
+        if (is_file(path)) {
+            if (access(path, X_OK) == 0)
+                return RUN_PROGRAM_GOOD;
+            seen = true;
+        }
+    return seen            ? RUN_PROGRAM_NOT_EXECUTABLE
+           : is_file(name) ? RUN_PROGRAM_NOT_IN_PATH
+                           : RUN_PROGRAM_NOT_FOUND;
+}
+
+static bool changes_identity(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    return ((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+           ((status.st_mode & S_ISGID) && status.st_gid != getegid()) ||
+           (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+static enum run_program_verdict check_file(const char *start, char *path)
+{
+    static const enum run_program_verdict verdicts[] = {
+        [PROGRAM_DYNAMIC] = RUN_PROGRAM_GOOD,         [PROGRAM_CXX] = RUN_PROGRAM_GOOD,
+        [PROGRAM_STATIC] = RUN_PROGRAM_STATIC,        [PROGRAM_LINKED] = RUN_PROGRAM_GOOD,
+        [PROGRAM_FOREIGN] = RUN_PROGRAM_FOREIGN,      [PROGRAM_SANITIZED] = RUN_PROGRAM_SANITIZED,
+        [PROGRAM_OTHER_LIBC] = RUN_PROGRAM_OTHER_LIBC};
+    snprintf(path, PATH_MAX, "%s", start);
+    for (int depth = 0; depth < PROGRAM_SCRIPTS_MAX; depth++) {
+        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        if (descriptor < 0) /* the kernel may run a file that cannot be read: let it say */
+            return changes_identity(path) ? RUN_PROGRAM_SETUID : RUN_PROGRAM_GOOD;
+        enum run_program_verdict verdict = verdicts[program_image_read(descriptor)];
+        const bool script = program_image_interpreter(descriptor, path, PATH_MAX);
+        close(descriptor);
+        if (!script)
+            return verdict == RUN_PROGRAM_GOOD && changes_identity(path) ? RUN_PROGRAM_SETUID
+                                                                         : verdict;
+    }
+    return RUN_PROGRAM_GOOD;
+}
+
+/*
+ * Finds `name` as execvp does and writes its path into `path` (PATH_MAX bytes). A script is
+ * judged by its interpreter, whose path goes into `binary` (PATH_MAX bytes). For any other program
+ * `binary` gets `path`.
+ */
+static enum run_program_verdict run_program_check(const char *name, char *path, char *binary)
+{
+    enum run_program_verdict verdict = find_program(name, path);
+    return verdict == RUN_PROGRAM_GOOD ? check_file(path, binary) : verdict;
+}
+
+/* Explains the verdict to the user, in words that follow "PROGRAM: ". */
+static const char *run_program_explain(enum run_program_verdict verdict)
+{
+    switch (verdict) {
+    case RUN_PROGRAM_NOT_FOUND:
+        return "there is no such program; name a file or a program in PATH";
+    case RUN_PROGRAM_NOT_IN_PATH:
+        return "is in this folder but not in PATH; write ./ before its name";
+    case RUN_PROGRAM_NOT_EXECUTABLE:
+        return "not executable; chmod +x makes it so, if it is a program";
+    case RUN_PROGRAM_STATIC:
+        return "statically linked, so nothing can be preloaded; link it with libmprof.a to record "
+               "it";
+    case RUN_PROGRAM_SETUID:
+        return "runs with other rights than yours (setuid, setgid or capabilities), so nothing is "
+               "preloaded; record a copy without them, or run it as the user who has them";
+    case RUN_PROGRAM_SANITIZED:
+        return "built with a sanitizer, which has its own malloc and must come before other "
+               "libraries; record a build without -fsanitize";
+    case RUN_PROGRAM_OTHER_LIBC:
+        return "its C library is not glibc, which the recorder needs; record a build for glibc";
+    case RUN_PROGRAM_FOREIGN:
+        return "not a 64-bit x86 program, the only kind that can be recorded here; record a build "
+               "for "
+               "x86-64";
+    default:
+        return "can be recorded";
+    }
+}
+
+/* ---- operators of C++ ------------------------------------------------------------------- */
+
+/*
+ * Finds out whether libmprof_operators.so is needed beside the recorder (see cxx_operators.c).
+ */
+
+struct operators_found {
+    bool has_malloc, has_new;
+};
+
+static void note_symbol(void *context, const char *name, uint64_t address, uint64_t size)
+{
+    struct operators_found *found = context;
+    (void)address;
+    (void)size;
+    found->has_malloc = found->has_malloc || strcmp(name, "malloc") == 0;
+    found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
+}
+
+/* The facts about the program so far. */
+struct operators_search {
+    bool is_cxx, has_both;
+};
+
+static void look(void *context, const char *path)
+{
+    struct operators_search *search = context;
+    struct operators_found found = {0};
+    search->is_cxx =
+        search->is_cxx || run_library_is(path, "libstdc++.") || run_library_is(path, "libc++.");
+    /* Skips the libraries that every program has. */
+    if (search->has_both || run_library_is(path, "libc.so") || run_library_is(path, "libm.so") ||
+        run_library_is(path, "libstdc++.") || run_library_is(path, "libgcc_s.") ||
+        run_library_is(path, "ld-linux"))
+        return;
+    elf_symbols_of(path, note_symbol, &found);
+    search->has_both = found.has_malloc && found.has_new;
+}
+
+/*
+ * Returns true if the ELF file `binary` is a C++ program that runs with a library that has both
+ * malloc and C++'s operators, linked or preloaded. It asks the loader what it would load, and runs
+ * none of that. Returns false also if that cannot be found out.
+ */
+static bool run_operators_are_needed(const char *binary)
+{
+    struct operators_search search = {0};
+    return run_libraries(binary, look, &search) && search.is_cxx && search.has_both;
+}
 
 /* Finds the recorder: at the configured distance from this program, beside it, or in the folder
  * where it was installed. Stores its path. */

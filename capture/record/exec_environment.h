@@ -12,8 +12,8 @@
  * These functions may be called in a child that vfork made: they allocate nothing and write only
  * the caller's memory.
  */
-#ifndef MPROF_CAPTURE_OS_EXEC_ENVIRONMENT_H
-#define MPROF_CAPTURE_OS_EXEC_ENVIRONMENT_H
+#ifndef MPROF_CAPTURE_RECORD_EXEC_ENVIRONMENT_H
+#define MPROF_CAPTURE_RECORD_EXEC_ENVIRONMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/os/exec_environment.h"
+#include "capture/record/exec_environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
