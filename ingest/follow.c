@@ -1,20 +1,189 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/follow.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ingest/base/status.h"
 #include "ingest/follow_lag.h"
-#include "ingest/follow_process.h"
-#include "ingest/follow_run.h"
+#include "ingest/processes.h"
 #include "ingest/replay/earlier.h"
 #include "ingest/replay/rows.h"
 #include "ingest/trace/follow.h"
 #include "ingest/write/follow.h"
 #include "ingest/write/session_tables.h"
+#include "schemas/trace_layout.h"
+
+/* ---- the process ------------------------------------------------------------------------ */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Returns when the process began, by the real-time clock. UINT64_MAX: unknown. */
+static uint64_t begin_of(uint32_t pid)
+{
+    enum { FIELDS_BEFORE = 20 }; /* of /proc/PID/stat, after the program's name: proc(5) */
+    char path[64], text[1024];
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, sizeof(text) - 1);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (length <= 0)
+        return UINT64_MAX;
+    text[length] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int i = 0; at && i < FIELDS_BEFORE; i++)
+        at = strchr(at + 1, ' ');
+    if (!at)
+        return UINT64_MAX;
+    uint64_t ticks = strtoull(at, NULL, 10), boot = clock_ns(CLOCK_BOOTTIME);
+    return clock_ns(CLOCK_REALTIME) - boot + ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/*
+ * Returns a descriptor to wait on for the end of process `pid`, which already ran at `since_ns` by
+ * the real-time clock. -1: there is no such process here (it has ended, another process has its
+ * number now, or it is in another container), or the kernel is older than 5.3.
+ */
+static int follow_process_open(uint32_t pid, uint64_t since_ns)
+{
+    static const uint64_t tolerance_ns = 2000000000; /* the clock may have been set a little */
+    int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+    uint64_t begin = begin_of(pid);
+    if (descriptor >= 0 && (begin == UINT64_MAX || begin > since_ns + tolerance_ns)) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+/*
+ * Waits at most `milliseconds` for the end of the process. A signal ends the wait too. `descriptor`
+ * may be -1. True: the process has ended.
+ */
+static bool follow_process_wait(int descriptor, int milliseconds)
+{
+    struct pollfd ended = {.fd = descriptor, .events = POLLIN};
+    return poll(&ended, 1, milliseconds) > 0;
+}
+
+/* ---- the run that is followed ----------------------------------------------------------- */
+
+enum {
+    LOOK_MS = 50,
+    LOOKS_UNSEEN = 40, /* for the trace of a process that cannot be seen from here */
+};
+
+/* The traces of a run, as one look finds them. */
+struct run_look {
+    int next;        /* number in the list of the trace to follow; -1: none */
+    bool same;       /* it is of the process whose trace has ended */
+    bool comes;      /* the newest trace of that process ended because it executed a program */
+    uint64_t newest; /* start of that trace */
+    uint64_t oldest; /* start of the trace to follow */
+};
+
+static bool read_header(const char *path, struct trace_file_header *header)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool whole = descriptor >= 0 &&
+                       read(descriptor, header, sizeof(*header)) == (ssize_t)sizeof(*header) &&
+                       memcmp(header->magic, TRACE_MAGIC, sizeof(header->magic)) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return whole;
+}
+
+/* Returns true if a process that can be seen records into the trace. */
+static bool is_recorded(const struct trace_file_header *header)
+{
+    if (header->state != TRACE_STATE_RECORDING)
+        return false;
+    const int process = follow_process_open(header->pid, header->start_realtime_ns);
+    if (process >= 0)
+        close(process);
+    return process >= 0;
+}
+
+static void look_at(struct run_look *look, int number, const struct trace_file_header *header,
+                    uint32_t pid)
+{
+    const bool same = header->pid == pid;
+    if (same && header->start_realtime_ns >= look->newest) {
+        look->newest = header->start_realtime_ns;
+        look->comes = header->state == TRACE_STATE_EXEC;
+    }
+    if (!is_recorded(header) || (look->same && !same) ||
+        (look->next >= 0 && look->same == same && header->start_realtime_ns >= look->oldest))
+        return;
+    look->next = number;
+    look->same = same;
+    look->oldest = header->start_realtime_ns;
+}
+
+/* Looks once. Gives the name of the trace to follow, or NULL. */
+static bool look_once(struct run_look *look, const char *first, uint32_t pid, char **path,
+                      struct ingest_status *status)
+{
+    struct trace_file_header header;
+    struct trace_list list = {0};
+    *look = (struct run_look){.next = -1};
+    *path = NULL;
+    bool good = trace_list_add(&list, first, status);
+    for (size_t i = 0; good && i < list.count; i++)
+        if (read_header(list.paths[i], &header))
+            look_at(look, (int)i, &header, pid);
+    if (good && look->next >= 0 && !(*path = strdup(list.paths[look->next])))
+        good = ingest_fail_memory(status, "the list of traces");
+    trace_list_free(&list);
+    return good;
+}
+
+/*
+ * Looks for a trace of the run of `first` that a process still records, after the trace `ended` is
+ * complete. If its process has executed another program, this waits for that program's trace, until
+ * it appears, the process ends or *interrupted (may be NULL) is set. Otherwise, and if there is no
+ * such trace, the answer is the one that began first. *path gets its name, for free(), or NULL.
+ * Returns false with `status` set if the traces cannot be listed.
+ */
+static bool follow_run_next(const char *first, const char *ended,
+                            const volatile sig_atomic_t *interrupted, char **path,
+                            struct ingest_status *status)
+{
+    struct trace_file_header header;
+    struct run_look look;
+    *path = NULL;
+    if (!read_header(ended, &header))
+        return true;
+    const int process = follow_process_open(header.pid, header.start_realtime_ns);
+    bool good, gone = header.state != TRACE_STATE_EXEC;
+    for (int looks = 0;; looks++) {
+        good = look_once(&look, first, header.pid, path, status);
+        if (!good || gone || look.same || !look.comes || ingest_is_interrupted(interrupted) ||
+            (process < 0 && looks == LOOKS_UNSEEN))
+            break;
+        free(*path);
+        gone = follow_process_wait(process, LOOK_MS);
+    }
+    if (process >= 0)
+        close(process);
+    return good;
+}
 
 enum {
     PERIOD_MS = 400,

@@ -17,7 +17,7 @@
 
 /*
  * Makes the live session. If the program executes another, or ends while other processes of its run
- * are still recorded, the session becomes that of the other trace (follow_run.h). Returns true when
+ * are still recorded, the session becomes that of the other trace. Returns true when
  * no process of the run is recorded any more, when the trace of a process that cannot be seen has
  * stopped growing, or when options->writer.interrupted is set. The session then exists,
  * unfinished. False with `status` set if there is no trace or the session cannot be

@@ -7,8 +7,152 @@
 #include "ingest/replay/earlier.h"
 #include "ingest/replay/extended.h"
 #include "ingest/replay/inherited.h"
-#include "ingest/replay/order.h"
 #include "ingest/replay/rows.h"
+#include "ingest/replay/state.h"
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+/* The most events whose order may be unknown at a time. More of them mean a stopped clock, not a
+ * race. */
+enum { WAITING_MOST = 1024 };
+
+static bool settle_free(struct replay *replay, const struct pending_free *waiting)
+{
+    struct live_block *block = live_table_find(&replay->heap, waiting->address);
+    struct trace_event event = {.thread = waiting->thread, .offset = waiting->offset};
+    if (!block)
+        return false;
+    if (replay->fast_clock && block->state == BLOCK_LIVE && block->thread != waiting->thread &&
+        block->alloc_ns >= waiting->ns) {
+        replay->ambiguous_pairs++;
+        return replay_close_late(replay, block, waiting);
+    }
+    if (replay_may_be_unseen(replay, block)) {
+        replay->unseen_frees++;
+        return true;
+    }
+    if (replay->forked && block->state != BLOCK_FREED) {
+        const struct inherited_free inherited = {.address = waiting->address,
+                                                 .ns = waiting->ns,
+                                                 .thread = waiting->thread,
+                                                 .stack = waiting->stack};
+        return replay_inherit(replay, &replay->heap, block, &inherited) != 0;
+    }
+    bool twice = block->state == BLOCK_FREED;
+    replay_problem(replay, &event, twice ? PROBLEM_DOUBLE_FREE : PROBLEM_UNMATCHED_FREE,
+                   waiting->address,
+                   twice ? "freed before, and not allocated in between"
+                         : "not seen to be allocated: before recording began, or elsewhere");
+    return true;
+}
+
+static bool settle_block(struct replay *replay, const struct contested_block *contested)
+{
+    struct trace_event event = {.thread = contested->thread, .offset = contested->offset};
+    replay_problem(replay, &event, PROBLEM_OVERLAP, contested->block.address,
+                   "allocated while it was live: the previous block ends here");
+    return replay_close(replay, &contested->block, contested->ns, 0, 0) != 0;
+}
+
+/* Settle the frees and the blocks that need not wait any longer at `event` (NULL: at the end).
+ * False if the sink failed. */
+static bool replay_settle_frees(struct replay *replay, const struct trace_event *event)
+{
+    size_t kept = 0;
+    bool good = true;
+    for (size_t i = 0; i < replay->pending_count; i++) {
+        const struct pending_free waiting = replay->pending[i];
+        if (event && replay->fast_clock &&
+            (waiting.thread != event->thread || waiting.ticks == event->ticks))
+            replay->pending[kept++] = waiting;
+        else
+            good = settle_free(replay, &waiting) && good;
+    }
+    replay->pending_count = kept;
+    return good;
+}
+
+static bool replay_settle_blocks(struct replay *replay, const struct trace_event *event)
+{
+    size_t kept = 0;
+    bool good = true;
+    for (size_t i = 0; i < replay->contested_count; i++) {
+        const struct contested_block waiting = replay->contested[i];
+        if (event && (waiting.thread != event->thread || waiting.ticks == event->ticks))
+            replay->contested[kept++] = waiting;
+        else
+            good = settle_block(replay, &waiting) && good;
+    }
+    replay->contested_count = kept;
+    return good;
+}
+
+/* Keeps a free of a block that is not live, until its order is known. False if memory is
+ * exhausted. */
+static bool replay_keep_free(struct replay *replay, const struct trace_event *event,
+                             uint64_t address, uint32_t stack)
+{
+    if (replay->pending_count >= WAITING_MOST && !replay_settle_frees(replay, NULL))
+        return false;
+    if (!array_reserve(&replay->pending, &replay->pending_capacity, replay->pending_count + 1,
+                       sizeof(*replay->pending)))
+        return false;
+    replay->pending[replay->pending_count++] = (struct pending_free){
+        address, event->offset, event->ticks, replay->now_ns, event->thread, stack};
+    return true;
+}
+
+/* Takes the free that waits for `block` out of the list. False if there is none. */
+static bool replay_take_free(struct replay *replay, const struct live_block *block,
+                             struct pending_free *taken)
+{
+    for (size_t i = 0; i < replay->pending_count; i++) {
+        *taken = replay->pending[i];
+        /* Within one thread the order is known. */
+        if (taken->address != block->address || taken->thread == block->thread)
+            continue;
+        for (size_t k = i + 1; k < replay->pending_count; k++)
+            replay->pending[k - 1] = replay->pending[k];
+        replay->pending_count--;
+        replay->ambiguous_pairs += replay->fast_clock;
+        return true;
+    }
+    return false;
+}
+
+/* Keeps a live block whose address `event` gives out again. False if memory is exhausted. */
+static bool replay_contest(struct replay *replay, const struct trace_event *event,
+                           const struct live_block *block)
+{
+    if (replay->contested_count >= WAITING_MOST && !replay_settle_blocks(replay, NULL))
+        return false;
+    if (!array_reserve(&replay->contested, &replay->contested_capacity, replay->contested_count + 1,
+                       sizeof(*replay->contested)))
+        return false;
+    replay->contested[replay->contested_count++] = (struct contested_block){
+        *block, event->ticks, replay->now_ns, event->offset, event->thread};
+    return true;
+}
+
+/* Takes the first block that waits for a free of `address`, such as `event`, out of the list. False
+ * if there is none. */
+static bool replay_take_contested(struct replay *replay, const struct trace_event *event,
+                                  uint64_t address, struct live_block *block)
+{
+    for (size_t i = 0; i < replay->contested_count; i++) {
+        /* The thread that got the address frees its own block. */
+        if (replay->contested[i].block.address != address ||
+            replay->contested[i].thread == event->thread)
+            continue;
+        *block = replay->contested[i].block;
+        for (size_t k = i + 1; k < replay->contested_count; k++)
+            replay->contested[k - 1] = replay->contested[k];
+        replay->contested_count--;
+        replay->ambiguous_pairs++;
+        return true;
+    }
+    return false;
+}
 
 /* Kinds that a session has and a trace has not (table `kind` of schemas/session.sql): new by its
  * form, each followed by new[]. */

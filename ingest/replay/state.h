@@ -40,7 +40,7 @@ struct rss_row {
     uint64_t ns, bytes;
 };
 
-/* A free that waits for its allocation (order.c). */
+/* A free that waits for its allocation (replay.c). */
 struct pending_free {
     uint64_t address;
     uint64_t offset, ticks, ns;
