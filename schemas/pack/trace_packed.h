@@ -12,7 +12,7 @@
  *
  * 1. trace_columns.h splits the records into columns: all first bytes, all sizes, and so on. It
  *    looks only at the bytes, so it takes any records that decode.
- * 2. With TRACE_PACK_SMALL, trace_predicted.h does this instead. For each event it asks the model
+ * 2. With TRACE_PACK_SMALL, the following instead. For each event it asks the model
  *    (trace_model.h) for the block that is freed next, or for the address, stack and size of the
  *    next block. A prediction that is right costs some bits of the first byte; only a wrong one
  *    costs bytes of a column. Then the event goes into the model. The reader keeps the same model
