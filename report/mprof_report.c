@@ -8,9 +8,9 @@
 #include "cli/report_options.h"
 #include "cli/say.h"
 #include "report/budget/check.h"
-#include "report/names.h"
 #include "report/nineteen88/nineteen88.h"
-#include "report/output.h"
+#include "report/output/names.h"
+#include "report/output/output.h"
 #include "report/tables/reports.h"
 #include "report/tables/suppress.h"
 

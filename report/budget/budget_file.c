@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/output.h"
+#include "report/output/output.h"
 
 enum { SIZE_MOST = 1 << 20 };
 

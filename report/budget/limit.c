@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/output.h"
+#include "report/output/output.h"
 #include "session/moment.h"
 
 #define MILLION 1000000

@@ -5,7 +5,7 @@
 
 #include "report/budget/check.h"
 #include "report/document/formats.h"
-#include "report/names.h"
+#include "report/output/names.h"
 
 static const char *const verdicts[] = {[BUDGET_KEPT] = "kept",
                                        [BUDGET_EXCEEDED] = "exceeded",

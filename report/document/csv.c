@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "report/document/formats.h"
-#include "report/names.h"
+#include "report/output/names.h"
 
 static void put_frames(FILE *out, const struct document_value *value)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/output.h"
+#include "report/output/output.h"
 #include "session/session.h"
 
 #define DOCUMENT_COLUMNS_MOST 32

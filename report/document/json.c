@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/document/formats.h"
-#include "report/json.h"
+#include "report/output/json.h"
 
 static const char *unit_name(enum value_kind kind)
 {

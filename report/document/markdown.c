@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Markdown, as GitHub and GitLab show it: the facts as one table, each table under its heading. */
 #include "report/document/formats.h"
-#include "report/names.h"
+#include "report/output/names.h"
 
 static void put_frames(FILE *out, const struct document_value *value)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/document/formats.h"
-#include "report/names.h"
+#include "report/output/names.h"
 
 /* Text columns but the last one are padded to this many columns at most. */
 enum { NAME_COLUMNS_MOST = 48 };

@@ -12,7 +12,7 @@
 
 #include "report/export/export.h"
 #include "report/export/ids.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 
 enum { COSTS = 4 };

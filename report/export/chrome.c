@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/json.h"
-#include "report/output.h"
+#include "report/output/json.h"
+#include "report/output/output.h"
 #include "session/events.h"
 #include "session/rows.h"
 

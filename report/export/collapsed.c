@@ -12,7 +12,7 @@
 
 #include "report/export/export.h"
 #include "report/export/ids.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 
 /* The numbers of the names of a side's frames, plus 1, by frame; 0: not asked yet. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 #include "session/groups.h"
 

@@ -4,7 +4,7 @@
  * and the sums and frames of its stacks as the options want them.
  *
  * A format is one function that writes to `out` and returns false with `error` set if it cannot. It
- * does not check its writes: the output does (report/output.h).
+ * does not check its writes: the output does (report/output/output.h).
  */
 #ifndef MPROF_REPORT_EXPORT_EXPORT_H
 #define MPROF_REPORT_EXPORT_EXPORT_H

@@ -10,8 +10,8 @@
 
 #include "report/export/export.h"
 #include "report/export/firefox_file.h"
-#include "report/json.h"
-#include "report/output.h"
+#include "report/output/json.h"
+#include "report/output/output.h"
 #include "session/events.h"
 
 enum { SLOTS = 400 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "report/export/ids.h"
-#include "report/json.h"
-#include "report/output.h"
+#include "report/output/json.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 
 enum { VERSION = 49, GECKO_VERSION = 24, BREAKPAD_DIGITS = 32 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 
 enum { SNAPSHOTS = 40, DETAILED_EACH = 10, NS_A_MS = 1000000, THRESHOLD = 100 /* 1 % */ };

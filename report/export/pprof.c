@@ -11,7 +11,7 @@
 #include "report/export/gzip.h"
 #include "report/export/ids.h"
 #include "report/export/pprof_file.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 #include "session/groups.h"
 

@@ -7,7 +7,7 @@
 #include "pprof.pb-c.h"
 #include "report/export/gzip.h"
 #include "report/export/ids.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 
 enum { LABELS_MOST = 8, TYPES_MOST = 8 };

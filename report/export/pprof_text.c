@@ -13,7 +13,7 @@
 
 #include "report/export/export.h"
 #include "report/export/ids.h"
-#include "report/output.h"
+#include "report/output/output.h"
 
 enum { FIRST_PC = 0x1000, PC_STEP = 16 };
 

@@ -5,8 +5,8 @@
 
 #include "report/export/ids.h"
 #include "report/export/rows.h"
-#include "report/filter_text.h"
-#include "report/output.h"
+#include "report/output/filter_text.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 #include "session/same_modules.h"
 

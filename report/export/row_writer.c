@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "report/json.h"
-#include "report/names.h"
+#include "report/output/json.h"
+#include "report/output/names.h"
 
 void rows_begin(struct row_writer *rows, FILE *out, bool ndjson, const char *const *names,
                 size_t count)

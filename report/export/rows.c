@@ -6,7 +6,7 @@
 
 #include "cli/say.h"
 #include "report/export/tables.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "session/events.h"
 
 enum { COLUMNS_MOST = 2 * ROWS_KEYS_MOST + MEASURE_TOTAL + 1 };

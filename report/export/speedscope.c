@@ -7,8 +7,8 @@
 
 #include "report/export/export.h"
 #include "report/export/ids.h"
-#include "report/json.h"
-#include "report/output.h"
+#include "report/output/json.h"
+#include "report/output/output.h"
 #include "schemas/array.h"
 
 struct writing {

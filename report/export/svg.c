@@ -4,14 +4,140 @@
  * a search marks names. data-bytes of each box is its exact value.
  */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/name_tree.h"
-#include "report/names.h"
-#include "report/output.h"
+#include "report/export/ids.h"
+#include "report/output/names.h"
+#include "report/output/output.h"
+#include "schemas/array.h"
 #include "svg_js.h"
+
+/* ---- the tree of names ------------------------------------------------------------------ */
+
+/*
+ * The stacks of an export as a tree of names, from the outermost function inwards, with one value.
+ * Stacks that read the same share a node, also stacks of two sessions.
+ */
+
+struct name_node {
+    uint32_t parent, label;     /* label: of name_tree_label() */
+    uint32_t first_child, next; /* next: sibling; 0: none */
+    int64_t self, total;        /* total: with all nodes below */
+};
+
+/* Node 0 is the root, without a label. A node comes after its parent. */
+struct name_tree {
+    struct name_node *nodes;
+    size_t count, capacity;
+    struct pair_ids *edges;
+    struct text_ids *labels;
+};
+
+/* Adds a node for the newest edge. */
+static bool add_node(struct name_tree *tree, uint32_t parent, uint32_t label)
+{
+    if (!array_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)))
+        return false;
+    struct name_node *node = &tree->nodes[tree->count];
+    *node = (struct name_node){.parent = parent, .label = label};
+    if (tree->count > 0) {
+        node->next = tree->nodes[parent].first_child;
+        tree->nodes[parent].first_child = (uint32_t)tree->count;
+    }
+    tree->count++;
+    return true;
+}
+
+/* Finds or makes the child of a node. Its number is that of the edge, plus 1 for the root. */
+static bool find_child(struct name_tree *tree, uint32_t parent, const char *name, uint32_t *child)
+{
+    uint32_t label, edge;
+    bool is_new;
+    if (!text_ids_find(tree->labels, name, &label, &is_new) ||
+        !pair_ids_find(tree->edges, parent, label, &edge, &is_new) ||
+        (is_new && !add_node(tree, parent, label)))
+        return false;
+    *child = edge + 1;
+    return true;
+}
+
+/* A side whose stacks become nodes. */
+struct adding {
+    struct name_tree *tree;
+    const struct export *export;
+    const struct export_side *side;
+};
+
+static bool add_frame(void *context, uint32_t node, uint32_t caller, uint32_t *number)
+{
+    const struct adding *adding = context;
+    struct session_code_frame frame;
+    if (!export_frame(adding->export, adding->side, node, &frame))
+        return false;
+    return find_child(adding->tree, caller, export_function_name(adding->side, frame.function),
+                      number) ||
+           report_fail_memory(adding->export->error, "the tree of functions");
+}
+
+static bool add_side(struct name_tree *tree, const struct export *export,
+                     const struct export_side *side, enum export_value value, bool negative)
+{
+    struct adding adding = {tree, export, side};
+    struct session_stack_sums *rows = NULL;
+    struct export_nodes nodes = {.export = export};
+    size_t count = 0;
+    bool good = export_nodes_begin(&nodes, export, side, false) &&
+                export_sums(export, side, 0, false, &rows, &count);
+    for (size_t i = 0; good && i < count; i++) {
+        const int64_t of_row = (int64_t)export_value_of(value, &rows[i]);
+        uint32_t node = 0;
+        if (of_row == 0)
+            continue;
+        good = export_nodes_find(&nodes, side->starts[rows[i].stack], add_frame, &adding, &node);
+        tree->nodes[node].self += negative ? -of_row : of_row;
+    }
+    free(rows);
+    export_nodes_free(&nodes);
+    return good;
+}
+
+/* Makes the tree of a value. That of --base is subtracted. Returns false with the error set. In any
+ * case the caller frees it with name_tree_free(). */
+static bool name_tree_make(struct name_tree *tree, const struct export *export,
+                           enum export_value value)
+{
+    *tree = (struct name_tree){.edges = pair_ids_new(), .labels = text_ids_new()};
+    if (!tree->edges || !tree->labels || !add_node(tree, 0, 0))
+        return report_fail_memory(export->error, "the tree of functions");
+    if (!add_side(tree, export, &export->own, value, false) ||
+        (export->base.session && !add_side(tree, export, &export->base, value, true)))
+        return false;
+    for (size_t i = tree->count; i-- > 0;) {
+        struct name_node *node = &tree->nodes[i];
+        node->total += node->self;
+        if (i > 0)
+            tree->nodes[node->parent].total += node->total;
+    }
+    return true;
+}
+
+static void name_tree_free(struct name_tree *tree)
+{
+    pair_ids_free(tree->edges);
+    text_ids_free(tree->labels);
+    free(tree->nodes);
+    *tree = (struct name_tree){.count = 0};
+}
+
+static const char *name_tree_label(const struct name_tree *tree, uint32_t node)
+{
+    return text_ids_text(tree->labels, tree->nodes[node].label);
+}
 
 enum { WIDTH = 1200, ROW = 17, TOP = 40, LEAST_TENTHS = 1 /* of a pixel */ };
 

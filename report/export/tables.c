@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "report/export/row_writer.h"
-#include "report/output.h"
+#include "report/output/output.h"
 #include "session/stored_tables.h"
 
 enum { COLUMNS_MOST = 80 };

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/names.h"
+#include "report/output/names.h"
 
 void line_put(struct line *line, const char *text)
 {

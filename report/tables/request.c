@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/say.h"
-#include "report/filter_text.h"
+#include "report/output/filter_text.h"
 
 bool report_by(const char *name, enum report_by *by)
 {

@@ -3,7 +3,7 @@
 #ifndef MPROF_REPORT_TABLES_SUPPRESS_H
 #define MPROF_REPORT_TABLES_SUPPRESS_H
 
-#include "report/output.h"
+#include "report/output/output.h"
 #include "schemas/code/suppressions.h"
 
 /*

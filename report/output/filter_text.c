@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/filter_text.h"
+#include "report/output/filter_text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/output.h"
+#include "report/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

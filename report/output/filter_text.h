@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Places in the text of a filter graph (schemas/filter-language.md). */
-#ifndef MPROF_REPORT_FILTER_TEXT_H
-#define MPROF_REPORT_FILTER_TEXT_H
+#ifndef MPROF_REPORT_OUTPUT_FILTER_TEXT_H
+#define MPROF_REPORT_OUTPUT_FILTER_TEXT_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * bytes, in the form of a format. The formats for programs get valid UTF-8: each other byte becomes
  * U+FFFD.
  */
-#ifndef MPROF_REPORT_NAMES_H
-#define MPROF_REPORT_NAMES_H
+#ifndef MPROF_REPORT_OUTPUT_NAMES_H
+#define MPROF_REPORT_OUTPUT_NAMES_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/json.h"
+#include "report/output/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-#include "report/names.h"
+#include "report/output/names.h"
 #include "schemas/printable.h"
 
 struct json {

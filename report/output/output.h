@@ -10,8 +10,8 @@
  * The file is made beside its target, as TARGET.part.PID.N, and replaces the target in one step. A
  * signal that ends the program removes it.
  */
-#ifndef MPROF_REPORT_OUTPUT_H
-#define MPROF_REPORT_OUTPUT_H
+#ifndef MPROF_REPORT_OUTPUT_OUTPUT_H
+#define MPROF_REPORT_OUTPUT_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/names.h"
+#include "report/output/names.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * Writes JSON (RFC 8259) to a stream, piece by piece. The only door to yajl. Order of calls:
  * json_begin(), values, json_end(). Errors of writing stay in the stream.
  */
-#ifndef MPROF_REPORT_JSON_H
-#define MPROF_REPORT_JSON_H
+#ifndef MPROF_REPORT_OUTPUT_JSON_H
+#define MPROF_REPORT_OUTPUT_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
