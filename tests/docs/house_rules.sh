@@ -64,8 +64,8 @@ only() {
 only curses 'n?curses|ncursesw/|term\.h' '^tui/screen/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
-only zstd 'zstd' '^(schemas/pack/trace_packed|ingest/import/lines)\.c$'
-only yajl 'yajl' '^report/json\.c$'
+only zstd 'zstd' '^(schemas/pack/trace_packed|ingest/import/import)\.c$'
+only yajl 'yajl' '^report/output/json\.c$'
 only zlib 'zlib\.h' '^(ingest|report/export/gzip\.c$)'
 only sqlite3 'sqlite3' '^(ingest/write|session/data|session/sql|session/sqlite)/'
 

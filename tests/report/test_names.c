@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "report/json.h"
-#include "report/names.h"
+#include "report/output/json.h"
+#include "report/output/names.h"
 
 /* Not UTF-8, a cut character, an overlong one, a surrogate, an escape, and a mark of direction. */
 #define HOSTILE "a\xff|\xc3\x28\xc0\x80\xed\xa0\x80\x1b[31m\n\xe2\x80\xae<&\">,"
