@@ -225,11 +225,11 @@ static void the_default_one_changes_nothing(void **state)
 static void actions_have_names(void **state)
 {
     (void)state;
-    const struct key_binding *binding;
     enum action found;
     for (int view = 0; view < VIEWS; view++) {
         const struct key_table *own = &browser_view((enum view_number)view)->keys;
-        for (size_t i = 0; (binding = key_binding_at(own, (enum view_number)view, i)); i++) {
+        const struct key_binding *binding = NULL;
+        while ((binding = key_binding_next(own, (enum view_number)view, binding))) {
             assert_non_null(action_name(binding->action));
             assert_true(action_from_name(action_name(binding->action), &found));
             assert_int_equal(found, binding->action);

@@ -123,9 +123,9 @@ static void each_key_of_each_view(void **state)
         resize(sizes[size].width, sizes[size].height);
         for (int view = 0; view < VIEWS; view++) {
             const struct view_ops *ops = browser_view((enum view_number)view);
-            const struct key_binding *binding;
-            for (size_t i = 0;
-                 ops && (binding = key_binding_at(&ops->keys, (enum view_number)view, i)); i++) {
+            const struct key_binding *binding = NULL;
+            while (ops &&
+                   (binding = key_binding_next(&ops->keys, (enum view_number)view, binding))) {
                 for (size_t k = 0; k < KEYS_MOST && binding->keys[k]; k++) {
                     if (binding->action == ACTION_QUIT || !is_tried(size, keys++))
                         continue;
@@ -186,13 +186,14 @@ static uint32_t random_key(void)
         KEYCODE_TAB, KEYCODE_ESCAPE, KEYCODE_ENTER, KEYCODE_BACKSPACE, KEYCODE_DELETE,
         'x',         0x200b,         0x10ffff};
     const struct view_ops *ops = browser_view(browser->current);
-    const struct key_binding *binding;
-    size_t count = 0;
-    while (key_binding_at(&ops->keys, browser->current, count))
+    const struct key_binding *binding = NULL;
+    unsigned count = 0;
+    while ((binding = key_binding_next(&ops->keys, browser->current, binding)))
         count++;
     if (dice(8) == 0)
         return more[dice(sizeof(more) / sizeof(more[0]))];
-    binding = key_binding_at(&ops->keys, browser->current, dice((unsigned)count));
+    for (unsigned n = dice(count) + 1; n > 0; n--)
+        binding = key_binding_next(&ops->keys, browser->current, binding);
     return binding->action == ACTION_QUIT ? KEYCODE_ESCAPE : binding->keys[0];
 }
 

@@ -88,11 +88,10 @@ static void names_read_back(void **state)
     (void)state;
     char name[KEY_NAME_SIZE];
     for (int view = 0; view < VIEWS; view++) {
-        const struct key_binding *binding;
+        const struct key_binding *binding = NULL;
         if (!view_at(view))
             continue;
-        for (size_t i = 0;
-             (binding = key_binding_at(&view_at(view)->keys, (enum view_number)view, i)); i++)
+        while ((binding = key_binding_next(&view_at(view)->keys, (enum view_number)view, binding)))
             for (size_t k = 0; k < KEYS_MOST && binding->keys[k]; k++) {
                 assert_int_equal(key_from_name(key_spelling(binding->keys[k], name)),
                                  binding->keys[k]);
@@ -130,9 +129,9 @@ static void bindings_come_once(void **state)
 {
     (void)state;
     const struct key_table *own = &browser_view(VIEW_MEMORY)->keys;
-    const struct key_binding *binding;
+    const struct key_binding *binding = NULL;
     size_t enters = 0, count = 0;
-    for (; (binding = key_binding_at(own, VIEW_MEMORY, count)); count++)
+    for (; (binding = key_binding_next(own, VIEW_MEMORY, binding)); count++)
         enters += binding->keys[0] == KEYCODE_ENTER;
     assert_int_equal(enters, 1);
     assert_true(count > own->count);

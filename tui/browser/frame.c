@@ -318,62 +318,62 @@ static void put_hint(const struct area *footer, int x, enum view_number view,
     area_text(footer, x + 1, 0, theme_style(THEME_PLAIN), binding->footer);
 }
 
-/* Returns the columns of a hint, 0 if it has no key. */
-static int hint_width(enum view_number view, const struct key_binding *binding)
-{
-    char keys[HINT_KEYS];
-    const int width = text_width(hint_keys(view, binding, keys, sizeof(keys)));
-    return width > 0 ? width + 1 + text_width(binding->footer) : 0;
-}
-
 static bool is_last_hint(enum action action)
 {
     return action == ACTION_HELP || action == ACTION_QUIT;
 }
 
-/*
- * Goes over the hints of a view that a footer of this width has room for, help and quit always.
- * Returns the n-th with its column, NULL after the last.
- */
-static const struct key_binding *hint_at(enum view_number view, int width, size_t n, int *column)
-{
-    const struct key_table *own = &browser_view(view)->keys;
+enum { HINTS_MOST = 64 };
+
+struct hint {
     const struct key_binding *binding;
+    int width, column; /* the column is 0 if the footer has no room for it */
+};
+
+/* Lays out the hints of a view in a footer, help and quit always. Returns their number. */
+static size_t lay_out_hints(enum view_number view, int width, struct hint hints[HINTS_MOST])
+{
+    const struct key_binding *binding = NULL;
+    size_t count = 0;
     int reserved = 0, x = 1;
-    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
-        if (is_last_hint(binding->action))
-            reserved += hint_width(view, binding) + 2;
-    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++) {
-        if (!binding->footer || hint_width(view, binding) == 0)
+    while ((binding = key_binding_next(&browser_view(view)->keys, view, binding)) &&
+           count < HINTS_MOST) {
+        char keys[HINT_KEYS];
+        if (!binding->footer || !*hint_keys(view, binding, keys, sizeof(keys)))
             continue;
+        const int columns = text_width(keys) + 1 + text_width(binding->footer);
+        hints[count++] = (struct hint){.binding = binding, .width = columns};
         if (is_last_hint(binding->action))
-            reserved -= hint_width(view, binding) + 2;
-        if (x + hint_width(view, binding) + reserved >= width)
-            continue;
-        *column = x;
-        if (n-- == 0)
-            return binding;
-        x += hint_width(view, binding) + 2;
+            reserved += columns + 2;
     }
-    return NULL;
+    for (struct hint *hint = hints; hint < hints + count; hint++) {
+        if (is_last_hint(hint->binding->action))
+            reserved -= hint->width + 2;
+        if (x + hint->width + reserved >= width)
+            continue;
+        hint->column = x;
+        x += hint->width + 2;
+    }
+    return count;
 }
 
 enum action frame_hint_at(const struct browser *browser, int x)
 {
-    const struct key_binding *hint;
-    int column;
-    for (size_t i = 0; (hint = hint_at(browser->current, browser->width, i, &column)); i++)
-        if (x >= column && x < column + hint_width(browser->current, hint))
-            return hint->action;
+    struct hint hints[HINTS_MOST];
+    const size_t count = lay_out_hints(browser->current, browser->width, hints);
+    for (size_t i = 0; i < count; i++)
+        if (hints[i].column > 0 && x >= hints[i].column && x < hints[i].column + hints[i].width)
+            return hints[i].binding->action;
     return ACTION_NONE;
 }
 
 static void render_hints(const struct area *footer, enum view_number view)
 {
-    const struct key_binding *hint;
-    int column;
-    for (size_t i = 0; (hint = hint_at(view, footer->width, i, &column)); i++)
-        put_hint(footer, column, view, hint);
+    struct hint hints[HINTS_MOST];
+    const size_t count = lay_out_hints(view, footer->width, hints);
+    for (size_t i = 0; i < count; i++)
+        if (hints[i].column > 0)
+            put_hint(footer, hints[i].column, view, hints[i].binding);
 }
 
 static void render_typing(const struct browser *browser, const struct area *footer)

@@ -112,8 +112,8 @@ static void add_keys(struct lines *lines, enum view_number view, const struct ke
 static void add_bindings(struct lines *lines, enum view_number view, bool everywhere)
 {
     const struct key_table *own = &browser_view(view)->keys;
-    const struct key_binding *binding;
-    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
+    const struct key_binding *binding = NULL;
+    while ((binding = key_binding_next(own, view, binding)))
         if ((binding->views == IN_ALL) == everywhere)
             add_keys(lines, view, binding);
 }

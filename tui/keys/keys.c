@@ -164,17 +164,19 @@ static bool is_explained(const struct key_table *own, const struct key_binding *
     return find(own, shared->keys[0]) != NULL;
 }
 
-const struct key_binding *key_binding_at(const struct key_table *own, enum view_number view,
-                                         size_t n)
+const struct key_binding *key_binding_next(const struct key_table *own, enum view_number view,
+                                           const struct key_binding *binding)
 {
-    if (n < own->count)
-        return &own->bindings[n];
-    n -= own->count;
-    for (size_t i = 0; i < shared_keys.count; i++) {
-        const struct key_binding *shared = &shared_keys.bindings[i];
-        if ((shared->views & IN(view)) && !is_explained(own, shared) && n-- == 0)
-            return shared;
+    const bool is_shared = binding && binding->views != 0;
+    if (!is_shared) {
+        const size_t n = binding ? (size_t)(binding - own->bindings) + 1 : 0;
+        if (n < own->count)
+            return &own->bindings[n];
     }
+    const struct key_binding *next = is_shared ? binding + 1 : shared_keys.bindings;
+    for (; next < shared_keys.bindings + shared_keys.count; next++)
+        if ((next->views & IN(view)) && !is_explained(own, next))
+            return next;
     return NULL;
 }
 
@@ -182,11 +184,11 @@ const struct key_binding *key_binding_at(const struct key_table *own, enum view_
 static const struct key_binding *binding_of_action(const struct key_table *own,
                                                    enum view_number view, enum action action)
 {
-    const struct key_binding *binding;
-    for (size_t i = 0; (binding = key_binding_at(own, view, i)); i++)
+    const struct key_binding *binding = NULL;
+    while ((binding = key_binding_next(own, view, binding)))
         if (binding->action == action)
-            return binding;
-    return NULL;
+            break;
+    return binding;
 }
 
 /* Returns the user's binding of a key that counts in a view, NULL if there is none. */

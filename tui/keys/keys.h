@@ -38,11 +38,11 @@ struct key_table {
 extern const struct key_table shared_keys;
 
 /*
- * Returns the n-th binding of a view, its own ones first, then the shared ones that it does not
- * explain itself; NULL after the last.
+ * Returns the binding of a view after `binding` (NULL: the first one), NULL after the last. Its own
+ * ones come first, then the shared ones that it does not explain itself.
  */
-const struct key_binding *key_binding_at(const struct key_table *own, enum view_number view,
-                                         size_t n);
+const struct key_binding *key_binding_next(const struct key_table *own, enum view_number view,
+                                           const struct key_binding *binding);
 /* Returns the binding of a key in a view, NULL if it has none. The user's own keys (user_keys.h)
  * come first. */
 const struct key_binding *key_binding_of(const struct key_table *own, enum view_number view,
