@@ -95,15 +95,16 @@ dialect=$(sources '*.c' '*.h' '*.cpp' '*.hpp' | grep -v '^tests/programs/' | xar
 [ -z "$dialect" ] || complain "pointers are tested by !p and p, sizeof has parentheses" "$dialect"
 
 # The first comment after the tag: in the file, or in the header of its name.
-silent=$(sources '*.c' '*.h' | grep -v '^tests/.*programs/' | while read -r file; do
-    [ "$file" != "${file%.c}" ] && [ -e "${file%.c}.h" ] || sed -n 2p "$file" | grep -q '^/\*' || echo "$file"
-done)
+silent=$(sources '*.c' '*.h' | grep -v '^tests/.*programs/' | xargs awk 'FNR == 2 && !/^\/\*/ { print FILENAME }' |
+    while read -r file; do [ "$file" != "${file%.c}" ] && [ -e "${file%.c}.h" ] || echo "$file"; done)
 [ -z "$silent" ] || complain "each file says what it is" "$silent"
 
-guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | while read -r header; do
-    guard=MPROF_$(tr a-z/ A-Z_ <<<"${header%.h}")_H
-    [ "$(grep -m1 '^#ifndef' "$header")" = "#ifndef $guard" ] || echo "$header: $guard"
-done)
+guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | xargs awk '/^#ifndef/ {
+    guard = "MPROF_" toupper(FILENAME)
+    gsub(/[\/.]/, "_", guard)
+    if ($2 != guard) print FILENAME ": " guard
+    nextfile
+}')
 [ -z "$guards" ] || complain "the guard of a header is its path" "$guards"
 
 # A statement that is built of pieces while the program runs has a conversion of printf().
