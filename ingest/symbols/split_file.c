@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens files of split debug information (.dwo) for libdw. It reads only the first of the sections
- * that have one name, but gcc writes one for the unit of each type (-fdebug-types-section). libdw
- * has no call that takes such a file from us, so this file defines open(): it hands over a copy in
- * which neighbours of one name are one section. All other files it opens as the C library does.
+ * Opens files of debug information for libdw, which has no call that takes them from us: so this
+ * file defines open(). Files to be read are opened without waiting, because libdw would wait for a
+ * FIFO with the name of one. In split files (.dwo) libdw reads only the first of the sections that
+ * have one name, but gcc writes one for the unit of each type (-fdebug-types-section): it gets a
+ * copy in which neighbours of one name are one section.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -99,8 +100,9 @@ int split_file_open(const char *path, int flags, ...)
         mode = va_arg(rest, mode_t);
         va_end(rest);
     }
-    const int file = openat(AT_FDCWD, path, flags, mode);
+    const bool is_read = (flags & O_ACCMODE) == O_RDONLY;
+    const int file = openat(AT_FDCWD, path, is_read ? flags | O_NONBLOCK : flags, mode);
     const size_t length = file < 0 ? 0 : strlen(path);
     const bool is_split = length > 4 && strcmp(path + length - 4, ".dwo") == 0;
-    return is_split && (flags & O_ACCMODE) == O_RDONLY ? join(file) : file;
+    return is_split && is_read ? join(file) : file;
 }

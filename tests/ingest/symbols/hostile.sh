@@ -48,4 +48,10 @@ for way in 'mkfifo program.debug' 'ln -s /dev/zero program.debug'; do
         { bad=1; echo "FAILED: $way is not told"; }
     rm -f program.debug session.db
 done
+# The same for the file that dwz made.
+if command -v dwz >/dev/null; then
+    gcc -g -O1 -o program "$here/programs/plain.c" && cp program copy && dwz -m common.debug program copy 2>/dev/null &&
+        "$MPROF_BUILD/bin/mprof-run" --quiet --force -o trace.bin -- ./program >run.txt && rm common.debug && mkfifo common.debug || exit 1
+    timeout -s KILL 60 "$ingest" --quiet --force -o session.db trace.bin >out.txt 2>&1 || { bad=1; echo "FAILED: a FIFO for dwz: $(cat out.txt)"; }
+fi
 exit $bad
