@@ -39,7 +39,7 @@ function(mprof_fuzz name)
     add_executable(${name} ${F_SOURCES} ${CMAKE_SOURCE_DIR}/tests/fuzz_replay.c)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name}_corpus COMMAND ${name} ${F_SEEDS})
-    set_tests_properties(${name}_corpus PROPERTIES LABELS unit)
+    mprof_faults(${name}_corpus)
   endif()
   target_link_libraries(${name} PRIVATE mprof_warnings mprof_sanitized mprof_schemas ${F_LIBS})
 endfunction()
@@ -70,6 +70,12 @@ endfunction()
 # mprof_daily(NAME...): ./dev test runs these beside the unit tests. All others are for ./dev test --rest.
 function(mprof_daily)
   set_tests_properties(${ARGN} PROPERTIES LABELS daily)
+endfunction()
+
+# mprof_faults(NAME...): unit tests that try very many damaged inputs. ./dev test --rest runs them,
+# in the build with sanitizers.
+function(mprof_faults)
+  set_tests_properties(${ARGN} PROPERTIES LABELS faults)
 endfunction()
 
 # mprof_embed(TARGET PATTERNS...): files as C strings. The target's sources find NAME_EXT.h without a

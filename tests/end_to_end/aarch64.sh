@@ -33,7 +33,7 @@ for program in mprof-ingest mprof-tui mprof-report mprof-export; do
     readelf -h "build/bin/$program" | grep -q AArch64 || fail "$program is not for aarch64"
 done
 [ ! -e build/bin/mprof-run ] || fail "there is a recorder"
-within "ctest --output-on-failure -L unit -E '^($(IFS='|'; echo "${left_out[*]}"))\$' -j$(nproc)" >unit.txt 2>&1 || fail "unit tests: $(tail -n 60 unit.txt)"
+within "ctest --output-on-failure -L 'unit|faults' -E '^($(IFS='|'; echo "${left_out[*]}"))\$' -j$(nproc)" >unit.txt 2>&1 || fail "unit tests: $(tail -n 60 unit.txt)"
 is "$(grep -c ' Passed ' unit.txt)" -ge 80 "unit tests under qemu-user"
 
 # The same traces give the same sessions, and these the same screens.
