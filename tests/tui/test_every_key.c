@@ -4,7 +4,7 @@
  * and then random keys, sizes and events of the mouse, always the same ones. The session has
  * hostile names. The browser must not fail, each screen must hold only glyphs that a terminal may
  * get, and in the end nothing is waited for. MPROF_SOAK=1 presses every key at every size and makes
- * 100,000 random events, not 2,500.
+ * 100,000 random events, not 250.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,10 +240,10 @@ static void random_event(void)
 static void random_events(void **state)
 {
     (void)state;
-    const size_t events = in_soak(100000, 500);
+    const size_t events = in_soak(100000, 250);
     for (size_t i = 0; i < events; i++) {
-        if (i % 25 == 0)
-            go((enum view_number)(i / 25 % VIEWS));
+        if (i % 10 == 0)
+            go((enum view_number)(i / 10 % VIEWS));
         random_event();
     }
     unlink("random_events.svg");

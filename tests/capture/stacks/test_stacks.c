@@ -46,7 +46,7 @@ static void test_shapes(void **data)
 {
     (void)data;
     unsigned random = 1;
-    const unsigned times = (unsigned)in_soak(10000, 3000);
+    const unsigned times = (unsigned)in_soak(10000, 1000);
     for (unsigned i = 0; i < times; i++)
         shapes_descend(&random, 1 + shapes_random(&random, 40));
     assert_compared(10 * times);
