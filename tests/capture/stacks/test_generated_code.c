@@ -4,7 +4,7 @@
  * were made. Frame pointers that lead anywhere end a stack, and nothing faults.
  */
 #include <dlfcn.h>
-#include <elf.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -334,12 +334,6 @@ static uint64_t mapping_of(const void *address, uint64_t *end, uint64_t *offset)
     return found;
 }
 
-/* Returns true if the file mapped at `header` is not position-independent. */
-static bool is_fixed(const void *header)
-{
-    return ((const Elf64_Ehdr *)header)->e_type == ET_EXEC;
-}
-
 /* Code of the program that is also mapped elsewhere belongs to the program. */
 static int code_mapped_again(void)
 {
@@ -373,10 +367,10 @@ static int code_mapped_again(void)
         return 4;
     /* The address in the file is that of the program's own mapping. */
     Dl_info own;
-    return dladdr(&link_framed_back, &own) == 0 ||
+    struct link_map *map;
+    return dladdr1(&link_framed_back, &own, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
                    stack_oracle_node_value(event_last_node()) !=
-                       (uint64_t)link_framed_back -
-                           (is_fixed(own.dli_fbase) ? 0 : (uint64_t)own.dli_fbase)
+                       (uint64_t)link_framed_back - map->l_addr
                ? 5
                : 0;
 }
