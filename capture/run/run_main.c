@@ -607,8 +607,8 @@ static int run_attach(const struct run_arguments *arguments)
  * program never ran. `*live_status` gets that of --live. */
 static int record(const struct run_arguments *arguments, struct run_child *child, int *live_status)
 {
+    static struct run_viewer_names names; /* the child's, which outlives this call */
     struct run_viewer viewer = {0};
-    struct run_viewer_names names;
     const char *what;
     *live_status = 0;
     if (arguments->live) {
