@@ -312,20 +312,20 @@ static void perform(const struct attach *attach, uint32_t request, struct attach
 {
     static struct work work;
     const double end = run_steer_now() + attach->seconds;
-    bool other;
+    bool other, executed = false;
     do {
         memset(&work, 0, sizeof(work));
         memset(result, 0, sizeof(*result));
         work.attach = attach;
         work.result = result;
         result->done = inject_once(&work, request);
-        other = !result->done && kill(attach->process, 0) == 0 &&
-                (work.target.loading ||
-                 (work.target.program_size && !attach_target_is_same(&work.target)));
+        const bool now = work.target.program_size && !attach_target_is_same(&work.target);
+        other = !result->done && kill(attach->process, 0) == 0 && (work.target.loading || now);
+        executed |= now;
         attach_target_close(&work.target);
     } while (other && request == ATTACH_BEGIN && run_steer_now() < end);
     result->executed = other && request == ATTACH_END;
-    if (other && request == ATTACH_BEGIN && !work.target.loading)
+    if (other && request == ATTACH_BEGIN && executed)
         fail(&work, "it executes one program after another, each too short to attach to; run it by "
                     "mprof-run from its start");
 }

@@ -234,6 +234,7 @@ static bool read_code(struct attach_target *target, const struct attach_module *
 static bool choose_functions(struct attach_target *target)
 {
     const struct attach_module *libc = NULL;
+    target->loading = target->count == 1; /* the kernel has not mapped the loader yet */
     for (size_t i = 0; i < target->count; i++) {
         const struct attach_module *module = &target->modules[i];
         libc = module->is_libc && !libc ? module : libc;
@@ -251,14 +252,16 @@ static bool choose_functions(struct attach_target *target)
             target->dlerror = module->dlerror ? module->dlerror : target->dlerror;
         }
     }
-    target->loading &= !libc;
     if (!libc)
         return false;
     target->errno_location = libc->errno_location;
     target->memfd_create = libc->memfd_create;
     target->close = libc->close;
     target->dl_iterate_phdr = libc->dl_iterate_phdr;
-    return read_code(target, libc) && target->dlopen && target->dlsym && target->errno_location;
+    const bool good =
+        read_code(target, libc) && target->dlopen && target->dlsym && target->errno_location;
+    target->loading &= !good;
+    return good;
 }
 
 /* Returns true if the symbols of the C library could not be read because its file is gone. */
@@ -397,6 +400,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
     target->program_size = read_auxiliary(process, target->program);
     errno = 0;
     if (!read_modules(target, library) || target->count == 0) {
+        target->loading = errno == 0;
         snprintf(why, size,
                  "its memory map cannot be read: %s; run mprof-run as its user or as root",
                  errno ? strerror(errno) : "it is empty");
@@ -412,6 +416,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
     }
     if (choose_functions(target))
         return true;
+    target->loading &= !target->incomplete && !is_libc_hidden(target);
     snprintf(why, size,
              target->incomplete ? "there is no memory to read its C library"
              : is_libc_hidden(target)

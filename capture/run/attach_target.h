@@ -41,7 +41,7 @@ struct attach_target {
     const struct attach_module *allocators[ATTACH_ALLOCATORS_MAX];
     size_t allocator_count;
     bool incomplete;                     /* mprof-run has no memory to read all */
-    bool loading;                        /* the loader has not loaded the C library yet */
+    bool loading;                        /* it has not mapped all of the C library yet */
     uint8_t program[ATTACH_PROGRAM_MAX]; /* what the kernel told the program at its start */
     size_t program_size;
 };
