@@ -28,7 +28,11 @@ def attach(target, *options, **keywords):
                           capture_output=True, text=True, **keywords)
 
 
-for mode in ("threads", "loads"):
+# The two loops need hardware breakpoints.
+fires = subprocess.run([program("attached_restless"), "breakpoints"]).returncode == 0
+if not fires:
+    print("hardware breakpoints never stop a program here: loops are not tried")
+for mode in ("threads", "loads") if fires else ():
     target = begin(mode)
     for _ in range(2):
         one = attach(target, "--duration", "0.1", timeout=60)
@@ -38,8 +42,10 @@ for mode in ("threads", "loads"):
 target = begin("executes")
 for _ in range(4):
     one = attach(target, "--duration", "0.5", timeout=60)
+    # On a slow machine each program ends before mprof-run has read it.
     check(one.returncode == 0 and one.stderr == f"mprof-run: process {target.pid} has executed another program, which is not "
-          "recorded; the trace ends there\n", f"executes: {one}")
+          "recorded; the trace ends there\n" or one.returncode == 1 and "it executes one program after another" in one.stderr,
+          f"executes: {one}")
 end(target)
 
 target = begin("family", FOLDER)

@@ -3,14 +3,21 @@
  * Programs that are hard to stop at a safe point. usage: attached_restless threads | loads |
  * executes | family FOLDER. The first three create threads, load a library, or execute themselves,
  * over and over, and call no heap function themselves. The last one forks children when FOLDER/fork
- * exists, which allocate and then wait in read. All end when their input does.
+ * exists, which allocate and then wait in read. All end when their input does. "breakpoints" ends
+ * at once, with 0 if a hardware breakpoint stops a program here.
  */
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,9 +55,34 @@ static void have_children(const char *folder)
         nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
+/* Some virtual machines take the address of a breakpoint, and never stop there. */
+static int breakpoints_work(void)
+{
+    void *(*volatile call)(void *) = nothing;
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        call(NULL);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    ptrace(PTRACE_POKEUSER, child, offsetof(struct user, u_debugreg[0]), (uintptr_t)nothing);
+    ptrace(PTRACE_POKEUSER, child, offsetof(struct user, u_debugreg[7]), (uintptr_t)1);
+    ptrace(PTRACE_CONT, child, NULL, NULL);
+    waitpid(child, &status, 0);
+    const int stopped = WIFSTOPPED(status);
+    if (stopped)
+        kill(child, SIGKILL);
+    return stopped;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "breakpoints") == 0)
+        return !breakpoints_work();
     if (argc < 4) {
         puts("ready");
         fflush(stdout);
