@@ -120,6 +120,14 @@ struct session_stack_node {
 uint32_t session_stack_nodes(const struct session *session);
 struct session_stack_node session_stack_node(const struct session *session, uint32_t node);
 uint32_t session_stack_innermost(const struct session *session, uint32_t stack);
+/*
+ * Visits all nodes from the outermost frames inwards. `recurs`: a node outward has the function,
+ * too. Returns false if a visit does, or with `error` set.
+ */
+bool session_each_stack_node(struct session *session,
+                             bool (*visit)(void *context, uint32_t node,
+                                           const struct session_code_frame *frame, bool recurs),
+                             void *context, struct session_error *error);
 /* Stores by stack the node of its call site, its innermost node if none is known. The caller
  * free()s them. Returns false with `error` set. */
 bool session_stack_sites(struct session *session, uint32_t **nodes, struct session_error *error);

@@ -79,28 +79,21 @@ static bool add_call(struct writing *writing, uint32_t caller, uint32_t callee,
     return add_cost(writing, &writing->calls, &call);
 }
 
-/* Adds the calls, from the outermost frames inwards. `costs` has the costs by node, `open` by
- * function how many of the nodes from the present one outward have it. */
-static bool add_calls(struct writing *writing, struct cost *costs, uint32_t *open)
+struct calling {
+    struct writing *writing;
+    const struct cost *costs; /* by node: of all stacks through it */
+};
+
+static bool add_node(void *context, uint32_t node, const struct session_code_frame *frame,
+                     bool recurs)
 {
-    const struct export_side *side = &writing->export->own;
-    struct session_code_frame frame;
-    for (uint32_t node = session_stack_nodes(side->session), at = 0; node > 0; node--) {
-        const uint32_t caller = session_stack_node(side->session, node).caller;
-        for (; at != caller; at = session_stack_node(side->session, at).caller) {
-            if (!export_frame(writing->export, side, at, &frame))
-                return false;
-            open[frame.function]--;
-        }
-        if (!export_frame(writing->export, side, node, &frame))
-            return false;
-        at = node;
-        writing->seen[frame.function] |= costs[node].calls > 0;
-        if (open[frame.function]++ == 0 && costs[node].calls > 0 &&
-            !add_call(writing, caller, frame.function, &costs[node]))
-            return false;
-    }
-    return true;
+    const struct calling *calling = context;
+    struct writing *writing = calling->writing;
+    const struct cost *cost = &calling->costs[node];
+    writing->seen[frame->function] |= cost->calls > 0;
+    return recurs || cost->calls == 0 ||
+           add_call(writing, session_stack_node(writing->export->own.session, node).caller,
+                    frame->function, cost);
 }
 
 /* Adds the costs of all stacks. */
@@ -109,9 +102,9 @@ static bool add_stacks(struct writing *writing, const struct session_stack_sums 
     const struct export_side *side = &writing->export->own;
     const uint32_t nodes = session_stack_nodes(side->session);
     struct cost *costs = calloc((size_t)nodes + 1, sizeof(*costs));
-    uint32_t *open = calloc((size_t)writing->root + 1, sizeof(*open));
+    struct calling calling = {writing, costs};
     struct session_code_frame frame = {.function = 0};
-    bool good = (costs && open) || report_fail_memory(writing->export->error, "the calls");
+    bool good = costs || report_fail_memory(writing->export->error, "the calls");
     for (size_t i = 0; good && i < count; i++) {
         const uint32_t node = side->starts[rows[i].stack];
         struct cost cost = {.calls = rows[i].allocations,
@@ -132,9 +125,9 @@ static bool add_stacks(struct writing *writing, const struct session_stack_sums 
         if (caller != 0)
             add_values(&costs[caller], &costs[node]);
     }
-    good = good && add_calls(writing, costs, open);
+    good =
+        good && session_each_stack_node(side->session, add_node, &calling, writing->export->error);
     free(costs);
-    free(open);
     return good;
 }
 

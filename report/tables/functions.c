@@ -56,25 +56,21 @@ static bool add_selves(struct session *session, const struct variances *variance
     return true;
 }
 
-/* Adds the variances of a node to its function, unless a node outward has that. `open` counts them
- * by function. The walk goes from the outermost frames inwards. */
-static void walk(struct session *session, const struct node_variances *nodes, uint32_t *open,
-                 struct function_variances *functions)
+struct totals {
+    const struct node_variances *nodes;
+    struct function_variances *functions;
+};
+
+/* A function counts once in a stack. */
+static bool add_total(void *context, uint32_t node, const struct session_code_frame *frame,
+                      bool recurs)
 {
-    for (uint32_t node = session_stack_nodes(session), at = 0; node > 0; node--) {
-        const struct session_stack_node next = session_stack_node(session, node);
-        while (at != next.caller) {
-            const struct session_stack_node left = session_stack_node(session, at);
-            open[function_of(session, left.frame)]--;
-            at = left.caller;
-        }
-        at = node;
-        const uint32_t function = function_of(session, next.frame);
-        if (open[function]++ > 0)
-            continue;
-        functions[function].of[2] += nodes[node].bytes;
-        functions[function].of[3] += nodes[node].allocations;
+    const struct totals *totals = context;
+    if (!recurs) {
+        totals->functions[frame->function].of[2] += totals->nodes[node].bytes;
+        totals->functions[frame->function].of[3] += totals->nodes[node].allocations;
     }
+    return true;
 }
 
 /* Adds the rows to all functions of their stacks. */
@@ -83,8 +79,8 @@ static bool add_totals(struct session *session, const struct variances *variance
 {
     const uint32_t count = session_stack_nodes(session);
     struct node_variances *nodes = calloc((size_t)count + 1, sizeof(*nodes));
-    uint32_t *open = calloc((size_t)session_function_count(session) + 1, sizeof(*open));
-    const bool good = (nodes && open) || report_fail_memory(error, "the standard errors");
+    struct totals totals = {nodes, functions};
+    bool good = nodes || report_fail_memory(error, "the standard errors");
     for (size_t i = 0; good && i < variances->count; i++) {
         const struct variance_row *row = &variances->rows[i];
         struct node_variances *node = &nodes[session_stack_innermost(session, row->stack)];
@@ -102,10 +98,9 @@ static bool add_totals(struct session *session, const struct variances *variance
         /* Stacks without frames. */
         functions[0].of[2] += nodes[0].bytes;
         functions[0].of[3] += nodes[0].allocations;
-        walk(session, nodes, open, functions);
+        good = session_each_stack_node(session, add_total, &totals, error);
     }
     free(nodes);
-    free(open);
     return good;
 }
 

@@ -285,6 +285,26 @@ uint32_t session_stack_innermost(const struct session *session, uint32_t stack)
     return stack < session->stacks.count ? stacks_node(&session->stacks, stack) : 0;
 }
 
+bool session_each_stack_node(struct session *session,
+                             bool (*visit)(void *context, uint32_t node,
+                                           const struct session_code_frame *frame, bool recurs),
+                             void *context, struct session_error *error)
+{
+    /* By function: how many nodes from the present one outward have it. */
+    uint32_t *open = calloc((size_t)session_function_count(session) + 1, sizeof(*open));
+    const struct stack_frames_node *nodes = session->stacks.all.nodes;
+    bool good = open || session_fail_memory(error, "the stacks");
+    for (uint32_t node = session_stack_nodes(session), at = 0; good && node > 0; at = node--) {
+        struct session_code_frame frame;
+        for (; at != nodes[node].parent; at = nodes[at].parent)
+            open[session->stacks.frame_table[nodes[at].frame].function]--;
+        good = session_code_frame(session, nodes[node].frame, &frame, error) &&
+               visit(context, node, &frame, open[frame.function]++ > 0);
+    }
+    free(open);
+    return good;
+}
+
 bool session_stack_sites(struct session *session, uint32_t **nodes, struct session_error *error)
 {
     *nodes = stacks_sites(&session->stacks, session->stacks.call_site, error);
