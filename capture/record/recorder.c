@@ -40,13 +40,6 @@
 
 /* ---- records of stacks ------------------------------------------------------------------ */
 
-/*
- * Writes the records of finds that are new to the stack walk: MODULE, MODULE_END and NODE.
- */
-
-/* The context of each call is the `struct thread` whose chunk takes the record. */
-extern const struct stack_sink stack_records;
-
 #define PATH_SHARE 1200u
 #define BUILD_ID_SHARE 64u
 #define NAME_SHARE 256u
@@ -140,7 +133,9 @@ static bool put_runtime_name(void *context, const struct stack_runtime_name *nam
     return true;
 }
 
-const struct stack_sink stack_records = {
+/* Writes what is new to the stack walk: MODULE, MODULE_END, NODE and what runtimes name. The
+ * context of each call is the `struct thread` whose chunk takes the record. */
+static const struct stack_sink stack_records = {
     .module = put_module,
     .node = put_node,
     .module_end = put_module_end,

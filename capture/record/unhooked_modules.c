@@ -26,8 +26,6 @@
  * the line at the end. Any thread may add one.
  */
 
-struct thread;
-
 #define REPORTS_MAX 256u
 #define PATH_SHARE 1024u
 #define FUNCTION_SHARE 64u

@@ -46,8 +46,6 @@
  * trace. So programs that run for less than a second may be missed.
  */
 
-struct run_escapes;
-
 /* How long after the start the first look comes, and after a look the next one, in seconds. */
 #define FIRST_WAIT 0.25
 #define LEAST_WAIT 0.5

@@ -32,10 +32,6 @@
  * and then; run_pack_end(). The trace is complete whenever this stops.
  */
 
-struct run_pack;
-
-static void run_pack_end(struct run_pack *pack);
-
 /* Chunks that are packed together. Packed, they must fit into one slot. */
 #define GROUP_MAX 4u
 /* Groups per step, which take some milliseconds. */
@@ -54,6 +50,17 @@ struct run_pack {
     uint8_t *chunk;
 };
 
+static void run_pack_end(struct run_pack *pack)
+{
+    if (!pack)
+        return;
+    client_chunk_leave(&pack->container);
+    trace_packer_free(pack->packer);
+    free(pack->waiting);
+    free(pack->chunk);
+    free(pack);
+}
+
 /* Returns NULL if memory is exhausted. */
 static struct run_pack *run_pack_begin(const struct client *client)
 {
@@ -68,17 +75,6 @@ static struct run_pack *run_pack_begin(const struct client *client)
         return pack;
     run_pack_end(pack);
     return NULL;
-}
-
-static void run_pack_end(struct run_pack *pack)
-{
-    if (!pack)
-        return;
-    client_chunk_leave(&pack->container);
-    trace_packer_free(pack->packer);
-    free(pack->waiting);
-    free(pack->chunk);
-    free(pack);
 }
 
 static bool find_new(struct run_pack *pack)
