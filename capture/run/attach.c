@@ -319,9 +319,9 @@ static void perform(const struct attach *attach, uint32_t request, struct attach
         work.attach = attach;
         work.result = result;
         result->done = inject_once(&work, request);
-        const bool now = work.target.program_size && !attach_target_is_same(&work.target);
-        other = !result->done && kill(attach->process, 0) == 0 && (work.target.loading || now);
-        executed |= now;
+        const bool is_other = work.target.program_size && !attach_target_is_same(&work.target);
+        executed |= is_other;
+        other = !result->done && kill(attach->process, 0) == 0 && (work.target.loading || is_other);
         attach_target_close(&work.target);
     } while (other && request == ATTACH_BEGIN && run_steer_now() < end);
     result->executed = other && request == ATTACH_END;
