@@ -30,11 +30,7 @@
 /* A longer line is damage. */
 #define LINES_LONGEST (1u << 20)
 
-struct lines;
-
 enum lines_next { LINES_LINE, LINES_END, LINES_FAILED };
-
-static void lines_close(struct lines *lines);
 
 enum { BUFFER = 1 << 17 };
 
@@ -78,6 +74,20 @@ static bool open_stream(struct lines *lines, int descriptor)
     return lines->gzip != NULL;
 }
 
+static void lines_close(struct lines *lines)
+{
+    if (!lines)
+        return;
+    if (lines->gzip)
+        gzclose(lines->gzip);
+    ZSTD_freeDStream(lines->zstd);
+    if (lines->descriptor >= 0)
+        close(lines->descriptor);
+    free(lines->packed);
+    free(lines->text);
+    free(lines);
+}
+
 /* Opens a regular file. NULL with `status` set. */
 static struct lines *lines_open(const char *path, struct ingest_status *status)
 {
@@ -109,20 +119,6 @@ static struct lines *lines_open(const char *path, struct ingest_status *status)
         return NULL;
     }
     return lines;
-}
-
-static void lines_close(struct lines *lines)
-{
-    if (!lines)
-        return;
-    if (lines->gzip)
-        gzclose(lines->gzip);
-    ZSTD_freeDStream(lines->zstd);
-    if (lines->descriptor >= 0)
-        close(lines->descriptor);
-    free(lines->packed);
-    free(lines->text);
-    free(lines);
 }
 
 static size_t read_gzip(struct lines *lines, char *text, size_t size)

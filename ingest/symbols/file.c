@@ -202,7 +202,7 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
     if (file->depends) {
         file->depends->special = false;
         symbols_places_add(&file->options, file->depends, module, name, link);
-        if (file->depends->special) { /* libdwfl would wait for a FIFO */
+        if (file->depends->special) { /* libdwfl would not say it */
             file->unreadable = "a FIFO or a device has the name of its debug file; remove that";
             return -1;
         }
