@@ -21,8 +21,6 @@
 
 /* ---- answers ---------------------------------------------------------------------------- */
 
-static void answer_free(struct session_answer *answer);
-
 static bool find_newer(struct session *session, struct session_answer *answer,
                        struct session_error *error)
 {
@@ -73,6 +71,13 @@ static bool find(struct session *session, const struct session_question *questio
     return true;
 }
 
+static void answer_free(struct session_answer *answer)
+{
+    session_close(answer->newer);
+    selection_free(answer->selection);
+    *answer = (struct session_answer){.kind = answer->kind};
+}
+
 /* Computes the exact answer. Returns false with `error` set; the answer is then empty. The caller
  * answer_free()s it. */
 static bool answer_find(struct session *session, const struct session_question *question,
@@ -112,13 +117,6 @@ static bool answer_estimate(struct session *session, const struct session_questi
                             .live_bytes = (uint64_t)found.live_bytes_error,
                             .live_count = (uint64_t)found.live_count_error}};
     return true;
-}
-
-static void answer_free(struct session_answer *answer)
-{
-    session_close(answer->newer);
-    selection_free(answer->selection);
-    *answer = (struct session_answer){.kind = answer->kind};
 }
 
 struct session_job {

@@ -21,15 +21,11 @@
  * the finest level: SLOT_FINEST of them make the session.
  */
 
-struct slots;
-
 /*
  * Calls `visit` for the cells of [from, to), multiples of slots_width(), in the order of time: by
  * slots that are as long as possible. Returns false with `error` set.
  */
 typedef void slots_visitor(void *context, const struct slot_cell *cell);
-
-static void slots_close(struct slots *slots);
 
 /* The parts of one level that are loaded. */
 struct level {
@@ -148,6 +144,20 @@ static bool load(struct slots *slots, uint64_t from, uint64_t to, struct session
     return true;
 }
 
+static void slots_close(struct slots *slots)
+{
+    if (!slots)
+        return;
+    for (unsigned i = 0; i < SLOT_LEVELS; i++) {
+        struct level *level = &slots->levels[i];
+        for (uint32_t k = 0; level->data && k < level->count; k++)
+            free(level->data[k]);
+        free(level->data);
+        free(level->parts);
+    }
+    free(slots);
+}
+
 /*
  * Opens the sums for questions about [0, to), of which [from, to) is asked in detail. Keys are
  * below `keys`. Returns NULL with `error` set. If the session has none for this kind, slots_width()
@@ -169,20 +179,6 @@ static struct slots *slots_open(struct session *session, enum slot_key key, uint
         return slots;
     slots_close(slots);
     return NULL;
-}
-
-static void slots_close(struct slots *slots)
-{
-    if (!slots)
-        return;
-    for (unsigned i = 0; i < SLOT_LEVELS; i++) {
-        struct level *level = &slots->levels[i];
-        for (uint32_t k = 0; level->data && k < level->count; k++)
-            free(level->data[k]);
-        free(level->data);
-        free(level->parts);
-    }
-    free(slots);
 }
 
 /* Returns how many slots of SLOT_FINEST the shortest of this kind has: 1, 16 or 256. 0: none. */

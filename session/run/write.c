@@ -30,10 +30,6 @@
  * table_file_close(). The file has its name only when it is complete.
  */
 
-struct table_file;
-
-static void table_file_null(struct table_file *file);
-
 struct table_file {
     FILE *out;
     struct draft draft;
@@ -144,6 +140,14 @@ static void end_value(struct table_file *file)
     fputs(file->json ? "}" : "\r\n", file->out);
 }
 
+static void table_file_null(struct table_file *file)
+{
+    begin_value(file);
+    if (file->json)
+        fputs("null", file->out);
+    end_value(file);
+}
+
 /* Write the next value of the row. A text of NULL is null. */
 static void table_file_text(struct table_file *file, const char *text)
 {
@@ -170,14 +174,6 @@ static void table_file_truth(struct table_file *file, bool truth)
 {
     begin_value(file);
     fputs(truth ? "true" : "false", file->out);
-    end_value(file);
-}
-
-static void table_file_null(struct table_file *file)
-{
-    begin_value(file);
-    if (file->json)
-        fputs("null", file->out);
     end_value(file);
 }
 

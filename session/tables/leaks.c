@@ -32,10 +32,6 @@
  * mprof-ingest does for the stacks of a trace.
  */
 
-struct suppressed;
-
-static void suppressed_free(struct suppressed *suppressed);
-
 struct suppressed {
     const struct session *session;
     const struct suppressions *suppressions;
@@ -83,6 +79,17 @@ static bool find_nodes(struct suppressed *suppressed, struct session_error *erro
     return true;
 }
 
+static void suppressed_free(struct suppressed *suppressed)
+{
+    if (!suppressed)
+        return;
+    free(suppressed->functions);
+    free(suppressed->files);
+    free(suppressed->modules);
+    free(suppressed->of_node);
+    free(suppressed);
+}
+
 /* Looks at all names once. The frames of all stacks are loaded (stacks_frames()). Both arguments
  * must outlive the result. NULL with `error` set. Free it by suppressed_free(). */
 static struct suppressed *suppressed_new(struct session *session,
@@ -115,17 +122,6 @@ static struct suppressed *suppressed_new(struct session *session,
         return suppressed;
     suppressed_free(suppressed);
     return NULL;
-}
-
-static void suppressed_free(struct suppressed *suppressed)
-{
-    if (!suppressed)
-        return;
-    free(suppressed->functions);
-    free(suppressed->files);
-    free(suppressed->modules);
-    free(suppressed->of_node);
-    free(suppressed);
 }
 
 /* Returns the pattern that LeakSanitizer would choose for the stack, NULL if none matches. */
