@@ -19,9 +19,6 @@ enum user_code_built_in_list {
     USER_CODE_BUILT_IN_LISTS,
 };
 
-/* The words of each list; NULL ends a list. */
-extern const char *const *const user_code_built_in_lists[USER_CODE_BUILT_IN_LISTS];
-
 static const char *const namespaces[] = {
     "std",        "__gnu_cxx", "__gnu_debug",    "__gnu_pbds", "__cxxabiv1",   "boost",
     "rust:alloc", "rust:core", "rust:hashbrown", "rust:std",   "rust:__rustc", NULL};
@@ -60,7 +57,8 @@ static const char *const runtimes[] = {"libpython*", "python*", "libperl*", "per
                                        /* modules in C that CPython brings along */
                                        "*/lib-dynload/*", NULL};
 
-const char *const *const user_code_built_in_lists[USER_CODE_BUILT_IN_LISTS] = {
+/* The words of each list; NULL ends a list. */
+static const char *const *const user_code_built_in_lists[USER_CODE_BUILT_IN_LISTS] = {
     [USER_CODE_NAMESPACES] = namespaces,
     [USER_CODE_MODULES] = modules,
     [USER_CODE_FUNCTIONS] = functions,
