@@ -11,8 +11,6 @@
 
 /* ---- components ------------------------------------------------------------------------- */
 
-struct graph_edge;
-
 struct search {
     const struct graph_edge *edges;
     size_t *next, *end;       /* by node: its edges that are not followed yet */
