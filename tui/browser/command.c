@@ -19,8 +19,6 @@
 
 /* ---- saving ----------------------------------------------------------------------------- */
 
-struct browser;
-
 static bool fail(struct browser *browser, const char *path, const char *why)
 {
     exploration_complain(&browser->exploration, "%.200s: %s", path, why);
