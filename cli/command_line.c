@@ -62,7 +62,7 @@ static void explain_name(const struct command_line *line, const char *written)
 }
 
 /* Says why getopt did not take what it has just read. */
-static int explain(const struct command_line *line, int why, char *const argv[])
+static void explain(const struct command_line *line, int why, char *const argv[])
 {
     const bool known = optopt >= FIRST_VALUE;
     const size_t place = known ? (size_t)(optopt - FIRST_VALUE) : find_letter(line, optopt);
@@ -75,23 +75,6 @@ static int explain(const struct command_line *line, int why, char *const argv[])
         command_line_wrong(line, "there is no option -%c", optopt);
     else
         explain_name(line, argv[optind - 1]);
-    return COMMAND_LINE_WRONG;
-}
-
-int command_line_next(const struct command_line *line, int argc, char *const argv[],
-                      const char **argument)
-{
-    struct option options[COMMAND_OPTIONS_MAX + 1] = {{0}};
-    char letters[3 * COMMAND_OPTIONS_MAX + 3];
-    fill(line, options, letters);
-    opterr = 0;
-    const int value = getopt_long(argc, argv, letters, options, NULL);
-    *argument = optarg;
-    if (value == -1)
-        return COMMAND_LINE_END;
-    if (value == '?' || value == ':')
-        return explain(line, value, argv);
-    return value >= FIRST_VALUE ? value - FIRST_VALUE : (int)find_letter(line, value);
 }
 
 int command_line_wrong(const struct command_line *line, const char *format, ...)
@@ -155,12 +138,15 @@ static void print_text(FILE *out, size_t column, const char *text)
     fputc('\n', out);
 }
 
-void command_line_help(const struct command_line *line, FILE *out)
+/* Prints the text of --help. */
+static void command_line_help(const struct command_line *line, FILE *out)
 {
     fprintf(out, "usage: %s %s\n\n%s\n", line->program, line->synopsis, line->about);
     for (size_t i = 0; i < line->count; i++) {
         char head[HEAD_ROOM];
         const size_t length = command_option_head(&line->options[i], head, sizeof(head));
+        if (line->options[i].group)
+            fprintf(out, "%s%s:\n", i ? "\n" : "", line->options[i].group);
         fprintf(out, "  %s", head);
         print_text(out, 2 + length, line->options[i].help);
     }
@@ -168,7 +154,30 @@ void command_line_help(const struct command_line *line, FILE *out)
         fprintf(out, "\n%s", line->after);
 }
 
-void command_line_version(const struct command_line *line, FILE *out)
+int command_line_read(const struct command_line *line, int argc, char *const argv[],
+                      command_line_take *take, void *context)
 {
-    fprintf(out, "%s %s\n", line->program, MPROF_VERSION);
+    struct option options[COMMAND_OPTIONS_MAX + 1] = {{0}};
+    char letters[3 * COMMAND_OPTIONS_MAX + 3];
+    int value, status = -1;
+    fill(line, options, letters);
+    opterr = 0;
+    while (status < 0 && (value = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+        if (value == '?' || value == ':') {
+            explain(line, value, argv);
+            return 2;
+        }
+        const int option =
+            value >= FIRST_VALUE ? value - FIRST_VALUE : (int)find_letter(line, value);
+        const char *name = line->options[option].name;
+        if (strcmp(name, "help") == 0) {
+            command_line_help(line, stdout);
+            status = 0;
+        } else if (strcmp(name, "version") == 0) {
+            printf("%s %s\n", line->program, MPROF_VERSION);
+            status = 0;
+        } else
+            status = take(context, option, optarg);
+    }
+    return status;
 }

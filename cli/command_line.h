@@ -18,6 +18,7 @@ struct command_option {
     bool optional;        /* the argument may be left out */
     const char *choices;  /* values of the argument, for completion, with blanks; NULL: a file */
     const char *help;     /* one paragraph, not broken into lines */
+    const char *group;    /* title of the options from here on; NULL: that of the one before */
 };
 
 /* The arguments that are not options, for completion. */
@@ -42,25 +43,22 @@ struct command_line {
 /* The most options that a table may have. */
 #define COMMAND_OPTIONS_MAX 48u
 
-/* The results of command_line_next() that are not the position of an option in the table. */
-enum { COMMAND_LINE_END = -1, COMMAND_LINE_WRONG = -2 };
+/* Takes the option at this position of the table. `argument` may be NULL. Returns -1 to go on,
+ * otherwise the exit status. */
+typedef int command_line_take(void *context, int option, const char *argument);
 
 /*
- * Reads the next option of `argv`, as getopt_long() does, and sets its `argument` (or NULL).
- * Returns its position in the table; or COMMAND_LINE_END: `optind` is then the place of the first
- * argument that is not an option; or COMMAND_LINE_WRONG, after one line on standard error that says
- * what is wrong and how to get help.
+ * Reads the options of `argv`, as getopt_long() does. `take` gets each, but for --help and
+ * --version, which are carried out here. Returns -1 to go on: `optind` is then the place of the
+ * first argument that is not an option. Otherwise returns the exit status: that of `take`, 0, or 2
+ * after one line on standard error that says what is wrong and how to get help.
  */
-int command_line_next(const struct command_line *line, int argc, char *const argv[],
-                      const char **argument);
+int command_line_read(const struct command_line *line, int argc, char *const argv[],
+                      command_line_take *take, void *context);
 
 /* Prints "PROGRAM: MESSAGE; PROGRAM --help …" on standard error. Returns 2, the exit status. */
 __attribute__((format(printf, 2, 3))) int command_line_wrong(const struct command_line *line,
                                                              const char *format, ...);
-
-/* Print the texts of --help and --version. */
-void command_line_help(const struct command_line *line, FILE *out);
-void command_line_version(const struct command_line *line, FILE *out);
 
 /* Writes the option in the form "-o, --output=TRACE", cut to `size`. Returns its length. */
 size_t command_option_head(const struct command_option *option, char *text, size_t size);

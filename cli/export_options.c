@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/export_options.h"
+/* The options of mprof-export. */
+#include "cli/options.h"
 
 static const struct command_option options[] = {
-    [EXPORT_OPTION_FORMAT] = {'f', "format", "NAME",
-                              .choices = "pprof pprof-text collapsed speedscope callgrind "
-                                         "massif dhat heaptrack svg firefox chrome csv ndjson",
-                              .help = "the format, see below"},
+    [EXPORT_OPTION_FORMAT] =
+        {'f', "format", "NAME",
+         .choices = "pprof pprof-text collapsed speedscope callgrind "
+                    "massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson",
+         .help = "the format, see below", .group = "Output"},
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
                                       "standard output)"},
     [EXPORT_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
                               .help = "export only what this filter selects, a text or the name of "
-                                      "a stored graph"},
+                                      "a saved filter",
+                              .group = "What is exported"},
     [EXPORT_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
                                .help = "which process of a run to export: its name, PID, PID.N for "
                                        "the Nth program that it executed, or all for their sum "
@@ -31,7 +34,8 @@ static const struct command_option options[] = {
                                         "at_peak_count",
                              .help = "for collapsed and svg: which sum to export: bytes, "
                                      "allocations, live_bytes, live_count, at_peak_bytes or "
-                                     "at_peak_count (default: bytes; with --at live_bytes)"},
+                                     "at_peak_count (default: bytes; with --at live_bytes)",
+                             .group = "Options of single formats"},
     [EXPORT_OPTION_PCS] = {0, "pcs", "WHICH", .choices = "made-up real",
                            .help = "for pprof-text: write made-up addresses with their names, or "
                                    "the real addresses and the mappings, for a reader that has "
@@ -53,7 +57,8 @@ static const struct command_option options[] = {
     [EXPORT_OPTION_MAX_EVENTS] = {0, "max-events", "N", .choices = "",
                                   .help = "for firefox: refuse to write more than N allocations "
                                           "and frees (default: 2000000)"},
-    [EXPORT_OPTION_QUIET] = {'q', "quiet", .help = "print only errors and warnings"},
+    [EXPORT_OPTION_QUIET] = {'q', "quiet", .help = "print only errors and warnings",
+                             .group = "Messages and help"},
     [EXPORT_OPTION_HELP] = {'h', "help", .help = "print this text"},
     [EXPORT_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };
@@ -63,19 +68,20 @@ const struct command_line export_command_line = {
     .synopsis = "--format NAME [OPTIONS] SESSION",
     .about = "Writes a session that mprof-ingest made in the format of another tool.\n",
     .after = "Formats:\n"
-             "  pprof       go tool pprof and web services: gzip, with types, threads and sizes\n"
-             "  pprof-text  google-pprof, jeprof: gperftools' text format\n"
-             "  collapsed   flamegraph.pl, speedscope: one line a stack\n"
-             "  speedscope  speedscope: bytes, allocations, live, at program's peak\n"
-             "  callgrind   callgrind_annotate, kcachegrind: costs of lines and calls\n"
-             "  massif      ms_print, massif-visualizer: live bytes over time, with trees\n"
-             "  dhat        Valgrind's dh_view.html: lifetimes, and the peak of each stack\n"
-             "  heaptrack   heaptrack_print, heaptrack_gui: all events\n"
-             "  firefox     the Firefox Profiler: all events in native allocations\n"
-             "  chrome      chrome://tracing, Perfetto: heap over time, largest blocks\n"
-             "  csv         rows of the filter's graph: allocations, groups or a measure\n"
-             "  ndjson      the same as JSON, an object a line\n"
-             "  svg         a browser: a flame graph to click and search\n"
+             "  pprof         go tool pprof and web services: gzip, with types, threads and sizes\n"
+             "  pprof-text    google-pprof, jeprof: gperftools' text format\n"
+             "  collapsed     flamegraph.pl, speedscope: one line a stack\n"
+             "  speedscope    speedscope: bytes, allocations, live, at program's peak\n"
+             "  callgrind     callgrind_annotate, kcachegrind: costs of lines and calls\n"
+             "  massif        ms_print, massif-visualizer: live bytes over time, with trees\n"
+             "  dhat          Valgrind's dh_view.html: lifetimes, and the peak of each stack\n"
+             "  heaptrack     heaptrack_print, heaptrack_gui: all events\n"
+             "  firefox       the Firefox Profiler: all events in native allocations\n"
+             "  chrome        chrome://tracing, Perfetto: heap over time, largest blocks\n"
+             "  heapsnapshot  Chrome's memory panel: references between blocks, retained sizes\n"
+             "  csv           rows of the filter's graph: allocations, groups or a measure\n"
+             "  ndjson        the same as JSON, an object a line\n"
+             "  svg           a browser: a flame graph to click and search\n"
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
     .options = options,
     .count = sizeof(options) / sizeof(*options),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/ingest_options.h"
+/* The options of mprof-ingest. */
+#include "cli/options.h"
 
 static const struct command_option options[] = {
     [INGEST_OPTION_OUTPUT] = {'o', "output", "FILE",
-                              .help = "the session; default: TRACE with .db in place of .bin"},
+                              .help = "the session; default: TRACE with .db in place of .bin",
+                              .group = "The session"},
     [INGEST_OPTION_FORCE] = {'f', "force", .help = "replace an existing session"},
     [INGEST_OPTION_QUIET] = {'q', "quiet", .help = "print no progress bar and no summary"},
     [INGEST_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
@@ -31,7 +33,8 @@ static const struct command_option options[] = {
          .help = "lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are not "
                  "leaks; program: the lines that the program carries (mprof-run --suppressions)"},
     [INGEST_OPTION_DEBUG_DIR] = {0, "debug-dir", "DIR",
-                                 .help = "look for separate debug files there too"},
+                                 .help = "look for separate debug files there too",
+                                 .group = "Where names come from"},
     [INGEST_OPTION_SYSROOT] = {0, "sysroot", "DIR",
                                .help = "look for the program's files below DIR"},
     [INGEST_OPTION_CACHE] = {0, "cache", "DIR", .choices = "off",
@@ -41,7 +44,8 @@ static const struct command_option options[] = {
     [INGEST_OPTION_DUMP] = {0, "dump", "ORDER", .optional = true, .choices = "file time",
                             .help =
                                 "print the trace as text instead, one line a record; ORDER is file "
-                                "(default) or time (events only, merged)"},
+                                "(default) or time (events only, merged)",
+                            .group = "Instead of a session"},
     [INGEST_OPTION_COMPRESS] = {0, "compress",
                                 .help =
                                     "write the trace compressed, into FILE or in its own place"},
@@ -49,7 +53,7 @@ static const struct command_option options[] = {
         {0, "rebuild",
          .help = "TRACE is a session: compute its sums, peaks and column chunks again "
                  "from its rows"},
-    [INGEST_OPTION_HELP] = {'h', "help", .help = "print this text"},
+    [INGEST_OPTION_HELP] = {'h', "help", .help = "print this text", .group = "Help"},
     [INGEST_OPTION_VERSION] = {'V', "version", .help = "print the version"},
 };
 

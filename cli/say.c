@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 
 #include "schemas/printable.h"
 
@@ -18,4 +19,10 @@ void say(const char *program, const char *format, ...)
     printable_copy(text, sizeof(text), message);
     fprintf(stderr, "%s: %s\n", program, text);
     errno = error;
+}
+
+void privileges_give_up(void)
+{
+    prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
+    prctl(PR_CAP_AMBIENT, (long)PR_CAP_AMBIENT_CLEAR_ALL, 0L, 0L, 0L);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/tui_options.h"
+/* The options of mprof-tui. */
+#include "cli/options.h"
 
 static const struct command_option options[] = {
     [TUI_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
-                           .help = "begin with this filter, a text or the name of a stored "
-                                   "graph"},
+                           .help = "begin with this filter, a text or the name of a saved "
+                                   "filter"},
     [TUI_OPTION_VIEW] =
         {0, "view", "NAME",
-         .choices = "overview timeline memory tree functions types leaks allocations sizes "
-                    "lifetimes threads arenas source diff graphs sql detail",
-         .help =
-             "begin with this view: overview, timeline, memory, tree, functions, types, leaks, "
-             "allocations, sizes, lifetimes, threads, arenas, source, diff, graphs, sql or detail"},
+         .choices =
+             "overview timeline memory tree functions types leaks allocations sizes rss retained "
+             "lifetimes threads arenas source diff graphs sql detail",
+         .help = "begin with this view: overview, timeline, memory, tree, functions, types, leaks, "
+                 "allocations, sizes, rss, retained, lifetimes, threads, arenas, source, diff, "
+                 "graphs, sql "
+                 "or detail"},
     [TUI_OPTION_PROCESS] = {0, "process", "WHICH", .choices = "all",
                             .help =
                                 "which process of a run to show: its name, PID, PID.N for the Nth "
@@ -38,44 +41,27 @@ static const struct command_option options[] = {
                  "without a terminal"},
     [TUI_OPTION_SIZE] = {0, "size", "WxH", .choices = "",
                          .help = "screen size for --script (default: 80x24)"},
-    [TUI_OPTION_LIST_GRAPHS] =
-        {0, "list-graphs",
-         .help = "list the stored graphs of SESSION, of your folder and those that ship, and end; "
-                 "with this and the next options SESSION may be left out"},
-    [TUI_OPTION_EXPORT_GRAPH] = {0, "export-graph", "NAME", .choices = "",
-                                 .help = "print a stored graph, and end"},
-    [TUI_OPTION_IMPORT_GRAPH] =
-        {0, "import-graph", "FILE",
-         .help = "store the graph of the file NAME.graph under NAME in SESSION, or in your folder "
-                 "if none is named or it cannot be written, and end"},
-    [TUI_OPTION_DELETE_GRAPH] = {0, "delete-graph", "NAME", .choices = "",
-                                 .help = "delete a graph from SESSION, or from your folder if it "
-                                         "is not stored there, and end"},
-    [TUI_OPTION_RENAME_GRAPH] = {0, "rename-graph", "OLD=NEW", .choices = "",
-                                 .help = "rename a graph of SESSION, or of your folder if it is "
-                                         "not stored there, and end"},
-    [TUI_OPTION_RUN_GRAPH] =
-        {0, "run-graph", "TEXT", .choices = "",
-         .help = "run a text of the filter language, whose steps 'write \"FILE\"' make files, "
-                 "print its number or how many rows it has, and end"},
-    [TUI_OPTION_ALLOW_WRITE] = {0, "allow-write",
-                                .help = "with --run-graph: let the stored graphs that TEXT uses "
-                                        "write files, too"},
-    [TUI_OPTION_LIST_SETTINGS] = {0, "list-settings",
-                                  .help =
-                                      "list the settings of SESSION and of your folder, and end"},
-    [TUI_OPTION_ADD_SETTING] =
-        {0, "add-setting", "SETTING", .choices = "hide show wrapper source",
+    [TUI_OPTION_GRAPH] =
+        {0, "graph", "TASK", .choices = "list export import delete rename run run-all",
          .help =
-             "store a setting in SESSION, or in your folder for all sessions, and end: 'hide "
-             "WORD' (a namespace, class, module or function is not your own code), 'show WORD' "
-             "(it is, although it is hidden by default), 'wrapper FUNCTION' (it only wraps an "
-             "allocator, so the call site is its caller) or 'source FROM=TO' (source files whose "
-             "path begins with FROM lie under TO here)"},
-    [TUI_OPTION_DELETE_SETTING] = {0, "delete-setting", "SETTING",
-                                   .choices = "hide show wrapper source",
-                                   .help = "delete a setting from SESSION, or from your folder, "
-                                           "and end"},
+             "do a task with saved filters, and end: 'list' prints those of SESSION, of your "
+             "folder and those that ship; 'export NAME' prints one; 'import FILE' stores the graph "
+             "of the file NAME.graph in SESSION, or in your folder if none is named or it cannot "
+             "be written; 'delete NAME' and 'rename OLD=NEW' take the one of SESSION, or of your "
+             "folder if it is not stored there; 'run TEXT' runs a text of the filter language, "
+             "whose steps 'write \"FILE\"' make files, and prints its number or how many rows it "
+             "has; 'run-all TEXT' lets the saved filters that it uses write files, too. All but "
+             "the last two work without SESSION"},
+    [TUI_OPTION_SETTING] =
+        {0, "setting", "TASK", .choices = "list add delete",
+         .help =
+             "do a task with settings, and end: 'list' prints those of SESSION and of your folder; "
+             "'add SETTING' and 'delete SETTING' change those of SESSION, or without SESSION those "
+             "of your folder for all sessions. A SETTING is 'hide WORD' (a namespace, class, "
+             "module or function is not your own code), 'show WORD' (it is, although it is hidden "
+             "by default), 'wrapper FUNCTION' (it only wraps an allocator, so the call site is its "
+             "caller) or 'source FROM=TO' (source files whose path begins with FROM lie under TO "
+             "here)"},
     [TUI_OPTION_PRINT_CONFIG] =
         {0, "print-config",
          .help = "print a configuration with all keys and actions, for "

@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "ingest/base/status.h"
-#include "ingest/follow_lag.h"
 #include "ingest/processes.h"
-#include "ingest/replay/earlier.h"
-#include "ingest/replay/rows.h"
-#include "ingest/trace/follow.h"
+#include "ingest/replay/blocks.h"
+#include "ingest/trace/merge.h"
 #include "ingest/write/follow.h"
 #include "ingest/write/session_tables.h"
 #include "schemas/trace_layout.h"
@@ -72,10 +70,8 @@ static int follow_process_open(uint32_t pid, uint64_t since_ns)
     return descriptor;
 }
 
-/*
- * Waits at most `milliseconds` for the end of the process. A signal ends the wait too. `descriptor`
- * may be -1. True: the process has ended.
- */
+/* Waits at most `milliseconds` for the end of the process. A signal ends the wait too. `descriptor`
+ * may be -1. True: the process has ended. */
 static bool follow_process_wait(int descriptor, int milliseconds)
 {
     struct pollfd ended = {.fd = descriptor, .events = POLLIN};
@@ -305,10 +301,8 @@ static bool put_tables(struct follow *follow, const struct replay *shown, uint64
     return good;
 }
 
-/*
- * Publishes the state of replay at `end_ticks` as a whole session. It works on a copy, so replay
- * itself is unchanged.
- */
+/* Publishes the state of replay at `end_ticks` as a whole session. It works on a copy, so replay
+ * itself is unchanged. */
 static bool publish(struct follow *follow, uint64_t end_ticks)
 {
     struct replay shown = follow->replay;
@@ -534,7 +528,7 @@ static bool watch(struct follow *follow)
         int pause = !follow->replays                               ? FIRST_MS
                     : follow->lag.behind_ns > FOLLOW_LAG_CAUGHT_NS ? 0
                                                                    : pause_after(now_ms() - begin);
-        /* The next look shows what this poll sees (trace/follow.h). */
+        /* The next look shows what this poll sees (trace/merge.h). */
         if (follow_process_wait(follow->process, pause / 2))
             break;
         writer_follow_rest(follow->writer);
@@ -551,7 +545,8 @@ static bool watch(struct follow *follow)
 static bool run(struct follow *follow)
 {
     const struct ingest_options *options = follow->options;
-    struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
+    struct symbols_options symbols_options = {options->debug_dir, options->sysroot,
+                                              options->writer.interrupted};
     if (!open_trace(follow))
         return false;
     follow->writer = writer_follow_open(options->session, &options->writer, follow->status);

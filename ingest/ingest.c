@@ -4,20 +4,99 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "ingest/symbols/paths.h"
+#include "ingest/base/cache.h"
+#include "ingest/base/output_file.h"
+#include "ingest/symbols/file.h"
 #include "ingest/write/redact.h"
 #include "ingest/write/session_tables.h"
 #include "schemas/trace_unrecorded.h"
 
-/* ---- the bundle ------------------------------------------------------------------------- */
+/* ---- symbol cache -------------------------------------------------------------------------- */
+
+/* Bytes of debug information that stay open from trace to trace. With more, all is read again. */
+#define BYTES_MAX (UINT64_C(512) << 20)
+
+/* Files that stay open. Files without a build-id are opened for each trace, and the usual limit of
+ * a process is 1024 descriptors. */
+#define FILES_MAX 256
+
+static void begin_answers(struct symbol_cache *cache)
+{
+    if (!cache->persistent)
+        return;
+    cache->folder = cache_folder_open(cache->path);
+    if (cache->folder < 0)
+        return;
+    cache->answers = cache_new(cache->folder);
+    if (cache->answers)
+        symbols_set_cache(cache->symbols, cache->answers);
+    else
+        close(cache->folder);
+}
+
+/* Returns true if the open files have become too many. */
+static bool are_too_many(const struct symbol_cache *cache)
+{
+    return symbols_bytes(cache->symbols) > BYTES_MAX || symbols_files(cache->symbols) > FILES_MAX;
+}
+
+bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options *options)
+{
+    if (cache->symbols && are_too_many(cache))
+        symbol_cache_free(cache);
+    if (!cache->symbols) {
+        cache->symbols = symbols_new(options);
+        if (cache->symbols)
+            begin_answers(cache);
+    }
+    if (cache->symbols && !cache->types)
+        cache->types = types_new(cache->symbols);
+    if (!cache->types)
+        return false;
+    symbols_next_trace(cache->symbols);
+    types_next_trace(cache->types);
+    return true;
+}
+
+/* Returns true if a limit of this process may have changed answers: other processes must not use
+ * them. */
+static bool is_limited(const struct symbol_cache *cache)
+{
+    struct rlimit open_files, memory, data;
+    /* The files from which the answers come are still open. */
+    const int next = fcntl(cache->folder, F_DUPFD_CLOEXEC, 0);
+    if (next < 0)
+        return true;
+    close(next);
+    return getrlimit(RLIMIT_NOFILE, &open_files) != 0 || open_files.rlim_cur < (rlim_t)next + 64 ||
+           getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur != RLIM_INFINITY ||
+           getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY;
+}
+
+void symbol_cache_free(struct symbol_cache *cache)
+{
+    if (cache->answers) {
+        if (!is_limited(cache))
+            cache_save(cache->answers, symbols_depends(cache->symbols));
+        close(cache->folder);
+    }
+    types_free(cache->types);
+    symbols_free(cache->symbols);
+    cache_free(cache->answers);
+    *cache = (struct symbol_cache){.path = cache->path, .persistent = cache->persistent};
+}
+
+/* ---- ingest -------------------------------------------------------------------------------- */
 
 /*
  * Copies the files that the names of a session come from into the session itself: its modules,
@@ -71,18 +150,10 @@ static uint8_t *read_file(const struct bundle *bundle, const char *path, struct 
         snprintf(reason, 200, "the bundle is full: %" PRIu64 " bytes", BUNDLE_MAX);
     else if (!(bytes = malloc(size + 1)))
         snprintf(reason, 200, "out of memory");
-    uint64_t done = 0;
-    while (bytes && done < size) {
-        ssize_t length = read(descriptor, bytes + done, size - done);
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length <= 0) {
-            snprintf(reason, 200, "cannot be read: %s",
-                     length < 0 ? strerror(errno) : "it shrinks");
-            free(bytes);
-            bytes = NULL;
-        }
-        done += length > 0 ? (uint64_t)length : 0;
+    if (bytes && read_whole(descriptor, bytes, size, 0) < size) {
+        snprintf(reason, 200, "cannot be read: %s", errno != 0 ? strerror(errno) : "it shrinks");
+        free(bytes);
+        bytes = NULL;
     }
     close(descriptor);
     return bytes;
@@ -127,10 +198,8 @@ static bool is_known(struct bundle *bundle, const char *name)
     return !bundle->good;
 }
 
-/*
- * Makes the name in the archive: `place` without its first '/'. "." and ".." are resolved as if no
- * folder were a link, so that no file is unpacked outside the folder for the archive.
- */
+/* Makes the name in the archive: `place` without its first '/'. "." and ".." are resolved as if no
+ * folder were a link, so that no file is unpacked outside the folder for the archive. */
 static void name_copy(char *name, size_t size, const char *place)
 {
     size_t length = 0;
@@ -407,14 +476,13 @@ static void note_unreadable(struct pipeline *pipeline)
     for (int own = 1; own >= 0; own--)
         for (size_t i = 0; i < scan->module_count; i++) {
             const struct module_row *module = &scan->modules[i];
-            const char *slash = strrchr(module->path, '/');
             const char *why =
                 module->runtime
                     ? NULL
                     : strstr(symbols_status(pipeline->symbols, module->id), SYMBOLS_UNREADABLE);
             if (why && (strcmp(module->path, program) == 0) == own)
                 problems_add(&pipeline->problems, PROBLEM_DEBUG, "%.100s: %s",
-                             slash ? slash + 1 : module->path, why);
+                             basename(module->path), why);
         }
 }
 
@@ -517,7 +585,8 @@ static bool run(struct pipeline *pipeline)
 {
     const struct ingest_options *options = pipeline->options;
     struct ingest_status *status = pipeline->status;
-    struct symbols_options symbols_options = {options->debug_dir, options->sysroot};
+    struct symbols_options symbols_options = {options->debug_dir, options->sysroot,
+                                              options->writer.interrupted};
     pipeline->file = options->imported
                          ? trace_file_adopt(options->imported->descriptor, options->trace, status)
                          : trace_file_open(options->trace, status);
@@ -651,4 +720,64 @@ bool ingest_run(const struct ingest_options *options, struct ingest_summary *sum
     trace_file_close(pipeline->file);
     free(pipeline);
     return good;
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+void progress_init(struct progress *progress, bool quiet)
+{
+    progress->shown = !quiet && isatty(STDERR_FILENO);
+    progress->drawn = false;
+    progress->begin = now();
+    progress->last = 0;
+}
+
+void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint64_t total)
+{
+    enum { WIDTH = 30 };
+    static const char full[] = "##############################",
+                      none[] = "..............................";
+    struct progress *progress = context;
+    double at = now(), elapsed = at - progress->begin;
+    if (!progress->shown || (at - progress->last < 0.1 && phase == INGEST_REPLAY))
+        return;
+    progress->last = at;
+    progress->drawn = true;
+    if (phase == INGEST_FOLLOW || phase == INGEST_FOLLOW_ENDED) {
+        fprintf(stderr, "\r\033[K%s: %" PRIu64 " events, %.1f s behind; Ctrl-C ends",
+                phase == INGEST_FOLLOW ? "recording" : "the program has ended", done,
+                (double)total / 1e9);
+        return;
+    }
+    if (phase == INGEST_SCAN) {
+        fputs("\r\033[Kreading stacks and modules", stderr);
+        return;
+    }
+    if (phase != INGEST_REPLAY) {
+        fprintf(stderr, "\r\033[Kwriting %s, %.1f MiB so far",
+                phase == INGEST_ROWS ? "rows" : "names and indexes", (double)done / 1048576);
+        return;
+    }
+    double part = total ? (double)done / (double)total : 0;
+    if (part > 1)
+        part = 1;
+    int filled = (int)(part * WIDTH);
+    fprintf(stderr, "\r\033[K[%.*s%.*s] %3.0f %%  %.1f MiB/s", filled, full, WIDTH - filled, none,
+            part * 100, elapsed > 0 ? (double)done / elapsed / 1048576 : 0);
+    if (part > 0.01)
+        fprintf(stderr, "  %.0f s left", elapsed / part * (1 - part));
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->drawn)
+        fputs("\r\033[K", stderr);
+    progress->drawn = false;
 }

@@ -1,18 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Turns a trace into a session: the whole pipeline in one call.
- */
+/* Turns a trace into a session: the whole pipeline in one call. */
 #ifndef MPROF_INGEST_INGEST_H
 #define MPROF_INGEST_INGEST_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 #include "ingest/base/status.h"
-#include "ingest/import/import.h"
 #include "ingest/replay/suppressions.h"
-#include "ingest/replay/symbol_cache.h"
-#include "ingest/trace/clock.h"
+#include "ingest/symbols/symbols.h"
+#include "ingest/trace/file.h"
+#include "ingest/trace/import.h"
+#include "ingest/types/types.h"
 #include "ingest/write/writer.h"
+
+/* ---- symbol cache -------------------------------------------------------------------------- */
+
+/* The symbolizer and the type rules for all traces of one call. So the files of a program are
+ * opened, and their debug information is read, only once for all processes of a run. */
+
+struct cache;
+
+struct symbol_cache {
+    struct symbols *symbols;
+    struct types *types;
+    struct cache *answers; /* of symbols and types, or NULL */
+    int folder;            /* of `answers` */
+    const char *path;      /* the folder of answers; NULL: the user's */
+    bool persistent;       /* answers of earlier calls are used and kept */
+};
+
+/*
+ * Prepares the cache for a trace. At first it is zero except for `path` and `persistent`, and later
+ * as the previous trace left it. Give the same `options` each time. False if memory is exhausted.
+ */
+bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options *options);
+
+/* Releases the names and types. If `persistent` is set, keeps the answers for later calls. */
+void symbol_cache_free(struct symbol_cache *cache);
+
+/* ---- ingest -------------------------------------------------------------------------------- */
 
 /* The phases of the progress bar. In INGEST_FOLLOW (the program runs) and INGEST_FOLLOW_ENDED
  * `done` is the events and `total` the ns that the session is behind. */
@@ -89,5 +116,19 @@ double ingest_seconds(void);
  * old one. */
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
                 struct ingest_status *status);
+
+/* The progress bar: one line with rate and remaining time, if the output is a terminal. */
+
+struct progress {
+    bool shown;         /* on a terminal, without --quiet */
+    bool drawn;         /* there is a line to clear */
+    double begin, last; /* seconds of a monotonic clock */
+};
+
+void progress_init(struct progress *progress, bool quiet);
+/* Draws the bar. For ingest_options.progress, with a struct progress as its context. */
+void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
+/* Clears the line. */
+void progress_end(struct progress *progress);
 
 #endif

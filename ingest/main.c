@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-ingest: turns a trace into a session. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <libgen.h>
 #include <signal.h>
@@ -10,34 +12,106 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cli/ingest_options.h"
-#include "cli/privileges.h"
+#include "cli/options.h"
 #include "cli/say.h"
+#include "ingest/base/output_file.h"
+#include "ingest/base/status.h"
 #include "ingest/follow.h"
 #include "ingest/ingest.h"
 #include "ingest/processes.h"
-#include "ingest/progress.h"
 #include "ingest/replay/suppressions.h"
-#include "ingest/stale_outputs.h"
 #include "ingest/summary.h"
 #include "ingest/trace/compress.h"
 #include "ingest/trace/cursor.h"
 #include "ingest/trace/dump.h"
 #include "ingest/trace/file.h"
 #include "ingest/write/derived.h"
-#include "ingest/write/suppressed.h"
+#include "ingest/write/merge.h"
 #include "schemas/printable.h"
+#include "schemas/trace_layout.h"
 
-/* ---- space on disk ---------------------------------------------------------------------- */
+/* Unfinished files beside a target: another run is making them, or a killed run has left them
+ * (output_file.h). */
+
+/* Returns true if the file is a database or a trace. Page 1 of a database is written late. Until
+ * then the file is empty or begins with a hole. */
+static bool is_of_ours(int descriptor)
+{
+    static const char database[16] = "SQLite format 3", nothing[16];
+    char begin[16];
+    ssize_t length = pread(descriptor, begin, sizeof(begin), 0);
+    return length == 0 || (length == (ssize_t)sizeof(begin) &&
+                           (memcmp(begin, database, sizeof(begin)) == 0 ||
+                            memcmp(begin, nothing, sizeof(begin)) == 0 ||
+                            memcmp(begin, TRACE_MAGIC, sizeof(TRACE_MAGIC) - 1) == 0));
+}
+
+/* Returns true if the file is locked. A process of another container may have a number that is free
+ * here, but its locks can be seen. */
+static bool is_locked(int descriptor)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fcntl(descriptor, F_GETLK, &lock) != 0 ||
+           lock.l_type != F_UNLCK;
+}
+
+enum state { IN_USE, UNUSED, UNKNOWN };
+
+static enum state look(int folder, const char *name, pid_t maker)
+{
+    struct stat about;
+    enum state state = UNKNOWN;
+    int descriptor = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return UNKNOWN;
+    const bool runs = maker != getpid() && (kill(maker, 0) == 0 || errno != ESRCH);
+    if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+        is_of_ours(descriptor)) {
+        const bool locked = is_locked(descriptor);
+        if (runs == locked)
+            state = locked ? IN_USE : UNUSED;
+    }
+    close(descriptor);
+    return state;
+}
 
 /*
- * Estimates the disk space that a session will take, before its traces are read in full.
+ * Removes the files of `target` that are certainly useless: their process has ended, the file is
+ * this user's and a database, a trace or the beginning of one, and no process holds a lock on it.
+ * False with `status` set if a running process holds the lock of one: it is writing the same
+ * target.
  */
+static bool stale_outputs_remove(const char *target, struct ingest_status *status)
+{
+    const char *slash = strrchr(target, '/'), *base = !slash ? target : slash + 1;
+    char *path = base == target ? strdup(".") : strndup(target, (size_t)(base - target));
+    DIR *folder = !path ? NULL : opendir(path);
+    bool free_to_write = true;
+    free(path);
+    if (!folder)
+        return true;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        pid_t maker = output_file_maker(entry->d_name, base);
+        enum state state = maker == 0 ? UNKNOWN : look(dirfd(folder), entry->d_name, maker);
+        if (state == UNUSED)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        if (state == IN_USE)
+            free_to_write = ingest_fail(status, INGEST_BAD_INPUT,
+                                        "%s: another mprof-ingest (process %d) is writing it; wait "
+                                        "for it, or name another session with -o",
+                                        target, (int)maker);
+    }
+    closedir(folder);
+    return free_to_write;
+}
+
+/* Estimates the disk space that a session will take, before its traces are read in full. */
 
 struct disk_space {
     /* Bytes, estimated from a part of the traces: up to a third more or less is possible. */
@@ -252,8 +326,9 @@ static void set_suppressions(struct options *options, const char *value)
 }
 
 /* Takes one option. Returns -1 to continue, otherwise the exit status. */
-static int take_option(struct options *options, enum ingest_option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+    struct options *options = context;
     bool good = true;
     switch (option) {
     case INGEST_OPTION_OUTPUT:
@@ -302,12 +377,6 @@ static int take_option(struct options *options, enum ingest_option option, const
     case INGEST_OPTION_REBUILD:
         options->rebuild = true;
         break;
-    case INGEST_OPTION_HELP:
-        command_line_help(&ingest_command_line, stdout);
-        return 0;
-    case INGEST_OPTION_VERSION:
-        command_line_version(&ingest_command_line, stdout);
-        return 0;
     }
     return good ? -1 : 2;
 }
@@ -315,13 +384,7 @@ static int take_option(struct options *options, enum ingest_option option, const
 /* Reads the command line. Returns -1 to continue, otherwise the exit status. */
 static int parse(int argc, char **argv, struct options *options)
 {
-    const char *value;
-    int option, status = -1;
-    while (status < 0 && (option = command_line_next(&ingest_command_line, argc, argv, &value)) !=
-                             COMMAND_LINE_END)
-        status = option == COMMAND_LINE_WRONG
-                     ? 2
-                     : take_option(options, (enum ingest_option)option, value);
+    const int status = command_line_read(&ingest_command_line, argc, argv, take_option, options);
     if (status >= 0)
         return status;
     bool good = true;
@@ -444,10 +507,8 @@ static bool ingest_traces(const struct options *options, struct run *run,
     return good;
 }
 
-/*
- * Ingests. If there is one file and it is the recording of another profiler, it becomes a trace
- * first.
- */
+/* Ingests. If there is one file and it is the recording of another profiler, it becomes a trace
+ * first. */
 static bool import_and_ingest(struct options *options, struct run *run,
                               struct ingest_summary *summary, struct ingest_status *status)
 {

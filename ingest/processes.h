@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Turns the traces of several processes into one session.
- */
+/* Turns the traces of several processes into one session. */
 #ifndef MPROF_INGEST_PROCESSES_H
 #define MPROF_INGEST_PROCESSES_H
 
 #include <sys/types.h>
 
 #include "ingest/ingest.h"
-#include "ingest/write/run_processes.h"
+#include "ingest/write/merge.h"
 
 struct trace_list {
     char **paths;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Prints mprof-ingest's summary at the end: ten lines, and a few more for a run of several
- * processes.
- */
+/* Prints mprof-ingest's summary at the end: ten lines, and a few more for a run of several
+ * processes. */
 #ifndef MPROF_INGEST_SUMMARY_H
 #define MPROF_INGEST_SUMMARY_H
 
 #include <stdio.h>
 
 #include "ingest/ingest.h"
-#include "ingest/write/run_processes.h"
-#include "ingest/write/suppressed.h"
+#include "ingest/write/merge.h"
 
 /* Prints the processes of a run as a tree, with the selected one marked, and then tells which
  * process the rest of the summary is about. */

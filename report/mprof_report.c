@@ -5,14 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report_options.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "report/budget/check.h"
+#include "report/budget/history.h"
+#include "report/budget/verdicts.h"
 #include "report/nineteen88/nineteen88.h"
 #include "report/output/names.h"
 #include "report/output/output.h"
+#include "report/page/page.h"
 #include "report/tables/reports.h"
-#include "report/tables/suppress.h"
+#include "schemas/code/suppressions.h"
+
+static const struct report_kind kinds[] = {
+    {.name = "summary", .write = report_summary},
+    {.name = "peak", .write = report_peak, .by = BY_USER},
+    {.name = "leaks", .write = report_leaks, .by = BY_STACK},
+    {.name = "functions", .write = report_functions},
+    {.name = "types", .write = report_types},
+    {.name = "lines", .write = report_lines},
+    {.name = "sizes", .write = report_sizes},
+    {.name = "fragmentation", .write = report_fragmentation, .by = BY_USER},
+    {.name = "rss", .write = report_rss, .by = BY_USER},
+    {.name = "retained", .write = report_retained},
+    {.name = "diff", .write = report_diff, .by = BY_FUNCTION, .base = true},
+    {.name = "findings", .write = report_findings},
+    {.name = "trend", .history = true},
+    {.name = "short-lived", .write = report_short_lived, .by = BY_USER},
+};
+
+static const struct report_kind *find_report(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2, EXIT_EXCEEDED = 3 };
 
@@ -24,7 +52,8 @@ struct arguments {
     bool report_given, top_given, tables_given;
     struct tables_options tables;
     const char *session, *base, *process, *output;
-    const char *check, *junit, *suppress; /* files, or NULL */
+    const char *check, *junit, *suppress, *history; /* files, or NULL */
+    const char *label;
     enum document_format format;
     struct report_request request;
 };
@@ -94,8 +123,9 @@ static void take_tables_option(struct tables_options *tables, enum report_option
 }
 
 /* Handles one option. Returns -1 to go on, or an exit status. */
-static int take_option(struct arguments *arguments, enum report_option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+    struct arguments *arguments = context;
     const struct command_line *line = &report_command_line;
     switch (option) {
     case REPORT_OPTION_OUTPUT:
@@ -103,13 +133,17 @@ static int take_option(struct arguments *arguments, enum report_option option, c
         break;
     case REPORT_OPTION_FORMAT:
         if (!document_format(value, &arguments->format))
-            return command_line_wrong(line, "--format is text, csv, json or markdown, not %s",
+            return command_line_wrong(line,
+                                      "--format is text, csv, json, markdown, html, github or "
+                                      "sarif, not %s",
                                       value);
         break;
     case REPORT_OPTION_BY:
         if (!report_by(value, &arguments->request.by))
             return command_line_wrong(
-                line, "--by is user, function, type, line, module, thread or stack, not %s", value);
+                line,
+                "--by is user, function (or site), type, line, module, thread or stack, not %s",
+                value);
         break;
     case REPORT_OPTION_TOP:
         if (!take_top(value, &arguments->request.top))
@@ -137,28 +171,28 @@ static int take_option(struct arguments *arguments, enum report_option option, c
     case REPORT_OPTION_JUNIT:
         arguments->junit = value;
         break;
+    case REPORT_OPTION_HISTORY:
+        arguments->history = value;
+        break;
+    case REPORT_OPTION_LABEL:
+        arguments->label = value;
+        break;
     case REPORT_OPTION_VERBOSE:
     case REPORT_OPTION_NORMAL:
     case REPORT_OPTION_TERSE:
     case REPORT_OPTION_LEAKTABLE:
     case REPORT_OPTION_NOLEAKTABLE:
     case REPORT_OPTION_OFFSETS:
-        take_tables_option(&arguments->tables, option);
+        take_tables_option(&arguments->tables, (enum report_option)option);
         arguments->tables_given = true;
         break;
-    case REPORT_OPTION_HELP:
-        command_line_help(line, stdout);
-        return EXIT_GOOD;
-    case REPORT_OPTION_VERSION:
-        command_line_version(line, stdout);
-        return EXIT_GOOD;
     }
     return -1;
 }
 
 static bool is_report(const char *name)
 {
-    return strcmp(name, "1988") == 0 || report_find(name);
+    return strcmp(name, "1988") == 0 || find_report(name);
 }
 
 /* Takes the report, if one is named, and the session. */
@@ -174,7 +208,7 @@ static int take_operands(struct arguments *arguments, int count, char **values)
     if (count == 2 && !is_report(values[place]))
         return command_line_wrong(line, "there is no report \"%s\"; the reports are: %s", values[0],
                                   line->words);
-    arguments->report = report_find(count == 2 ? values[place] : "summary");
+    arguments->report = find_report(count == 2 ? values[place] : "summary");
     arguments->report_given = count == 2;
     arguments->session = values[count == 2 ? 1 - place : 0];
     return -1;
@@ -185,17 +219,45 @@ static int check_options(const struct arguments *arguments)
 {
     const struct command_line *line = &report_command_line;
     const struct report_kind *report = arguments->report;
+    const bool page = arguments->format == FORMAT_HTML;
     if (arguments->check && arguments->report_given)
         return command_line_wrong(line, "--check takes the place of a report");
     if (arguments->check && (arguments->request.filter || arguments->request.at))
         return command_line_wrong(line, "budgets have their own filters: --check takes no --filter "
                                         "and no --at");
-    if (arguments->suppress && (!report || report->write != report_leaks))
-        return command_line_wrong(line, "--suppress is for the report leaks");
+    if (arguments->suppress && !page && (!report || report->write != report_leaks))
+        return command_line_wrong(line, "--suppress is for the report leaks and --format html");
+    if ((arguments->format == FORMAT_GITHUB || arguments->format == FORMAT_SARIF) &&
+        !arguments->check)
+        return command_line_wrong(line, "--format github and sarif are for --check");
+    if (arguments->format == FORMAT_HTML && arguments->check)
+        return command_line_wrong(line, "--check has no --format html");
+    if (report && (report->write == report_rss || report->write == report_retained) &&
+        arguments->request.filter)
+        return command_line_wrong(line,
+                                  "the report %s is about all of a process: it takes no "
+                                  "--filter",
+                                  report->name);
+    if (report && report->write == report_rss && arguments->request.by > BY_TYPE)
+        return command_line_wrong(line, "the report rss groups by user, type or site");
+    if (arguments->history && !arguments->check && !page)
+        return command_line_wrong(line, "--history is for --check and --format html");
+    if (arguments->label && (!arguments->history || !arguments->check))
+        return command_line_wrong(line, "--label needs --check and --history");
+    if (report && report->history &&
+        (arguments->request.filter || arguments->request.at || arguments->process))
+        return command_line_wrong(line, "trend is about a history: it takes no --filter, no --at "
+                                        "and no --process");
     if (arguments->junit && !arguments->check)
         return command_line_wrong(line, "--junit only works with --check");
-    if (arguments->base && !arguments->check && !(report && report->base))
-        return command_line_wrong(line, "--base is for diff and --check");
+    if (page && arguments->report_given)
+        return command_line_wrong(line,
+                                  "--format html is a page about the whole session, and takes "
+                                  "no report");
+    if (page && (arguments->request.by != BY_DEFAULT || arguments->top_given))
+        return command_line_wrong(line, "--format html takes no --by and no --top");
+    if (arguments->base && !arguments->check && !page && !(report && report->base))
+        return command_line_wrong(line, "--base is for diff, --check and --format html");
     if (report && report->base && !arguments->base)
         return command_line_wrong(line, "%s needs --base SESSION", report->name);
     if (report && arguments->tables_given)
@@ -226,14 +288,8 @@ static void take_old_dashes(int count, char **values)
 static int read_arguments(int count, char **values, struct arguments *arguments)
 {
     const struct command_line *line = &report_command_line;
-    const char *value;
-    int option, status = -1;
     take_old_dashes(count, values);
-    while (status < 0 &&
-           (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
-        status = option == COMMAND_LINE_WRONG
-                     ? EXIT_BAD_USAGE
-                     : take_option(arguments, (enum report_option)option, value);
+    int status = command_line_read(line, count, values, take_option, arguments);
     if (status < 0)
         status = take_operands(arguments, count - optind, values + optind);
     if (status < 0)
@@ -270,6 +326,23 @@ static bool write_document(const struct arguments *arguments, struct session_err
     return good;
 }
 
+static bool write_page(const struct arguments *arguments, struct session_error *error)
+{
+    struct output *output = output_open(arguments->output, error);
+    if (!output)
+        return false;
+    struct history history = {.count = 0};
+    const bool good =
+        (!arguments->history || history_read(&history, arguments->history, false, error)) &&
+        page_write(&arguments->request, arguments->history ? &history : NULL, output_stream(output),
+                   error);
+    history_free(&history);
+    if (good)
+        return output_close(output, error);
+    output_discard(output);
+    return false;
+}
+
 static bool write_tables(const struct arguments *arguments, struct session_error *error)
 {
     struct output *output = output_open(arguments->output, error);
@@ -285,8 +358,9 @@ static bool write_tables(const struct arguments *arguments, struct session_error
 static int write_report(const struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
-    const bool good =
-        arguments->report ? write_document(arguments, &error) : write_tables(arguments, &error);
+    const bool good = arguments->format == FORMAT_HTML ? write_page(arguments, &error)
+                      : arguments->report              ? write_document(arguments, &error)
+                                                       : write_tables(arguments, &error);
     return good ? EXIT_GOOD : complain(&error);
 }
 
@@ -336,6 +410,30 @@ static int begin_report(struct arguments *arguments)
                             &error);
 }
 
+/* Writes the report of a history. Returns an exit status. */
+static int run_trend(const struct arguments *arguments)
+{
+    struct session_error error = {.message = ""};
+    struct history history;
+    const struct document_about about = {.session = arguments->session};
+    struct document *document = document_new("trend", false);
+    struct output *output = NULL;
+    bool good = history_read(&history, arguments->session, false, &error) &&
+                (document || report_fail_memory(&error, "the report"));
+    if (good) {
+        history_document(&history, document);
+        output = output_open(arguments->output, &error);
+    }
+    good = good && output && document_write(document, arguments->format, &about, output, &error);
+    if (good)
+        good = output_close(output, &error);
+    else
+        output_discard(output);
+    document_free(document);
+    history_free(&history);
+    return good ? EXIT_GOOD : complain(&error);
+}
+
 static int run_report(struct arguments *arguments)
 {
     struct session_error error = {.message = ""};
@@ -364,25 +462,42 @@ static bool write_junit(const struct arguments *arguments, const struct budget_c
     struct output *output = arguments->junit ? output_open(arguments->junit, error) : NULL;
     if (!output)
         return !arguments->junit;
-    budget_check_junit(check, arguments->session, output_stream(output));
+    verdicts_junit(check, arguments->session, output_stream(output));
     return output_close(output, error);
 }
 
-static bool write_check(const struct arguments *arguments, const struct budget_check *check,
-                        bool sampled, struct session_error *error)
+/* Writes the results in the formats of tables. Returns false with `error` set. */
+static bool write_check_tables(const struct arguments *arguments, const struct budget_check *check,
+                               bool sampled, struct output *output, struct session_error *error)
 {
     const struct document_about about = {.session = arguments->session, .base = arguments->base};
     struct document *document = document_new("check", sampled);
     if (!document)
         return report_fail_memory(error, "the report");
     budget_check_document(check, document);
+    const bool good = document_write(document, arguments->format, &about, output, error);
+    document_free(document);
+    return good;
+}
+
+static bool write_check(const struct arguments *arguments, const struct budget_check *check,
+                        bool sampled, struct session_error *error)
+{
     struct output *output = output_open(arguments->output, error);
-    bool good = output && document_write(document, arguments->format, &about, output, error);
+    bool good = output != NULL;
+    if (good && arguments->format == FORMAT_MARKDOWN)
+        verdicts_markdown(check, output_stream(output));
+    else if (good && arguments->format == FORMAT_GITHUB)
+        verdicts_github(check, output_stream(output));
+    else if (good && arguments->format == FORMAT_SARIF)
+        good = verdicts_sarif(check, output_stream(output)) ||
+               report_fail_memory(error, "the verdicts");
+    else if (good)
+        good = write_check_tables(arguments, check, sampled, output, error);
     if (good)
         good = output_close(output, error);
     else
         output_discard(output);
-    document_free(document);
     return good && write_junit(arguments, check, error);
 }
 
@@ -415,13 +530,18 @@ static void say_losses(const char *path, const struct session *session)
 static int check_budgets(const struct arguments *arguments, const struct budget_file *file,
                          struct session *session, struct session *base)
 {
-    struct budget_check check;
+    struct budget_check check = {.results = NULL};
+    struct history history = {.count = 0};
     struct session_error error = {.message = ""};
+    const bool kept = arguments->history != NULL;
     int status = EXIT_GOOD;
     say_losses(arguments->session, session);
     say_losses(arguments->base, base);
-    if (!budget_check_run(&check, file, session, base, &error) ||
-        !write_check(arguments, &check, session_sampled(session), &error))
+    if ((kept && !history_read(&history, arguments->history, true, &error)) ||
+        !budget_check_run(&check, file, session, base, kept ? &history : NULL, &error) ||
+        !write_check(arguments, &check, session_sampled(session), &error) ||
+        (kept && check.wrong == 0 &&
+         !history_append(arguments->history, &check, session, arguments->label, &error)))
         status = complain(&error);
     for (size_t i = 0; status == EXIT_GOOD && i < file->count; i++)
         if (check.results[i].error[0] != '\0')
@@ -432,6 +552,7 @@ static int check_budgets(const struct arguments *arguments, const struct budget_
                  : check.unknown > 0  ? EXIT_BAD_INPUT
                                       : EXIT_GOOD;
     budget_check_free(&check);
+    history_free(&history);
     return status;
 }
 
@@ -467,5 +588,8 @@ int main(int count, char **values)
     output_protect(arguments.base);
     output_protect(arguments.check);
     output_protect(arguments.suppress);
-    return arguments.check ? run_check(&arguments) : run_report(&arguments);
+    output_protect(arguments.history);
+    return arguments.check                                 ? run_check(&arguments)
+           : arguments.report && arguments.report->history ? run_trend(&arguments)
+                                                           : run_report(&arguments);
 }

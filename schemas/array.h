@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Growing arrays, for all programs.
- */
+/* Growing and sorted arrays, for all programs. */
 #ifndef MPROF_SCHEMAS_ARRAY_H
 #define MPROF_SCHEMAS_ARRAY_H
 
@@ -31,5 +29,16 @@ static inline bool array_grow(void *items, size_t *capacity, size_t needed, size
     *capacity = wanted;
     return true;
 }
+
+/* Moves `at`, an index, up to `count`: to the first of the sorted items from there on for which
+ * `before`, an expression of the index `middle`, is false. */
+#define ARRAY_BISECT(at, count, before)                                                            \
+    for (size_t high_ = (count), middle; (at) < high_;) {                                          \
+        middle = (at) + (high_ - (at)) / 2;                                                        \
+        if (before)                                                                                \
+            (at) = middle + 1;                                                                     \
+        else                                                                                       \
+            high_ = middle;                                                                        \
+    }
 
 #endif

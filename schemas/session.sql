@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- Session schema 2. docs/session-schema.md explains every table and column.
+-- Session schema 3. docs/session-schema.md explains every table and column.
 -- Ids of module, source_file, function, frame, stack, thread, type, kind and arena are dense from 1:
 -- a reader keeps arrays by id. Some tables also use 0, as noted. Lost parts of a trace leave gaps
 -- (schemas/session_ids.h).
 -- This file holds the `CREATE`s and the rows of kind; ingest sets application_id and user_version.
 -- Ingest runs it before it writes any row.
--- Changes: 2: stack_node and stack_run instead of pieces of stacks, stack.node_id.
+-- Changes: 2: stack_node and stack_run instead of pieces of stacks, stack.node_id. 3: residency and its
+-- tables.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -198,6 +199,113 @@ CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NUL
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL,
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
+CREATE TABLE residency(           -- moments at which the pages in memory were read
+  id INTEGER PRIMARY KEY,         -- in the order of process_id and begin_ns
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id),
+  begin_ns INTEGER NOT NULL,      -- when the reading began and ended
+  end_ns INTEGER NOT NULL,
+  reason TEXT NOT NULL,           -- 'start', 'mark', 'snapshot', 'maximum', 'parted', 'interval', 'end'
+  mark TEXT,                      -- name of the mark or snapshot
+  rss_before INTEGER NOT NULL,    -- resident bytes by /proc/PID/statm, before and after the reading
+  rss_after INTEGER NOT NULL,
+  present INTEGER NOT NULL,       -- bytes of the pages counted: the sum of the classes in RSS
+  swapped INTEGER NOT NULL,
+  zero_known INTEGER NOT NULL,    -- 0: zero pages and huge pages cannot be told apart from others here
+  coarse INTEGER NOT NULL,        -- runs of pages were joined: bytes between them that may be in no memory
+  allocator TEXT NOT NULL,        -- 'glibc', 'jemalloc', 'tcmalloc', 'mimalloc'; '': unknown
+  huge INTEGER NOT NULL,          -- of present: bytes in transparent huge pages
+  live_huge INTEGER NOT NULL,     -- of live_resident: bytes there; whether they were touched is not known
+  pss INTEGER,                    -- bytes, shared pages by share; NULL: not read at this moment
+  lazy_free INTEGER,              -- of present: bytes that the kernel may take back; NULL: not read
+  cgroup_bytes INTEGER,           -- memory of the process's cgroup, and its limit; NULL: none
+  cgroup_limit INTEGER
+);
+CREATE TABLE residency_class(     -- the ledger of a moment: each byte is in one class
+  residency_id INTEGER NOT NULL,
+  class TEXT NOT NULL,
+  detail TEXT NOT NULL,           -- '', or the thread, module, file or mapping
+  bytes INTEGER NOT NULL,
+  blocks INTEGER,                 -- NULL: a class that has none
+  in_rss INTEGER NOT NULL,        -- 0: beside the resident set
+  PRIMARY KEY(residency_id, class, detail)
+) WITHOUT ROWID;
+CREATE TABLE residency_stack(     -- live blocks and holes of a moment, by stack and type
+  residency_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL,
+  type_id INTEGER NOT NULL,       -- 0: unknown
+  live_bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL,
+  resident INTEGER NOT NULL,      -- resident, untouched and swapped add up to live_bytes
+  untouched INTEGER NOT NULL,
+  swapped INTEGER NOT NULL,
+  headers INTEGER NOT NULL,       -- resident bytes of the allocator around the blocks
+  pinned INTEGER NOT NULL,        -- bytes of resident holes on pages that the blocks pin
+  pinned_pages INTEGER NOT NULL,
+  last_owned INTEGER NOT NULL,    -- bytes of resident holes where its blocks lived last
+  PRIMARY KEY(residency_id, stack_id, type_id)
+) WITHOUT ROWID;
+CREATE TABLE residency_run(       -- the pages of a moment: schemas/columns.md, "Runs of pages"
+  residency_id INTEGER NOT NULL,
+  position INTEGER NOT NULL,      -- from 0, by ascending address
+  data BLOB NOT NULL,
+  PRIMARY KEY(residency_id, position)
+) WITHOUT ROWID;
+CREATE TABLE residency_missing(   -- processes whose pages could not be read, or not at all moments
+  process_id INTEGER NOT NULL REFERENCES process(id),
+  why TEXT NOT NULL
+);
+CREATE TABLE heap_snapshot(       -- moments at which mprof-run took the references between blocks
+  id INTEGER PRIMARY KEY,         -- in the order of process_id and ns
+  process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id),
+  ns INTEGER NOT NULL,            -- when the threads were stopped
+  reason TEXT NOT NULL,           -- 'asked', 'end', 'signal', 'mark', 'time'
+  name TEXT,
+  partial INTEGER NOT NULL,       -- 1: the recording began later than the program; blocks are missing
+  threads INTEGER NOT NULL,       -- that were stopped
+  stopped_ns INTEGER NOT NULL,    -- for how long
+  read_bytes INTEGER NOT NULL,    -- of memory that was searched
+  left_out INTEGER NOT NULL,      -- bytes that were not: swapped out, shared or unreadable
+  words INTEGER NOT NULL,         -- that hold an address inside a heap mapping
+  why TEXT                        -- words are missing; NULL: they are complete
+);
+CREATE TABLE heap_range(          -- memory that was searched, and heap mappings, at such a moment
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  address INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  protection TEXT NOT NULL,       -- 'rw-'
+  kind TEXT NOT NULL,             -- 'heap', 'anonymous', 'data', 'stack', 'file'
+  path TEXT NOT NULL,             -- of the module or file; '': none
+  offset INTEGER NOT NULL,        -- in the file
+  PRIMARY KEY(snapshot_id, address)
+) WITHOUT ROWID;
+CREATE TABLE heap_thread(         -- the threads, where they stood
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  tid INTEGER NOT NULL,
+  stack_pointer INTEGER NOT NULL,
+  thread_pointer INTEGER NOT NULL, -- of its thread-local storage
+  PRIMARY KEY(snapshot_id, tid)
+) WITHOUT ROWID;
+CREATE TABLE heap_register(       -- registers that hold an address inside a heap mapping
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  tid INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  number INTEGER NOT NULL,        -- as DWARF counts registers
+  value INTEGER NOT NULL,
+  PRIMARY KEY(snapshot_id, tid, position)
+) WITHOUT ROWID;
+CREATE TABLE heap_variable(       -- variables in the data of modules that hold such words
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  address INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  name TEXT NOT NULL,             -- demangled
+  PRIMARY KEY(snapshot_id, address)
+) WITHOUT ROWID;
+CREATE TABLE heap_words(          -- the words: schemas/columns.md, "Words of a snapshot"
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  position INTEGER NOT NULL,      -- from 0, by ascending address
+  data BLOB NOT NULL,
+  PRIMARY KEY(snapshot_id, position)
+) WITHOUT ROWID;
 CREATE TABLE region(              -- with mprof-run --mmap; never part of the heap's sums
   id INTEGER PRIMARY KEY,
   mapping INTEGER NOT NULL,       -- pieces of one call of mmap or mremap have the same number
@@ -289,6 +397,50 @@ INSERT INTO kind VALUES (0,'malloc'),(1,'calloc'),(2,'realloc'),(3,'reallocarray
   (16,'new aligned nothrow'),(17,'new[] aligned nothrow');
 
 -- Derived: can be rebuilt from the tables above.
+CREATE TABLE root(                -- places outside the heap that hold references, at a snapshot
+  id INTEGER PRIMARY KEY,
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  kind TEXT NOT NULL,             -- 'data', 'stack', 'register', 'thread-local', 'mapping', 'file'
+  name TEXT NOT NULL,             -- of the variable, module, thread or file
+  module TEXT,                    -- path; NULL: none
+  tid INTEGER,                    -- of the thread; NULL: none
+  address INTEGER,
+  retained_bytes INTEGER NOT NULL, -- of the blocks that only it keeps
+  retained_count INTEGER NOT NULL
+);
+CREATE TABLE reference_member(id INTEGER PRIMARY KEY, name TEXT NOT NULL); -- 'App::history', 'Node::next'
+CREATE TABLE reference(           -- from a live block or a root to a live block
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  from_id INTEGER NOT NULL,       -- a row of allocation; below 0: -1 times the id of a root
+  from_offset INTEGER NOT NULL,   -- of the word in the block; of a root: its address, or a register
+  to_id INTEGER NOT NULL,         -- a row of allocation
+  to_offset INTEGER NOT NULL,
+  member_id INTEGER NOT NULL,     -- 0: not known
+  doubt INTEGER NOT NULL          -- 0; 1: it leads into the middle of the block, and no layout says why;
+                                  -- 2: its upper 16 bits hold something else; 3: it lies in characters
+);
+CREATE TABLE retained(            -- live blocks at a snapshot
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  allocation_id INTEGER NOT NULL,
+  state INTEGER NOT NULL,         -- 1 reachable, 2 possibly, 3 unreachable, 4 by unreachable blocks only;
+                                  -- 0: not reached, but words or blocks of the snapshot are missing
+  dominator_id INTEGER NOT NULL,  -- as reference.from_id; 0: several roots together, or unreachable
+  holder_id INTEGER NOT NULL,     -- the next one on a shortest path to a root, as from_id; 0: unreachable
+  bytes INTEGER NOT NULL,         -- of the blocks that would be free without it, itself included
+  count INTEGER NOT NULL,
+  referrers INTEGER NOT NULL,     -- references to it from other blocks and roots
+  PRIMARY KEY(snapshot_id, allocation_id)
+) WITHOUT ROWID;
+CREATE TABLE retained_group(      -- the same of a set of blocks: nothing counts twice
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  kind TEXT NOT NULL,             -- 'type', 'function', 'user', 'owner', 'thread', 'state'
+  key INTEGER NOT NULL,           -- id there; 0: unknown; of 'state': as retained.state
+  own_bytes INTEGER NOT NULL,
+  own_count INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY(snapshot_id, kind, key)
+) WITHOUT ROWID;
 CREATE TABLE column_chunk(        -- schemas/columns.md; id = chunk * 32 + column
   id INTEGER PRIMARY KEY,
   rows INTEGER NOT NULL,
@@ -680,6 +832,116 @@ CREATE VIEW v_region AS
   LEFT JOIN module m ON m.id = fr.module_id
   LEFT JOIN source_file s ON s.id = fr.source_file_id
   LEFT JOIN thread t ON t.id = r.thread_id;
+
+-- Who keeps blocks alive, at the snapshots of references.
+CREATE VIEW v_retained AS
+  SELECT r.snapshot_id AS snapshot_id, r.allocation_id AS allocation_id,
+         CASE r.state WHEN 0 THEN 'unknown' WHEN 1 THEN 'reachable' WHEN 2 THEN 'possibly'
+           ELSE 'unreachable' END
+           AS reachability,
+         a.size AS size, r.bytes AS retained_bytes, r.count AS retained_count,
+         COALESCE(ty.name, '(unknown)') AS type, f.name AS function, uf.name AS user,
+         o.name AS owner, r.dominator_id AS dominator_id, r.holder_id AS holder_id,
+         r.referrers AS referrers, a.address AS address
+  FROM retained r JOIN allocation a ON a.id = r.allocation_id
+  LEFT JOIN type ty ON ty.id = a.type_id LEFT JOIN stack st ON st.id = a.stack_id
+  LEFT JOIN function f ON f.id = st.function_id LEFT JOIN owner o ON o.id = st.owner_id
+  LEFT JOIN frame fr ON fr.id = st.user_frame_id LEFT JOIN function uf ON uf.id = fr.function_id;
+CREATE VIEW v_reference AS
+  SELECT x.snapshot_id AS snapshot_id, x.from_id AS from_id,
+         COALESCE(ro.name, fty.name, '(unknown)') AS holder, ro.kind AS root_kind,
+         m.name AS member, x.from_offset AS from_offset, x.to_id AS to_id,
+         COALESCE(tty.name, '(unknown)') AS type, x.to_offset AS to_offset, x.doubt AS doubt
+  FROM reference x LEFT JOIN root ro ON ro.id = -x.from_id
+  LEFT JOIN allocation fa ON fa.id = x.from_id LEFT JOIN type fty ON fty.id = fa.type_id
+  LEFT JOIN allocation ta ON ta.id = x.to_id LEFT JOIN type tty ON tty.id = ta.type_id
+  LEFT JOIN reference_member m ON m.id = x.member_id;
+CREATE VIEW v_retained_by_type AS
+  SELECT g.snapshot_id AS snapshot_id, COALESCE(ty.name, '(unknown)') AS type,
+         g.own_bytes AS own_bytes, g.own_count AS own_count, g.bytes AS retained_bytes,
+         g.count AS retained_count
+  FROM retained_group g LEFT JOIN type ty ON ty.id = g.key WHERE g.kind = 'type';
+CREATE VIEW v_retained_by_user AS
+  SELECT g.snapshot_id AS snapshot_id, COALESCE(f.name, '(none)') AS user,
+         g.own_bytes AS own_bytes, g.own_count AS own_count, g.bytes AS retained_bytes,
+         g.count AS retained_count
+  FROM retained_group g LEFT JOIN function f ON f.id = g.key WHERE g.kind = 'user';
+CREATE VIEW v_retained_by_owner AS
+  SELECT g.snapshot_id AS snapshot_id, COALESCE(o.name, '(unknown)') AS owner,
+         g.own_bytes AS own_bytes, g.own_count AS own_count, g.bytes AS retained_bytes,
+         g.count AS retained_count
+  FROM retained_group g LEFT JOIN owner o ON o.id = g.key WHERE g.kind = 'owner';
+CREATE VIEW v_retained_by_root AS
+  SELECT snapshot_id, id AS root_id, kind, name, module, retained_bytes, retained_count FROM root;
+CREATE VIEW v_unreachable AS
+  SELECT r.snapshot_id AS snapshot_id, r.allocation_id AS allocation_id, r.state = 3 AS direct,
+         a.size AS size, r.bytes AS retained_bytes, r.count AS retained_count,
+         COALESCE(ty.name, '(unknown)') AS type, f.name AS function, uf.name AS user,
+         a.stack_id AS stack_id
+  FROM retained r JOIN allocation a ON a.id = r.allocation_id
+  LEFT JOIN type ty ON ty.id = a.type_id LEFT JOIN stack st ON st.id = a.stack_id
+  LEFT JOIN function f ON f.id = st.function_id LEFT JOIN frame fr ON fr.id = st.user_frame_id
+  LEFT JOIN function uf ON uf.id = fr.function_id
+  WHERE r.state >= 3;
+-- A shortest way, from the block outward. Ask for one allocation_id: each row is a walk of its own.
+CREATE VIEW v_path_to_root AS
+  SELECT r.snapshot_id AS snapshot_id, r.allocation_id AS allocation_id,
+    (WITH RECURSIVE v_way(step, node, next) AS (
+       SELECT 0, r.allocation_id, r.holder_id
+       UNION ALL
+       SELECT w.step + 1, w.next,
+              (SELECT h.holder_id FROM retained h
+                WHERE h.snapshot_id = r.snapshot_id AND h.allocation_id = w.next)
+       FROM v_way w WHERE w.next <> 0)
+     SELECT group_concat(text, ' ← ') FROM (
+       SELECT CASE WHEN w.node < 0
+                THEN (SELECT name || ' (' || kind || ')' FROM root WHERE id = -w.node)
+                ELSE COALESCE((SELECT ty.name FROM allocation a JOIN type ty ON ty.id = a.type_id
+                                WHERE a.id = w.node), '(unknown)') END
+              || COALESCE(CASE WHEN w.next IS NOT NULL AND w.next <> 0 THEN
+                   (SELECT ' ← ' || m.name FROM reference x
+                      JOIN reference_member m ON m.id = x.member_id
+                     WHERE x.to_id = w.node AND x.from_id = w.next
+                       AND x.snapshot_id = r.snapshot_id ORDER BY x.from_offset LIMIT 1) END, '')
+              AS text
+       FROM v_way w ORDER BY w.step)) AS path
+  FROM retained r;
+
+-- Why the resident set is what it is: at each moment the classes with in_rss add up to residency.present.
+CREATE VIEW v_rss AS
+  SELECT r.id AS residency_id, r.process_id AS process_id, r.begin_ns AS ns, r.reason AS reason,
+         r.mark AS mark, c.class AS class, sum(c.bytes) AS bytes, c.in_rss AS in_rss
+  FROM residency r JOIN residency_class c ON c.residency_id = r.id GROUP BY r.id, c.class;
+CREATE VIEW v_rss_by_type AS
+  SELECT x.residency_id AS residency_id, COALESCE(ty.name, '(unknown)') AS type,
+         sum(x.live_bytes) AS live_bytes, sum(x.live_count) AS live_count,
+         sum(x.resident) AS resident, sum(x.untouched) AS untouched, sum(x.swapped) AS swapped,
+         sum(x.pinned) AS pinned, sum(x.last_owned) AS last_owned
+  FROM residency_stack x LEFT JOIN type ty ON ty.id = x.type_id
+  GROUP BY x.residency_id, COALESCE(ty.name, '(unknown)');
+CREATE VIEW v_rss_by_user AS      -- by the innermost frame of the user's own code; NULL: none
+  SELECT x.residency_id AS residency_id, f.name AS user, sum(x.live_bytes) AS live_bytes,
+         sum(x.live_count) AS live_count, sum(x.resident) AS resident,
+         sum(x.untouched) AS untouched, sum(x.swapped) AS swapped, sum(x.pinned) AS pinned,
+         sum(x.last_owned) AS last_owned
+  FROM residency_stack x LEFT JOIN stack st ON st.id = x.stack_id
+  LEFT JOIN frame fr ON fr.id = st.user_frame_id LEFT JOIN function f ON f.id = fr.function_id
+  GROUP BY x.residency_id, f.id;
+CREATE VIEW v_pinned_page AS      -- whose blocks keep holes in memory
+  SELECT x.residency_id AS residency_id, x.stack_id AS stack_id, f.name AS function,
+         uf.name AS user, COALESCE(ty.name, '(unknown)') AS type, x.pinned_pages AS pages,
+         x.pinned AS bytes
+  FROM residency_stack x LEFT JOIN type ty ON ty.id = x.type_id
+  LEFT JOIN stack st ON st.id = x.stack_id LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN frame fr ON fr.id = st.user_frame_id LEFT JOIN function uf ON uf.id = fr.function_id
+  WHERE x.pinned > 0;
+CREATE VIEW v_last_owner AS       -- whose blocks lived last in the holes that are in memory
+  SELECT x.residency_id AS residency_id, x.stack_id AS stack_id, f.name AS function,
+         uf.name AS user, COALESCE(ty.name, '(unknown)') AS type, x.last_owned AS bytes
+  FROM residency_stack x LEFT JOIN type ty ON ty.id = x.type_id
+  LEFT JOIN stack st ON st.id = x.stack_id LEFT JOIN function f ON f.id = st.function_id
+  LEFT JOIN frame fr ON fr.id = st.user_frame_id LEFT JOIN function uf ON uf.id = fr.function_id
+  WHERE x.last_owned > 0;
 
 CREATE VIEW v_wrong_size AS
   SELECT x.size AS size, x.stated_size AS stated_size, x.allocations AS allocations,

@@ -6,6 +6,7 @@
 #ifndef MPROF_SCHEMAS_TRACE_LAYOUT_H
 #define MPROF_SCHEMAS_TRACE_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRACE_VERSION 1u
@@ -94,6 +95,15 @@ enum trace_outcome {
     TRACE_OUTCOME_GONE = 3,   /* it has ended; nobody saw how */
 };
 
+/* The progress of a snapshot of references that the program waits for; trace-format.md,
+ * "References". */
+enum trace_take {
+    TRACE_TAKE_NONE = 0,
+    TRACE_TAKE_ASKED = 1,
+    TRACE_TAKE_TAKEN = 2,
+    TRACE_TAKE_DONE = 3
+};
+
 #define TRACE_REQUEST_NAME 256u
 
 /* The header at offset 0 of the file. Little-endian. Its `dynamic` fields change while the program
@@ -133,15 +143,36 @@ struct trace_file_header {
     uint32_t told;        /* not 0: a process of the run has said that the disk is full */
     uint32_t rotated;     /* N of the name TRACE.rN that this trace got when the next one began */
     uint32_t outcome;     /* enum trace_outcome */
-    uint32_t outcome_number; /* exit status or signal */
-    uint32_t unrecorded;     /* enum trace_unrecorded */
-    uint32_t unnamed;        /* unrecorded programs for which no trace could be made */
+    uint32_t outcome_number;   /* exit status or signal */
+    uint32_t unrecorded;       /* enum trace_unrecorded */
+    uint32_t unnamed;          /* unrecorded programs for which no trace could be made */
+    uint32_t references;       /* snapshots of references that were begun */
+    uint32_t reference_chunks; /* the next sequence of TRACE_THREAD_REFERENCES */
+    uint32_t observer;         /* pid of the process that takes them when asked; 0: there is none */
+    uint32_t take;             /* enum trace_take */
+    uint32_t take_reason;      /* enum trace_references_reason */
+    uint32_t take_progress;    /* counted up by the observer while it works */
+    uint64_t own_ranges;       /* address of the recorder's list of its own memory; 0: none */
+    uint32_t own_range_count;
+    uint32_t reserved;
+    uint32_t attends; /* not 0: an observer waits at `bell`, and reads which pages are in memory */
+    uint32_t bell_reason; /* enum trace_resident_reason of the last ring */
+    uint32_t bell;        /* rings so far; the highest bit is the observer's own */
+    uint32_t answered;    /* of these, the observer has dealt with so many */
 };
 
 /* Thread number of the chunks that another process writes: not a thread of the program. */
 #define TRACE_THREAD_OUTSIDE 0xffffffffu
 /* Thread number of containers: chunks that hold other chunks, packed. */
 #define TRACE_THREAD_PACKED 0xfffffffeu
+/* Thread number of the chunks with references, which a process outside writes, too. */
+#define TRACE_THREAD_REFERENCES 0xfffffffdu
+
+/* Returns true if these are chunks of an observer, with extended records only. */
+static inline bool trace_thread_is_outside(uint32_t thread)
+{
+    return thread == TRACE_THREAD_OUTSIDE || thread == TRACE_THREAD_REFERENCES;
+}
 
 /* The most bytes of records that one PACKED record holds, and the most bytes of its container. */
 #define TRACE_PACKED_MAX TRACE_CHUNK_SIZE_MAX
@@ -167,7 +198,7 @@ struct trace_chunk_header {
     uint64_t sum;        /* dynamic: trace_sum() of the bytes [64, commit), if sealed */
 };
 
-_Static_assert(sizeof(struct trace_file_header) == 440, "file header layout");
+_Static_assert(sizeof(struct trace_file_header) == 496, "file header layout");
 _Static_assert(sizeof(struct trace_chunk_header) == TRACE_CHUNK_HEADER_SIZE, "chunk header layout");
 
 /* Low three bits of a record's first byte. 0 is never a record. */
@@ -244,8 +275,62 @@ enum trace_extended {
     TRACE_EXT_RUNTIME_NAME = 33,
     TRACE_EXT_KIND = 34,
     TRACE_EXT_COLLECTION = 35,
-    TRACE_EXT_LAST = TRACE_EXT_COLLECTION, /* higher numbers are unknown */
-    TRACE_EXT_PACKED = 64,                 /* in containers only: anywhere else it is unknown */
+    TRACE_EXT_RESIDENT = 36,
+    TRACE_EXT_PAGES = 37,
+    TRACE_EXT_MAPPING = 38,
+    TRACE_EXT_RECORDER_MEMORY = 39,
+    TRACE_EXT_NO_RESIDENT = 40,
+    TRACE_EXT_REFERENCES = 44,
+    TRACE_EXT_REFERENCES_MAPPING = 45,
+    TRACE_EXT_REFERENCES_THREAD = 46,
+    TRACE_EXT_REFERENCES_WORDS = 47,
+    TRACE_EXT_REFERENCES_END = 48,
+    TRACE_EXT_LAST = TRACE_EXT_REFERENCES_END, /* higher numbers are unknown */
+    TRACE_EXT_PACKED = 64,                     /* in containers only: anywhere else it is unknown */
+};
+
+/* Types 41 to 43 are reserved. */
+static inline bool trace_extended_is_known(uint64_t type)
+{
+    return (type >= TRACE_EXT_PROCESS && type <= TRACE_EXT_NO_RESIDENT) ||
+           (type >= TRACE_EXT_REFERENCES && type <= TRACE_EXT_LAST);
+}
+
+/* The occasion of a snapshot of references. */
+enum trace_references_reason {
+    TRACE_REFERENCES_ASKED = 0,
+    TRACE_REFERENCES_AT_END = 1,
+    TRACE_REFERENCES_SIGNAL = 2,
+    TRACE_REFERENCES_MARK = 3,
+    TRACE_REFERENCES_TIME = 4,
+};
+
+enum trace_references_flag {
+    TRACE_REFERENCES_PARTIAL = 1u << 0, /* the recording began later than the program */
+};
+
+enum trace_references_read {
+    TRACE_REFERENCES_READ_HEAP = 1u << 0,
+    TRACE_REFERENCES_READ_DATA = 1u << 1,
+    TRACE_REFERENCES_READ_STACKS = 1u << 2,
+    TRACE_REFERENCES_READ_REGISTERS = 1u << 3,
+};
+
+enum trace_references_kind {
+    TRACE_REFERENCES_HEAP = 1, /* below the program's break */
+    TRACE_REFERENCES_ANONYMOUS = 2,
+    TRACE_REFERENCES_DATA = 3, /* of a module */
+    TRACE_REFERENCES_STACK = 4,
+    TRACE_REFERENCES_FILE = 5, /* mapped privately */
+};
+
+enum trace_references_outcome {
+    TRACE_REFERENCES_COMPLETE = 0,
+    TRACE_REFERENCES_ENDED = 1,    /* the process ended first */
+    TRACE_REFERENCES_NO_ROOM = 2,  /* for the trace */
+    TRACE_REFERENCES_TOO_LONG = 3, /* the stop */
+    TRACE_REFERENCES_NO_MEMORY = 4,
+    TRACE_REFERENCES_UNREADABLE = 5,
 };
 
 /* A frame of a runtime: the value of its node is a number of RUNTIME_NAME and a line. */
@@ -265,6 +350,54 @@ enum trace_collection {
     TRACE_COLLECTION_ENDED = 0,
     TRACE_COLLECTION_BEGINS = 1,
     TRACE_COLLECTION_BEFORE = 2, /* it ended before this trace began */
+};
+
+/* Why the pages in memory were read. */
+enum trace_resident_reason {
+    TRACE_RESIDENT_START = 0,
+    TRACE_RESIDENT_MARK = 1,
+    TRACE_RESIDENT_SNAPSHOT = 2,
+    TRACE_RESIDENT_MAXIMUM = 3, /* the resident set grew by 5 % */
+    TRACE_RESIDENT_PARTED = 4,  /* it shrank by 5 % */
+    TRACE_RESIDENT_INTERVAL = 5,
+    TRACE_RESIDENT_END = 6,
+    TRACE_RESIDENT_REASONS
+};
+
+enum trace_resident_flag {
+    TRACE_RESIDENT_DELTA = 1,      /* the runs change those of the moment before */
+    TRACE_RESIDENT_INDISTINCT = 2, /* zero pages and huge pages look like others */
+    TRACE_RESIDENT_FLAGS_KNOWN = 3,
+};
+
+/* A run of pages is two varints: the pages before it, and its pages times 8 plus one of these. */
+enum trace_page_class {
+    TRACE_PAGE_PRESENT = 0,
+    TRACE_PAGE_HUGE = 1, /* present, in a transparent huge page */
+    TRACE_PAGE_ZERO = 2, /* the kernel's page of zeros, which is not in the resident set */
+    TRACE_PAGE_SWAPPED = 3,
+    TRACE_PAGE_NONE = 4, /* in deltas: neither present nor swapped any more */
+    TRACE_PAGE_CLASSES
+};
+
+/* The most bytes of the runs of one moment; then near runs are joined. */
+#define TRACE_PAGES_MAX 65536u
+
+enum trace_mapping_flag {
+    TRACE_MAPPING_READ = 1,
+    TRACE_MAPPING_WRITE = 2,
+    TRACE_MAPPING_EXECUTE = 4,
+    TRACE_MAPPING_SHARED = 8,
+    TRACE_MAPPING_RECORDER = 16, /* of the recorder: its library, the trace */
+    TRACE_MAPPING_HUGETLB = 32,  /* its pages are in no resident set */
+    TRACE_MAPPING_NONE = 64,     /* nothing is mapped there any more */
+};
+
+enum trace_no_resident {
+    TRACE_NO_RESIDENT_OFF = 1,      /* not wanted */
+    TRACE_NO_RESIDENT_RIGHTS = 2,   /* the process may not be looked at */
+    TRACE_NO_RESIDENT_PROC = 3,     /* there is no /proc/PID/pagemap */
+    TRACE_NO_RESIDENT_CONFINED = 4, /* mprof-run may not do so itself */
 };
 
 enum trace_drop_reason {

@@ -13,13 +13,10 @@
  * from 0 in the present order; sorting renumbers them. Only the groups that `where` and `top` left
  * have rows.
  *
- * Measures are computed for all groups at once, when one of their class is first asked for:
- * - allocations, bytes, avg_size, share: known from the start;
- * - peak_bytes and turnover: at their own first use, some passes over the selected allocations;
- * - those from first_time to replaced: together, one pass; wasted: one pass;
- * - all others: together, one pass.
- * So the first call for a measure may take as long as a pass. session_groups_prepare() does it at a
- * moment of the caller's choice.
+ * Allocations, bytes, avg_size and share are known from the start. The others are computed for all
+ * groups at once, when they are first asked for, most of them together: in one pass over the
+ * selected allocations, peak_bytes and turnover in some. session_groups_prepare() does it at a
+ * moment of the caller's choice, and in one pass for all that it is asked for.
  */
 #ifndef MPROF_SESSION_GROUPS_H
 #define MPROF_SESSION_GROUPS_H
@@ -48,7 +45,7 @@ struct graph_result *graph_run(struct session *session, const char *text,
 /* The rights of a text. graph_run() and selection_new() give none. */
 struct graph_options {
     bool write;        /* its steps write may make files */
-    bool stored_write; /* so may those of the stored graphs that it uses */
+    bool stored_write; /* so may those of the saved filters that it uses */
 };
 struct graph_result *graph_run_with(struct session *session, const char *text,
                                     const struct graph_options *options,
@@ -164,6 +161,8 @@ struct session_group_key session_group_key(const struct session_group_set *set, 
  */
 size_t session_group_key_text(const struct session_group_set *set, size_t row, size_t key,
                               char *out, size_t size);
+/* Returns the whole text, malloc()ed, NULL if memory is exhausted. */
+char *session_group_key_whole(const struct session_group_set *set, size_t row, size_t key);
 /* Writes up to `capacity` functions of a path, from the root inwards, and returns their number. 0
  * if the set was not folded. */
 size_t session_group_path(const struct session_group_set *set, size_t row, uint32_t *functions,
@@ -189,13 +188,17 @@ enum session_group_measure {
     MEASURE_LAST_TIME,
     MEASURE_BORN_OVER, /* ns between these */
     MEASURE_DIED_OVER, /* ns between the first and the last end of a life */
-    MEASURE_RISES,     /* 0 to 9: see group_shape_rises() */
+    MEASURE_RISES,     /* 0 to 9: of ten moments, those with more live bytes than the one before */
     MEASURE_CLIMB,     /* percent of the recorded blocks that climb from the one before */
     MEASURE_REPLACED,  /* percent of the recorded bytes in blocks from which another climbs */
     MEASURE_TURNOVER,  /* bytes / peak_bytes, rounded down */
     MEASURE_WASTED,    /* bytes of the objects that no member covers */
     MEASURE_SHARE,     /* percent of the allocations of all groups that were made, rounded down */
-    MEASURE_TOTAL
+    MEASURE_TOTAL,
+    /* Not in the language: */
+    MEASURE_AT_PEAK_COUNT = MEASURE_TOTAL,
+    MEASURE_SHORT_COUNT, /* blocks that lived less than SESSION_SHORT_LIVED_NS */
+    MEASURE_ALL
 };
 /* Return the name in the language ("live_bytes") and the unit. */
 const char *session_group_measure_name(enum session_group_measure measure);

@@ -8,7 +8,7 @@
  * between the recorded blocks and are larger than those of the program.
  *
  * A gap of `least` bytes or more is not a hole, but not known, if a block beside it may have a
- * mapping of its own, or if two heaps of an arena may meet in it (session/data/mapped.h).
+ * mapping of its own, or if two heaps of an arena may meet in it (session/store/mapped.h).
  *
  * The rules of session.h hold: these functions block, and one thread at a time uses a session.
  */

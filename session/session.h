@@ -274,7 +274,7 @@ struct session_warning {
 size_t selection_warnings(const struct selection *selection,
                           const struct session_warning **warnings);
 
-/* Only parse, without stored graphs and with those of a session. Return false with `error` set. The
+/* Only parse, without saved filters and with those of a session. Return false with `error` set. The
  * line editor calls it at every key. */
 bool filter_check(const char *text, struct session_error *error);
 bool session_filter_check(const struct session *session, const char *text,

@@ -69,7 +69,7 @@ bool selection_lifetimes_in_allocations(struct selection *selection,
 #define SESSION_NO_THREAD UINT32_MAX
 
 /* The blocks of one thread that another one (or the same) freed, or that nobody freed. */
-struct session_handover {
+struct session_cross_thread_free {
     uint32_t thread, free_thread; /* free_thread SESSION_NO_THREAD: never freed */
     uint64_t allocations, bytes;
     uint64_t at_peak_bytes; /* of these, at the program's peak */
@@ -77,8 +77,9 @@ struct session_handover {
 
 /* Stores the pairs of threads that occur, by thread and then by free_thread: the caller frees them.
  * Returns false with `error` set. */
-bool selection_handovers(struct selection *selection, struct session_handover **rows, size_t *count,
-                         struct session_error *error);
+bool selection_cross_thread_frees(struct selection *selection,
+                                  struct session_cross_thread_free **rows, size_t *count,
+                                  struct session_error *error);
 
 /* Returns the id of the process of a thread, 0 if it is not known. */
 uint32_t session_thread_process(const struct session *session, uint32_t thread);

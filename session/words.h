@@ -13,7 +13,7 @@ typedef bool session_visit_word(void *context, const char *word, bool name);
 
 /*
  * Visits the words that can follow `text`, a filter cut before the word in question: sets, steps,
- * fields, colours, stored graphs, marks; after a field and its operator the names that the session
+ * fields, colours, saved filters, marks; after a field and its operator the names that the session
  * has for it. Words may come twice. There are none where a number, a sign or anything else must
  * follow, and none after an error.
  */

@@ -1,29 +1,255 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mprof-tui: reads the command line and runs the loop between terminal and browser. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "cli/options.h"
 #include "cli/say.h"
-#include "cli/tui_options.h"
+#include "schemas/printable.h"
+#include "schemas/trace_begin.h"
 #include "session/jobs.h"
 #include "session/session.h"
 #include "tui/browser/browser.h"
-#include "tui/browser/config.h"
-#include "tui/browser/copied_file.h"
-#include "tui/browser/first_run.h"
-#include "tui/browser/given_trace.h"
-#include "tui/browser/kept_state.h"
-#include "tui/browser/manual.h"
+#include "tui/browser/help.h"
 #include "tui/browser/script.h"
-#include "tui/browser/stored_graphs.h"
+#include "tui/browser/stored.h"
+#include "tui/browser/user_files.h"
 #include "tui/screen/cells.h"
-#include "tui/screen/editor.h"
+#include "tui/screen/line_editor.h"
 #include "tui/screen/terminal.h"
 #include "tui/screen/theme.h"
+
+/* ---- traces in place of sessions -------------------------------------------------------- */
+
+static const char program[] = "mprof-tui";
+static char ingest[] = "mprof-ingest";
+
+/* Returns true if the file begins as a trace does. `about` is set if so. */
+static bool is_trace(const char *path, struct stat *about)
+{
+    /* A pipe that nobody writes to must not stop the browser. */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool found =
+        file >= 0 && fstat(file, about) == 0 && S_ISREG(about->st_mode) && trace_begins(file);
+    if (file >= 0)
+        close(file);
+    return found;
+}
+
+/* Returns the name that mprof-ingest gives a session, NULL if memory is exhausted. */
+static char *session_beside(const char *trace)
+{
+    size_t length = strlen(trace);
+    char *session;
+    if (length > 4 && strcmp(trace + length - 4, ".bin") == 0)
+        length -= 4;
+    return asprintf(&session, "%.*s.db", (int)length, trace) < 0 ? NULL : session;
+}
+
+/* Asks on the terminal. Enter means yes. */
+static bool agrees(const char *trace, const char *session)
+{
+    char shown[2][PRINTABLE_BYTE_MAX * 1024];
+    int first, next;
+    printable_copy(shown[0], sizeof(shown[0]), trace);
+    printable_copy(shown[1], sizeof(shown[1]), session);
+    fprintf(stderr, "%s is a trace. Make the session %s of it? [Y/n] ", shown[0], shown[1]);
+    fflush(stderr);
+    for (first = next = getchar(); next != '\n' && next != EOF;)
+        next = getchar();
+    return first == 'y' || first == 'Y' || first == '\n';
+}
+
+/* Becomes mprof-ingest: the one beside this program, or else of $PATH. */
+static void become_ingest(char *const arguments[])
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+    char *slash =
+        length > 0 && length < (ssize_t)sizeof(path) ? memrchr(path, '/', (size_t)length) : NULL;
+    if (slash && slash + 1 + sizeof(ingest) <= path + sizeof(path)) {
+        memcpy(slash + 1, ingest, sizeof(ingest));
+        execv(path, arguments);
+    }
+    execvp(ingest, arguments);
+    say(program, "%s: %s", ingest, strerror(errno));
+    _exit(127);
+}
+
+/* Runs mprof-ingest, which shows its progress and says what is wrong. */
+static bool make_session(char *trace, char *session)
+{
+    char output[] = "-o", end[] = "--";
+    char *arguments[] = {ingest, output, session, end, trace, NULL};
+    int status;
+    const pid_t child = fork();
+    if (child == 0)
+        become_ingest(arguments);
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    if (child < 0)
+        say(program, "fork: %s", strerror(errno));
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Makes the session of a trace unless it exists. Returns false after a message. */
+static bool prepare(char *trace, const struct stat *of_trace, char *session, bool yes)
+{
+    struct stat of_session;
+    if (stat(session, &of_session) == 0) {
+        if (of_session.st_mtime >= of_trace->st_mtime)
+            return true;
+        say(program, "%s is older than the trace: mprof-ingest --force %s makes it again", session,
+            trace);
+        return false;
+    }
+    if (!yes && !(isatty(STDIN_FILENO) && isatty(STDERR_FILENO))) {
+        say(program, "%s is a trace, not a session: --yes or mprof-ingest makes the session",
+            trace);
+        return false;
+    }
+    return (yes || agrees(trace, session)) && make_session(trace, session);
+}
+
+/*
+ * Returns the session to open for a named file, which the caller frees: the file itself if it is no
+ * trace, or the session beside the trace ("NAME.db" for "NAME.bin"). If that session does not
+ * exist, mprof-ingest makes it, once the user has agreed (`yes`, or on the terminal). Returns NULL
+ * after a message.
+ */
+static char *given_trace_session(const char *path, bool yes)
+{
+    struct stat about;
+    if (!is_trace(path, &about))
+        return strdup(path);
+    char *trace = strdup(path), *session = trace ? session_beside(trace) : NULL;
+    if (!session)
+        say(program, "out of memory; close other programs");
+    const bool good = session && prepare(trace, &about, session, yes);
+    free(trace);
+    if (!good)
+        free(session);
+    return good ? session : NULL;
+}
+
+/* ---- a program that still runs ---------------------------------------------------------- */
+
+/* Starts mprof-ingest. Its messages go to `said`: the terminal belongs to the browser. */
+static pid_t start_follower(char *trace, char *session, bool replace, FILE *said)
+{
+    char live[] = "--live", quiet[] = "--quiet", output[] = "-o", force[] = "--force", end[] = "--";
+    char *arguments[9] = {ingest, live, quiet, output, session};
+    size_t count = 5;
+    if (replace)
+        arguments[count++] = force;
+    arguments[count++] = end;
+    arguments[count++] = trace;
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with the browser, also if that is killed */
+        if (dup2(fileno(said), STDERR_FILENO) >= 0)
+            become_ingest(arguments);
+        _exit(127);
+    }
+    if (child < 0)
+        say(program, "fork: %s", strerror(errno));
+    return child;
+}
+
+static void repeat(FILE *said)
+{
+    char line[1024];
+    rewind(said);
+    while (fgets(line, sizeof(line), said))
+        fputs(line, stderr);
+}
+
+/* Waits for the session. Returns false if mprof-ingest has ended before, and failed. */
+static bool wait_for_session(pid_t *child, const char *session, const struct stat *before)
+{
+    enum { LOOK_MS = 20 };
+    struct stat now;
+    for (int status;;) {
+        const bool is_there = stat(session, &now) == 0 && now.st_size > 0 &&
+                              (now.st_ino != before->st_ino || now.st_dev != before->st_dev);
+        if (waitpid(*child, &status, WNOHANG) == *child) {
+            *child = 0;
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        }
+        if (is_there)
+            return true;
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
+static bool follow(char *trace, char *session, bool replace, pid_t *follower)
+{
+    struct stat about, before = {.st_size = 0};
+    if (!is_trace(trace, &about)) {
+        say(program, "%s is not a trace: --live shows the trace of a program that still runs",
+            trace);
+        return false;
+    }
+    if (stat(session, &before) == 0 && !replace) {
+        say(program, "%s exists: --yes replaces it, without --live it is opened", session);
+        return false;
+    }
+    FILE *said = tmpfile();
+    pid_t child = said ? start_follower(trace, session, replace, said) : -1;
+    const bool good = child > 0 && wait_for_session(&child, session, &before);
+    if (!good && said)
+        repeat(said);
+    if (said)
+        fclose(said);
+    *follower = good ? child : 0;
+    return good;
+}
+
+/*
+ * Starts mprof-ingest, which follows the trace of a running program, and waits for its session,
+ * beside the trace. `replace`: one that exists. Returns the session, which the caller frees, or
+ * NULL after a message. given_trace_leave() ends mprof-ingest when the browser has ended: the
+ * session then has what was recorded until now. With `follower` 0 it does nothing.
+ */
+static char *given_trace_follow(const char *path, bool replace, pid_t *follower)
+{
+    char *trace = strdup(path), *session = trace ? session_beside(trace) : NULL;
+    if (!session)
+        say(program, "out of memory; close other programs");
+    const bool good = session && follow(trace, session, replace, follower);
+    free(trace);
+    if (!good)
+        free(session);
+    return good ? session : NULL;
+}
+
+static void given_trace_leave(pid_t follower, const char *session)
+{
+    int status;
+    if (follower <= 0 || waitpid(follower, &status, WNOHANG) != 0)
+        return;
+    say(program, "%s gets what was recorded until now; Ctrl-C skips that", session);
+    kill(follower, SIGTERM);
+    while (waitpid(follower, &status, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* ---- the command line ------------------------------------------------------------------- */
 
 /* The time that a key waits for its data. After that the screen shows that they are missing. */
 enum { WAIT_MS = 20 };
@@ -35,7 +261,6 @@ struct arguments {
     const char *process; /* NULL: the one selected by ingest */
     struct browser_options browser;
     bool ascii, yes, fresh, live;
-    bool allow_write;                     /* with --run-graph */
     bool themed;                          /* the user has named a theme, */
     enum theme_kind theme;                /* this one, on the command line */
     char config_error[CONFIG_ERROR_SIZE]; /* "": the configuration is good */
@@ -64,19 +289,48 @@ static void complain_of_filter(const char *option, const char *filter,
     free(start);
 }
 
-/* Notes a task with stored graphs. Returns as take_option() does. */
-static int take_task(struct arguments *arguments, enum stored_graphs_task task, const char *name)
+/* Takes "VERB NAME", a task with saved filters or with settings. Returns as take_option() does. */
+static int take_task(struct arguments *arguments, enum tui_option option, const char *text)
 {
+    static const struct {
+        const char *verb;
+        enum tui_option option;
+        enum stored_graphs_task task;
+    } tasks[] = {{"list", TUI_OPTION_GRAPH, STORED_GRAPHS_LIST},
+                 {"export", TUI_OPTION_GRAPH, STORED_GRAPHS_EXPORT},
+                 {"import", TUI_OPTION_GRAPH, STORED_GRAPHS_IMPORT},
+                 {"delete", TUI_OPTION_GRAPH, STORED_GRAPHS_DELETE},
+                 {"rename", TUI_OPTION_GRAPH, STORED_GRAPHS_RENAME},
+                 {"run", TUI_OPTION_GRAPH, STORED_GRAPHS_RUN},
+                 {"run-all", TUI_OPTION_GRAPH, STORED_GRAPHS_RUN_ALL},
+                 {"list", TUI_OPTION_SETTING, STORED_SETTINGS_LIST},
+                 {"add", TUI_OPTION_SETTING, STORED_SETTINGS_ADD},
+                 {"delete", TUI_OPTION_SETTING, STORED_SETTINGS_DELETE}};
+    const size_t length = strcspn(text, " ");
+    const char *name = text + length + (text[length] == ' ');
     if (arguments->graphs != STORED_GRAPHS_NONE)
         return command_line_wrong(&tui_command_line, "one task with graphs or settings at a time");
-    arguments->graphs = task;
+    for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
+        if (tasks[i].option == option && strlen(tasks[i].verb) == length &&
+            strncmp(tasks[i].verb, text, length) == 0 &&
+            (*name == 0) == (strcmp(tasks[i].verb, "list") == 0))
+            arguments->graphs = tasks[i].task;
     arguments->graph = name;
-    return -1;
+    return arguments->graphs != STORED_GRAPHS_NONE ? -1
+           : option == TUI_OPTION_GRAPH
+               ? command_line_wrong(&tui_command_line,
+                                    "--graph knows list, export NAME, import FILE, delete NAME, "
+                                    "rename OLD=NEW, run TEXT and run-all TEXT, not \"%.40s\"",
+                                    text)
+               : command_line_wrong(
+                     &tui_command_line,
+                     "--setting knows list, add SETTING and delete SETTING, not \"%.40s\"", text);
 }
 
 /* Handles one option. Returns -1 to go on, or an exit status. */
-static int take_option(struct arguments *arguments, enum tui_option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+    struct arguments *arguments = context;
     switch (option) {
     case TUI_OPTION_THEME:
         if (!theme_from_name(value, &arguments->theme))
@@ -114,38 +368,14 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
             return command_line_wrong(
                 &tui_command_line, "--size needs a width and a height of 1 to 1000, as in 80x24");
         break;
-    case TUI_OPTION_LIST_GRAPHS:
-        return take_task(arguments, STORED_GRAPHS_LIST, NULL);
-    case TUI_OPTION_EXPORT_GRAPH:
-        return take_task(arguments, STORED_GRAPHS_EXPORT, value);
-    case TUI_OPTION_IMPORT_GRAPH:
-        return take_task(arguments, STORED_GRAPHS_IMPORT, value);
-    case TUI_OPTION_DELETE_GRAPH:
-        return take_task(arguments, STORED_GRAPHS_DELETE, value);
-    case TUI_OPTION_RENAME_GRAPH:
-        return take_task(arguments, STORED_GRAPHS_RENAME, value);
-    case TUI_OPTION_RUN_GRAPH:
-        return take_task(arguments, STORED_GRAPHS_RUN, value);
-    case TUI_OPTION_ALLOW_WRITE:
-        arguments->allow_write = true;
-        break;
-    case TUI_OPTION_LIST_SETTINGS:
-        return take_task(arguments, STORED_SETTINGS_LIST, NULL);
-    case TUI_OPTION_ADD_SETTING:
-        return take_task(arguments, STORED_SETTINGS_ADD, value);
-    case TUI_OPTION_DELETE_SETTING:
-        return take_task(arguments, STORED_SETTINGS_DELETE, value);
+    case TUI_OPTION_GRAPH:
+    case TUI_OPTION_SETTING:
+        return take_task(arguments, (enum tui_option)option, value);
     case TUI_OPTION_PRINT_CONFIG:
         config_print(stdout);
         return EXIT_GOOD;
-    case TUI_OPTION_HELP:
-        command_line_help(&tui_command_line, stdout);
-        return EXIT_GOOD;
     case TUI_OPTION_MAN:
         manual_page(stdout);
-        return EXIT_GOOD;
-    case TUI_OPTION_VERSION:
-        command_line_version(&tui_command_line, stdout);
         return EXIT_GOOD;
     }
     return -1;
@@ -155,19 +385,9 @@ static int take_option(struct arguments *arguments, enum tui_option option, cons
 static int read_arguments(int count, char **values, struct arguments *arguments)
 {
     const struct command_line *line = &tui_command_line;
-    const char *value;
-    int option, status = -1;
-    while (status < 0 &&
-           (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
-        status = option == COMMAND_LINE_WRONG
-                     ? EXIT_BAD_USAGE
-                     : take_option(arguments, (enum tui_option)option, value);
+    const int status = command_line_read(line, count, values, take_option, arguments);
     if (status >= 0)
         return status;
-    if (arguments->allow_write && arguments->graphs != STORED_GRAPHS_RUN)
-        return command_line_wrong(line, "--allow-write only works with --run-graph");
-    if (arguments->allow_write)
-        arguments->graphs = STORED_GRAPHS_RUN_ALL;
     if (optind == count &&
         (arguments->graphs == STORED_GRAPHS_NONE || arguments->graphs == STORED_GRAPHS_RUN ||
          arguments->graphs == STORED_GRAPHS_RUN_ALL))
@@ -328,7 +548,7 @@ static int run_graphs(const struct arguments *arguments)
     if (note[0] != '\0')
         complain(EXIT_GOOD, note);
     if (!good && error.column > 0 && runs) {
-        complain_of_filter("--run-graph", arguments->graph, &error);
+        complain_of_filter("--graph run", arguments->graph, &error);
         return parses ? EXIT_BAD_INPUT : EXIT_BAD_USAGE;
     }
     if (!good && error.column > 0) {

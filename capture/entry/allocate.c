@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "capture/entry/allocate.h"
-#include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
+#include "capture/entry/startup.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/record/event_filter.h"

@@ -13,7 +13,6 @@
 #include "capture/entry/names.h"
 #include "capture/mprof.h"
 #include "capture/record/control.h"
-#include "capture/record/marks.h"
 #include "capture/record/recorder.h"
 
 #define FRAME __builtin_frame_address(0)
@@ -24,6 +23,7 @@ static const char note_name[] = "mprof";
 ENTRY_POINT void mprof_mark(const char *name)
 {
     marks_put(FRAME, name);
+    references_await_mark(name);
 }
 
 ENTRY_POINT void mprof_snapshot(const char *name)

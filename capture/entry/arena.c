@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Records the program's own allocators: mprof_arena_create(), mprof_arena_realloc() and so on. The
- * calls that programs make most come from arena_blocks.c.
+ * calls that programs make most come from heap.c.
  *
  * A forked child writes a trace of its own and has to name its parent's arenas there again. So a
  * table keeps the arenas in use, each with the trace that last named it. Each number is given out
  * once, and its low bits are its place in the table. When the table is full, a new arena is named
  * only at its creation, and a sample takes none of its blocks.
  */
+#include "capture/entry/arena.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "capture/entry/arena.h"
-#include "capture/entry/collector.h"
-#include "capture/entry/kinds.h"
 #include "capture/entry/names.h"
 #include "capture/os/os.h"
 #include "capture/record/event_filter.h"
 #include "capture/record/events.h"
+#include "capture/record/file.h"
 #include "capture/record/gate.h"
-#include "capture/record/live_blocks.h"
 #include "capture/record/rotate.h"
-#include "capture/record/sampled_blocks.h"
 #include "capture/record/sampling.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
-#include "capture/trace/file.h"
 
 /* ---- sampled blocks of arenas ----------------------------------------------------------- */
 
@@ -35,7 +30,7 @@
  * Chooses which blocks of the program's own allocators a sample takes. The choice is made as for
  * heap blocks, by the bytes that the thread allocates in both.
  *
- * The table of sampled_blocks.h holds a block of an arena by its address and by the arena's place
+ * The table of sampling.h holds a block of an arena by its address and by the arena's place
  * in the table of arenas. Each arena also has a short list of its own blocks in that table, so that
  * a reset finds them. If it has more blocks than the list can hold, the reset searches the whole
  * table.
@@ -125,7 +120,6 @@ static void arena_sample_tell(uint32_t place, const void *address, const struct 
     sampled_blocks_tell(sample_key(place, address), type);
 }
 
-/* Forgets all blocks of the arena. */
 static void arena_sample_reset(struct arena_sample *sample, uint32_t place)
 {
     for (unsigned i = 0; i < ARENA_SAMPLE_LISTED; i++) {
@@ -232,14 +226,8 @@ static void count_child(mprof_arena parent, uint32_t more)
 
 static void put_name(struct thread *thread, mprof_arena arena, mprof_arena parent, const char *name)
 {
-    uint8_t *p = thread_extended_begin(thread, ARENA_NAME + 48);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, arena);
-    p = trace_put_varint(p, parent);
-    p = trace_put_string(p, name, strnlen(name, ARENA_NAME - 1));
-    thread_extended_end(thread, TRACE_EXT_ARENA, p);
+    thread_put_record(thread, TRACE_EXT_ARENA, (const uint64_t[]){arena, parent}, 2, name,
+                      strnlen(name, ARENA_NAME - 1));
 }
 
 /* Names the arena in this trace if it has no name there yet. */
@@ -324,7 +312,7 @@ static void put_reset(const void *frame, mprof_arena arena)
         reset_samples(arena);
     if (!is_named(arena))
         introduce(thread, arena);
-    thread_put_number(thread, TRACE_EXT_ARENA_RESET, arena);
+    thread_put_numbers(thread, TRACE_EXT_ARENA_RESET, arena);
     recorder_leave();
 }
 
@@ -374,17 +362,8 @@ static void put_block(struct thread *thread, const void *frame, mprof_arena aren
                                                (uintptr_t)address, size, count, stack, kind));
         return;
     }
-    uint8_t *p = thread_extended_begin(thread, 72);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, arena);
-    p = trace_put_varint(p, (uintptr_t)old);
-    p = trace_put_varint(p, (uintptr_t)address);
-    p = trace_put_varint(p, size);
-    p = trace_put_varint(p, count);
-    p = trace_put_varint(p, stack);
-    thread_extended_end(thread, TRACE_EXT_ARENA_REALLOC, p);
+    thread_put_numbers(thread, TRACE_EXT_ARENA_REALLOC, arena, (uintptr_t)old, (uintptr_t)address,
+                       size, count, stack);
 }
 
 static void put_free(struct thread *thread, mprof_arena arena, void *address, bool collected)
@@ -485,17 +464,8 @@ static bool is_recorded(mprof_arena arena, void *address)
 static void put_type(struct thread *thread, mprof_arena arena, uint64_t address,
                      const struct told_type *type, uint64_t value)
 {
-    uint8_t *p = thread_extended_begin(thread, 80);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, arena);
-    p = trace_put_varint(p, address);
-    p = trace_put_varint(p, type->module);
-    p = trace_put_varint(p, value);
-    p = trace_put_varint(p, type->count);
-    p = trace_put_varint(p, type->size);
-    thread_extended_end(thread, TRACE_EXT_TYPE, p);
+    thread_put_numbers(thread, TRACE_EXT_TYPE, arena, address, type->module, value, type->count,
+                       type->size);
 }
 
 /* Writes the type of a block once more, in a trace that begins with it. Another module may lie at

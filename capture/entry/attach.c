@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder's side of mprof-run --pid: begins and ends recording in a process that runs already.
- * capture/options/attach.h describes the desk.
+ * capture/os/attach.h describes the mailbox.
  *
- * mprof-run lets one thread of the process call the desk where a program may call dlopen. The other
- * threads go on. Their calls come here from the moment that a slot is changed, but they are
+ * mprof-run lets one thread of the process call the mailbox where a program may call dlopen. The
+ * other threads go on. Their calls come here from the moment that a slot is changed, but they are
  * recorded only after all slots are: until then the recording waits, as with --start-on.
  */
-#include "capture/options/attach.h"
+#include "capture/os/attach.h"
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -15,29 +15,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
 #include "capture/entry/startup.h"
 #include "capture/os/message.h"
 #include "capture/record/control.h"
+#include "capture/record/file.h"
 #include "capture/record/gate.h"
 #include "capture/record/real.h"
 #include "capture/record/recorder.h"
 #include "capture/record/thread_room.h"
 #include "capture/record/unhooked_modules.h"
-#include "capture/trace/file.h"
 
 #define FRAME __builtin_frame_address(0)
 
 static void attend(void);
 
-static struct attach_desk own_desk = {
-    .size = sizeof(struct attach_desk),
+static struct attach_mailbox own_mailbox = {
+    .size = sizeof(struct attach_mailbox),
     .before_bytes = UINT64_MAX,
     .call = attend,
 };
 /* The name under which mprof-run finds it. */
-extern struct attach_desk mprof_attach_1 __attribute__((alias("own_desk"), visibility("default")));
+extern struct attach_mailbox mprof_attach_1
+    __attribute__((alias("own_mailbox"), visibility("default")));
 
 /* Returns true if the function belongs to the allocator that the program calls. */
 static bool is_of_allocator(void *function)
@@ -88,14 +88,14 @@ static void put_before(uint64_t bytes)
     struct thread *thread = recorder_enter(FRAME, RECORDER_NOTE);
     if (!thread)
         return;
-    thread_put_number(thread, TRACE_EXT_BEFORE, bytes);
+    thread_put_numbers(thread, TRACE_EXT_BEFORE, bytes);
     recorder_leave();
 }
 
-static enum attach_answer begin(struct attach_desk *desk)
+static enum attach_answer begin(struct attach_mailbox *mailbox)
 {
     if (trace_file_is_open() && recorder_can_record()) {
-        strncpy(desk->output, trace_file_path(), sizeof(desk->output) - 1);
+        strncpy(mailbox->output, trace_file_path(), sizeof(mailbox->output) - 1);
         return ATTACH_ALREADY;
     }
     if (!real_is_apart()) {
@@ -103,13 +103,13 @@ static enum attach_answer begin(struct attach_desk *desk)
         return ATTACH_FAILED;
     }
     prepare_once();
-    desk->before_bytes = live_before();
-    if (!recorder_start_apart(FRAME, desk->options, desk->output))
+    mailbox->before_bytes = live_before();
+    if (!recorder_start_apart(FRAME, mailbox->options, mailbox->output))
         return ATTACH_FAILED;
-    desk->left = unhooked_modules_take();
-    strncpy(desk->output, trace_file_path(), sizeof(desk->output) - 1);
-    if (desk->before_bytes != UINT64_MAX)
-        put_before(desk->before_bytes);
+    mailbox->left = unhooked_modules_take();
+    strncpy(mailbox->output, trace_file_path(), sizeof(mailbox->output) - 1);
+    if (mailbox->before_bytes != UINT64_MAX)
+        put_before(mailbox->before_bytes);
     recorder_set_paused(FRAME, false);
     return ATTACH_DONE;
 }
@@ -123,14 +123,14 @@ static enum attach_answer end(void)
 
 static void attend(void)
 {
-    struct attach_desk *desk = &own_desk;
-    desk->message[0] = '\0';
-    message_divert(desk->message, sizeof(desk->message));
+    struct attach_mailbox *mailbox = &own_mailbox;
+    mailbox->message[0] = '\0';
+    message_divert(mailbox->message, sizeof(mailbox->message));
     enum attach_answer answer = ATTACH_FAILED;
-    if (desk->request == ATTACH_BEGIN)
-        answer = begin(desk);
-    else if (desk->request == ATTACH_END)
+    if (mailbox->request == ATTACH_BEGIN)
+        answer = begin(mailbox);
+    else if (mailbox->request == ATTACH_END)
         answer = end();
     message_divert(NULL, 0);
-    desk->answer = (uint32_t)answer;
+    mailbox->answer = (uint32_t)answer;
 }

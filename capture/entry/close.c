@@ -23,9 +23,9 @@
 #include "capture/entry/names.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
+#include "capture/record/file.h"
 #include "capture/record/real.h"
-#include "capture/trace/file.h"
-#include "capture/trace/storage.h"
+#include "capture/record/storage.h"
 
 static _Atomic(int (*)(int)) entry_next_close;
 static _Atomic(int (*)(unsigned, unsigned, int)) entry_next_close_range;

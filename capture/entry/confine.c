@@ -20,41 +20,32 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"
+#include "capture/record/file.h"
 #include "capture/record/gate.h"
 #include "capture/record/real.h"
 #include "capture/record/recorder.h"
 #include "capture/record/thread_room.h"
-#include "capture/trace/file.h"
 
 #define FRAME __builtin_frame_address(0)
 
-typedef int (*prctl_function)(int, ...);
-typedef long (*syscall_function)(long, ...);
+NEXT_FUNCTION(prctl)
+NEXT_FUNCTION(syscall)
 
-__attribute__((used, visibility("hidden"))) _Atomic(syscall_function) entry_confine_syscall;
-static _Atomic(prctl_function) entry_confine_prctl;
+__attribute__((used, visibility("hidden"))) _Atomic(__typeof__(syscall) *) entry_confine_syscall;
 
 long entry_confine_special(long number, long a, long b, long c, long d, long e, long f);
 
 #ifdef MPROF_STATIC
-int __real_prctl(int, ...);
-long __real_syscall(long, ...);
 ARCH_DEFINE_SYSCALL("__wrap_syscall", "entry_confine_syscall", "entry_confine_special");
-
-void entry_confine_resolve(void)
-{
-    atomic_store(&entry_confine_prctl, __real_prctl);
-    atomic_store(&entry_confine_syscall, __real_syscall);
-}
 #else
 ARCH_DEFINE_SYSCALL("syscall", "entry_confine_syscall", "entry_confine_special");
+#endif
 
 void entry_confine_resolve(void)
 {
-    atomic_store(&entry_confine_prctl, (prctl_function)real_find("prctl"));
-    atomic_store(&entry_confine_syscall, (syscall_function)real_find("syscall"));
+    next_prctl();
+    atomic_store(&entry_confine_syscall, next_syscall());
 }
-#endif
 
 /* Returns true if vfork made this process, which then shares its parent's memory. */
 static bool is_borrowed(void)
@@ -104,11 +95,7 @@ ENTRY_POINT int ENTRY(prctl)(int option, ...)
     for (int i = 0; i < 4; i++)
         argument[i] = va_arg(list, unsigned long);
     va_end(list);
-    prctl_function next = atomic_load(&entry_confine_prctl);
-    if (!next) {
-        entry_confine_resolve();
-        next = atomic_load(&entry_confine_prctl);
-    }
+    __typeof__(prctl) *next = next_prctl();
     const bool confines = option == PR_SET_SECCOMP && (argument[0] == SECCOMP_MODE_STRICT ||
                                                        argument[0] == SECCOMP_MODE_FILTER);
     uint32_t kept = SECCOMP_FILTERS_NONE;
@@ -128,11 +115,9 @@ ENTRY_POINT int ENTRY(prctl)(int option, ...)
 __attribute__((used, visibility("hidden"))) long
 entry_confine_special(long number, long a, long b, long c, long d, long e, long f)
 {
-    syscall_function next = atomic_load(&entry_confine_syscall);
-    if (!next) {
+    __typeof__(syscall) *next = next_syscall();
+    if (!atomic_load(&entry_confine_syscall))
         entry_confine_resolve();
-        next = atomic_load(&entry_confine_syscall);
-    }
     if (number == SYS_prctl)
         return ENTRY(prctl)((int)a, b, c, d, e);
     if (number == SYS_execve)

@@ -81,16 +81,6 @@ __asm__(".text\n" ENTRY_WITH_TWO("dlopen", "test %rdi, %rdi") /* a file is named
 
         ENTRY_WITH_TWO("dlsym", "cmpl $0, unhooked_modules_expected(%rip)"));
 
-static void *find(_Atomic(void *) *next, const char *name)
-{
-    void *found = atomic_load_explicit(next, memory_order_acquire);
-    if (!found) {
-        found = real_find(name);
-        atomic_store_explicit(next, found, memory_order_release);
-    }
-    return found;
-}
-
 static void expect(Lmid_t space, const char *file, int mode)
 {
     if (space != LM_ID_BASE || (mode & RTLD_DEEPBIND))
@@ -102,13 +92,13 @@ static void expect(Lmid_t space, const char *file, int mode)
 __attribute__((used)) void *entry_dlopen_before(const char *file, int mode)
 {
     expect(LM_ID_BASE, file, mode);
-    return find(&entry_dlopen_next, "dlopen");
+    return real_next(&entry_dlopen_next, "dlopen");
 }
 
 __attribute__((used)) void *entry_dlmopen_before(Lmid_t space, const char *file, int mode)
 {
     expect(space, file, mode);
-    return find(&entry_dlmopen_next, "dlmopen");
+    return real_next(&entry_dlmopen_next, "dlmopen");
 }
 
 /* Looks up a name that another allocator has, and returns the entry point of it, so that its calls

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The entry points of the heap that programs call most. Nearly all events of a sample are skipped
+ * The entry points of the heap that programs call most, and those of mprof.h, for each block of an
+ * arena. Nearly all events of a sample are skipped
  * (event_filter.h), and these functions find that out before anything else. They are compiled
  * without a frame and leave by a jump: to the real function if it can do without us, otherwise to
- * the function that records (allocate.h).
+ * the function that records (allocate.h, arena.h).
  */
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "capture/entry/allocate.h"
+#include "capture/entry/arena.h"
 #include "capture/entry/names.h"
 #include "capture/record/event_filter.h"
 #include "capture/record/real.h"
@@ -88,3 +90,50 @@ ENTRY_POINT void free_aligned_sized(void *address, size_t alignment, size_t size
 }
 
 #endif
+
+/* Returns true if a sample leaves out most events now. If so, the functions of event_filter.h may
+ * be asked. */
+static inline bool samples(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&recorder_page.skipped.free, memory_order_relaxed) != NULL, 0);
+}
+
+/* Skips a new block. A recorded one may have lain there, if the recorder was not told of its end.
+ */
+static inline bool skips(mprof_arena arena, const void *address, size_t size)
+{
+    return samples() && arena != 0 && address && event_filter_skips_resize(address, size);
+}
+
+ENTRY_POINT int mprof_arena_skips(mprof_arena arena, void *address, size_t size)
+{
+    return skips(arena, address, size);
+}
+
+ENTRY_POINT void mprof_arena_alloc(mprof_arena arena, void *address, size_t size, size_t count)
+{
+    if (!skips(arena, address, size))
+        arena_block_allocated(arena, address, size, count, 0);
+}
+
+ENTRY_POINT void mprof_arena_alloc_kind(mprof_arena arena, void *address, size_t size, size_t count,
+                                        mprof_kind kind)
+{
+    if (!skips(arena, address, size))
+        arena_block_allocated(arena, address, size, count, kind);
+}
+
+ENTRY_POINT void mprof_arena_free(mprof_arena arena, void *address)
+{
+    if (!samples() || !event_filter_skips_free(address))
+        arena_block_freed(arena, address);
+}
+
+ENTRY_POINT void mprof_collected(mprof_arena arena, void *address)
+{
+    if (samples() && event_filter_skips_free(address))
+        arena_note_collector(arena);
+    else
+        arena_block_collected(arena, address);
+}

@@ -5,7 +5,6 @@
  * Most programs allocate before the constructor runs, and recording has then begun already. At exit
  * the loader chooses the order of destructors; frees after this one are still recorded.
  */
-#include "capture/entry/library_init.h"
 
 #include <link.h>
 #include <stdlib.h>

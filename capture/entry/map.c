@@ -29,7 +29,6 @@
 
 /* Larger ranges are not examined, because that would take longer than the program's call. */
 #define RESIDENT_PAGES_MOST (UINT64_C(4) << 30)
-
 #define ENTRIES 128u /* read at once; they lie on the stack, which may be small */
 #define PRESENT (UINT64_C(1) << 63)
 
@@ -94,12 +93,11 @@ static void *result_of(long result)
 /* Writes the path of the mapped file into `path`. Returns its length, 0 if there is none. */
 static size_t read_path(int descriptor, char *path)
 {
-    char link[40], digits[24];
+    char link[40];
     const char prefix[] = "/proc/self/fd/";
     if (descriptor < 0)
         return 0;
-    digits[sizeof(digits) - 1] = 0;
-    const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)descriptor);
+    const char *number = OS_DECIMAL((uint64_t)descriptor);
     memcpy(link, prefix, sizeof(prefix) - 1);
     memcpy(link + sizeof(prefix) - 1, number, strlen(number) + 1);
     long length = os_call(SYS_readlinkat, AT_FDCWD, (long)link, (long)path, PATH_LENGTH, 0, 0);

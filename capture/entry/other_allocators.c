@@ -19,7 +19,6 @@
 #define FRAME __builtin_frame_address(0)
 #define FLAGS_ALIGNMENT 63u /* the binary logarithm */
 #define FLAG_ZERO 64u
-
 #define FUNCTION(name, action, ...) INDEX_##name,
 #define ASKS(name) INDEX_##name,
 enum {

@@ -9,11 +9,9 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/entry/library_init.h"
 #include "capture/entry/names.h"
 #include "capture/entry/startup.h"
 #include "capture/os/os.h"
@@ -22,74 +20,30 @@
 #include "capture/record/exec_environment.h"
 #include "capture/record/gate.h"
 #include "capture/record/real.h"
-#include "capture/record/unrecorded_program.h"
 
 #define FRAME __builtin_frame_address(0)
 
-enum { NEXT_EXECVE, NEXT_EXECVPE, NEXT_FEXECVE, NEXT_EXECVEAT, NEXT_EXIT };
+NEXT_FUNCTION(execve)
+NEXT_FUNCTION(execvpe)
+NEXT_FUNCTION(fexecve)
+NEXT_FUNCTION(execveat)
+NEXT_FUNCTION(_exit)
 
-#ifdef MPROF_STATIC
-
-/* Linked with -Wl,--wrap=…: the linker names the real functions. */
-int __real_execve(const char *, char *const[], char *const[]);
-int __real_execvpe(const char *, char *const[], char *const[]);
-int __real_fexecve(int, char *const[], char *const[]);
-int __real_execveat(int, const char *, char *const[], char *const[], int);
-void __real__exit(int) __attribute__((noreturn));
-
-static void *find(unsigned which)
-{
-    void *const real_functions[] = {
-        [NEXT_EXECVE] = (void *)__real_execve,   [NEXT_EXECVPE] = (void *)__real_execvpe,
-        [NEXT_FEXECVE] = (void *)__real_fexecve, [NEXT_EXECVEAT] = (void *)__real_execveat,
-        [NEXT_EXIT] = (void *)__real__exit,
-    };
-    return real_functions[which];
-}
-
-/* Only brings this file into every program, since the C library, which is linked later, also has
- * calls of _exit that are wrapped. The linker has found the real functions already. */
+/* In a static program it only brings this file into every program, since the C library, which is
+ * linked later, also has calls of _exit that are wrapped. */
 void entry_process_resolve(void)
 {
-}
-
-#else
-
-/* The real functions. */
-static struct {
-    const char *name;
-    _Atomic(void *) function;
-} entry_next[] = {
-    [NEXT_EXECVE] = {.name = "execve"},   [NEXT_EXECVPE] = {.name = "execvpe"},
-    [NEXT_FEXECVE] = {.name = "fexecve"}, [NEXT_EXECVEAT] = {.name = "execveat"},
-    [NEXT_EXIT] = {.name = "_exit"},
-};
-
-static void *find(unsigned which)
-{
-    void *function = atomic_load_explicit(&entry_next[which].function, memory_order_acquire);
-    if (!function) {
-        function = real_find(entry_next[which].name);
-        atomic_store_explicit(&entry_next[which].function, function, memory_order_release);
-    }
-    return function;
-}
-
-void entry_process_resolve(void)
-{
-    for (unsigned i = 0; i < sizeof(entry_next) / sizeof(*entry_next); i++)
-        find(i);
+#ifndef MPROF_STATIC
+    next_execve();
+    next_execvpe();
+    next_fexecve();
+    next_execveat();
+    next__exit();
     entry_close_resolve();
     entry_dlclose_resolve();
     entry_thread_name_resolve();
-}
-
 #endif
-
-typedef int (*execve_function)(const char *, char *const[], char *const[]);
-typedef int (*fexecve_function)(int, char *const[], char *const[]);
-typedef int (*execveat_function)(int, const char *, char *const[], char *const[], int);
-typedef void (*exit_function)(int) __attribute__((noreturn));
+}
 
 /*
  * The body of each function that executes a program: chooses the environment, ends the trace, notes
@@ -126,40 +80,40 @@ static int exec_failed(const char *note)
 
 ENTRY_POINT int ENTRY(execve)(const char *path, char *const argv[], char *const envp[])
 {
-    execve_function next = (execve_function)find(NEXT_EXECVE);
+    __typeof__(execve) *next = next_execve();
     EXECUTE(exec_environment_of(path, false, envp), path, next(path, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execv)(const char *path, char *const argv[])
 {
-    execve_function next = (execve_function)find(NEXT_EXECVE);
+    __typeof__(execve) *next = next_execve();
     char *const *envp = environ;
     EXECUTE(exec_environment_of(path, false, envp), path, next(path, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
-    execve_function next = (execve_function)find(NEXT_EXECVPE);
+    __typeof__(execvpe) *next = next_execvpe();
     EXECUTE(exec_environment_of(file, true, envp), file, next(file, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execvp)(const char *file, char *const argv[])
 {
-    execve_function next = (execve_function)find(NEXT_EXECVPE);
+    __typeof__(execvpe) *next = next_execvpe();
     char *const *envp = environ;
     EXECUTE(exec_environment_of(file, true, envp), file, next(file, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(fexecve)(int descriptor, char *const argv[], char *const envp[])
 {
-    fexecve_function next = (fexecve_function)find(NEXT_FEXECVE);
+    __typeof__(fexecve) *next = next_fexecve();
     EXECUTE(exec_environment_of_descriptor(descriptor, envp), NULL, next(descriptor, argv, envp));
 }
 
 ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const argv[],
                                 char *const envp[], int flags)
 {
-    execveat_function next = (execveat_function)find(NEXT_EXECVEAT);
+    __typeof__(execveat) *next = next_execveat();
     if (!next) {
         errno = ENOSYS;
         return -1;
@@ -209,11 +163,12 @@ ENTRY_POINT int ENTRY(execle)(const char *path, const char *first, ...)
 
 ENTRY_POINT void ENTRY(_exit)(int status)
 {
-    exit_function next = (exit_function)find(NEXT_EXIT);
+    __typeof__(_exit) *next = next__exit();
     /* In a static program exit() itself calls this at its end. */
     if (!library_has_ended())
         recorder_end(FRAME, TRACE_END_QUICK_EXIT);
     next(status);
+    __builtin_unreachable();
 }
 
 ENTRY_POINT void ENTRY(_Exit)(int status)

@@ -9,16 +9,15 @@
 #define MPROF_IMPLEMENTATION
 #include "capture/mprof.h"
 
-#include "capture/entry/collector.h"
-#include "capture/entry/kinds.h"
+#include "capture/entry/arena.h"
 #include "capture/entry/names.h"
 #include "capture/os/os.h"
 #include "capture/record/event_steps.h"
+#include "capture/record/file.h"
 #include "capture/record/gate.h"
 #include "capture/record/rotate.h"
 #include "capture/record/thread.h"
 #include "capture/stack/stack.h"
-#include "capture/trace/file.h"
 
 #define FRAME __builtin_frame_address(0)
 #define KINDS 65536u
@@ -55,14 +54,9 @@ bool kinds_introduce(struct thread *thread, uint32_t id)
         return true;
     const uint32_t runtime = atomic_load_explicit(&kind->runtime, memory_order_acquire);
     const uint32_t module = runtime ? stack_runtime_module(runtime, thread) : 0;
-    uint8_t *p = module ? thread_extended_begin(thread, KIND_NAME + 48) : NULL;
-    if (!p)
+    if (!module || !thread_put_record(thread, TRACE_EXT_KIND, (const uint64_t[]){id, module}, 2,
+                                      kind->name, strnlen(kind->name, KIND_NAME - 1)))
         return false;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, id);
-    p = trace_put_varint(p, module);
-    p = trace_put_string(p, kind->name, strnlen(kind->name, KIND_NAME - 1));
-    thread_extended_end(thread, TRACE_EXT_KIND, p);
     atomic_store_explicit(&kind->named_in, trace, memory_order_release);
     return true;
 }
@@ -185,7 +179,6 @@ static void go_on(struct thread *thread)
     arenas_collected(thread, put_collected);
 }
 
-/* Notes that the collection of a runtime has ended. */
 static void note_end(mprof_runtime runtime)
 {
     const uint32_t bit = 1u << runtime;

@@ -12,7 +12,7 @@
  */
 #include <errno.h>
 #include <paths.h>
-#include <stdatomic.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,26 +29,14 @@
 #include "capture/record/exec_environment.h"
 #include "capture/record/real.h"
 
-typedef int (*system_function)(const char *);
-typedef FILE *(*popen_function)(const char *, const char *);
-typedef int (*wordexp_function)(const char *, wordexp_t *, int);
+NEXT_FUNCTION(system)
+NEXT_FUNCTION(popen)
+NEXT_FUNCTION(wordexp)
+NEXT_FUNCTION(posix_spawn)
+NEXT_FUNCTION(posix_spawnp)
 
 /* The kernel's limit for one argument. */
 #define COMMAND_MAX ((size_t)32 * 4096)
-
-static _Atomic(void *) entry_next_system, entry_next_popen, entry_next_wordexp;
-
-static void *find(_Atomic(void *) *place, const char *name)
-{
-    void *next = atomic_load(place);
-    if (!next) {
-        const int error = errno;
-        next = real_find(name);
-        atomic_store(place, next);
-        errno = error;
-    }
-    return next;
-}
 
 /* Appends `text` to *to as one word of the shell. With *to NULL it only counts. */
 static void put(char **to, size_t *size, const char *text, bool quoted)
@@ -112,7 +100,7 @@ static ARCH_ALIGNS_STACK char *make_command(const char *command, size_t *size)
 
 ENTRY_POINT int system(const char *command)
 {
-    system_function next = (system_function)find(&entry_next_system, "system");
+    __typeof__(system) *next = next_system();
     size_t size;
     char *made = make_command(command, &size);
     const int result = next(made ? made : command);
@@ -123,7 +111,7 @@ ENTRY_POINT int system(const char *command)
 
 ENTRY_POINT FILE *popen(const char *command, const char *type)
 {
-    popen_function next = (popen_function)find(&entry_next_popen, "popen");
+    __typeof__(popen) *next = next_popen();
     size_t size;
     char *made = make_command(command, &size);
     FILE *stream = next(made ? made : command, type);
@@ -163,7 +151,7 @@ static void take_out(char **array, char *const *entries, char *const *before)
 
 ENTRY_POINT int wordexp(const char *words, wordexp_t *result, int flags)
 {
-    wordexp_function next = (wordexp_function)find(&entry_next_wordexp, "wordexp");
+    __typeof__(wordexp) *next = next_wordexp();
     if (!words || (flags & WRDE_NOCMD) || (!strchr(words, '`') && !strstr(words, "$(")))
         return next(words, result, flags);
     const struct exec_environment choice = exec_environment_of(_PATH_BSHELL, false, environ);
@@ -182,4 +170,43 @@ ENTRY_POINT int wordexp(const char *words, wordexp_t *result, int flags)
         take_out(environ, entries, before);
     os_unmap(entries, size);
     return status;
+}
+
+/*
+ * Entry points that start another process: posix_spawn and posix_spawnp. They record nothing, but
+ * choose the environment of programs that cannot be recorded.
+ */
+
+static int spawn(bool search, pid_t *process, const char *file,
+                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                 char *const argv[], char *const envp[])
+{
+    int error = errno;
+    __typeof__(posix_spawn) *next = search ? next_posix_spawnp() : next_posix_spawn();
+    EXEC_ENVIRONMENT_ON_STACK(envp, exec_environment_of(file, search, envp));
+    char note[UNRECORDED_NAME_SIZE(exec_choice)];
+    pid_t child = 0;
+    errno = error;
+    const int result = next(process ? process : &child, file, actions, attributes, argv, envp);
+    error = errno;
+    if (result == 0)
+        unrecorded_program_note(&exec_choice, file, argv, process ? *process : child, note);
+    errno = error;
+    return result;
+}
+
+ENTRY_POINT int posix_spawn(pid_t *process, const char *path,
+                            const posix_spawn_file_actions_t *actions,
+                            const posix_spawnattr_t *attributes, char *const argv[],
+                            char *const envp[])
+{
+    return spawn(false, process, path, actions, attributes, argv, envp);
+}
+
+ENTRY_POINT int posix_spawnp(pid_t *process, const char *file,
+                             const posix_spawn_file_actions_t *actions,
+                             const posix_spawnattr_t *attributes, char *const argv[],
+                             char *const envp[])
+{
+    return spawn(true, process, file, actions, attributes, argv, envp);
 }

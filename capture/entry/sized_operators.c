@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "capture/entry/sized_delete_call.h"
+#include "capture/entry/names.h"
 #include "capture/os/c_library.h"
 #include "capture/os/os.h"
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps of the constructor (library_init.c) that the files of the entry points do.
+ * The constructor and destructor of the library (library_init.c), and the steps of the constructor
+ * that the files of the entry points do.
  */
 #ifndef MPROF_CAPTURE_ENTRY_STARTUP_H
 #define MPROF_CAPTURE_ENTRY_STARTUP_H
+
+#include <stdbool.h>
 
 /* Sets the pointer of every loaded program and library that includes mprof.h. By now everything
  * that the program starts with is loaded. */
@@ -23,5 +26,11 @@ void entry_confine_resolve(void);
 void entry_close_resolve(void);
 void entry_dlclose_resolve(void);
 void entry_thread_name_resolve(void);
+
+/* Returns true if exit() or quick_exit() have sealed the trace. */
+bool library_has_ended(void);
+
+/* Has quick_exit() seal the trace. Called once. */
+void library_ends_at_quick_exit(void);
 
 #endif

@@ -168,7 +168,6 @@ static const struct link_map *objects_of_loader(void)
     return list ? list->r_map : NULL;
 }
 
-/* Returns true if the object gives itself one of the names. */
 static bool is_part(const struct link_map *map)
 {
     const char *strings = NULL;

@@ -99,5 +99,25 @@ int os_process_id(void);
 
 /* Writes `number` in decimal before `end`, at most 20 bytes. Returns where it begins. */
 char *os_decimal(char *end, uint64_t number);
+/* Does that in an array that lasts to the end of the block. */
+#define OS_DECIMAL(number) os_decimal((char[24]){0} + 23, number)
+
+/* The mappings of the recorder's own memory, for own_memory.h. Makes no system call. */
+
+/* Notes a mapping. If there are more than 4096 at once, the others are treated as the program's. */
+void own_ranges_add(void *memory, size_t size);
+
+/* Returns the list itself: pairs of start and size, of 8 bytes each. A start below a page is no
+ * mapping. */
+const void *own_ranges_list(uint32_t *count);
+
+/* Goes through the mappings. `at` begins as 0. Returns false after the last one. */
+bool own_ranges_next(uint32_t *at, uintptr_t *start, size_t *size);
+/* Goes through those that changed since this function last gave them. *at is then the number of the
+ * range, from 1; *size 0: it is none any more. */
+bool own_ranges_next_news(uint32_t *at, uintptr_t *start, size_t *size);
+/* Makes all of them news: another trace begins. */
+void own_ranges_renew(void);
+void own_ranges_set_locked(bool locked);
 
 #endif

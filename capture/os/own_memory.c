@@ -10,7 +10,6 @@
 
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
-#include "capture/os/own_ranges.h"
 #include "capture/os/process_maps.h"
 
 /* The linker defines them: the beginning and the end of this library. */

@@ -9,6 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct program_search {
+    const char *name;
+    const char *folders; /* the rest of PATH; NULL at the end */
+};
+
 /* A note in the ELF file of each program that is linked with libmprof.a: the lengths of its name
  * and its content, its type, its name. */
 #define PROGRAM_NOTE_OF_RECORDER "\6\0\0\0\0\0\0\0\1\0\0\0mprof\0\0"
@@ -44,5 +49,17 @@ bool program_image_interpreter(int descriptor, char *name, size_t size);
 /* Copies the path of the loader that the file names into `size` bytes, and cuts it off there.
  * Returns false if the file names none. */
 bool program_image_loader(int descriptor, char *name, size_t size);
+
+/*
+ * Finds the file of a program by its name, as execvp does. It allocates nothing, so children of
+ * vfork can use it too.
+ */
+
+/* Begins a search. A `name` without a slash is searched for in PATH; any other is itself a path. */
+void program_search_begin(struct program_search *search, const char *name);
+
+/* Writes the next candidate into `size` bytes and skips those that do not fit. Returns false if
+ * there is none. */
+bool program_search_next(struct program_search *search, char *path, size_t size);
 
 #endif

@@ -8,7 +8,6 @@
 #include "capture/os/elf_symbols.h"
 #include "capture/record/thread.h"
 
-/* The names of one allocator. */
 static const struct {
     char prefix[12];               /* "": only the names of the table belong to it */
     char allocates[20], frees[20]; /* an object that defines both is this allocator */
@@ -78,7 +77,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *argument
     return 0;
 }
 
-/* Sets the real functions of a family. */
 static void functions_set(unsigned family, const struct got_object *object)
 {
     for (unsigned i = 0; i < allocators.count; i++) {

@@ -36,6 +36,15 @@ void recorder_put_settings(struct thread *thread, bool paused);
 void recorder_end(const void *frame, enum trace_end_reason reason);
 void recorder_end_undone(void);
 
+/*
+ * Has mprof-run take the references of this process, and waits for it: no longer if it is gone or
+ * stopped, or makes no progress for a second. Takes no lock, and a signal handler may call it. Does
+ * nothing if nobody wants them. references_await_mark() does so if this is the mark for it.
+ */
+void references_await(enum trace_references_reason reason);
+void references_set_mark(const char *name);
+void references_await_mark(const char *name);
+
 /* Ends recording in this process because the program asks for it. Children do not record either. */
 void recorder_stop(const void *frame);
 

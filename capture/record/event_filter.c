@@ -2,13 +2,11 @@
 #include "capture/record/event_filter.h"
 
 #include "capture/os/arch_x86_64.h"
-#include "capture/record/call_watch.h"
 #include "capture/record/control.h"
 #include "capture/record/event_steps.h"
-#include "capture/record/sampled_blocks.h"
+#include "capture/record/file.h"
 #include "capture/record/sampling.h"
-#include "capture/record/threshold.h"
-#include "capture/trace/file.h"
+#include "capture/record/triggers.h"
 
 bool event_filter_is_on;
 /* Events are neither counted nor watched for. Set once at the start. */
@@ -95,7 +93,7 @@ static void count_one(struct thread *thread, const void *address,
         thread_self.leave_flags |= THREAD_PASSED;
 }
 
-/* Looks at an allocation, recorded or not, that may be the first in a function that call_watch.h
+/* Looks at an allocation, recorded or not, that may be the first in a function that triggers.h
  * waits for. Begins recording if it is. Recording ends only after the event. */
 static void look_at_calls(struct thread *thread, const void *frame)
 {

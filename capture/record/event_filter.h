@@ -9,14 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/options/options.h"
-#include "capture/record/live_blocks.h"
+#include "capture/os/options.h"
+#include "capture/record/file.h"
 #include "capture/record/real.h"
-#include "capture/record/sampled_blocks.h"
 #include "capture/record/sampling.h"
 #include "capture/record/state.h"
 #include "capture/record/thread.h"
-#include "capture/trace/file.h"
 
 /* True if the functions below must be asked. Set once at the start. */
 extern bool event_filter_is_on;
@@ -27,9 +25,9 @@ void event_filter_open(void);
 
 /* Begins sampling by `mean` (sampling.h). Returns false if there is no memory for it. */
 bool event_filter_init(uint64_t mean);
-/* Counts for the limits at which recording begins and ends (threshold.h). */
+/* Counts for the limits at which recording begins and ends (triggers.h). */
 void event_filter_count(struct options_limit start, struct options_limit stop);
-/* Looks for calls of these functions (call_watch.h). */
+/* Looks for calls of these functions (triggers.h). */
 void event_filter_watch_calls(const char *start, const char *stop);
 /* Forgets all earlier blocks, in a forked child and when a new trace begins. No other thread may be
  * inside an event. */

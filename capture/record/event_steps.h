@@ -83,6 +83,7 @@ static inline void events_stack_ready(struct thread *thread)
     if (__builtin_expect(thread_flags(thread) & THREAD_NEW_STACK, 0)) {
         stack_thread_init(thread->stack);
         atomic_fetch_and(&thread->flags, ~(uint32_t)THREAD_NEW_STACK);
+        thread_put_stack(thread);
     }
 }
 

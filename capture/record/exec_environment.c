@@ -15,8 +15,11 @@
 #include "capture/os/os.h"
 #include "capture/os/own_variables.h"
 #include "capture/os/program_image.h"
-#include "capture/os/program_search.h"
 #include "capture/os/seccomp/seccomp.h"
+#include "capture/os/trace_name.h"
+#include "capture/os/unrecorded.h"
+#include "capture/record/file.h"
+#include "capture/record/process_record.h"
 
 static const char without_name[] = "without=";
 
@@ -50,13 +53,12 @@ static size_t count_entries(char *const envp[])
 static int open_program(int directory, const char *path, int flags)
 {
     struct stat status;
-    char own[32] = "/proc/self/fd/", digits[24];
+    char own[32] = "/proc/self/fd/";
     if (!*path && (flags & AT_EMPTY_PATH)) {
         if (directory < 0)
             return -EBADF;
         /* Open it again, since the descriptor may not be for reading. */
-        digits[sizeof(digits) - 1] = 0;
-        const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)directory);
+        const char *number = OS_DECIMAL((uint64_t)directory);
         memcpy(own + strlen(own), number, strlen(number) + 1);
         path = own;
         flags = 0;
@@ -76,9 +78,8 @@ static int open_program(int directory, const char *path, int flags)
 /* Writes the path of an open file, as far as it fits. */
 static void name_of(int descriptor, char name[EXEC_PROGRAM_MAX])
 {
-    char link[32] = "/proc/self/fd/", digits[24];
-    digits[sizeof(digits) - 1] = 0;
-    const char *number = os_decimal(digits + sizeof(digits) - 1, (uint64_t)descriptor);
+    char link[32] = "/proc/self/fd/";
+    const char *number = OS_DECIMAL((uint64_t)descriptor);
     memcpy(link + strlen(link), number, strlen(number) + 1);
     if (os_read_link(link, name, EXEC_PROGRAM_MAX) < 0)
         name[0] = 0;
@@ -168,7 +169,6 @@ static enum trace_unrecorded judge(enum program_kind kind, bool rights, const ch
     return reason;
 }
 
-/* Returns true if there is anything to do. */
 static bool is_active(char *const envp[])
 {
     const char *preload = value_in(envp, OWN_PRELOAD);
@@ -317,4 +317,58 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
             entries[count++] = added[i];
     entries[count] = NULL;
     return entries;
+}
+
+#define WORDS_MAX 128u
+
+static bool is_wanted;
+
+void unrecorded_program_want(bool wanted)
+{
+    is_wanted = wanted;
+}
+
+void unrecorded_program_note_self(const char *output, bool first)
+{
+    static char path[TRACE_NAME_SIZE], name[TRACE_NAME_SIZE]; /* one thread begins a recording */
+    const char *words[WORDS_MAX + 1];
+    if (!is_wanted || !output)
+        return;
+    executable_name(path, sizeof(path));
+    process_record_words(words, WORDS_MAX);
+    unrecorded_make(&(struct unrecorded){.base = trace_file_base(output),
+                                         .first = first,
+                                         .process = os_process_id(),
+                                         .parent = (int)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0),
+                                         .path = path,
+                                         .words = words,
+                                         .reason = TRACE_UNRECORDED_OWN_ALLOCATOR},
+                    name);
+}
+
+ARCH_ALIGNS_STACK void unrecorded_program_note(const struct exec_environment *environment,
+                                               const char *path, char *const argv[], int process,
+                                               char *name)
+{
+    const int own = os_process_id();
+    name[0] = 0;
+    if (!is_wanted || !environment->reason)
+        return;
+    const struct unrecorded program = {
+        .base = trace_file_base(NULL),
+        .process = process ? process : own,
+        .parent = process ? own : (int)os_call(SYS_getppid, 0, 0, 0, 0, 0, 0),
+        .path = environment->program[0] ? environment->program : path,
+        .words = (const char *const *)argv,
+        .reason = environment->reason};
+    if (!program.base[0] || !program.path || !unrecorded_make(&program, name)) {
+        name[0] = 0;
+        trace_file_count_unnamed();
+    }
+}
+
+void unrecorded_program_undo(const char *name)
+{
+    if (name[0])
+        os_call_retry(SYS_unlink, (long)name, 0, 0, 0);
 }

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "capture/os/trace_name.h"
 #include "schemas/trace_layout.h"
 
 #define EXEC_PROGRAM_MAX 512u
@@ -67,6 +68,43 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
     char *exec_entries[exec_choice.entries + 1];                                                   \
     char exec_text[exec_choice.text_size + 1];                                                     \
     (envp) = exec_environment_fill(&exec_choice, envp, exec_entries, exec_text)
+#endif
+
+/*
+ * Notes the programs of a run that run without the recorder, so that they are not missing without a
+ * word. Each gets a trace of its own (unrecorded.h). If that cannot be made, the trace of this
+ * process counts the program.
+ */
+#ifdef MPROF_STATIC
+static inline void unrecorded_program_want(bool wanted)
+{
+    (void)wanted;
+}
+static inline void unrecorded_program_note_self(const char *output, bool first)
+{
+    (void)output;
+    (void)first;
+}
+#else
+/* Sets whether programs are noted: only under mprof-run, and if executed programs are recorded. */
+void unrecorded_program_want(bool wanted);
+
+/* Notes this program, which has its own allocator. `output`: the value of MPROF_OUTPUT. `first`:
+ * the run began with this process. */
+void unrecorded_program_note_self(const char *output, bool first);
+
+/*
+ * Notes a program that `process` (0: this one) executes, if the environment for it gives a reason.
+ * It may be called in a child that vfork made. `name` gets the path of the trace (TRACE_NAME_SIZE
+ * bytes), or "".
+ */
+void unrecorded_program_note(const struct exec_environment *environment, const char *path,
+                             char *const argv[], int process, char *name);
+/* Takes it back, because the program was not executed. */
+void unrecorded_program_undo(const char *name);
+
+/* The bytes of `name` that a call needs, for an array on the stack. */
+#define UNRECORDED_NAME_SIZE(environment) ((environment).reason ? TRACE_NAME_SIZE : 1)
 #endif
 
 #endif

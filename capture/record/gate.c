@@ -7,12 +7,10 @@
 
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
-#include "capture/record/call_watch.h"
+#include "capture/record/file.h"
 #include "capture/record/real.h"
 #include "capture/record/thread_life.h"
-#include "capture/record/threshold.h"
-#include "capture/record/toggle_signal.h"
-#include "capture/trace/file.h"
+#include "capture/record/triggers.h"
 
 /* Events before the loader has relocated this library. */
 static _Atomic uint32_t too_early;
@@ -54,7 +52,7 @@ static void recover(struct thread_self *self)
     thread_release(false);
 }
 
-/* Returns true if an event is recorded, or at least counted (threshold.h). */
+/* Returns true if an event is recorded, or at least counted (triggers.h). */
 static bool accepts(uint32_t state, enum recorder_event event)
 {
     bool counted = event != RECORDER_ARENA_END && event != RECORDER_NOTE &&

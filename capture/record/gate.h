@@ -10,6 +10,9 @@
  *
  * Two things happen at the gate that need more than the gate knows: recording starts, and the
  * thread does what others ask for. recorder.c does both.
+ *
+ * So the files behind the gate call each other in a circle: what is due is done in the last step of
+ * the gate. The entry points could do it only by one more test for each event.
  */
 #ifndef MPROF_CAPTURE_RECORD_GATE_H
 #define MPROF_CAPTURE_RECORD_GATE_H

@@ -217,7 +217,6 @@ static bool slot_put(struct work *work, uint64_t at, void *function)
     return true;
 }
 
-/* Notes that the object calls a function that is not recorded. */
 static void missing_note(struct got_patch *look, const char *text)
 {
     for (unsigned i = 0; i < look->missing_count; i++)

@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/executable_name.h"
 #include "capture/os/os.h"
+#include "capture/os/trace_name.h"
 #include "schemas/trace_codec.h"
 
 /* Limits that leave room for the fixed part; the arguments get the rest of the longest payload. */

@@ -190,16 +190,8 @@ void program_suppressions_ask(void)
 static bool put_piece(struct thread *thread, size_t total, size_t at, const char *piece,
                       size_t length)
 {
-    uint8_t *p = thread_extended_begin(thread, PIECE + 64);
-    if (!p)
-        return false;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, suppressions.outcome);
-    p = trace_put_varint(p, total);
-    p = trace_put_varint(p, at);
-    p = trace_put_string(p, piece, length);
-    thread_extended_end(thread, TRACE_EXT_SUPPRESSIONS, p);
-    return true;
+    return thread_put_record(thread, TRACE_EXT_SUPPRESSIONS,
+                             (const uint64_t[]){suppressions.outcome, total, at}, 3, piece, length);
 }
 
 void program_suppressions_put(struct thread *thread)

@@ -80,6 +80,8 @@ void real_take_first(void);
 /* Returns the next definition of another function, or the first one for a recorder that is apart.
  * NULL if there is none. */
 void *real_find(const char *name);
+/* Does the same once: *next keeps the result, NULL at first. Keeps errno. */
+void *real_next(_Atomic(void *) *next, const char *name);
 
 /* Returns true if `block` lies in the bootstrap arena. Ask only if real.detours has REAL_BOOTSTRAP.
  */
@@ -131,5 +133,13 @@ static inline void *real_resize(void *old, const struct resize *resize)
     }
     return real.realloc(old, resize->size);
 }
+
+/* Returns zeroed memory aligned to `alignment` (a power of two), or NULL if there
+ * is none. */
+void *bootstrap_allocate(size_t size, size_t alignment);
+bool bootstrap_owns(const void *block);
+
+/* Returns the size that was asked for. */
+size_t bootstrap_size(const void *block);
 
 #endif

@@ -11,17 +11,17 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "capture/options/options.h"
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/message.h"
+#include "capture/os/options.h"
 #include "capture/os/os.h"
 #include "capture/os/own_variables.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/record/call_watch.h"
 #include "capture/record/control.h"
 #include "capture/record/event_filter.h"
+#include "capture/record/exec_environment.h"
+#include "capture/record/file.h"
 #include "capture/record/gate.h"
-#include "capture/record/marks.h"
 #include "capture/record/process_record.h"
 #include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
@@ -30,13 +30,95 @@
 #include "capture/record/thread_life.h"
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_room.h"
-#include "capture/record/threshold.h"
-#include "capture/record/toggle_signal.h"
+#include "capture/record/triggers.h"
 #include "capture/record/unhooked_modules.h"
-#include "capture/record/unrecorded_program.h"
 #include "capture/stack/stack.h"
-#include "capture/trace/file.h"
-#include "capture/trace/given_file.h"
+
+#define NAME_MAX_LENGTH 255u
+
+static char marks_start[OPTIONS_MARK], marks_stop[OPTIONS_MARK];
+
+static bool put_name(const void *frame, enum trace_extended type, const char *name)
+{
+    struct thread *thread = recorder_enter(frame, RECORDER_NOTE);
+    if (!thread)
+        return false;
+    const bool put = thread_put_record(thread, type, NULL, 0, name ? name : "",
+                                       name ? strnlen(name, NAME_MAX_LENGTH) : 0);
+    recorder_leave();
+    return put;
+}
+
+/* Sets the names of the marks at which recording begins and ends; "": none. Copies them. */
+static void marks_set(const char *start, const char *stop)
+{
+    memcpy(marks_start, start, strnlen(start, sizeof(marks_start) - 1));
+    memcpy(marks_stop, stop, strnlen(stop, sizeof(marks_stop) - 1));
+}
+
+static bool is_mark(const char *wanted, const char *name)
+{
+    return wanted[0] && name && strcmp(wanted, name) == 0;
+}
+
+ARCH_ALIGNS_STACK bool marks_put(const void *frame, const char *name)
+{
+    if (is_mark(marks_start, name) && recorder_set_paused(frame, false))
+        marks_start[0] = 0; /* this mark ends no later pause */
+    bool put = put_name(frame, TRACE_EXT_MARK, name);
+    if (put)
+        trace_file_ring(TRACE_RESIDENT_MARK, false);
+    if (is_mark(marks_stop, name))
+        recorder_stop(frame);
+    return put;
+}
+
+/* Callback and data belong together. A new pair goes to a place that no thread is reading, and a
+ * single store makes it the present one. */
+#define PAIRS 64u
+
+static struct {
+    struct pair {
+        void (*callback)(void *data);
+        void *data;
+    } pairs[PAIRS];
+    _Atomic uint32_t taken; /* place 0 is never written and means no callback */
+    _Atomic uint32_t present;
+} snapshot;
+
+static __thread bool inside __attribute__((tls_model("initial-exec")));
+
+void marks_on_snapshot(void (*callback)(void *data), void *data)
+{
+    uint32_t place = callback ? 1 + atomic_fetch_add(&snapshot.taken, 1) % (PAIRS - 1) : 0;
+    if (callback)
+        snapshot.pairs[place] = (struct pair){callback, data};
+    atomic_store(&snapshot.present, place);
+}
+
+/* Calls the callback, if there is one and this thread is not inside it. The caller must not hold
+ * the guard. errno keeps its value. */
+static void call_back(void)
+{
+    struct pair pair = snapshot.pairs[atomic_load(&snapshot.present)];
+    if (!pair.callback || inside)
+        return;
+    int error = errno;
+    inside = true;
+    pair.callback(pair.data);
+    inside = false;
+    errno = error;
+}
+
+bool marks_put_snapshot(const void *frame, const char *name)
+{
+    if (recorder_can_record())
+        call_back();
+    if (!put_name(frame, TRACE_EXT_SNAPSHOT, name))
+        return false;
+    trace_file_ring(TRACE_RESIDENT_SNAPSHOT, false);
+    return true;
+}
 
 /* ---- records of stacks ------------------------------------------------------------------ */
 
@@ -44,17 +126,10 @@
 #define BUILD_ID_SHARE 64u
 #define NAME_SHARE 256u
 
-/* Writes that no rule covers the node's code. */
 static bool put_no_rule(struct thread *thread, const struct stack_node *node)
 {
-    uint8_t *p = thread_extended_begin(thread, 40);
-    if (!p)
-        return false;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, node->module);
-    p = trace_put_varint(p, node->value - (node->frame == TRACE_FRAME_RETURN));
-    thread_extended_end(thread, TRACE_EXT_BARE_CODE, p);
-    return true;
+    return thread_put_numbers(thread, TRACE_EXT_BARE_CODE, node->module,
+                              node->value - (node->frame == TRACE_FRAME_RETURN));
 }
 
 static bool put_node(void *context, const struct stack_node *node)
@@ -101,20 +176,13 @@ static bool put_module(void *context, const struct stack_module *module)
 static void put_module_end(void *context, uint32_t module)
 {
     struct thread *thread = (struct thread *)context;
-    thread_put_number(thread, TRACE_EXT_MODULE_END, module);
+    thread_put_numbers(thread, TRACE_EXT_MODULE_END, module);
 }
 
 static bool put_runtime(void *context, const struct stack_runtime *runtime)
 {
-    struct thread *thread = (struct thread *)context;
-    uint8_t *p = thread_extended_begin(thread, NAME_SHARE + 32);
-    if (!p)
-        return false;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, runtime->module);
-    p = trace_put_string(p, runtime->name, strnlen(runtime->name, NAME_SHARE));
-    thread_extended_end(thread, TRACE_EXT_RUNTIME, p);
-    return true;
+    return thread_put_record(context, TRACE_EXT_RUNTIME, (const uint64_t[]){runtime->module}, 1,
+                             runtime->name, strnlen(runtime->name, NAME_SHARE));
 }
 
 static bool put_runtime_name(void *context, const struct stack_runtime_name *name)
@@ -221,7 +289,6 @@ static void handle_signal(int number)
     errno = error;
 }
 
-/* Takes the signal `number` for --toggle (toggle_signal.h). */
 static void requests_take_signal(uint32_t number)
 {
     toggle_signal_take(number, handle_signal);
@@ -319,6 +386,8 @@ static bool take_options(const struct options *options)
                      (options->sample ? TRACE_FILE_SAMPLED : 0u) |
                      (options->compress ? TRACE_FILE_PACKED : 0u);
     trace_file_set_sampling(options->sample);
+    trace_file_set_observer(options->references);
+    references_set_mark(options->references_mark);
     program_suppressions_want(options->suppressions);
     if (!event_filter_init(options->sample)) {
         message_line("out of memory for the table of the sample; nothing is recorded. "
@@ -427,21 +496,17 @@ static bool start_child(void)
     return true;
 }
 
-/* Counts what came before anything could be recorded. */
 static void count_too_early(void)
 {
     const uint32_t events = recorder_take_too_early();
-    char digits[24];
     if (events == 0)
         return;
-    digits[sizeof(digits) - 1] = 0;
     trace_file_count_dropped(events);
-    message_line(os_decimal(digits + sizeof(digits) - 1, events),
+    message_line(OS_DECIMAL(events),
                  " calls of the heap are not recorded: a library made them while the loader was ",
                  "still resolving its indirect functions. They count as dropped.", NULL);
 }
 
-/* Writes the first records of a trace. */
 static bool begin_trace(void)
 {
     struct thread_self *self = &thread_self;

@@ -30,4 +30,19 @@ bool recorder_start_apart(const void *frame, const char *options, const char *ou
  */
 void recorder_restart(const void *frame, const char *path);
 
+/*
+ * Marks and snapshots: names that the program, or another process for it, puts into the trace.
+ */
+
+/* Puts a mark into the trace for the entry point of that frame, and begins or ends recording if
+ * the mark is set to do so. Returns false if nothing is recorded. */
+bool marks_put(const void *frame, const char *name);
+
+/* Calls the program's callback, then puts a snapshot into the trace for the entry point of that
+ * frame. Returns false if nothing is recorded. The caller must not hold the guard. */
+bool marks_put_snapshot(const void *frame, const char *name);
+
+/* Sets the callback that runs before each snapshot (mprof_on_snapshot()). It may be NULL. */
+void marks_on_snapshot(void (*callback)(void *data), void *data);
+
 #endif

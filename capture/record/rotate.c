@@ -7,16 +7,14 @@
 #include "capture/os/clock.h"
 #include "capture/os/os.h"
 #include "capture/record/control.h"
+#include "capture/record/file.h"
 #include "capture/record/gate.h"
-#include "capture/record/live_blocks.h"
 #include "capture/record/process_record.h"
+#include "capture/record/sampling.h"
 #include "capture/record/state.h"
 #include "capture/record/thread_pool.h"
-#include "capture/record/thread_records.h"
 #include "capture/record/thread_room.h"
 #include "capture/stack/stack.h"
-#include "capture/trace/file.h"
-#include "capture/trace/rotation.h"
 
 /* Threads are marked by the low bits of their numbers; two threads with one mark both get a
  * record. */
@@ -34,18 +32,6 @@ static bool rotate_marks[MARKS];
 void rotate_prepare(bool possible)
 {
     rotate_possible = possible && stack_may_turn();
-}
-
-static void put_continued(struct thread *thread, uint64_t blocks)
-{
-    uint8_t *p = thread_extended_begin(thread, 48);
-    if (!p)
-        return;
-    p = thread_put_when(thread, p);
-    p = trace_put_varint(p, trace_rotation_number());
-    p = trace_put_varint(p, trace_rotation_before());
-    p = trace_put_varint(p, blocks);
-    thread_extended_end(thread, TRACE_EXT_CONTINUED, p);
 }
 
 static void put_live(struct thread *thread, const struct live_block *block)
@@ -73,19 +59,14 @@ static void put_threads(struct thread *thread)
 {
     const struct thread *other;
     for (uint32_t at = 0; (other = thread_pool_next(&at));) {
-        uint8_t *p;
-        if (other == thread || !rotate_marks[other->number % MARKS] ||
-            !(p = thread_extended_begin(thread, THREAD_NAME_RECORD_MAX)))
-            continue;
-        p = thread_put_when(thread, p);
-        p = trace_put_varint(p, other->number);
-        p = trace_put_varint(p, (uint64_t)atomic_load(&other->kernel_id));
-        p = trace_put_string(p, other->name, strnlen(other->name, sizeof(other->name)));
-        thread_extended_end(thread, TRACE_EXT_THREAD, p);
+        if (other != thread && rotate_marks[other->number % MARKS])
+            thread_put_record(
+                thread, TRACE_EXT_THREAD,
+                (const uint64_t[]){other->number, (uint64_t)atomic_load(&other->kernel_id)}, 2,
+                other->name, strnlen(other->name, sizeof(other->name)));
     }
 }
 
-/* Writes the types that the program has told of the live blocks. */
 static void put_types(struct thread *thread)
 {
     void (*tell)(struct thread *, const struct live_block *) = atomic_load(&rotate_tell);
@@ -106,7 +87,8 @@ static void put_blocks(struct thread *thread)
         rotate_marks[block->thread % MARKS] = true;
     }
     put_threads(thread);
-    put_continued(thread, count);
+    thread_put_numbers(thread, TRACE_EXT_CONTINUED, trace_rotation_number(),
+                       trace_rotation_before(), count);
     void (*introduce)(struct thread *, struct live_block *) = atomic_load(&rotate_introduce);
     for (uint32_t at = 0; (block = live_blocks_next(&at));) {
         if (block->arena && introduce)
@@ -116,7 +98,6 @@ static void put_blocks(struct thread *thread)
     put_types(thread);
 }
 
-/* Writes the first records of the next trace. */
 static void begin_next(struct thread *thread, bool paused)
 {
     process_record_set_origin((struct process_origin){0, 0, 0});
@@ -136,7 +117,7 @@ static bool turn(struct thread *thread, bool paused)
     if (!trace_rotation_take_name() || !stack_turn())
         return false;
     thread_update_name(thread);
-    thread_put_number(thread, TRACE_EXT_END, TRACE_END_ROTATED);
+    thread_put_numbers(thread, TRACE_EXT_END, TRACE_END_ROTATED);
     thread_pool_leave_chunks();
     trace_file_end(TRACE_STATE_ENDED, clock_read_pair());
     trace_rotation_switch();

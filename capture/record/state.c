@@ -6,8 +6,8 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/clock.h"
 #include "capture/os/os.h"
+#include "capture/record/file.h"
 #include "capture/record/real.h"
-#include "capture/trace/file.h"
 
 _Static_assert(sizeof(union recorder_page) == ARCH_PAGE_SIZE, "the page is wiped as a whole");
 

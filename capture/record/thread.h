@@ -13,9 +13,9 @@
 
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/clock.h"
+#include "capture/record/chunk.h"
 #include "capture/record/sampling.h"
 #include "capture/stack/stack.h"
-#include "capture/trace/chunk.h"
 
 /* The flags that force the slow path of a thread's events, in one word that each event reads. */
 enum thread_flag {
@@ -27,7 +27,7 @@ enum thread_flag {
     THREAD_FAST_CLOCK = 32, /* clock=fast; THREAD_OTHER_CLOCK is set, too */
 };
 
-/* A thread's counts that are not added to the sums yet (threshold.h). */
+/* A thread's counts that are not added to the sums yet (triggers.h). */
 struct threshold_part {
     int64_t live;
     uint64_t allocations;
@@ -42,7 +42,7 @@ struct thread {
     uint64_t clock_ticks;     /* clock=fast: the last read */
     uint32_t number;          /* of the thread that has this state, from 1 */
     uint32_t sequence;        /* of its next chunk or segment */
-    bool called;              /* call_watch.h: a function that recording waits for was called */
+    bool called;              /* triggers.h: a function that recording waits for was called */
     _Atomic bool left_over;   /* its chunk is in the previous trace */
     const struct thread_self *owner;
     struct stack_thread *stack;
@@ -72,7 +72,7 @@ struct thread_self {
 enum thread_leave_flag {
     THREAD_FINISHED = 1, /* its key destructors have run: states are borrowed for one event */
     THREAD_ASKED = 2,    /* another process or --toggle asks for something */
-    THREAD_PASSED = 4,   /* a limit of threshold.h is passed, or call_watch.h has seen a call */
+    THREAD_PASSED = 4,   /* triggers.h has seen a limit passed, or a call */
 };
 extern __thread struct thread_self thread_self __attribute__((tls_model("initial-exec")));
 

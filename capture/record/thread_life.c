@@ -6,12 +6,11 @@
 
 #include "capture/os/c_library.h"
 #include "capture/os/os.h"
+#include "capture/record/file.h"
 #include "capture/record/state.h"
 #include "capture/record/thread_pool.h"
-#include "capture/record/thread_records.h"
 #include "capture/record/thread_room.h"
 #include "capture/stack/shadow_stack.h"
-#include "capture/trace/file.h"
 
 /* Key destructors run in rounds. The last round is the one that the fewest events follow. (Not
  * under ThreadSanitizer, which does not know a thread in that round any more.) */
@@ -161,7 +160,7 @@ void thread_release(bool ended)
         return;
     if (ended) {
         thread_update_name(thread);
-        thread_put_number(thread, TRACE_EXT_THREAD_END, thread->number);
+        thread_put_numbers(thread, TRACE_EXT_THREAD_END, thread->number);
     }
     self->sequence = thread->sequence;
     self->thread = NULL;

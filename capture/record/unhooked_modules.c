@@ -83,7 +83,6 @@ static void unhooked_report_add(const char *path, enum trace_bypass state, const
     atomic_fetch_add(&all.more, 1);
 }
 
-/* Returns true if there is something to write. */
 static bool unhooked_report_is_due(void)
 {
     const struct report *reports = atomic_load(&all.reports);
@@ -166,21 +165,18 @@ static unsigned line_add_state(char *line, const struct report *reports, enum tr
     return left_out;
 }
 
-/* Prints the line at the end, if there is something to say. */
 static void unhooked_report_say(void)
 {
     const struct report *reports = atomic_load(&all.reports);
-    char line[LINE_SHARE] = "", digits[24];
+    char line[LINE_SHARE] = "";
     unsigned left_out = atomic_load(&all.more);
     if (!reports)
         return;
     for (unsigned state = 0; state < sizeof(said) / sizeof(*said); state++)
         if (said[state])
             left_out += line_add_state(line, reports, (enum trace_bypass)state);
-    digits[sizeof(digits) - 1] = 0;
     if (left_out)
-        message_line(line, "; and ", os_decimal(digits + sizeof(digits) - 1, left_out), " more",
-                     NULL);
+        message_line(line, "; and ", OS_DECIMAL(left_out), " more", NULL);
     else if (line[0])
         message_line(line, NULL);
 }

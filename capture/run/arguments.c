@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "capture/options/options.h"
-#include "cli/run_options.h"
+#include "capture/os/options.h"
+#include "cli/options.h"
 
 /* ---- the signal of --toggle ------------------------------------------------------------- */
 
@@ -124,7 +124,6 @@ static bool set_time(struct run_arguments *arguments, enum run_option option, co
     return false;
 }
 
-/* Takes --toggle. */
 static bool set_toggle(struct run_arguments *arguments, const char *text)
 {
     char number[16];
@@ -137,6 +136,17 @@ static bool set_toggle(struct run_arguments *arguments, const char *text)
     }
     snprintf(number, sizeof(number), "%d", found);
     return run_arguments_add(arguments, "toggle", number);
+}
+
+/* Takes --references, which may come more than once. */
+static bool set_references(struct run_arguments *arguments, const char *text)
+{
+    if (!run_references_parse(&arguments->references, text)) {
+        refuse("references", text);
+        return false;
+    }
+    return strncmp(text, "mark:", strlen("mark:")) != 0 ||
+           add_setting_of(arguments, "references", "references-mark", text + strlen("mark:"));
 }
 
 /* Takes --rotate: a number with s, m or h. */
@@ -155,7 +165,6 @@ static bool set_rotate(struct run_arguments *arguments, const char *text)
     return false;
 }
 
-/* Takes --keep. */
 static bool set_keep(struct run_arguments *arguments, const char *text)
 {
     char *end;
@@ -167,7 +176,6 @@ static bool set_keep(struct run_arguments *arguments, const char *text)
     return false;
 }
 
-/* Takes --pid. */
 static bool set_process(struct run_arguments *arguments, const char *text)
 {
     char *end;
@@ -180,9 +188,34 @@ static bool set_process(struct run_arguments *arguments, const char *text)
     return false;
 }
 
-/* Takes one option. Returns -1 to go on, otherwise the exit status. */
-static int take_option(struct run_arguments *arguments, enum run_option option, const char *value)
+/* Returns true if a value is one of the choices of its option: after the run it would be too late
+ * to refuse it. */
+static bool is_choice(enum run_option option, const char *value)
 {
+    const struct command_option *about = &run_command_line.options[option];
+    const size_t length = strlen(value);
+    for (const char *at = about->choices; length > 0 && (at = strstr(at, value)); at += length)
+        if ((at == about->choices || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    refuse(about->name, value);
+    return false;
+}
+
+/* Keeps an option that mprof-report takes, under its name there. */
+static bool pass_on(struct run_arguments *arguments, const char *option, const char *value)
+{
+    enum { MOST = sizeof(arguments->check) / sizeof(*arguments->check) };
+    if (arguments->check_count + 2 > MOST)
+        return command_line_wrong(&run_command_line, "%s is given too often", option) == 0;
+    arguments->check[arguments->check_count++] = option;
+    arguments->check[arguments->check_count++] = value;
+    return true;
+}
+
+/* Takes one option. Returns -1 to go on, otherwise the exit status. */
+static int take_option(void *context, int option, const char *value)
+{
+    struct run_arguments *arguments = context;
     bool good = true;
     switch (option) {
     case RUN_OPTION_PID:
@@ -204,6 +237,27 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
         break;
     case RUN_OPTION_SESSION:
         arguments->session = value;
+        break;
+    case RUN_OPTION_CHECK:
+        arguments->budgets = value;
+        break;
+    case RUN_OPTION_BASE:
+        good = pass_on(arguments, "--base", value);
+        break;
+    case RUN_OPTION_FORMAT:
+        good = is_choice(RUN_OPTION_FORMAT, value) && pass_on(arguments, "--format", value);
+        break;
+    case RUN_OPTION_VERDICT:
+        good = pass_on(arguments, "--output", value);
+        break;
+    case RUN_OPTION_JUNIT:
+        good = pass_on(arguments, "--junit", value);
+        break;
+    case RUN_OPTION_HISTORY:
+        good = pass_on(arguments, "--history", value);
+        break;
+    case RUN_OPTION_LABEL:
+        good = pass_on(arguments, "--label", value);
         break;
     case RUN_OPTION_UNWIND:
         arguments->without_stacks = strcmp(value, "off") == 0;
@@ -237,11 +291,11 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
         break;
     case RUN_OPTION_START_ON:
     case RUN_OPTION_STOP_ON:
-        good = set_condition(arguments, option, value);
+        good = set_condition(arguments, (enum run_option)option, value);
         break;
     case RUN_OPTION_START_AFTER:
     case RUN_OPTION_DURATION:
-        good = set_time(arguments, option, value);
+        good = set_time(arguments, (enum run_option)option, value);
         break;
     case RUN_OPTION_TOGGLE:
         good = set_toggle(arguments, value);
@@ -259,15 +313,28 @@ static int take_option(struct run_arguments *arguments, enum run_option option, 
     case RUN_OPTION_ECL:
         arguments->ecl = true;
         break;
-    case RUN_OPTION_QUIET:
-        arguments->quiet = true;
+    case RUN_OPTION_RESIDENCY:
+        good = run_residency_parse(value, &arguments->residency) ||
+               command_line_wrong(&run_command_line,
+                                  "--residency: \"%s\" is neither off nor a time such as 2s, "
+                                  "500ms or 1m",
+                                  value) == 0;
         break;
-    case RUN_OPTION_HELP:
-        command_line_help(&run_command_line, stdout);
-        return 0;
-    case RUN_OPTION_VERSION:
-        command_line_version(&run_command_line, stdout);
-        return 0;
+    case RUN_OPTION_REFERENCES:
+        good = set_references(arguments, value);
+        break;
+    case RUN_OPTION_REFERENCES_STOP:
+        good = run_watch_seconds(value, &arguments->references.stop) ||
+               command_line_wrong(&run_command_line,
+                                  "--references-stop: \"%s\" is not a number of seconds above 0",
+                                  value) == 0;
+        break;
+    case RUN_OPTION_PARTIAL:
+        arguments->references.partial = true;
+        break;
+    case RUN_OPTION_QUIET:
+        arguments->quiet = arguments->references.quiet = true;
+        break;
     }
     return good ? -1 : 2;
 }
@@ -283,6 +350,10 @@ static int check_process(const struct run_arguments *arguments)
         return command_line_wrong(
             line, "--pid cannot be used with --start-on, --start-after and --stop-on; "
                   "mprof-ctl pauses and stops a recording at any time");
+    if (run_references_wanted(&arguments->references))
+        return command_line_wrong(
+            line, "--pid cannot be used with --references; mprof-ctl PID references --partial "
+                  "takes them at any time");
     if (arguments->sized_delete || arguments->suppressions || arguments->python || arguments->ecl)
         return command_line_wrong(
             line, "--pid cannot be used with --sized-delete, "
@@ -305,6 +376,13 @@ static int check_together(struct run_arguments *arguments)
     if (arguments->python && (arguments->without_stacks || arguments->instrument))
         return command_line_wrong(
             line, "--python needs stacks: it cannot be used with --unwind=off or instrument");
+    if (arguments->check_count > 0 && !arguments->budgets)
+        return command_line_wrong(
+            line, "%s needs --check",
+            strcmp(arguments->check[0], "--output") == 0 ? "--verdict" : arguments->check[0]);
+    if (arguments->budgets &&
+        (arguments->open || arguments->process != 0 || arguments->rotate.interval > 0))
+        return command_line_wrong(line, "--check cannot be used with --open, --pid and --rotate");
     if (arguments->live && !arguments->open)
         return command_line_wrong(line, "--live needs --open");
     const char *other = arguments->live           ? "live"
@@ -320,6 +398,18 @@ static int check_together(struct run_arguments *arguments)
         return command_line_wrong(line, "--rotate and --%s cannot be used together", other);
     if (arguments->rotate.keep > 0 && arguments->rotate.interval <= 0)
         return command_line_wrong(line, "--keep needs --rotate");
+    const bool references = run_references_wanted(&arguments->references);
+    if (references && options.sample)
+        return command_line_wrong(
+            line, "--references needs every block: it cannot be used with --sample");
+    if (references && run_watch_starts_late(&arguments->watch) && !arguments->references.partial)
+        return command_line_wrong(line, "--references needs every block: with --start-on or "
+                                        "--start-after, --partial takes what is known");
+    if (!references && arguments->references.partial)
+        return command_line_wrong(line, "--partial needs --references");
+    if (arguments->references.signal == SIGUSR2 && run_watch_takes_signal(&arguments->watch))
+        return command_line_wrong(
+            line, "SIGUSR2 begins or ends recording here: take --references=SIGUSR1");
     if (arguments->without_stacks && arguments->waits_for_call)
         return command_line_wrong(line,
                                   "call:SYMBOL needs stacks: it cannot be used with --unwind=off");
@@ -330,13 +420,8 @@ static int check_together(struct run_arguments *arguments)
 
 int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 {
-    const char *value;
-    int option, status = -1;
-    while (status < 0 &&
-           (option = command_line_next(&run_command_line, argc, argv, &value)) != COMMAND_LINE_END)
-        status = option == COMMAND_LINE_WRONG
-                     ? 2
-                     : take_option(arguments, (enum run_option)option, value);
+    arguments->references.stop = REFERENCES_STOP;
+    int status = command_line_read(&run_command_line, argc, argv, take_option, arguments);
     if (status >= 0)
         return status;
     arguments->program = argv + optind;

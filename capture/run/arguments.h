@@ -4,7 +4,10 @@
 #define MPROF_CAPTURE_RUN_ARGUMENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "capture/run/references.h"
+#include "capture/run/residency.h"
 #include "capture/run/rotate.h"
 #include "capture/run/watch.h"
 
@@ -14,9 +17,14 @@ struct run_arguments {
     bool force, open, live, quiet, compress;
     bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock, instrument,
         mappings, python, ecl;
-    char settings[1024]; /* for MPROF_OPTIONS */
+    char settings[1024];   /* for MPROF_OPTIONS */
+    const char *budgets;   /* of --check, NULL: none */
+    const char *check[16]; /* options for mprof-report that --check passes on */
+    size_t check_count;
     struct run_watch watch;
     struct run_rotate_options rotate;
+    struct run_residency_options residency;
+    struct run_references references;
     pid_t process;  /* that runs already; 0: a program is started */
     char **program; /* and its arguments, NULL at the end */
 };

@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/options/attach.h"
+#include "capture/os/attach.h"
 #include "capture/os/seccomp/seccomp.h"
 #include "capture/run/attach_target.h"
 #include "capture/run/attach_threads.h"
-#include "capture/run/steer.h"
+#include "capture/run/client.h"
 
 /* ---- filters of system calls ------------------------------------------------------------ */
 
@@ -32,21 +32,13 @@
 
 #define STRICT 1
 
-/* Reads the mode of one thread and the number of its filters. */
-static void read_thread(pid_t process, const char *thread, long *mode, long *filters)
+/* Returns the number after `name` in the status of a thread, 0 without one. */
+static long thread_number(pid_t process, const char *thread, const char *name)
 {
-    char path[64 + 256], line[256];
-    snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)process, thread);
-    FILE *status = fopen(path, "re");
-    *mode = *filters = 0;
-    while (status && fgets(line, sizeof(line), status)) {
-        if (strncmp(line, "Seccomp:", 8) == 0)
-            *mode = strtol(line + 8, NULL, 10);
-        if (strncmp(line, "Seccomp_filters:", 16) == 0)
-            *filters = strtol(line + 16, NULL, 10);
-    }
-    if (status)
-        fclose(status);
+    char file[32 + 256];
+    snprintf(file, sizeof(file), "task/%s/status", thread);
+    const long number = process_status_number(process, file, name);
+    return number < 0 ? 0 : number;
 }
 
 /* Returns true if all threads have as many filters as the held one. */
@@ -58,11 +50,9 @@ static bool all_alike(pid_t process, long mode, long filters)
     snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
     DIR *folder = opendir(path);
     while (folder && alike && (entry = readdir(folder))) {
-        long other_mode, other_filters;
-        if (entry->d_name[0] == '.')
-            continue;
-        read_thread(process, entry->d_name, &other_mode, &other_filters);
-        alike = other_mode == mode && other_filters == filters;
+        if (entry->d_name[0] != '.')
+            alike = thread_number(process, entry->d_name, "Seccomp") == mode &&
+                    thread_number(process, entry->d_name, "Seccomp_filters") == filters;
     }
     if (folder)
         closedir(folder);
@@ -82,20 +72,19 @@ static bool loader_can_work(void)
 
 /*
  * Reads the filters of the process. `held` is a thread of it that this process has stopped. Writes
- * into `without` (`size` bytes, at least REQUIRED_CALLS_TEXT) which calls the recorder must leave
+ * into `without` which calls the recorder must leave
  * out; "" if there is no filter. False if nothing can be recorded: `why` holds one line. Call it
  * once in a process.
  */
-static bool attach_filters_read(pid_t process, pid_t held, char *without, size_t size, char *why,
-                                size_t why_size)
+static bool attach_filters_read(pid_t process, pid_t held, char without[REQUIRED_CALLS_TEXT],
+                                char *why, size_t why_size)
 {
     char thread[16];
-    long mode, filters;
     bool possible = true;
     snprintf(thread, sizeof(thread), "%d", (int)held);
-    read_thread(process, thread, &mode, &filters);
+    const long mode = thread_number(process, thread, "Seccomp");
     without[0] = '\0';
-    if (!all_alike(process, mode, filters)) {
+    if (!all_alike(process, mode, thread_number(process, thread, "Seccomp_filters"))) {
         snprintf(why, why_size,
                  "its threads have different filters of system calls; start it with "
                  "mprof-run instead");
@@ -114,8 +103,7 @@ static bool attach_filters_read(pid_t process, pid_t held, char *without, size_t
                  strerror(errno));
         return false;
     }
-    if (size >= REQUIRED_CALLS_TEXT)
-        required_calls_forbidden(without, &possible);
+    required_calls_forbidden(without, &possible);
     if (possible && loader_can_work())
         return true;
     snprintf(why, why_size,
@@ -197,7 +185,7 @@ static bool load(struct work *work, uint64_t *handle)
     uint64_t descriptor, ignored;
     snprintf(seen, sizeof(seen), "/proc/%d/root%s", (int)work->target.process,
              work->attach->library);
-    if (attach_is_same_file(seen, work->attach->library))
+    if (client_is_same_file(seen, work->attach->library))
         return load_from(work, work->attach->library, handle);
     const uint64_t text = attach_threads_put(&work->held, "libmprof.so");
     if (!work->target.memfd_create || !text ||
@@ -235,59 +223,60 @@ static bool loader_works(struct work *work)
                       "again; record the program from its start");
 }
 
-/* Finds the recorder's desk; loads the recorder if it is not there. */
-static bool find_desk(struct work *work, uint64_t *desk)
+/* Finds the recorder's mailbox; loads the recorder if it is not there. */
+static bool find_mailbox(struct work *work, uint64_t *mailbox)
 {
     const struct attach_module *recorder = work->target.recorder;
     uint64_t handle = 0;
-    *desk = recorder ? recorder->desk : 0;
+    *mailbox = recorder ? recorder->mailbox : 0;
     if (!recorder) {
         if (!load(work, &handle))
             return false;
-        const uint64_t name = attach_threads_put(&work->held, ATTACH_DESK);
-        if (!name || !call(work, work->target.dlsym, handle, name, desk))
+        const uint64_t name = attach_threads_put(&work->held, ATTACH_MAILBOX);
+        if (!name || !call(work, work->target.dlsym, handle, name, mailbox))
             return fail(work, "the call of dlsym in it did not return");
     }
-    return *desk != 0 || fail(work, "another version of the recorder is in it");
+    return *mailbox != 0 || fail(work, "another version of the recorder is in it");
 }
 
-/* Writes the request, calls the desk, and reads the answer. */
 static bool ask(struct work *work, uint64_t at, uint32_t request)
 {
     const pid_t process = work->target.process;
     const struct attach *attach = work->attach;
     struct attach_result *result = work->result;
-    static struct attach_desk desk;
+    static struct attach_mailbox mailbox;
     uint64_t ignored;
-    if (!attach_read(process, at, &desk, sizeof(desk)) || desk.size != sizeof(desk) ||
+    if (!attach_read(process, at, &mailbox, sizeof(mailbox)) || mailbox.size != sizeof(mailbox) ||
         (work->target.recorder &&
-         attach_target_at(&work->target, (uint64_t)(uintptr_t)desk.call) != work->target.recorder))
+         attach_target_at(&work->target, (uint64_t)(uintptr_t)mailbox.call) !=
+             work->target.recorder))
         return fail(work, "another version of the recorder is in it");
-    desk.request = request;
-    desk.answer = ATTACH_NOT_ANSWERED;
-    snprintf(desk.options, sizeof(desk.options), "%s%s%s", attach->settings,
+    mailbox.request = request;
+    mailbox.answer = ATTACH_NOT_ANSWERED;
+    snprintf(mailbox.options, sizeof(mailbox.options), "%s%s%s", attach->settings,
              *work->without ? ",without=" : "", work->without);
-    snprintf(desk.output, sizeof(desk.output), "%s", attach->trace ? attach->trace : "");
-    if (!attach_write(process, at, &desk, sizeof(desk)) ||
-        !call(work, (uint64_t)(uintptr_t)desk.call, 0, 0, &ignored) ||
-        !attach_read(process, at, &desk, sizeof(desk)))
+    snprintf(mailbox.output, sizeof(mailbox.output), "%s", attach->trace ? attach->trace : "");
+    if (!attach_write(process, at, &mailbox, sizeof(mailbox)) ||
+        !call(work, (uint64_t)(uintptr_t)mailbox.call, 0, 0, &ignored) ||
+        !attach_read(process, at, &mailbox, sizeof(mailbox)))
         return fail(work, "the recorder's start in it did not return");
-    desk.message[sizeof(desk.message) - 1] = desk.output[sizeof(desk.output) - 1] = '\0';
-    result->already = desk.answer == ATTACH_ALREADY;
-    result->before_bytes = desk.before_bytes;
-    result->left = desk.left;
-    snprintf(result->trace, sizeof(result->trace), "%s", desk.output);
-    if (desk.answer == ATTACH_DONE)
+    mailbox.message[sizeof(mailbox.message) - 1] = mailbox.output[sizeof(mailbox.output) - 1] =
+        '\0';
+    result->already = mailbox.answer == ATTACH_ALREADY;
+    result->before_bytes = mailbox.before_bytes;
+    result->left = mailbox.left;
+    snprintf(result->trace, sizeof(result->trace), "%s", mailbox.output);
+    if (mailbox.answer == ATTACH_DONE)
         return true;
-    return fail(work, result->already ? "it is recorded already"
-                      : *desk.message ? desk.message
-                                      : "the recorder in it cannot begin");
+    return fail(work, result->already    ? "it is recorded already"
+                      : *mailbox.message ? mailbox.message
+                                         : "the recorder in it cannot begin");
 }
 
 static bool inject_once(struct work *work, uint32_t request)
 {
     struct attach_result *result = work->result;
-    uint64_t desk;
+    uint64_t mailbox;
     if (!attach_target_open(&work->target, work->attach->process, work->attach->library,
                             result->why, sizeof(result->why)))
         return false;
@@ -297,11 +286,10 @@ static bool inject_once(struct work *work, uint32_t request)
                              sizeof(result->why)))
         return false;
     const double began = run_steer_now();
-    const bool good =
-        loader_works(work) &&
-        attach_filters_read(work->target.process, work->held.thread, work->without,
-                            sizeof(work->without), result->why, sizeof(result->why)) &&
-        find_desk(work, &desk) && ask(work, desk, request);
+    const bool good = loader_works(work) &&
+                      attach_filters_read(work->target.process, work->held.thread, work->without,
+                                          result->why, sizeof(result->why)) &&
+                      find_mailbox(work, &mailbox) && ask(work, mailbox, request);
     attach_threads_go(&work->held);
     result->held_ms = (run_steer_now() - began) * 1e3;
     return good;

@@ -12,8 +12,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "capture/options/attach.h"
+#include "capture/os/attach.h"
 #include "capture/os/elf_symbols.h"
+#include "capture/run/client.h"
 #include "schemas/array.h"
 
 #define HEADERS_MAX 64u
@@ -108,7 +109,7 @@ static void take_symbol(void *context, const char *name, uint64_t address, uint6
         {"memfd_create", &module->memfd_create},
         {"close", &module->close},
         {"dl_iterate_phdr", &module->dl_iterate_phdr},
-        {ATTACH_DESK, &module->desk},
+        {ATTACH_MAILBOX, &module->mailbox},
         {"_r_debug", &module->loader_state},
     };
     (void)size;
@@ -273,69 +274,25 @@ static bool is_libc_hidden(const struct attach_target *target)
     return false;
 }
 
-/* Reads a short file of the process's folder in /proc, without memory of the heap. Returns false
- * with errno. */
-static bool read_short(pid_t process, const char *name, char *text, size_t size)
-{
-    char path[128];
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, size - 1);
-    const int error = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    text[length < 0 ? 0 : length] = '\0';
-    errno = error;
-    return length > 0;
-}
-
-/* Returns the number after `name` in /proc/PID/status, or -1 with errno. */
-static long status_number(pid_t process, const char *name)
-{
-    char text[4096];
-    if (!read_short(process, "status", text, sizeof(text)))
-        return -1;
-    const size_t length = strlen(name);
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, length) == 0 && line[length] == ':')
-            return strtol(line + length + 1, NULL, 10);
-    }
-    return -1;
-}
-
 long attach_thread_count(pid_t process)
 {
-    return status_number(process, "Threads");
+    return process_status_number(process, "status", "Threads");
 }
 
 char attach_thread_state(pid_t process, pid_t thread)
 {
     char name[64], line[512];
     snprintf(name, sizeof(name), "task/%d/stat", (int)thread);
-    if (!read_short(process, name, line, sizeof(line)))
+    if (process_read(process, name, line, sizeof(line)) == 0)
         return errno == ENOENT || errno == ESRCH ? 'X' : '?';
     const char *end = strrchr(line, ')');
     return end && end[1] == ' ' ? end[2] : '?';
 }
 
-bool attach_is_same_file(const char *one, const char *other)
-{
-    struct stat first, second;
-    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 /* Reads the auxiliary vector: each program gets other addresses. Returns its size. */
 static size_t read_auxiliary(pid_t process, uint8_t bytes[ATTACH_PROGRAM_MAX])
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/auxv", (int)process);
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, bytes, ATTACH_PROGRAM_MAX);
-    if (descriptor >= 0)
-        close(descriptor);
-    return length < 0 ? 0 : (size_t)length;
+    return process_read(process, "auxv", (char *)bytes, ATTACH_PROGRAM_MAX);
 }
 
 bool attach_target_is_same(const struct attach_target *target)
@@ -372,7 +329,7 @@ bool attach_target_open(struct attach_target *target, pid_t process, const char 
     bool is_static, is_other;
     memset(target, 0, sizeof(*target));
     target->process = process;
-    const long tracer = status_number(process, "TracerPid");
+    const long tracer = process_status_number(process, "status", "TracerPid");
     if (tracer < 0) {
         snprintf(why, size,
                  kill(process, 0) == 0 || errno == EPERM

@@ -22,7 +22,7 @@ struct attach_module {
     uint64_t code, code_end; /* of those that are executable */
     uint64_t malloc, free, realloc, calloc;
     uint64_t dlopen, dlsym, dlerror, errno_location, memfd_create, close, dl_iterate_phdr;
-    uint64_t desk;         /* of the recorder */
+    uint64_t mailbox;      /* of the recorder */
     uint64_t loader_state; /* a struct r_debug of the loader */
     bool is_loader, is_libc;
     char path[PATH_MAX];
@@ -77,9 +77,6 @@ long attach_thread_count(pid_t process);
 /* Returns the state of a thread as /proc has it: 'R', 'S', 'T', 'Z' and others. 'X': it is gone.
  * '?': that cannot be read. */
 char attach_thread_state(pid_t process, pid_t thread);
-
-/* Returns true if both names lead to one file or folder. */
-bool attach_is_same_file(const char *one, const char *other);
 
 /* Returns the bytes below `address` that can be written as a stack, up to `wanted`. */
 uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run/attach_threads.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,15 +16,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "capture/run/steer.h"
-#include "schemas/array.h"
+#include "capture/run/client.h"
+#include "capture/run/seize.h"
 
-#define BREAKPOINTS 3u     /* of the four that the processor has, on functions */
-#define WAY_OUT 3u         /* the fourth one, where a thread returns to the program */
-#define CALLERS 512u       /* words of a stack in which that place is searched */
-#define OF_A_MODULE 4u     /* functions that get one, in each allocator and in the recorder */
-#define QUICK_ROUNDS 100u  /* of a wait that seldom lasts, before it sleeps between looks */
-#define LONG_ROUNDS 10000u /* after which a wait is a long one, of a second or more */
+#define BREAKPOINTS 3u /* of the four that the processor has, on functions */
+#define WAY_OUT 3u     /* the fourth one, where a thread returns to the program */
+#define CALLERS 512u   /* words of a stack in which that place is searched */
+#define OF_A_MODULE 4u /* functions that get one, in each allocator and in the recorder */
 #define RED_ZONE 128u
 #define TEXTS 12288u         /* for attach_threads_put() */
 #define STACK_WANTED 131072u /* the loader and the recorder's start take about a tenth */
@@ -40,72 +36,12 @@
 /* The threads of the process, as far as they are traced. */
 struct crowd {
     const struct attach_target *target;
-    pid_t *threads;
-    size_t count, capacity;
+    struct seized seized;
     /* All places for breakpoints, and the first one of those that are in use now. */
     uint64_t breakpoints[(ATTACH_ALLOCATORS_MAX + 1) * OF_A_MODULE];
     size_t breakpoint_count, first_breakpoint;
     unsigned round; /* of the looks at all threads */
 };
-
-static bool crowd_has(const struct crowd *crowd, pid_t thread)
-{
-    for (size_t i = 0; i < crowd->count; i++)
-        if (crowd->threads[i] == thread)
-            return true;
-    return false;
-}
-
-static bool crowd_add(struct crowd *crowd, pid_t thread)
-{
-    if (!array_grow(&crowd->threads, &crowd->capacity, crowd->count + 1, sizeof(*crowd->threads)))
-        return false;
-    crowd->threads[crowd->count++] = thread;
-    return true;
-}
-
-static void crowd_remove(struct crowd *crowd, pid_t thread)
-{
-    for (size_t i = 0; i < crowd->count; i++)
-        if (crowd->threads[i] == thread)
-            crowd->threads[i] = crowd->threads[--crowd->count];
-}
-
-/* Returns true if a thread that cannot be traced has ended: the first one may end before others. */
-static bool has_ended(pid_t process, pid_t thread)
-{
-    const char state = attach_thread_state(process, thread);
-    return state == 'Z' || state == 'X';
-}
-
-/* Seizes the threads that are not traced yet. Returns how many, or -1 with errno. */
-static int crowd_seize(struct crowd *crowd)
-{
-    char path[64];
-    struct dirent *entry;
-    int added = 0;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)crowd->target->process);
-    DIR *folder = opendir(path);
-    if (!folder)
-        return -1;
-    while (added >= 0 && (entry = readdir(folder))) {
-        const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (thread <= 0 || crowd_has(crowd, thread))
-            continue;
-        if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0)
-            added = crowd_add(crowd, thread) ? added + 1 : -1;
-        else if (errno != ESRCH) {
-            const int error = errno;
-            if (has_ended(crowd->target->process, thread))
-                continue;
-            closedir(folder);
-            errno = error;
-            return -1;
-        }
-    }
-    closedir(folder);
-    return added;
-}
 
 static size_t debug_register(size_t number)
 {
@@ -237,7 +173,6 @@ static uint64_t way_out_of(const struct crowd *crowd, uint64_t stack)
     return count ? found[crowd->round % count] : 0;
 }
 
-/* Returns true if the stopped thread is at a safe point. */
 static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_struct *registers)
 {
     const struct attach_target *target = crowd->target;
@@ -259,40 +194,14 @@ static bool is_safe(const struct crowd *crowd, pid_t thread, struct user_regs_st
            !may_handle_signal(target, registers->rsp);
 }
 
-enum waited { WAITED_STOPPED, WAITED_ENDED, WAITED_LONG };
-
-/*
- * Waits for one thread, at most so many rounds. The kernel does not tell the end of a process's
- * first thread while another one is a zombie that we have not waited for, so a zombie ends the
- * wait, too.
- */
-static enum waited wait_rounds(pid_t thread, int *status, unsigned rounds)
-{
-    bool ended = false;
-    for (unsigned round = 0; round < rounds; round++) {
-        const pid_t result = waitpid(thread, status, __WALL | WNOHANG);
-        if (result == thread)
-            return WIFSTOPPED(*status) ? WAITED_STOPPED : WAITED_ENDED;
-        if (ended || (result < 0 && errno != EINTR))
-            return WAITED_ENDED;
-        if (round < QUICK_ROUNDS)
-            sched_yield();
-        else {
-            ended = attach_thread_state(thread, thread) == 'Z';
-            nanosleep(&(struct timespec){0, ended ? 0 : 100000}, NULL);
-        }
-    }
-    return WAITED_LONG;
-}
-
 /* Waits for one thread. False if it has ended. */
 static bool wait_for(pid_t thread, int *status)
 {
-    enum waited waited;
+    enum seized_waited waited;
     do {
-        waited = wait_rounds(thread, status, LONG_ROUNDS);
-    } while (waited == WAITED_LONG);
-    return waited == WAITED_STOPPED;
+        waited = seized_wait(thread, status, SEIZED_LONG_ROUNDS, false);
+    } while (waited == SEIZED_LONG);
+    return waited == SEIZED_STOPPED;
 }
 
 static bool is_at_breakpoint(const struct crowd *crowd, pid_t thread)
@@ -369,7 +278,7 @@ static pid_t take_stop(struct crowd *crowd, struct user_regs_struct *registers)
     if (thread <= 0)
         return -1;
     if (!WIFSTOPPED(status)) {
-        crowd_remove(crowd, thread);
+        seized_remove(&crowd->seized, thread);
         return 0;
     }
     /* A thread that was interrupted just where a breakpoint lies still has its signal to come. */
@@ -386,9 +295,9 @@ static pid_t take_stop(struct crowd *crowd, struct user_regs_struct *registers)
 static bool crowd_has_ended(const struct crowd *crowd)
 {
     size_t ended = 0;
-    for (size_t i = 0; i < crowd->count; i++)
-        ended += has_ended(crowd->target->process, crowd->threads[i]);
-    return ended == crowd->count;
+    for (size_t i = 0; i < crowd->seized.count; i++)
+        ended += seized_has_ended(crowd->target->process, crowd->seized.threads[i]);
+    return ended == crowd->seized.count;
 }
 
 /* Searches a thread at a safe point. Returns 0 if there is none in time. */
@@ -397,14 +306,14 @@ static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct
     const double end = run_steer_now() + seconds;
     double again = 0;
     while (run_steer_now() < end) {
-        if (crowd->count == 0 || run_steer_now() >= again) {
+        if (crowd->seized.count == 0 || run_steer_now() >= again) {
             again = run_steer_now() + AGAIN;
             change_breakpoints(crowd);
-            crowd_seize(crowd); /* those that this misses are there the next time */
-            if (crowd->count == 0)
+            seized_add_new(&crowd->seized); /* those that this misses are there the next time */
+            if (crowd->seized.count == 0)
                 return 0;
-            for (size_t i = 0; i < crowd->count; i++)
-                ptrace(PTRACE_INTERRUPT, crowd->threads[i], NULL, NULL);
+            for (size_t i = 0; i < crowd->seized.count; i++)
+                ptrace(PTRACE_INTERRUPT, crowd->seized.threads[i], NULL, NULL);
         }
         const pid_t found = take_stop(crowd, registers);
         if (found > 0)
@@ -419,8 +328,8 @@ static pid_t search(struct crowd *crowd, double seconds, struct user_regs_struct
 static void release(struct crowd *crowd, pid_t held)
 {
     int status;
-    for (size_t i = 0; i < crowd->count; i++) {
-        const pid_t thread = crowd->threads[i];
+    for (size_t i = 0; i < crowd->seized.count; i++) {
+        const pid_t thread = crowd->seized.threads[i];
         if (thread == held)
             continue;
         if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0 || !wait_for(thread, &status))
@@ -429,26 +338,6 @@ static void release(struct crowd *crowd, pid_t held)
         if (take_traps(crowd, thread, &status))
             ptrace(PTRACE_DETACH, thread, NULL, signal_of(crowd, thread, status));
     }
-}
-
-static void explain_refusal(pid_t process, int error, char *why, size_t size)
-{
-    char scope[16] = "";
-    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-    if (file && !fgets(scope, sizeof(scope), file))
-        scope[0] = '\0';
-    if (file)
-        fclose(file);
-    if (error == EPERM && strtol(scope, NULL, 10) > 0)
-        snprintf(why, size,
-                 "the kernel does not allow to trace it (kernel.yama.ptrace_scope is %ld); run "
-                 "mprof-run as root, or sysctl kernel.yama.ptrace_scope=0",
-                 strtol(scope, NULL, 10));
-    else if (error == EPERM)
-        snprintf(why, size,
-                 "the kernel does not allow to trace it; run mprof-run as its user or as root");
-    else
-        snprintf(why, size, "process %d cannot be traced: %s", (int)process, strerror(error));
 }
 
 /* Adds the functions of a module. A program may allocate by realloc alone, as Lua does: the C
@@ -502,21 +391,21 @@ static bool prepare(struct attach_thread *held)
 bool attach_threads_stop(struct attach_thread *held, const struct attach_target *target,
                          double seconds, char *why, size_t size)
 {
-    struct crowd crowd = {.target = target};
+    struct crowd crowd = {.target = target, .seized = {.process = target->process}};
     memset(held, 0, sizeof(*held));
     held->target = target;
     choose_breakpoints(&crowd);
-    int added = crowd_seize(&crowd);
+    int added = seized_add_new(&crowd.seized);
     if (added <= 0) {
-        explain_refusal(target->process, added == 0 ? ESRCH : errno, why, size);
+        seized_explain(target->process, added == 0 ? ESRCH : errno, why, size);
         release(&crowd, 0);
-        free(crowd.threads);
+        seized_free(&crowd.seized);
         return false;
     }
     held->thread = search(&crowd, seconds, &held->registers);
     held->ended = held->thread == 0 && crowd_has_ended(&crowd);
     release(&crowd, held->thread);
-    free(crowd.threads);
+    seized_free(&crowd.seized);
     if (held->ended) {
         snprintf(why, size, "it has ended");
         return false;
@@ -561,12 +450,13 @@ static bool wait_for_return(struct attach_thread *held, struct user_regs_struct 
     bool interrupted = false;
     int status;
     for (;;) {
-        const enum waited waited = wait_rounds(held->thread, &status, LONG_ROUNDS);
-        if (waited == WAITED_ENDED) {
+        const enum seized_waited waited =
+            seized_wait(held->thread, &status, SEIZED_LONG_ROUNDS, false);
+        if (waited == SEIZED_ENDED) {
             held->ended = true;
             return false;
         }
-        if (waited == WAITED_LONG) {
+        if (waited == SEIZED_LONG) {
             if (!interrupted && attach_thread_count(held->target->process) == 1)
                 interrupted = ptrace(PTRACE_INTERRUPT, held->thread, NULL, NULL) == 0;
             continue;

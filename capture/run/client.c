@@ -12,9 +12,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "capture/os/clock.h"
+#include "capture/run/sandbox.h"
 #include "schemas/trace_codec.h"
 
 /* One in this many looks for an answer asks whether the process still maps the trace. */
@@ -314,4 +319,236 @@ enum client_status client_find(pid_t process, char *path)
     }
     mapped_files_close(&maps);
     return result;
+}
+
+/* The bytes before a payload: kind, type and length. */
+#define RECORD_HEAD_MAX 16u
+#define PAGE 4096u
+#define LAST_PAGE (TRACE_CHUNK_SIZE_DEFAULT - PAGE)
+
+uint64_t client_slot_offset(const struct client *client, uint32_t number)
+{
+    return TRACE_FILE_HEADER_SIZE + (uint64_t)number * client->header->chunk_size;
+}
+
+bool client_free_space(const struct client *client, uint64_t offset, uint64_t size)
+{
+    if (!run_sandbox_allows(SYS_fallocate) ||
+        fallocate(client->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                  (off_t)size) != 0)
+        return false;
+    atomic_fetch_add((_Atomic uint64_t *)&client->header->freed_bytes, size);
+    return true;
+}
+
+/* Reserves space in the file. Asks for the limit first, since the kernel would send SIGXFSZ beyond
+ * it. */
+static bool reserve_bytes(const struct client *client, uint64_t offset, uint32_t size)
+{
+    struct rlimit limit;
+    return run_sandbox_allows(SYS_fallocate) && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || offset + size <= limit.rlim_cur) &&
+           fallocate(client->descriptor, 0, (off_t)offset, size) == 0;
+}
+
+bool client_chunk_begin(struct client_chunk *chunk, const struct client *client, uint32_t thread,
+                        uint32_t sequence)
+{
+    clock_is_tsc = client->header->clock == TRACE_CLOCK_TSC;
+    return client_chunk_begin_at(chunk, client, thread, sequence, clock_read_pair());
+}
+
+bool client_chunk_begin_at(struct client_chunk *chunk, const struct client *client, uint32_t thread,
+                           uint32_t sequence, struct clock_pair moment)
+{
+    struct trace_file_header *file = client->header;
+    *chunk = (struct client_chunk){.base = NULL};
+    if (file->chunk_size != TRACE_CHUNK_SIZE_DEFAULT)
+        return false;
+    chunk->slot = atomic_fetch_add((_Atomic uint32_t *)&file->next_slot, 1);
+    uint64_t offset = client_slot_offset(client, chunk->slot);
+    /* The last page first: then the file never ends within a slot, where the recorder might
+     * append. */
+    if (!reserve_bytes(client, offset + LAST_PAGE, PAGE) || !reserve_bytes(client, offset, PAGE))
+        return false;
+    void *memory = mmap(NULL, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        client->descriptor, (off_t)offset);
+    if (memory == MAP_FAILED)
+        return false;
+    _Atomic uint32_t *count = (_Atomic uint32_t *)&file->chunk_count;
+    uint32_t seen = atomic_load(count);
+    while (seen < chunk->slot + 1 && !atomic_compare_exchange_weak(count, &seen, chunk->slot + 1))
+        ;
+    atomic_fetch_add((_Atomic uint64_t *)&file->freed_bytes, LAST_PAGE - PAGE);
+    struct trace_chunk_header *header = memory, whole = {.magic = TRACE_CHUNK_MAGIC,
+                                                         .slot = chunk->slot,
+                                                         .thread = thread,
+                                                         .sequence = sequence,
+                                                         .trace_id = file->trace_id,
+                                                         .base_ticks = moment.ticks,
+                                                         .base_monotonic_ns = moment.monotonic_ns,
+                                                         .commit = TRACE_CHUNK_HEADER_SIZE};
+    whole.header_sum = (uint32_t)trace_sum(&whole, offsetof(struct trace_chunk_header, header_sum));
+    *header = whole;
+    atomic_thread_fence(memory_order_release);
+    chunk->base = memory;
+    chunk->used = TRACE_CHUNK_HEADER_SIZE;
+    chunk->reserved = PAGE;
+    chunk->ticks = moment.ticks;
+    return true;
+}
+
+bool client_chunk_reserve(struct client_chunk *chunk, const struct client *client, size_t length)
+{
+    _Atomic uint64_t *freed = (_Atomic uint64_t *)&client->header->freed_bytes;
+    const size_t end = chunk->used + RECORD_HEAD_MAX + length;
+    if (!chunk->base || end > TRACE_CHUNK_SIZE_DEFAULT)
+        return false;
+    if (end <= chunk->reserved || chunk->reserved == LAST_PAGE)
+        return true;
+    const uint32_t to = end < LAST_PAGE ? (uint32_t)(end + PAGE - 1) / PAGE * PAGE : LAST_PAGE;
+    const uint32_t more = to - chunk->reserved;
+    atomic_fetch_sub(freed, more);
+    if (!reserve_bytes(client, client_slot_offset(client, chunk->slot) + chunk->reserved, more)) {
+        atomic_fetch_add(freed, more);
+        return false;
+    }
+    chunk->reserved = to;
+    return true;
+}
+
+void client_chunk_put(struct client_chunk *chunk, enum trace_extended type, const uint8_t *payload,
+                      size_t length)
+{
+    struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
+    uint8_t *end = trace_put_extended(chunk->base + chunk->used, type, payload, length);
+    chunk->used = (uint32_t)(end - chunk->base);
+    atomic_store_explicit((_Atomic uint32_t *)&header->commit, chunk->used, memory_order_release);
+}
+
+void client_chunk_leave(struct client_chunk *chunk)
+{
+    if (!chunk->base)
+        return;
+    struct trace_chunk_header *header = (struct trace_chunk_header *)chunk->base;
+    header->sum =
+        trace_sum(chunk->base + TRACE_CHUNK_HEADER_SIZE, chunk->used - TRACE_CHUNK_HEADER_SIZE);
+    atomic_store_explicit((_Atomic uint32_t *)&header->flags, TRACE_CHUNK_SEALED | TRACE_CHUNK_LEFT,
+                          memory_order_release);
+    munmap(chunk->base, TRACE_CHUNK_SIZE_DEFAULT);
+    chunk->base = NULL;
+}
+
+/* Seconds that a request stays before others may ask, and seconds that they have for it. */
+#define ASKED_TIME 0.3
+#define REST_TIME 0.02
+/* Seconds that the program has to end the recording itself in its next heap call. */
+#define SEAL_TIME 0.1
+
+double run_steer_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void run_steer_end(struct run_steer *steer, struct client *client)
+{
+    if (steer->asked)
+        client_withdraw(client);
+    steer->asked = false;
+}
+
+static void look(struct run_steer *steer, struct client *client, double now)
+{
+    enum trace_answer answer;
+    if (client_look(client, &answer) != CLIENT_WAITING)
+        steer->asked = false;
+    else if (now > steer->asked_at + ASKED_TIME) {
+        run_steer_end(steer, client);
+        steer->rest_until = now + REST_TIME;
+    }
+}
+
+/* Carries out a stop that no heap call has taken. */
+static void seal(struct run_steer *steer, struct client *client)
+{
+    clock_is_tsc = client->header->clock == TRACE_CLOCK_TSC;
+    const struct clock_pair end = clock_read_pair();
+    if (client_seal(client, end.ticks, end.monotonic_ns))
+        steer->asked = false;
+}
+
+void run_steer_step(struct run_steer *steer, struct client *client, enum run_wanted wanted,
+                    double now)
+{
+    const struct trace_file_header *header = client->header;
+    const bool recording = header->state == TRACE_STATE_RECORDING;
+    const bool due = wanted == RUN_WANTED_STOP ||
+                     (wanted == RUN_WANTED_RECORD && header->paused == TRACE_PAUSED_FROM_START);
+    if (wanted == RUN_WANTED_STOP && steer->stop_at == 0)
+        steer->stop_at = now;
+    if (steer->asked && steer->asked_for != wanted)
+        run_steer_end(steer, client); /* the request is out of date */
+    if (steer->asked)
+        look(steer, client, now);
+    else if (due && recording && now >= steer->rest_until) {
+        steer->asked =
+            client_ask(client,
+                       wanted == RUN_WANTED_STOP ? TRACE_REQUEST_STOP : TRACE_REQUEST_RESUME,
+                       NULL) == CLIENT_WAITING;
+        steer->asked_for = wanted;
+        steer->asked_at = now;
+    }
+    if (wanted == RUN_WANTED_STOP && recording && client->writable &&
+        now > steer->stop_at + SEAL_TIME)
+        seal(steer, client);
+}
+
+size_t process_read(pid_t process, const char *file, char *text, size_t size)
+{
+    char path[64 + 256];
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, file);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, size - 1);
+    const int error = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    text[length < 0 ? 0 : length] = '\0';
+    errno = error;
+    return length < 0 ? 0 : (size_t)length;
+}
+
+long process_status_number(pid_t process, const char *file, const char *name)
+{
+    char path[64 + 256], text[4096];
+    const size_t length = strlen(name);
+    size_t kept = 0; /* of a line whose end has not come */
+    ssize_t more;
+    long number = -1;
+    bool inside = false; /* a line of many groups, whose beginning is gone */
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, file);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    while (descriptor >= 0 && number < 0 &&
+           (more = read(descriptor, text + kept, sizeof(text) - 1 - kept)) > 0) {
+        char *line = text, *end;
+        text[kept + (size_t)more] = '\0';
+        for (; (end = strchr(line, '\n')) != NULL; line = end + 1, inside = false)
+            if (!inside && strncmp(line, name, length) == 0 && line[length] == ':')
+                number = strtol(line + length + 1, NULL, 10);
+        kept = strlen(line);
+        inside = inside || kept == sizeof(text) - 1;
+        kept = inside ? 0 : kept;
+        memmove(text, line, kept);
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    return number;
+}
+
+bool client_is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
 }

@@ -11,10 +11,38 @@
 #define MPROF_CAPTURE_RUN_CLIENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "capture/os/clock.h"
 #include "schemas/trace_layout.h"
+
+/* Milliseconds between two turns. */
+#define RUN_STEER_INTERVAL 10
+
+/* The state that is wanted of all processes of a run. */
+enum run_wanted {
+    RUN_WANTED_NOTHING, /* each is left alone */
+    RUN_WANTED_RECORD,  /* those that have not begun begin */
+    RUN_WANTED_STOP,    /* those that record stop for the rest of the run */
+};
+
+/* The requests to one trace's recorder. All zero at first. */
+struct run_steer {
+    bool asked;
+    enum run_wanted asked_for;
+    double asked_at, rest_until; /* monotonic seconds */
+    double stop_at;              /* time from which a stop is wanted; 0: none is */
+};
+
+struct client_chunk {
+    uint8_t *base; /* mapped; NULL: no chunk */
+    uint32_t slot, used;
+    uint32_t reserved; /* bytes from its beginning; the last page is always reserved */
+    uint64_t ticks;    /* stamp of its beginning, to which each *when* is relative */
+};
 
 struct client {
     int descriptor;
@@ -80,5 +108,70 @@ bool client_withdraw(struct client *client);
  * mappings may not be read.
  */
 enum client_status client_find(pid_t process, char *path);
+
+/*
+ * A chunk that another process writes into a trace while the program is recorded (trace-format.md,
+ * "Observers outside").
+ *
+ * Legal order: client_chunk_begin(); client_chunk_put(), each after client_chunk_reserve() has
+ * returned true; client_chunk_leave(). Then another chunk may begin. For the project's own
+ * programs.
+ *
+ * The first and the last page of a slot are reserved when it is taken, the pages between when they
+ * are needed. A file system can take milliseconds to get unused pages back, and during that time
+ * the end of the program would not be passed on.
+ */
+
+/* Takes the next slot of the trace. False if there is no room. */
+bool client_chunk_begin(struct client_chunk *chunk, const struct client *client, uint32_t thread,
+                        uint32_t sequence);
+/* Does the same for a chunk whose clock pair is that of an earlier moment. */
+bool client_chunk_begin_at(struct client_chunk *chunk, const struct client *client, uint32_t thread,
+                           uint32_t sequence, struct clock_pair moment);
+
+/* Returns true if a record with a payload of `length` bytes may be put. False if there is no chunk,
+ * or no room in it or on the disk. */
+bool client_chunk_reserve(struct client_chunk *chunk, const struct client *client, size_t length);
+
+/* Writes and commits one extended record. */
+void client_chunk_put(struct client_chunk *chunk, enum trace_extended type, const uint8_t *payload,
+                      size_t length);
+
+/* Seals and unmaps the chunk. */
+void client_chunk_leave(struct client_chunk *chunk);
+
+/* Frees the disk space of these bytes, which then read as zeros, and tells the recorder how much is
+ * free now. False if the file system cannot do so. */
+bool client_free_space(const struct client *client, uint64_t offset, uint64_t size);
+
+/* Returns the offset of slot `number` in the file. */
+uint64_t client_slot_offset(const struct client *client, uint32_t number);
+
+/*
+ * Asks one trace's recorder to begin, or to stop for the rest of the run, and repeats the request
+ * until it is done. The recorder acts in one of the program's heap calls. Until then others
+ * (mprof-ctl) must get their turn too. If no heap call comes, a stop is carried out from here.
+ */
+
+/* Takes one turn, at the time `now`. */
+void run_steer_step(struct run_steer *steer, struct client *client, enum run_wanted wanted,
+                    double now);
+
+/* Withdraws the request. */
+void run_steer_end(struct run_steer *steer, struct client *client);
+
+/* Returns monotonic seconds. */
+double run_steer_now(void);
+
+/*
+ * process_read() reads a short file of the process's folder in /proc, cut to `size` - 1 bytes,
+ * without memory of the heap, and returns its length: 0 with errno. process_status_number() returns
+ * the number after `name` in such a file, "status" or one of a thread: -1 with errno.
+ */
+size_t process_read(pid_t process, const char *file, char *text, size_t size);
+long process_status_number(pid_t process, const char *file, const char *name);
+
+/* Returns true if both names lead to one file or folder. */
+bool client_is_same_file(const char *one, const char *other);
 
 #endif

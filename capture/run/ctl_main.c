@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "capture/run/client.h"
-#include "cli/ctl_options.h"
-#include "cli/privileges.h"
+#include "capture/run/references.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "schemas/printable.h"
 
@@ -21,22 +21,26 @@
 struct arguments {
     const char *target, *command, *name;
     double wait; /* seconds */
-    bool quiet;
+    double stop; /* seconds that the program may stand still */
+    bool quiet, partial;
 };
+
+enum takes_name { NAME_NONE, NAME_NEEDED, NAME_OPTIONAL };
 
 static const struct command {
     const char *name;
-    enum trace_request request; /* 0: status */
-    bool takes_name;
+    enum trace_request request; /* 0: nothing is asked of the recorder */
+    enum takes_name takes_name;
     const char *done, *already;
 } commands[] = {
     {.name = "status"},
-    {"pause", TRACE_REQUEST_PAUSE, false, "paused", "was paused already"},
-    {"resume", TRACE_REQUEST_RESUME, false, "recording", "was recording already"},
-    {"mark", TRACE_REQUEST_MARK, true, "marked", ""},
-    {"snapshot", TRACE_REQUEST_SNAPSHOT, true, "snapshot taken", ""},
-    {"rotate", TRACE_REQUEST_ROTATE, false, "recording into a new trace", ""},
-    {"stop", TRACE_REQUEST_STOP, false, "stopped, the trace is complete", ""},
+    {.name = "references", .takes_name = NAME_OPTIONAL},
+    {"pause", TRACE_REQUEST_PAUSE, NAME_NONE, "paused", "was paused already"},
+    {"resume", TRACE_REQUEST_RESUME, NAME_NONE, "recording", "was recording already"},
+    {"mark", TRACE_REQUEST_MARK, NAME_NEEDED, "marked", ""},
+    {"snapshot", TRACE_REQUEST_SNAPSHOT, NAME_NEEDED, "snapshot taken", ""},
+    {"rotate", TRACE_REQUEST_ROTATE, NAME_NONE, "recording into a new trace", ""},
+    {"stop", TRACE_REQUEST_STOP, NAME_NONE, "stopped, the trace is complete", ""},
 };
 
 static bool read_seconds(const char *text, double *seconds)
@@ -47,37 +51,34 @@ static bool read_seconds(const char *text, double *seconds)
 }
 
 /* Takes one option. Returns -1 to go on, otherwise the exit status. */
-static int take_option(struct arguments *arguments, enum ctl_option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+    struct arguments *arguments = context;
     switch (option) {
     case CTL_OPTION_WAIT:
         if (!read_seconds(value, &arguments->wait))
             return command_line_wrong(&ctl_command_line,
                                       "--wait: \"%s\" is not a number of seconds", value);
         break;
+    case CTL_OPTION_REFERENCES_STOP:
+        if (!read_seconds(value, &arguments->stop) || arguments->stop <= 0)
+            return command_line_wrong(
+                &ctl_command_line, "--references-stop: \"%s\" is not a number of seconds above 0",
+                value);
+        break;
+    case CTL_OPTION_PARTIAL:
+        arguments->partial = true;
+        break;
     case CTL_OPTION_QUIET:
         arguments->quiet = true;
         break;
-    case CTL_OPTION_HELP:
-        command_line_help(&ctl_command_line, stdout);
-        return 0;
-    case CTL_OPTION_VERSION:
-        command_line_version(&ctl_command_line, stdout);
-        return 0;
     }
     return -1;
 }
 
-/* Reads the command line. Returns -1 to go on, otherwise the exit status. */
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    const char *value;
-    int option, status = -1;
-    while (status < 0 &&
-           (option = command_line_next(&ctl_command_line, argc, argv, &value)) != COMMAND_LINE_END)
-        status = option == COMMAND_LINE_WRONG
-                     ? 2
-                     : take_option(arguments, (enum ctl_option)option, value);
+    const int status = command_line_read(&ctl_command_line, argc, argv, take_option, arguments);
     if (status >= 0)
         return status;
     const int count = argc - optind;
@@ -93,7 +94,6 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     return -1;
 }
 
-/* Returns the command of that name, NULL if there is none. */
 static const struct command *command_named(const char *name)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
@@ -113,9 +113,10 @@ static const struct command *find_command(const struct arguments *arguments)
     else if (!command)
         command_line_wrong(&ctl_command_line, "\"%s\" is not a command; these are: %s",
                            arguments->command, ctl_command_line.words);
-    else if (command->takes_name != (arguments->name != NULL))
+    else if (command->takes_name != NAME_OPTIONAL &&
+             (command->takes_name == NAME_NEEDED) != (arguments->name != NULL))
         command_line_wrong(&ctl_command_line, "%s takes %s NAME", command->name,
-                           command->takes_name ? "a" : "no");
+                           command->takes_name == NAME_NEEDED ? "a" : "no");
     else
         return command;
     return NULL;
@@ -210,13 +211,6 @@ static int say_status(const struct client *client, const char *path)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void rest(void)
 {
     const struct timespec interval = {.tv_nsec = LOOK_INTERVAL_NS};
@@ -228,7 +222,7 @@ static enum client_status ask(struct client *client, enum trace_request request,
                               double until)
 {
     enum client_status status;
-    while ((status = client_ask(client, request, name)) == CLIENT_BUSY && seconds_now() < until)
+    while ((status = client_ask(client, request, name)) == CLIENT_BUSY && run_steer_now() < until)
         rest();
     return status;
 }
@@ -237,14 +231,14 @@ static int request(struct client *client, const struct arguments *arguments,
                    const struct command *command, const char *path)
 {
     const pid_t process = (pid_t)client->header->pid;
-    const double until = seconds_now() + arguments->wait;
+    const double until = run_steer_now() + arguments->wait;
     enum trace_answer answer = TRACE_ANSWER_DONE;
     enum client_status status = ask(client, command->request, arguments->name, until);
     while (status == CLIENT_WAITING) {
         status = client_look(client, &answer);
         if (status != CLIENT_WAITING)
             break;
-        if (seconds_now() >= until) {
+        if (run_steer_now() >= until) {
             bool back = client_withdraw(client);
             say("mprof-ctl",
                 back
@@ -290,9 +284,41 @@ static int request(struct client *client, const struct arguments *arguments,
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* Takes the references of the process into its trace. */
+static int take_references(const struct client *client, const struct arguments *arguments,
+                           const char *path)
+{
+    static struct references_result result;
+    pid_t process = (pid_t)client->header->pid;
+    const enum client_status status = client_recorder(client);
+    if (status == CLIENT_GONE)
+        process = client_recorder_elsewhere(client);
+    if (status != CLIENT_GOOD && process <= 0) {
+        say_error(path, status, (pid_t)client->header->pid);
+        return 1;
+    }
+    if (status == CLIENT_FINISHED) {
+        say_error(path, status, process);
+        return 1;
+    }
+    const struct references_request request = {.path = path,
+                                               .name = arguments->name,
+                                               .reason = TRACE_REFERENCES_ASKED,
+                                               .partial = arguments->partial,
+                                               .stop = arguments->stop,
+                                               .wait = arguments->wait};
+    if (!references_take(client, process, &request, &result)) {
+        say("mprof-ctl", "process %d: its references are not taken: %s", (int)process, result.why);
+        return 1;
+    }
+    if (!arguments->quiet)
+        references_say("mprof-ctl", process, &result);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    struct arguments arguments = {.wait = DEFAULT_WAIT};
+    struct arguments arguments = {.wait = DEFAULT_WAIT, .stop = REFERENCES_STOP};
     char path[PATH_MAX];
     struct client client;
     int result = parse(argc, argv, &arguments);
@@ -309,8 +335,9 @@ int main(int argc, char **argv)
         say_error(path, status, 0);
         return 1;
     }
-    result = command->request == 0 ? say_status(&client, path)
-                                   : request(&client, &arguments, command, path);
+    result = command->request != 0              ? request(&client, &arguments, command, path)
+             : command->takes_name == NAME_NONE ? say_status(&client, path)
+                                                : take_references(&client, &arguments, path);
     client_close(&client);
     return result;
 }

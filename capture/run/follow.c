@@ -2,25 +2,259 @@
 #include "capture/run/follow.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <search.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/os/clock.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/run/client.h"
-#include "capture/run/client_chunk.h"
-#include "capture/run/resident.h"
-#include "capture/run/trace_watcher.h"
+#include "capture/run/sibling_traces.h"
 #include "cli/say.h"
 #include "schemas/array.h"
 #include "schemas/pack/trace_packed.h"
+#include "schemas/trace_codec.h"
+
+/* A folder that the kernel does not watch is read every LOOK_INTERVAL ms, which must not be less
+ * than the step of the clock that dates files. */
+#define LOOK_INTERVAL 10u
+
+void trace_watcher_begin(struct trace_watcher *watcher, const char *trace, uint64_t now)
+{
+    *watcher = (struct trace_watcher){.trace = trace,
+                                      .started = time(NULL),
+                                      .watch = -1,
+                                      .changed = true,
+                                      .looked_at = now - LOOK_INTERVAL};
+    trace_name_folder(trace, watcher->folder);
+}
+
+void trace_watcher_end(struct trace_watcher *watcher)
+{
+    tdestroy(watcher->known, free);
+    if (watcher->watch >= 0)
+        close(watcher->watch);
+}
+
+static int compare(const void *one, const void *other)
+{
+    return strcmp(one, other);
+}
+
+/* Returns true if the path is new. If memory is exhausted, the path will seem new again. */
+static bool learn(struct trace_watcher *watcher, const char *path)
+{
+    if (tfind(path, &watcher->known, compare))
+        return false;
+    char *copy = strdup(path);
+    if (copy && !tsearch(copy, &watcher->known, compare))
+        free(copy);
+    return true;
+}
+
+static bool path_of(const struct trace_watcher *watcher, const char *name, char path[PATH_MAX])
+{
+    return sibling_traces_is_name(name) &&
+           snprintf(path, PATH_MAX, "%s/%s", watcher->folder, name) < PATH_MAX;
+}
+
+/* The parameters for each trace that a search finds. */
+struct trace_search {
+    struct trace_watcher *watcher;
+    uint64_t since;
+    trace_watcher_each *each;
+    void *context;
+};
+
+static void found_one(void *context, const char *path)
+{
+    const struct trace_search *found = context;
+    if (learn(found->watcher, path))
+        found->each(found->context, path, found->since);
+}
+
+static void read_folder(struct trace_watcher *watcher, uint64_t since, trace_watcher_each *each,
+                        void *context)
+{
+    struct trace_search found = {watcher, since, each, context};
+    sibling_traces_each(watcher->trace, watcher->started, found_one, &found);
+}
+
+/*
+ * Returns true if it is time to read the folder. After a change it is read twice, because a name
+ * that appears in the same moment as one that was found does not change the date again.
+ */
+static bool has_changed(struct trace_watcher *watcher)
+{
+    struct stat status;
+    if (stat(watcher->folder, &status) != 0)
+        return false;
+    const bool before = watcher->changed;
+    watcher->changed = status.st_mtim.tv_sec != watcher->modified.tv_sec ||
+                       status.st_mtim.tv_nsec != watcher->modified.tv_nsec;
+    watcher->modified = status.st_mtim;
+    return before || watcher->changed;
+}
+
+static void begin_watch(struct trace_watcher *watcher)
+{
+    watcher->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watcher->watch >= 0 && inotify_add_watch(watcher->watch, watcher->folder, IN_CREATE) < 0) {
+        close(watcher->watch);
+        watcher->watch = -1;
+    }
+}
+
+static void read_notices(const struct trace_watcher *watcher, uint64_t now,
+                         trace_watcher_each *each, void *context)
+{
+    char buffer[4096] __attribute__((aligned(8))), path[PATH_MAX];
+    ssize_t length;
+    while ((length = read(watcher->watch, buffer, sizeof(buffer))) > 0)
+        for (const char *at = buffer; at < buffer + length;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            at += sizeof(*event) + event->len;
+            if (event->len > 0 && path_of(watcher, event->name, path))
+                each(context, path, now);
+        }
+}
+
+int trace_watcher_step(struct trace_watcher *watcher, uint64_t now, trace_watcher_each *each,
+                       void *context)
+{
+    const uint64_t since = watcher->looked_at;
+    if (watcher->watch >= 0) {
+        read_notices(watcher, now, each, context);
+        return -1;
+    }
+    if (now - since < LOOK_INTERVAL)
+        return (int)(since + LOOK_INTERVAL - now);
+    watcher->looked_at = now;
+    if (!watcher->tried)
+        begin_watch(watcher);
+    watcher->tried = true;
+    /* Finds what came before the watch. */
+    if (has_changed(watcher))
+        read_folder(watcher, since, each, context);
+    return watcher->watch >= 0 ? -1 : (int)LOOK_INTERVAL;
+}
+
+struct run_resident {
+    int statm;        /* descriptor of /proc/PID/statm, -1: there is nothing more to sample */
+    unsigned samples; /* read, written or not */
+    uint64_t bytes;   /* of the last one that was written */
+    uint64_t latest;  /* of the last one, written or not; 0: the process has ended */
+    int unwritten;    /* milliseconds since then */
+};
+
+#define FIRST_INTERVAL 10
+#define LAST_INTERVAL 1000
+/* After this many samples the interval doubles, so that a long run gets only a few thousand. */
+#define SAMPLES_PER_INTERVAL 512u
+#define SAMPLE_MAX 48u
+/* A sample that is the same as the last one is written after so many milliseconds. */
+#define SAME_INTERVAL 100
+
+/*
+ * Samples the resident set of a recorded process from outside, into its trace.
+ *
+ * Legal order: run_resident_begin(); run_resident_sample() after each run_resident_interval();
+ * run_resident_end(). The program itself runs neither a thread nor a timer for this.
+ */
+
+static int open_statm(pid_t process)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)process);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Begins with the process that the trace's header names. */
+static void run_resident_begin(struct run_resident *resident, const struct client *client)
+{
+    *resident = (struct run_resident){.statm = open_statm((pid_t)client->header->pid)};
+}
+
+/* Returns the resident set in bytes, or 0 if the program has ended. */
+static uint64_t read_resident(int statm)
+{
+    char text[128], *end;
+    ssize_t length = pread(statm, text, sizeof(text) - 1, 0);
+    if (length <= 0)
+        return 0;
+    text[length] = 0;
+    strtoull(text, &end, 10); /* skips the address space; the resident set comes second */
+    return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t run_resident_now(pid_t process)
+{
+    int statm = open_statm(process);
+    uint64_t bytes = statm >= 0 ? read_resident(statm) : 0;
+    if (statm >= 0)
+        close(statm);
+    return bytes;
+}
+
+/* Returns the milliseconds until the next sample. */
+static int run_resident_interval(const struct run_resident *resident)
+{
+    unsigned doublings = resident->samples / SAMPLES_PER_INTERVAL;
+    return doublings > 6 ? LAST_INTERVAL : FIRST_INTERVAL << doublings;
+}
+
+/* Takes one sample if the trace is being recorded. One that is the same as the last is written only
+ * ten times a second, because a program at rest should need no disk. Returns false if no more will
+ * come, because the process has ended or there is no room. */
+static bool run_resident_sample(struct run_resident *resident, struct run_observer *observer,
+                                const struct client *client)
+{
+    uint8_t payload[SAMPLE_MAX], *p;
+    if (resident->statm < 0)
+        return false;
+    const uint64_t bytes = resident->latest = read_resident(resident->statm);
+    if (bytes == 0)
+        return false;
+    /* While the process runs another program, its memory does not belong to this trace. The trace
+     * of an unrecorded program is made before that is executed. */
+    if (client->header->unrecorded) {
+        if (!unrecorded_program_runs(client->descriptor, (pid_t)client->header->pid))
+            return resident->samples == 0;
+    } else if (atomic_load((_Atomic uint32_t *)&client->header->state) != TRACE_STATE_RECORDING)
+        return true;
+    resident->unwritten += run_resident_interval(resident);
+    resident->samples++;
+    if (bytes == resident->bytes && resident->unwritten < SAME_INTERVAL)
+        return true;
+    if (!run_observer_room(observer, client, SAMPLE_MAX))
+        return false;
+    resident->bytes = bytes;
+    resident->unwritten = 0;
+    clock_is_tsc = client->header->clock == TRACE_CLOCK_TSC;
+    uint64_t now = clock_before(), base = observer->chunk.ticks;
+    p = trace_put_varint(payload, now > base ? now - base : 0);
+    p = trace_put_varint(p, bytes);
+    client_chunk_put(&observer->chunk, TRACE_EXT_RSS, payload, (size_t)(p - payload));
+    if (client->header->unrecorded) /* its clock is CLOCK_MONOTONIC */
+        client->header->end_ticks = client->header->end_monotonic_ns = now;
+    return true;
+}
+
+static void run_resident_end(struct run_resident *resident)
+{
+    if (resident->statm >= 0)
+        close(resident->statm);
+    resident->statm = -1;
+}
 
 /* ---- packing ---------------------------------------------------------------------------- */
 
@@ -61,7 +295,6 @@ static void run_pack_end(struct run_pack *pack)
     free(pack);
 }
 
-/* Returns NULL if memory is exhausted. */
 static struct run_pack *run_pack_begin(const struct client *client)
 {
     struct run_pack *pack = calloc(1, sizeof(*pack));
@@ -140,7 +373,7 @@ static const uint8_t *pack_chunks(struct run_pack *pack, const uint32_t *slots, 
     return trace_packer_end(pack->packer, length);
 }
 
-static bool make_room(struct run_pack *pack, size_t length)
+static bool pack_room(struct run_pack *pack, size_t length)
 {
     if (client_chunk_reserve(&pack->container, pack->client, length))
         return true;
@@ -179,7 +412,7 @@ static bool pack_group(struct run_pack *pack)
         }
         return true;
     }
-    if (!make_room(pack, length)) {
+    if (!pack_room(pack, length)) {
         pack->stopped = true;
         return false;
     }
@@ -220,7 +453,11 @@ struct followed {
     bool lingers; /* it has ended, or has no samples any more: how it ends is waited for */
     unsigned attempts;
     uint64_t due, pack_due; /* ms */
+    struct run_observer observer;
     struct run_resident resident;
+    bool looked;                     /* it was tried to read its pages */
+    struct run_residency *residency; /* NULL: its pages are not read */
+    uint64_t residency_due;
     struct run_pack *pack; /* NULL: the trace is not packed */
     struct run_steer steer;
     struct run_rotate rotate;
@@ -265,7 +502,6 @@ static bool followed_note_outcome(struct followed *followed, bool in_time)
     return true;
 }
 
-/* Leaves the trace. */
 static void followed_leave(struct followed *followed)
 {
     if (!followed->open)
@@ -275,6 +511,9 @@ static void followed_leave(struct followed *followed)
         close(followed->process);
     run_steer_end(&followed->steer, &followed->client);
     run_rotate_end(&followed->rotate, &followed->client);
+    run_residency_end(followed->residency);
+    followed->residency = NULL;
+    client_chunk_leave(&followed->observer.chunk);
     run_resident_end(&followed->resident);
     run_pack_end(followed->pack);
     client_close(&followed->client);
@@ -321,7 +560,7 @@ struct run_follow *run_follow_new(const char *trace, const struct run_follow_opt
         follow->trace = trace;
         follow->options = *options;
         follow->kept.most = options->rotate.keep;
-        trace_watcher_begin(&follow->watcher, trace, true, now_ms());
+        trace_watcher_begin(&follow->watcher, trace, now_ms());
         add_trace(follow, trace, now_ms());
     }
     return follow;
@@ -376,8 +615,33 @@ static bool followed_rotate(struct followed *followed, struct run_follow *follow
     followed_leave(followed);
     followed->attempts = 0;
     followed->resident = (struct run_resident){0};
+    followed->observer = (struct run_observer){0};
+    followed->looked = false;
     followed->pack = NULL;
     return true;
+}
+
+/* Returns true if the process records into this trace now, the program of the trace itself. */
+static bool is_recording(const struct followed *followed)
+{
+    struct trace_file_header *header = followed->client.header;
+    return !header->unrecorded &&
+           atomic_load((_Atomic uint32_t *)&header->state) == TRACE_STATE_RECORDING;
+}
+
+static void followed_read_pages(struct followed *followed, const struct run_follow *follow,
+                                uint64_t now)
+{
+    if (!is_recording(followed))
+        return;
+    if (!followed->looked)
+        followed->residency =
+            run_residency_begin(&followed->client, &followed->observer, &follow->options.residency);
+    followed->looked = true;
+    followed->residency_due =
+        followed->residency
+            ? run_residency_step(followed->residency, followed->resident.latest, now)
+            : UINT64_MAX;
 }
 
 /* Does one trace's share of the work. Returns false if nothing is left to do for it. */
@@ -396,9 +660,12 @@ static bool followed_step(struct followed *followed, struct run_follow *follow, 
             followed->due += CHILD_DELAY;
     }
     if (followed->sampled && now >= followed->due) {
-        followed->sampled = run_resident_sample(&followed->resident, &followed->client);
+        followed->sampled =
+            run_resident_sample(&followed->resident, &followed->observer, &followed->client);
         followed->due = now + (uint64_t)run_resident_interval(&followed->resident);
     }
+    if (followed->sampled)
+        followed_read_pages(followed, follow, now);
     if (followed->pack && now >= followed->pack_due)
         followed->pack_due = run_pack_step(followed->pack) ? 0 : now + PACK_INTERVAL;
     if (followed->sampled || ((followed->pack || follow->options.rotate.interval > 0) &&
@@ -418,6 +685,8 @@ static uint64_t followed_due(const struct followed *followed, const struct run_f
     uint64_t due = UINT64_MAX;
     if (!followed->open || followed->sampled || followed->lingers)
         due = followed->due;
+    if (followed->open && followed->residency && followed->sampled && followed->residency_due < due)
+        due = followed->residency_due;
     if (followed->open && followed->pack && followed->pack_due < due)
         due = followed->pack_due;
     if (followed->open && follow->options.rotate.interval > 0) {
@@ -456,9 +725,29 @@ bool run_follow_records(const struct run_follow *follow)
     return false;
 }
 
+/* Answers the bells that have rung. */
+static void answer_bells(struct run_follow *follow)
+{
+    struct pollfd rung = {.fd = run_residency_bell(), .events = POLLIN};
+    if (rung.fd < 0 || poll(&rung, 1, 0) <= 0)
+        return;
+    run_residency_bell_heard();
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->traces[i]->open && follow->traces[i]->residency)
+            followed_read_pages(follow->traces[i], follow, now_ms());
+}
+
+void run_follow_each(const struct run_follow *follow, run_follow_one *each, void *context)
+{
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->traces[i]->open)
+            each(context, &follow->traces[i]->client, follow->traces[i]->path);
+}
+
 int run_follow_step(struct run_follow *follow)
 {
     uint64_t now = now_ms(), next = UINT64_MAX;
+    answer_bells(follow);
     const int look = trace_watcher_step(&follow->watcher, now, add_trace, follow);
     for (size_t i = 0; i < follow->count;) {
         struct followed *followed = follow->traces[i];

@@ -4,25 +4,218 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "capture/options/options.h"
 #include "capture/os/elf_symbols.h"
+#include "capture/os/options.h"
 #include "capture/os/program_image.h"
-#include "capture/os/program_search.h"
-#include "capture/run/libraries.h"
+#include "capture/os/trace_name.h"
 #include "capture/run/sandbox.h"
-#include "capture/run/sibling_program.h"
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"
+
+/* Writes this program's folder, without the program's name, into PATH_MAX bytes. */
+static bool sibling_program_folder(char *folder)
+{
+    char name[PATH_MAX];
+    /* A sandbox may allow readlink, which every shell needs, and kill for readlinkat, which
+     * executable_name() uses. */
+    const ssize_t length = readlink("/proc/self/exe", name, sizeof(name) - 1);
+    if (length > 0)
+        name[length] = 0;
+    else if (executable_name(name, sizeof(name)) == 0)
+        return false;
+    /* If /proc is missing, the name may lead through links. That of a deleted file leads
+     * nowhere. */
+    if (!realpath(name, folder))
+        memcpy(folder, name, sizeof(name));
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return false;
+    *slash = 0;
+    return true;
+}
+
+_Noreturn void sibling_program_become(const char *const argv[])
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    if (sibling_program_folder(folder)) {
+        snprintf(path, sizeof(path), "%s/%s", folder, argv[0]);
+        execv(path, (char *const *)(uintptr_t)argv);
+        say("mprof-run", "%s: cannot be run: %s; install it beside mprof-run", path,
+            strerror(errno));
+    }
+    _exit(127);
+}
+
+int sibling_program_run(const char *const argv[])
+{
+    const pid_t process = fork();
+    if (process == 0)
+        sibling_program_become(argv);
+    return process < 0 ? 127 : sibling_program_wait(process);
+}
+
+int sibling_program_wait(pid_t process)
+{
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Finds the libraries with which a program would be loaded. */
+
+/* Finds the loader that the file names. Returns false unless that loader knows --list, because
+ * another one might run the program. */
+static bool find_loader(const char *binary, char loader[PATH_MAX])
+{
+    static const char known[] = "/ld-linux-x86-64.so.2";
+    int descriptor = open(binary, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    bool named = program_image_loader(descriptor, loader, PATH_MAX);
+    const char *name = named ? strrchr(loader, '/') : NULL;
+    close(descriptor);
+    return name && strcmp(name, known) == 0;
+}
+
+/* Returns the standard output of `loader --list binary`, or NULL if that cannot be started. */
+static FILE *list_libraries(const char *loader, const char *binary, pid_t *process)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    *process = fork();
+    if (*process == 0) {
+        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 &&
+            dup2(nothing, STDERR_FILENO) >= 0)
+            execl(loader, loader, "--list", binary, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *list = *process > 0 ? fdopen(ends[0], "r") : NULL;
+    if (!list) {
+        close(ends[0]);
+        if (*process > 0)
+            waitpid(*process, NULL, 0);
+    }
+    return list;
+}
+
+/* Returns the path in "  name => /path (0x…)" or "  /path (0x…)", or NULL. */
+static char *path_of(char *line)
+{
+    char *path = strchr(line, '/');
+    char *end = path ? strstr(path, " (0x") : NULL;
+    char *arrow = path ? strstr(path, " => ") : NULL;
+    if (arrow)
+        path = arrow + 4;
+    if (!end)
+        return NULL;
+    *end = 0;
+    return path;
+}
+
+/* The last list: paths, each with a line feed after it. */
+static struct {
+    char *binary, *paths;
+} last;
+
+/* Sets the paths of `last`. Returns false if they cannot be told. */
+static bool read_list(const char *binary)
+{
+    char loader[PATH_MAX], line[PATH_MAX + 256];
+    pid_t process;
+    size_t size;
+    FILE *list = find_loader(binary, loader) ? list_libraries(loader, binary, &process) : NULL;
+    FILE *paths = list ? open_memstream(&last.paths, &size) : NULL;
+    while (paths && fgets(line, sizeof(line), list)) {
+        const char *path = path_of(line);
+        if (path)
+            fprintf(paths, "%s\n", path);
+    }
+    if (list) {
+        fclose(list);
+        waitpid(process, NULL, 0);
+    }
+    /* Without memory a stream has an error, or no text. */
+    const bool whole = paths && !ferror(paths);
+    return paths && fclose(paths) == 0 && whole && last.paths;
+}
+
+/*
+ * Asks the loader which libraries, linked or preloaded, the ELF file `binary` would run with, and
+ * calls note() with the path of each. Runs no code of theirs. Returns false if that cannot be found
+ * out.
+ */
+static bool run_libraries(const char *binary, void (*note)(void *context, const char *path),
+                          void *context)
+{
+    if (!last.binary || strcmp(last.binary, binary) != 0) {
+        free(last.binary);
+        free(last.paths);
+        last.paths = NULL;
+        last.binary = read_list(binary) ? strdup(binary) : NULL;
+    }
+    if (!last.binary)
+        return false;
+    for (const char *at = last.paths, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        char path[PATH_MAX + 256];
+        snprintf(path, sizeof(path), "%.*s", (int)(end - at), at);
+        note(context, path);
+    }
+    return true;
+}
+
+/* Returns true if the name of the file at `path` begins with a text. */
+static bool run_library_is(const char *path, const char *beginning)
+{
+    const char *name = strrchr(path, '/');
+    return name && strncmp(name + 1, beginning, strlen(beginning)) == 0;
+}
+
+/* ---- one function or library ------------------------------------------------------------ */
+
+struct search {
+    const char *function, *library;
+    bool found;
+};
+
+static void note_function(void *context, const char *name, uint64_t address, uint64_t size)
+{
+    struct search *search = context;
+    (void)address;
+    (void)size;
+    search->found = search->found || strcmp(name, search->function) == 0;
+}
+
+static void note_library(void *context, const char *path)
+{
+    struct search *search = context;
+    search->found = search->found || run_library_is(path, search->library);
+}
+
+/* Returns true if the ELF file `binary` exports the function, or is linked with a library whose
+ * name begins so. Not if it loads the library while it runs. */
+static bool run_is_linked(const char *binary, const char *function, const char *library)
+{
+    struct search search = {function, library, false};
+    elf_symbols_of(binary, note_function, &search);
+    if (!search.found)
+        run_libraries(binary, note_library, &search);
+    return search.found;
+}
 
 /* ---- the program ------------------------------------------------------------------------ */
 
@@ -49,6 +242,7 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* Finds `name` as execvp does. Writes its path (PATH_MAX bytes). */
 static enum run_program_verdict find_program(const char *name, char *path)
 {
     struct program_search search;
@@ -75,6 +269,8 @@ static bool changes_identity(const char *path)
            (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
+/* Judges a script by its interpreter, whose path goes into `path` (PATH_MAX bytes); any other
+ * program by itself. */
 static enum run_program_verdict check_file(const char *start, char *path)
 {
     static const enum run_program_verdict verdicts[] = {
@@ -97,46 +293,23 @@ static enum run_program_verdict check_file(const char *start, char *path)
     return RUN_PROGRAM_GOOD;
 }
 
-/*
- * Finds `name` as execvp does and writes its path into `path` (PATH_MAX bytes). A script is
- * judged by its interpreter, whose path goes into `binary` (PATH_MAX bytes). For any other program
- * `binary` gets `path`.
- */
-static enum run_program_verdict run_program_check(const char *name, char *path, char *binary)
-{
-    enum run_program_verdict verdict = find_program(name, path);
-    return verdict == RUN_PROGRAM_GOOD ? check_file(path, binary) : verdict;
-}
-
-/* Explains the verdict to the user, in words that follow "PROGRAM: ". */
-static const char *run_program_explain(enum run_program_verdict verdict)
-{
-    switch (verdict) {
-    case RUN_PROGRAM_NOT_FOUND:
-        return "there is no such program; name a file or a program in PATH";
-    case RUN_PROGRAM_NOT_IN_PATH:
-        return "is in this folder but not in PATH; write ./ before its name";
-    case RUN_PROGRAM_NOT_EXECUTABLE:
-        return "not executable; chmod +x makes it so, if it is a program";
-    case RUN_PROGRAM_STATIC:
-        return "statically linked, so nothing can be preloaded; link it with libmprof.a to record "
-               "it";
-    case RUN_PROGRAM_SETUID:
-        return "runs with other rights than yours (setuid, setgid or capabilities), so nothing is "
-               "preloaded; record a copy without them, or run it as the user who has them";
-    case RUN_PROGRAM_SANITIZED:
-        return "built with a sanitizer, which has its own malloc and must come before other "
-               "libraries; record a build without -fsanitize";
-    case RUN_PROGRAM_OTHER_LIBC:
-        return "its C library is not glibc, which the recorder needs; record a build for glibc";
-    case RUN_PROGRAM_FOREIGN:
-        return "not a 64-bit x86 program, the only kind that can be recorded here; record a build "
-               "for "
-               "x86-64";
-    default:
-        return "can be recorded";
-    }
-}
+/* The verdicts for the user, in words that follow "PROGRAM: ". */
+static const char *const run_program_explanations[] = {
+    [RUN_PROGRAM_NOT_FOUND] = "there is no such program; name a file or a program in PATH",
+    [RUN_PROGRAM_NOT_IN_PATH] = "is in this folder but not in PATH; write ./ before its name",
+    [RUN_PROGRAM_NOT_EXECUTABLE] = "not executable; chmod +x makes it so, if it is a program",
+    [RUN_PROGRAM_STATIC] =
+        "statically linked, so nothing can be preloaded; link it with libmprof.a to record it",
+    [RUN_PROGRAM_SETUID] =
+        "runs with other rights than yours (setuid, setgid or capabilities), so nothing is "
+        "preloaded; record a copy without them, or run it as the user who has them",
+    [RUN_PROGRAM_SANITIZED] = "built with a sanitizer, which has its own malloc and must come "
+                              "before other libraries; record a build without -fsanitize",
+    [RUN_PROGRAM_OTHER_LIBC] =
+        "its C library is not glibc, which the recorder needs; record a build for glibc",
+    [RUN_PROGRAM_FOREIGN] = "not a 64-bit x86 program, the only kind that can be recorded here; "
+                            "record a build for x86-64",
+};
 
 /* ---- operators of C++ ------------------------------------------------------------------- */
 
@@ -263,9 +436,11 @@ int run_prepare(const struct run_arguments *arguments, struct run_places *places
             library);
         return 1;
     }
-    enum run_program_verdict verdict = run_program_check(name, places->program, places->binary);
+    enum run_program_verdict verdict = find_program(name, places->program);
+    if (verdict == RUN_PROGRAM_GOOD)
+        verdict = check_file(places->program, places->binary);
     if (verdict != RUN_PROGRAM_GOOD) {
-        say("mprof-run", "%s: %s", name, run_program_explain(verdict));
+        say("mprof-run", "%s: %s", name, run_program_explanations[verdict]);
         return verdict == RUN_PROGRAM_NOT_FOUND || verdict == RUN_PROGRAM_NOT_IN_PATH ? 127
                : verdict == RUN_PROGRAM_NOT_EXECUTABLE                                ? 126
                                                                                       : 1;

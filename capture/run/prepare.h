@@ -53,4 +53,13 @@ bool run_prepare_plugins(const struct run_arguments *arguments, struct run_place
 /* Finds the library of the C++ operators beside the recorder, if the program needs it. */
 void run_prepare_operators(struct run_places *places);
 
+/* Becomes another program of mprof, which lies beside this one: argv[0] is its name. If it cannot,
+ * it ends with status 127 after a message. */
+_Noreturn void sibling_program_become(const char *const argv[]);
+
+/* Runs such a program. Returns its exit status, or 127 if it cannot be run. */
+int sibling_program_run(const char *const argv[]);
+/* Waits for the end of a process that was started for one. */
+int sibling_program_wait(pid_t process);
+
 #endif

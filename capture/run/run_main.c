@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,17 +20,127 @@
 #include "capture/run/attach_target.h"
 #include "capture/run/child.h"
 #include "capture/run/client.h"
+#include "capture/run/follow.h"
 #include "capture/run/prepare.h"
-#include "capture/run/sibling_program.h"
 #include "capture/run/sibling_traces.h"
-#include "capture/run/trace_place.h"
-#include "capture/run/unrecorded_program.h"
-#include "capture/run/viewer.h"
-#include "cli/privileges.h"
 #include "cli/say.h"
+#include "schemas/array.h"
 #include "schemas/printable.h"
 #include "schemas/trace_layout.h"
 #include "schemas/trace_unrecorded.h"
+
+/*
+ * --open --live: runs mprof-ingest and mprof-tui beside the program.
+ *
+ * Order of calls: run_viewer_begin() before the program is started, run_viewer_end() after its end.
+ */
+
+struct run_viewer {
+    const char *trace;   /* the trace to be written; its name is settled before */
+    const char *session; /* the session to be made from it */
+    const char *log;     /* takes the program's output; NULL: the program has the terminal */
+    bool force;          /* replace the session */
+    bool suppressions;   /* use those that the program carries */
+    bool browse;         /* open the browser too */
+    pid_t ingest, browser;
+};
+
+enum { LOOK_MS = 20 };
+
+static bool has_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && about.st_size > 0;
+}
+
+/* Waits for the program to begin its trace. If that never happens, the caller ends this process. */
+static _Noreturn void become_ingest(const struct run_viewer *viewer)
+{
+    const char *argv[10] = {"mprof-ingest", "--live", "--quiet", "-o", viewer->session};
+    size_t count = 5;
+    if (viewer->force)
+        argv[count++] = "--force";
+    if (viewer->suppressions)
+        argv[count++] = "--suppressions=program";
+    argv[count++] = "--";
+    argv[count++] = viewer->trace;
+    while (!has_bytes(viewer->trace))
+        poll(NULL, 0, LOOK_MS);
+    sibling_program_become(argv);
+}
+
+/* Returns true if the file exists and is not the earlier one. */
+static bool is_new(const char *path, const struct stat *before)
+{
+    struct stat now;
+    return stat(path, &now) == 0 && now.st_size > 0 &&
+           (now.st_ino != before->st_ino || now.st_dev != before->st_dev);
+}
+
+/* Opens the session as soon as it exists. `ended`: a pipe that mprof-ingest holds open. */
+static _Noreturn void browse(const struct run_viewer *viewer, int ended, const struct stat *before,
+                             pid_t parent)
+{
+    struct pollfd hung_up = {.fd = ended};
+    while (!is_new(viewer->session, before))
+        if (poll(&hung_up, 1, LOOK_MS) > 0 && !is_new(viewer->session, before))
+            _exit(1); /* mprof-ingest has said why */
+    const int status = sibling_program_run((const char *[]){"mprof-tui", viewer->session, NULL});
+    /* While mprof-ingest still runs, so does the program. */
+    if (poll(&hung_up, 1, 0) == 0 && getppid() == parent)
+        say("mprof-run",
+            viewer->log
+                ? "the program is still running, its output is in %2$s; Ctrl-C ends it, "
+                  "mprof-tui %1$s opens the session again"
+                : "the recording goes on; Ctrl-C ends it, mprof-tui %1$s opens the session again",
+            viewer->session, viewer->log);
+    _exit(status);
+}
+
+/* Starts both and fills the last two fields. Returns false, with errno set, if a process or a pipe
+ * cannot be made. */
+static bool run_viewer_begin(struct run_viewer *viewer)
+{
+    int ends[2];
+    struct stat before = {0};
+    pid_t parent = getpid();
+    viewer->ingest = viewer->browser = -1;
+    if (stat(viewer->session, &before) != 0)
+        memset(&before, 0, sizeof(before));
+    if (pipe(ends) != 0)
+        return false;
+    viewer->ingest = fork();
+    if (viewer->ingest == 0) {
+        close(ends[0]);
+        become_ingest(viewer);
+    }
+    if (viewer->ingest > 0 && viewer->browse) {
+        viewer->browser = fork();
+        if (viewer->browser == 0) {
+            close(ends[1]);
+            browse(viewer, ends[0], &before, parent);
+        }
+    }
+    int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = error;
+    return viewer->ingest > 0 && (!viewer->browse || viewer->browser > 0);
+}
+
+/* Waits for both. Returns the status of mprof-ingest or, if that is 0, of mprof-tui. */
+static int run_viewer_end(struct run_viewer *viewer)
+{
+    int status = 0, shown = 0;
+    if (viewer->ingest > 0) {
+        if (!has_bytes(viewer->trace))
+            kill(viewer->ingest, SIGTERM);
+        status = sibling_program_wait(viewer->ingest);
+    }
+    if (viewer->browser > 0)
+        shown = sibling_program_wait(viewer->browser);
+    return status ? status : shown;
+}
 
 /* ---- the report ------------------------------------------------------------------------- */
 
@@ -94,15 +206,10 @@ static void note(void *context, const char *trace)
             programs->list[i].count++;
             return;
         }
-    if (programs->count == programs->capacity) {
-        const size_t capacity = programs->capacity ? 2 * programs->capacity : 16;
-        struct program *list = reallocarray(programs->list, capacity, sizeof(*list));
-        if (!list) {
-            programs->unnamed++;
-            return;
-        }
-        programs->list = list;
-        programs->capacity = capacity;
+    if (!array_grow(&programs->list, &programs->capacity, programs->count + 1,
+                    sizeof(*programs->list))) {
+        programs->unnamed++;
+        return;
     }
     struct program *program = &programs->list[programs->count++];
     *program = (struct program){.reason = reason, .count = 1};
@@ -169,16 +276,10 @@ static void run_report(const char *trace, time_t since, bool next)
 /* Compresses one trace in its place. If that fails, the trace stays and mprof-ingest says why. */
 static void compress_one(void *context, const char *trace)
 {
-    char ingest_name[] = "mprof-ingest", option[] = "--compress", quiet[] = "--quiet", end[] = "--";
-    char *path = strdup(trace);
-    char *ingest[] = {ingest_name, option, quiet, end, path, NULL};
     (void)context;
-    if (!path)
-        say("mprof-run", "%s: there is no memory to compress it; mprof-ingest --compress does so",
-            trace);
-    else if (access(path, F_OK) == 0)
-        sibling_program_run(ingest_name, ingest);
-    free(path);
+    if (access(trace, F_OK) == 0)
+        sibling_program_run(
+            (const char *[]){"mprof-ingest", "--compress", "--quiet", "--", trace, NULL});
 }
 
 /* Compresses each trace in its place. One that fails stays, and mprof-ingest says why. */
@@ -218,6 +319,61 @@ static bool at_terminal(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
+/* Ingests the trace. Returns the exit status of mprof-ingest. */
+static int make_session(const struct run_arguments *arguments, char *trace, const char *session)
+{
+    const char *ingest[8] = {"mprof-ingest", trace, "-o", session};
+    size_t count = 4;
+    if (arguments->force)
+        ingest[count++] = "--force";
+    if (arguments->suppressions)
+        ingest[count++] = "--suppressions=program";
+    if (arguments->quiet)
+        ingest[count++] = "--quiet";
+    return sibling_program_run(ingest);
+}
+
+/* Refuses what would fail only after the program has run. Returns 0, or the exit status after a
+ * message. */
+static int run_check_begin(const struct run_arguments *arguments)
+{
+    if (access(arguments->budgets, R_OK) != 0) {
+        say("mprof-run", "%s: cannot be read: %s", arguments->budgets, strerror(errno));
+        return 1;
+    }
+    for (size_t i = 0; i < arguments->check_count; i += 2)
+        if (strcmp(arguments->check[i], "--base") == 0 &&
+            access(arguments->check[i + 1], R_OK) != 0) {
+            say("mprof-run", "%s: cannot be read: %s", arguments->check[i + 1], strerror(errno));
+            return 1;
+        }
+    if (arguments->session && !arguments->force && access(arguments->session, F_OK) == 0) {
+        say("mprof-run",
+            "%s: exists already; replace it with --force, or name another with --session",
+            arguments->session);
+        return 1;
+    }
+    return 0;
+}
+
+/* Checks the budgets of a program that ended with status 0. Returns the exit status. */
+static int run_check(const struct run_arguments *arguments, char *trace)
+{
+    const char *report[sizeof(arguments->check) / sizeof(*arguments->check) + 6] = {
+        "mprof-report", "--check", arguments->budgets};
+    size_t count = 3;
+    char session[PATH_MAX + 8];
+    choose_session(arguments, trace, session, sizeof(session));
+    const int status = make_session(arguments, trace, session);
+    if (status != 0)
+        return status;
+    for (size_t i = 0; i < arguments->check_count; i++)
+        report[count++] = arguments->check[i];
+    report[count++] = "--";
+    report[count] = session;
+    return sibling_program_run(report);
+}
+
 /*
  * Makes the session, except with --live, which has made it. Then starts the browser at a terminal,
  * and otherwise prints the session's name. Returns the exit status.
@@ -226,22 +382,12 @@ static int run_session_open(const struct run_arguments *arguments, char *trace)
 {
     char session[PATH_MAX + 8];
     choose_session(arguments, trace, session, sizeof(session));
-    char ingest_name[] = "mprof-ingest", output[] = "-o", force[] = "--force";
-    char suppressions[] = "--suppressions=program";
-    char *ingest[] = {ingest_name, trace, output, session, NULL, NULL, NULL};
-    size_t count = 4;
-    if (arguments->force)
-        ingest[count++] = force;
-    if (arguments->suppressions)
-        ingest[count++] = suppressions;
-    int status = arguments->live ? 0 : sibling_program_run(ingest_name, ingest);
+    const int status = arguments->live ? 0 : make_session(arguments, trace, session);
     if (status != 0)
         return status;
-    if (at_terminal()) {
-        char browser_name[] = "mprof-tui";
-        char *browser[] = {browser_name, session, NULL};
-        return arguments->live ? 0 : sibling_program_run(browser_name, browser);
-    }
+    if (at_terminal())
+        return arguments->live ? 0
+                               : sibling_program_run((const char *[]){"mprof-tui", session, NULL});
     /* A script gets the name unchanged, a terminal only what it can show. */
     char name[PRINTABLE_BYTE_MAX * PATH_MAX];
     printable_copy(name, sizeof(name), session);
@@ -338,7 +484,7 @@ static bool sees_folder(pid_t process, const char *trace, const char *there)
     const int length = (int)(strrchr(there, '/') - there) + 1;
     snprintf(here, sizeof(here), "%.*s", (int)(there - trace) + length, trace);
     snprintf(seen, sizeof(seen), "/proc/%d/root%.*s", (int)process, length, there);
-    return attach_is_same_file(here, seen);
+    return client_is_same_file(here, seen);
 }
 
 /* Names the trace. Returns 0, or the exit status after a message. */
@@ -398,18 +544,71 @@ static bool ends_within(pid_t process, int descriptor, int milliseconds)
     return descriptor >= 0 ? ready > 0 : kill(process, 0) != 0;
 }
 
-/* Waits until there is a reason to end. Returns false if the process has ended. */
+/* The attached process's trace, into which its pages are written. */
+struct observed {
+    struct client client;
+    struct run_observer observer;
+    struct run_residency *residency;
+    uint64_t due;
+    bool open;
+};
+
+static void observe_begin(struct observed *observed, const char *trace,
+                          const struct run_arguments *arguments)
+{
+    *observed = (struct observed){.open = false};
+    observed->open = client_open(&observed->client, trace) == CLIENT_GOOD;
+    if (observed->open && observed->client.writable)
+        observed->residency =
+            run_residency_begin(&observed->client, &observed->observer, &arguments->residency);
+}
+
+static void observe_step(struct observed *observed, pid_t process)
+{
+    run_residency_bell_heard();
+    if (observed->residency)
+        run_residency_step(observed->residency, run_resident_now(process),
+                           (uint64_t)(run_steer_now() * 1e3));
+}
+
+static void observe_end(struct observed *observed)
+{
+    if (!observed->open)
+        return;
+    run_residency_end(observed->residency);
+    client_chunk_leave(&observed->observer.chunk);
+    client_close(&observed->client);
+    observed->open = false;
+}
+
+/* Waits so many ms for the end of the process, as ends_within(), or until its bell rings. */
+static bool rests_within(pid_t process, int descriptor, int milliseconds)
+{
+    struct pollfd wait[2] = {{.fd = descriptor, .events = POLLIN},
+                             {.fd = run_residency_bell(), .events = POLLIN}};
+    poll(wait, 2, milliseconds);
+    return ends_within(process, descriptor, 0);
+}
+
+/* Waits until there is a reason to end, and reads the pages in memory. Returns false if the process
+ * has ended. */
 static bool wait_for_end(const struct run_arguments *arguments, const char *trace, int descriptor)
 {
+    struct observed observed;
+    bool runs = true;
     const double end =
         arguments->watch.duration > 0 ? run_steer_now() + arguments->watch.duration : 0;
-    while (!asked_to_end && (end == 0 || run_steer_now() < end) && !has_stopped(trace)) {
+    observe_begin(&observed, trace, arguments);
+    while (runs && !asked_to_end && (end == 0 || run_steer_now() < end) && !has_stopped(trace)) {
         const double left = end == 0 ? LOOK_INTERVAL : (end - run_steer_now()) * 1e3 + 1;
-        if (ends_within(arguments->process, descriptor,
-                        left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL))
-            return false;
+        observe_step(&observed, arguments->process);
+        runs = !rests_within(arguments->process, descriptor,
+                             left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL);
     }
-    return true;
+    if (runs && observed.residency && !has_stopped(trace))
+        run_residency_now(observed.residency, TRACE_RESIDENT_END);
+    observe_end(&observed);
+    return runs;
 }
 
 /* Returns true if the process has ended its trace because it executed another program. */
@@ -637,10 +836,17 @@ int main(int argc, char **argv)
         return status;
     if (arguments.process != 0)
         return run_attach(&arguments);
-    status = run_prepare(&arguments, &places);
+    status = arguments.budgets ? run_check_begin(&arguments) : 0;
+    if (status == 0)
+        status = run_prepare(&arguments, &places);
     if (status != 0)
         return status;
     if (!run_prepare_sandbox(&arguments)) {
+        if (arguments.budgets) {
+            say("mprof-run", "%s: nothing was recorded, so it cannot be checked",
+                arguments.budgets);
+            return 1;
+        }
         execv(places.program, arguments.program);
         say("mprof-run", "%s: %s", places.program, strerror(errno));
         return 126;
@@ -665,6 +871,8 @@ int main(int argc, char **argv)
         .path = places.program,
         .watch = arguments.watch,
         .rotate = arguments.rotate,
+        .residency = arguments.residency,
+        .references = arguments.references,
         .unattended = !arguments.open,
     };
     const time_t started = time(NULL);
@@ -672,13 +880,21 @@ int main(int argc, char **argv)
     if (status != 0)
         return status;
     if (!arguments.quiet)
-        run_report(child.recorded, started, !arguments.open && !arguments.live);
+        run_report(child.recorded, started,
+                   !arguments.open && !arguments.live && !arguments.budgets);
     if (run_watch_starts_late(&arguments.watch))
         run_report_never_began(child.recorded, started);
     if (arguments.compress)
         run_compress(child.recorded, started);
     if (live_status != 0)
         return live_status;
+    if (arguments.budgets && child.status != 0)
+        say("mprof-run", "the program failed: %s is not checked", arguments.budgets);
+    else if (arguments.budgets) {
+        status = run_check(&arguments, child.recorded);
+        if (status != 0)
+            return status;
+    }
     if (arguments.open) {
         status = run_session_open(&arguments, child.recorded);
         if (status != 0)

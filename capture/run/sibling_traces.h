@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
-#include "capture/options/trace_name.h"
+#include "capture/os/trace_name.h"
 
 /* Returns true if a name in that folder is that of a trace: PID or PID.N. */
 bool sibling_traces_is_name(const char *name);
 
-/* Makes the folder before the run, for this user alone; see trace_maker.h. */
+/* Makes the folder before the run, for this user alone: see child.c. */
 void sibling_traces_begin(const char *trace);
 
 /* Removes what is left of traces whose processes ended before they had begun. Then removes the
@@ -45,5 +46,19 @@ struct sibling_traces_sum {
 };
 
 void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_sum *sum);
+
+/* Reads the trace of a program that runs without the recorder (trace-format.md, "Unrecorded
+ * programs"). */
+
+/*
+ * Returns why the program of the trace is not recorded (enum trace_unrecorded); 0 if it is, or for
+ * another file. Then writes its path (`size` bytes). *unnamed gets how many programs it has
+ * executed that have no trace. Both may be NULL.
+ */
+uint32_t unrecorded_program_read(const char *trace, char *path, size_t size, uint32_t *unnamed);
+bool unrecorded_program_is(const char *trace);
+
+/* Returns true if the process runs the program of the open trace now. */
+bool unrecorded_program_runs(int descriptor, pid_t process);
 
 #endif

@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #include "capture/run/client.h"
-#include "capture/run/steer.h"
 
 enum run_condition_kind {
     RUN_CONDITION_NONE,

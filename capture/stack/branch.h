@@ -21,7 +21,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/stack/pairs.h"
 #include "capture/stack/thread_state.h"
 
 #define STACK_BRANCH_SETS_LOG2 9u

@@ -2,11 +2,90 @@
 #include "capture/stack/context_tree.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "capture/os/lockfree_table.h"
+#include "capture/os/os.h"
 #include "capture/stack/modules.h"
-#include "capture/stack/node_log.h"
 #include "capture/stack/runtimes.h"
+
+/* Nodes lie in blocks of this many; the ids of the tree have 26 bits. */
+#define BLOCK_NODES 4096u
+#define BLOCKS ((UINT32_C(1) << 26) / BLOCK_NODES)
+
+struct node_log {
+    _Atomic(void *) blocks[BLOCKS]; /* struct node_log_entry */
+};
+
+bool node_log_is_on;
+static _Atomic(struct node_log *) present;
+static struct node_log *aside;
+
+static const size_t block_size = BLOCK_NODES * sizeof(struct node_log_entry);
+
+static void log_free(struct node_log *log)
+{
+    for (uint32_t i = 0; log && i < BLOCKS; i++)
+        if (log->blocks[i])
+            os_unmap(log->blocks[i], block_size);
+    if (log)
+        os_unmap(log, sizeof(*log));
+}
+
+bool node_log_begin(void)
+{
+    struct node_log *log = os_map(sizeof(*log));
+    atomic_store(&present, log);
+    node_log_is_on = log != NULL;
+    return node_log_is_on;
+}
+
+/* Returns the block of a node, which the first use makes. NULL if there is no memory. */
+static struct node_log_entry *open_block(struct node_log *log, uint32_t id)
+{
+    return os_map_once(&log->blocks[id / BLOCK_NODES % BLOCKS], block_size);
+}
+
+static void node_log_put(uint32_t id, const struct node_log_entry *entry)
+{
+    struct node_log *log = atomic_load_explicit(&present, memory_order_acquire);
+    struct node_log_entry *block = log ? open_block(log, id) : NULL;
+    if (block)
+        block[id % BLOCK_NODES] = *entry;
+}
+
+/* A node that was never put is all zero. */
+struct node_log_entry *node_log_aside(uint32_t id)
+{
+    struct node_log_entry *block =
+        aside && id ? atomic_load(&aside->blocks[id / BLOCK_NODES % BLOCKS]) : NULL;
+    struct node_log_entry *entry = block ? &block[id % BLOCK_NODES] : NULL;
+    return entry && (entry->pc || entry->frame > TRACE_FRAME_EXACT) ? entry : NULL;
+}
+
+bool node_log_turn(void)
+{
+    struct node_log *log = os_map(sizeof(*log));
+    if (!log)
+        return false;
+    aside = atomic_exchange(&present, log);
+    return true;
+}
+
+void node_log_release(void)
+{
+    log_free(aside);
+    aside = NULL;
+}
+
+void node_log_reset(void)
+{
+    if (!node_log_is_on)
+        return;
+    node_log_release();
+    log_free(atomic_exchange(&present, NULL));
+    node_log_begin();
+}
 
 /*
  * An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
@@ -161,4 +240,59 @@ uint64_t context_tree_nodes(void)
 uint64_t context_tree_bytes(void)
 {
     return lockfree_table_bytes(&tree.table) + lockfree_table_bytes(&tree.no_rule);
+}
+
+/* Returns true if the code of the node is still that of its module. */
+static bool is_loaded(const struct node_log_entry *entry)
+{
+    struct module module;
+    if (entry->frame > TRACE_FRAME_EXACT)
+        return true;
+    const bool found = modules_find(entry->pc - (entry->frame == TRACE_FRAME_RETURN), &module);
+    return found ? module.id == entry->module : entry->module == 0;
+}
+
+static void carry_one(struct node_log_entry *entry, const struct node_log_entry *outer,
+                      void *context)
+{
+    const enum trace_node_frame frame = (enum trace_node_frame)entry->frame;
+    if (!is_loaded(entry)) {
+        entry->lost = true;
+        return;
+    }
+    entry->path = context_tree_path(outer ? outer->path : 0, entry->pc, frame);
+    entry->carried =
+        entry->no_rule
+            ? context_tree_no_rule_node(outer ? outer->carried : 0, entry->path, entry->pc, frame,
+                                        context)
+            : context_tree_node(outer ? outer->carried : 0, entry->path, entry->pc, frame, context);
+    entry->lost = entry->carried == 0;
+}
+
+/* Goes outwards to a node that is done, and back. Parents have lower ids, so this ends even if the
+ * log is wrong. */
+uint32_t carry_node(uint32_t id, void *context)
+{
+    struct node_log_entry *entry = node_log_aside(id);
+    uint32_t inner = 0;
+    bool lost = !entry;
+    while (entry && !entry->carried && !entry->lost) {
+        entry->inner = inner;
+        inner = id;
+        id = entry->parent;
+        entry = id < inner ? node_log_aside(id) : NULL;
+        lost = !entry && id != 0;
+    }
+    lost = lost || (entry && entry->lost);
+    while (inner != 0) {
+        const struct node_log_entry *outer = entry;
+        entry = node_log_aside(inner);
+        inner = entry->inner;
+        if (lost)
+            entry->lost = true;
+        else
+            carry_one(entry, outer, context);
+        lost = entry->lost;
+    }
+    return lost || !entry ? 0 : entry->carried;
 }

@@ -9,11 +9,23 @@
 #ifndef MPROF_CAPTURE_STACK_CONTEXT_TREE_H
 #define MPROF_CAPTURE_STACK_CONTEXT_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/stack/sink.h"
 #include "schemas/trace_codec.h"
 
-#include "capture/stack/sink.h"
+/* A node. `pc` is the address at which its code lay, 0 for the markers. */
+struct node_log_entry {
+    uint64_t pc;
+    uint64_t path; /* of the new node, while it is carried */
+    uint32_t parent, module;
+    uint32_t carried; /* the new id, 0: not yet */
+    uint32_t inner;   /* while it is carried: the node from which it came here */
+    uint8_t frame;    /* enum trace_node_frame */
+    bool no_rule;     /* no unwind rule covers the code */
+    bool lost;        /* it cannot be written again */
+};
 
 /* The frame of a runtime, whose pc is a pseudo pc (runtimes.h). The marker with this number has no
  * pc. */
@@ -60,5 +72,39 @@ void context_tree_restart(void);
 
 uint64_t context_tree_nodes(void);
 uint64_t context_tree_bytes(void);
+
+/*
+ * Keeps what each node of the calling context tree is, by its id, so that the stacks of live blocks
+ * can be written again at the beginning of another trace of this process.
+ *
+ * Order of calls: node_log_begin() before the first node; node_log_put() for each node, from any
+ * thread. To begin another trace, while no other thread takes a stack: node_log_turn(), then
+ * carry_node() for each stack that is still needed, then node_log_release().
+ */
+
+extern bool node_log_is_on;
+
+/* Begins the log. False if there is no memory. */
+bool node_log_begin(void);
+
+/* Sets the log aside and begins a new one. Returns false, and changes nothing, if there is no
+ * memory. */
+bool node_log_turn(void);
+
+/* Returns the node of the log that was set aside, or NULL if it is not there. */
+struct node_log_entry *node_log_aside(uint32_t id);
+
+/* Gives back the memory of the log that was set aside. */
+void node_log_release(void);
+
+/* Forgets all nodes, in a forked child. */
+void node_log_reset(void);
+
+/*
+ * Defines the node `id` of the log that was set aside, and those around it, in the
+ * tree as it is now. Returns the new id, or 0 if the node is not in the log, its code is no longer
+ * loaded, or it could not be written. No other thread may take a stack.
+ */
+uint32_t carry_node(uint32_t id, void *context);
 
 #endif

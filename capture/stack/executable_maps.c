@@ -12,6 +12,9 @@
 /* The most questions that are answered without a look after one found nothing. */
 #define PATIENCE_MAX 65536u
 #define WAIT_TURNS 10000u
+/* A look takes milliseconds, and thousands of yields take no time where no other thread wants this
+ * processor. */
+#define LOOK_TURNS 1000000u
 
 /* A list of maps, by ascending address. A reader discards words that changed while it read. */
 struct map_list {
@@ -50,7 +53,6 @@ static struct executable_map read_map(const struct map_words *words)
                                    word(&words->offset)};
 }
 
-/* Finds the map of `list` that holds `address`. */
 static bool list_find(const struct map_list *list, uint64_t address, struct executable_map *map)
 {
     uint64_t low = 0, high = word(&list->count);
@@ -220,7 +222,7 @@ static void patience_set(bool found)
 static bool look_begin(void)
 {
     uint32_t none = 0;
-    for (unsigned turn = 0; turn < WAIT_TURNS; turn++) {
+    for (unsigned turn = 0; turn < LOOK_TURNS; turn++) {
         if (atomic_compare_exchange_strong(&table.looking, &none, 1))
             return true;
         none = 0;

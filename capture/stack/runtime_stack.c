@@ -19,8 +19,8 @@
 #include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
 #include "capture/stack/other_stacks.h"
-#include "capture/stack/pairs.h"
 #include "capture/stack/runtimes.h"
+#include "capture/stack/thread_state.h"
 #include "capture/stack/walk.h"
 
 /* A frame of a runtime in the last stack. */
@@ -193,7 +193,6 @@ static __attribute__((noinline)) void put_new(struct merge *merge, uint64_t pc,
                                                  .natives = merge->natives};
 }
 
-/* Merges one frame. */
 static inline void put(struct merge *merge, uint64_t pc, enum trace_node_frame frame, bool no_rule)
 {
     const struct merged *to = &merge->stack->merged[merge->at];
@@ -255,7 +254,6 @@ static void skip_same(struct merge *merge, const struct stack_walked *walked, en
     merge->path = stack->merged[at - 1].path;
 }
 
-/* Merges the native frames and those of the runtimes. */
 static void put_all(struct merge *merge, const struct stack_walked *walked)
 {
     enum stack_end end = merge->cut && walked->end == STACK_END_WHOLE ? STACK_END_CUT : walked->end;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/options/stack_options.h"
+#include "capture/os/options.h"
 #include "capture/stack/sink.h"
 
 void stack_init(const struct stack_options *options, const struct stack_sink *sink);

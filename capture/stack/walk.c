@@ -14,11 +14,10 @@
 
 #include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
-#include "capture/stack/copied_stacks.h"
 #include "capture/stack/frame_reach.h"
 #include "capture/stack/other_stacks.h"
-#include "capture/stack/pairs.h"
-#include "capture/stack/unwind_cache.h"
+#include "capture/stack/thread_state.h"
+#include "capture/stack/unwind_rule.h"
 #include "capture/stack/unwind_step.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -8,10 +8,11 @@ _mprof_ctl()
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
     -w | --wait) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --references-stop) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--wait= --quiet --help --version" -- "$word") ;;
-        *) mapfile -t COMPREPLY < <(if [ "$COMP_CWORD" -eq 1 ]; then compgen -f -- "$word"; pgrep -x mprof-run; else compgen -W 'status pause resume mark snapshot rotate stop' -- "$word"; fi) ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--wait= --references-stop= --partial --quiet --help --version" -- "$word") ;;
+        *) mapfile -t COMPREPLY < <(if [ "$COMP_CWORD" -eq 1 ]; then compgen -f -- "$word"; pgrep -x mprof-run; else compgen -W 'status pause resume mark snapshot references rotate stop' -- "$word"; fi) ;;
         esac
         ;;
     esac

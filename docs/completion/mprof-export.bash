@@ -7,7 +7,7 @@ _mprof_export()
     [ "$word" != = ] || word=
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
-    -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome csv ndjson' -- "$word") ;;
+    -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson' -- "$word") ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;

@@ -1,9 +1,9 @@
 #compdef mprof-export
 # zsh completion for mprof-export, made from the table of its options
 _arguments -s -S \
-    '(-f --format)'{-f+,--format=}'[the format, see below]:NAME:(pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome csv ndjson)' \
+    '(-f --format)'{-f+,--format=}'[the format, see below]:NAME:(pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson)' \
     '(-o --output)'{-o+,--output=}'[write to FILE, which appears when it is complete (default: standard output)]:FILE:_files' \
-    '--filter=[export only what this filter selects, a text or the name of a stored graph]:TEXT: ' \
+    '--filter=[export only what this filter selects, a text or the name of a saved filter]:TEXT: ' \
     '--process=[which process of a run to export: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--at=[take what is live at TIME instead of at the end: 2.5s, peak, or the name of a mark]:TIME:(peak end)' \
     '--base=[export the difference to this session: what is negative was more there]:SESSION:_files' \

@@ -8,8 +8,8 @@ _mprof_report()
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-    --format) mapfile -t COMPREPLY < <(compgen -W 'text csv json markdown' -- "$word") ;;
-    --by) mapfile -t COMPREPLY < <(compgen -W 'user function type line module thread stack' -- "$word") ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W 'text csv json markdown html github sarif' -- "$word") ;;
+    --by) mapfile -t COMPREPLY < <(compgen -W 'user function site type line module thread stack' -- "$word") ;;
     --top) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --at) mapfile -t COMPREPLY < <(compgen -W 'start peak end' -- "$word") ;;
@@ -18,10 +18,12 @@ _mprof_report()
     --check) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --base) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --junit) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --history) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --label) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --suppress= --check= --base= --junit= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
-        *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived fragmentation diff 1988' -- "$word"; compgen -f -- "$word"; }) ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --suppress= --check= --base= --junit= --history= --label= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
+        *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived findings fragmentation retained rss diff trend 1988' -- "$word"; compgen -f -- "$word"; }) ;;
         esac
         ;;
     esac

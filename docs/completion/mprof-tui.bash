@@ -8,21 +8,16 @@ _mprof_tui()
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline memory tree functions types leaks allocations sizes lifetimes threads arenas source diff graphs sql detail' -- "$word") ;;
+    --view) mapfile -t COMPREPLY < <(compgen -W 'overview timeline memory tree functions types leaks allocations sizes rss retained lifetimes threads arenas source diff graphs sql detail' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --theme) mapfile -t COMPREPLY < <(compgen -W 'dark light colour-blind mono' -- "$word") ;;
     --script) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --size) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --export-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --import-graph) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-    --delete-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --rename-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --run-graph) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
-    --add-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
-    --delete-setting) mapfile -t COMPREPLY < <(compgen -W 'hide show wrapper source' -- "$word") ;;
+    --graph) mapfile -t COMPREPLY < <(compgen -W 'list export import delete rename run run-all' -- "$word") ;;
+    --setting) mapfile -t COMPREPLY < <(compgen -W 'list add delete' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --fresh --live --yes --script= --size= --list-graphs --export-graph= --import-graph= --delete-graph= --rename-graph= --run-graph= --allow-write --list-settings --add-setting= --delete-setting= --print-config --man --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--filter= --view= --process= --theme= --ascii --fresh --live --yes --script= --size= --graph= --setting= --print-config --man --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

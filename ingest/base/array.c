@@ -5,6 +5,12 @@
 #include <string.h>
 #include <sys/random.h>
 
+int compare_uint64(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size)
 {
     const size_t before = *capacity;
@@ -42,9 +48,9 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 
 uint64_t hash_characters(const char *text, size_t length)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = TEXT_HASH_EMPTY;
     for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+        hash = text_hash_byte(hash, (unsigned char)text[i]);
     return hash_number(hash ^ hash_seed());
 }
 
@@ -53,40 +59,76 @@ uint64_t hash_text(const char *text)
     return hash_characters(text, !text ? 0 : strlen(text));
 }
 
-static void place(struct index_map *map, struct index_slot slot)
+/* ---- generation cache ---------------------------------------------------------------------- */
+
+static void *item_at(const struct generation_cache *cache,
+                     const struct cache_generation *generation, size_t index)
 {
-    size_t at = slot.tag & (map->capacity - 1);
-    while (map->slots[at].index != 0)
-        at = (at + 1) & (map->capacity - 1);
-    map->slots[at] = slot;
+    return generation->items + index * cache->item_size;
 }
 
-static bool grow(struct index_map *map)
+static void free_generation(const struct generation_cache *cache,
+                            struct cache_generation *generation)
 {
-    struct index_map larger = {.capacity = map->capacity ? map->capacity * 2 : 64};
-    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < map->capacity; i++)
-        if (map->slots[i].index != 0)
-            place(&larger, map->slots[i]);
-    free(map->slots);
-    map->slots = larger.slots;
-    map->capacity = larger.capacity;
-    return true;
+    for (size_t i = 0; cache->drop && i < generation->count; i++)
+        cache->drop(item_at(cache, generation, i));
+    free(generation->items);
+    index_map_free(&generation->by_hash);
+    *generation = (struct cache_generation){0};
 }
 
-bool index_map_insert(struct index_map *map, uint64_t hash, uint32_t index)
+static void *find_in(const struct generation_cache *cache,
+                     const struct cache_generation *generation, uint64_t hash,
+                     bool (*same)(const void *item, const void *key), const void *key)
 {
-    if (2 * (map->count + 1) > map->capacity && !grow(map))
-        return false;
-    place(map, (struct index_slot){(uint32_t)hash, index + 1});
-    map->count++;
-    return true;
+    size_t probe = index_map_begin(&generation->by_hash, hash);
+    uint32_t index;
+    while ((index = index_map_next(&generation->by_hash, hash, &probe)) != INDEX_NONE) {
+        void *item = item_at(cache, generation, index);
+        if (same(item, key))
+            return item;
+    }
+    return NULL;
 }
 
-void index_map_free(struct index_map *map)
+/* Adds a copy. With `move` it clears `item`, which may lie in the older generation. */
+static void *put(struct generation_cache *cache, uint64_t hash, void *item, bool move)
 {
-    free(map->slots);
-    *map = (struct index_map){0};
+    struct cache_generation *young = &cache->young, dropped = {0};
+    void *place = NULL;
+    if (young->count == cache->limit) {
+        dropped = cache->old;
+        cache->old = *young;
+        *young = (struct cache_generation){0};
+    }
+    if (array_reserve(&young->items, &young->capacity, young->count + 1, cache->item_size) &&
+        index_map_insert(&young->by_hash, hash, (uint32_t)young->count)) {
+        place = item_at(cache, young, young->count++);
+        memcpy(place, item, cache->item_size);
+        if (move)
+            memset(item, 0, cache->item_size);
+    }
+    free_generation(cache, &dropped);
+    return place;
+}
+
+void *generation_cache_find(struct generation_cache *cache, uint64_t hash,
+                            bool (*same)(const void *item, const void *key), const void *key)
+{
+    void *item = find_in(cache, &cache->young, hash, same, key);
+    if (item || cache->old.count == 0)
+        return item;
+    item = find_in(cache, &cache->old, hash, same, key);
+    return !item ? NULL : put(cache, hash, item, true);
+}
+
+void *generation_cache_add(struct generation_cache *cache, uint64_t hash, void *item)
+{
+    return put(cache, hash, item, false);
+}
+
+void generation_cache_free(struct generation_cache *cache)
+{
+    free_generation(cache, &cache->young);
+    free_generation(cache, &cache->old);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Growing arrays and hashing, for the tables of the ingest library.
- */
+/* Growing arrays and hashing, for the tables of the ingest library. */
 #ifndef MPROF_INGEST_BASE_ARRAY_H
 #define MPROF_INGEST_BASE_ARRAY_H
 
@@ -10,6 +8,7 @@
 #include <stdint.h>
 
 #include "schemas/array.h"
+#include "schemas/hash.h"
 
 /*
  * Makes room for `needed` items of `item_size` bytes in *items (a pointer from malloc), doubling
@@ -18,21 +17,8 @@
  */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size);
 
-/* Finalizer of MurmurHash3 (public domain, Austin Appleby): every input bit reaches every output
- * bit. */
-static inline uint64_t hash_number(uint64_t value)
-{
-    value ^= value >> 33;
-    value *= UINT64_C(0xff51afd7ed558ccd);
-    value ^= value >> 33;
-    value *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return value ^ value >> 33;
-}
-
-static inline uint64_t hash_combine(uint64_t hash, uint64_t value)
-{
-    return hash_number(hash ^ (value + UINT64_C(0x9e3779b97f4a7c15)));
-}
+/* Compares numbers, or items that begin with one, for qsort() and bsearch(). */
+int compare_uint64(const void *left, const void *right);
 
 /* Combines `hash` with the bytes, eight at a time. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
@@ -42,50 +28,41 @@ uint64_t hash_characters(const char *text, size_t length);
 /* Hashes up to the terminating null character. NULL has the hash of the empty string. */
 uint64_t hash_text(const char *text);
 
-/*
- * An open-addressing map from a hash to the indices of items that a caller keeps in an array.
- * The caller compares items itself:
- *
- *     for (size_t probe = index_map_begin(&map, hash);
- *          (index = index_map_next(&map, hash, &probe)) != INDEX_NONE;)
- *         if (the item at `index` is the one) …
- *
- * A zero-initialized map is empty. Hashes come from traces, so each map mixes in its own seed.
- */
-struct index_map {
-    struct index_slot {
-        uint32_t tag;   /* low half of the hash: gives the place, and is compared */
-        uint32_t index; /* item + 1; 0: empty */
-    } * slots;
-    size_t capacity, count;
-};
-
-#define INDEX_NONE UINT32_MAX
-
 /* Returns a random number, the same through the whole run, which hostile input cannot know. */
 uint64_t hash_seed(void);
 
-static inline size_t index_map_begin(const struct index_map *map, uint64_t hash)
-{
-    return map->capacity ? (size_t)hash & (map->capacity - 1) : 0;
-}
+/* ---- generation cache ---------------------------------------------------------------------- */
 
-static inline uint32_t index_map_next(const struct index_map *map, uint64_t hash, size_t *probe)
-{
-    if (map->capacity == 0)
-        return INDEX_NONE;
-    for (;;) {
-        const struct index_slot *slot = &map->slots[*probe];
-        if (slot->index == 0)
-            return INDEX_NONE;
-        *probe = (*probe + 1) & (map->capacity - 1);
-        if (slot->tag == (uint32_t)hash)
-            return slot->index - 1;
-    }
-}
+/*
+ * A cache of items of one size by a hash, in bounded memory. It keeps items in two generations.
+ * When the younger one is full, it becomes the older one, and the items of the old one are dropped.
+ * So the `limit` items used last are always there, for any hashes, and at most twice as many are
+ * kept.
+ *
+ * The caller compares items itself. It begins with a struct in which `item_size`, `limit` and
+ * `drop` are set and the rest is zero. An item of zeros was moved away: `same` must not take it for
+ * another one, and `drop` must do nothing to it.
+ */
 
-/* Adds `index` under `hash`. False if memory is exhausted. */
-bool index_map_insert(struct index_map *map, uint64_t hash, uint32_t index);
-void index_map_free(struct index_map *map);
+struct generation_cache {
+    size_t item_size, limit;
+    void (*drop)(void *item); /* frees what an item owns; NULL: it owns nothing */
+    struct cache_generation {
+        char *items;
+        size_t count, capacity;
+        struct index_map by_hash;
+    } young, old;
+};
+
+/* Returns the item with that hash for which same(item, key) is true, or NULL if it is not there.
+ * The pointer is valid until the next call. */
+void *generation_cache_find(struct generation_cache *cache, uint64_t hash,
+                            bool (*same)(const void *item, const void *key), const void *key);
+
+/* Adds a copy of `item`, which must not be there yet, and returns the copy. NULL if memory is
+ * exhausted; the item then still belongs to the caller. */
+void *generation_cache_add(struct generation_cache *cache, uint64_t hash, void *item);
+
+void generation_cache_free(struct generation_cache *cache);
 
 #endif

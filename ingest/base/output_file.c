@@ -163,3 +163,45 @@ pid_t output_file_maker(const char *name, const char *base)
     }
     return (pid_t)pid;
 }
+
+/* ---- whole --------------------------------------------------------------------------------- */
+
+/* Writes at `place`, or where the file stands: -1. */
+static int write_all(int descriptor, const void *bytes, size_t size, off_t place)
+{
+    for (size_t done = 0; done < size;) {
+        const char *at = (const char *)bytes + done;
+        const ssize_t count = place < 0 ? write(descriptor, at, size - done)
+                                        : pwrite(descriptor, at, size - done, place + (off_t)done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? errno : ENOSPC;
+        done += (size_t)count;
+    }
+    return 0;
+}
+
+int write_whole(int descriptor, const void *bytes, size_t size)
+{
+    return write_all(descriptor, bytes, size, -1);
+}
+
+int write_whole_at(int descriptor, const void *bytes, size_t size, uint64_t place)
+{
+    return place > INT64_MAX ? EFBIG : write_all(descriptor, bytes, size, (off_t)place);
+}
+
+size_t read_whole(int descriptor, void *bytes, size_t size, uint64_t place)
+{
+    ssize_t count = 0;
+    size_t done = 0;
+    errno = 0;
+    while (done < size && ((count = pread(descriptor, (char *)bytes + done, size - done,
+                                          (off_t)(place + done))) > 0 ||
+                           (count < 0 && errno == EINTR)))
+        done += count > 0 ? (size_t)count : 0;
+    if (count == 0)
+        errno = 0;
+    return done;
+}

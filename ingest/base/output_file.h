@@ -12,6 +12,8 @@
 #define MPROF_INGEST_BASE_OUTPUT_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "ingest/base/status.h"
@@ -40,10 +42,18 @@ bool output_file_finish_database(struct output_file *file, struct ingest_status 
 /* Removes the file unless it was finished, and frees what the struct holds. */
 void output_file_end(struct output_file *file);
 
-/*
- * Returns true if `name` is TARGET.part.PID.RANDOM, for a target whose last component is `base`.
- * `.part.PID.RANDOM` may be there several times. Returns the last PID; 0: it is not such a name.
- */
+/* Returns true if `name` is TARGET.part.PID.RANDOM, for a target whose last component is `base`.
+ * `.part.PID.RANDOM` may be there several times. Returns the last PID; 0: it is not such a name. */
 pid_t output_file_maker(const char *name, const char *base);
+
+/* Reads and writes that go on until all bytes are done, also after a signal. */
+
+/* Writes `size` bytes, at the offset `place` or where the file stands. Returns 0, or an errno,
+ * ENOSPC if the file takes no more. */
+int write_whole(int descriptor, const void *bytes, size_t size);
+int write_whole_at(int descriptor, const void *bytes, size_t size, uint64_t place);
+/* Reads `size` bytes at the offset `place`. Returns how many. If they are fewer, errno tells why, 0
+ * if the file ends there. */
+size_t read_whole(int descriptor, void *bytes, size_t size, uint64_t place);
 
 #endif

@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "ingest/base/array.h"
 #include "schemas/printable.h"
 
 bool ingest_fail(struct ingest_status *status, enum ingest_code code, const char *format, ...)
@@ -36,4 +39,67 @@ bool ingest_check_live(uint64_t live, uint64_t size, const char *path, struct in
                        " bytes; if it can be trusted, unpack it first, or record it again without "
                        "--compress",
                        path, live, size);
+}
+
+/* ---- problems ------------------------------------------------------------------------------ */
+
+const char *problem_name(enum problem_kind kind)
+{
+    static const char *const names[PROBLEM_KINDS] = {
+        [PROBLEM_DAMAGE] = "damage",
+        [PROBLEM_MISSING_CHUNK] = "missing chunk",
+        [PROBLEM_CLOCK] = "clock",
+        [PROBLEM_UNMATCHED_FREE] = "unmatched free",
+        [PROBLEM_DOUBLE_FREE] = "double free",
+        [PROBLEM_MISMATCHED_FREE] = "mismatched free",
+        [PROBLEM_WRONG_SIZE] = "wrong size",
+        [PROBLEM_OVERLAP] = "overlap",
+        [PROBLEM_ORPHANED_STACK] = "orphaned stack",
+        [PROBLEM_DROPPED] = "dropped",
+        [PROBLEM_IMPOSSIBLE_SIZE] = "impossible size",
+        [PROBLEM_FAILED] = "failed allocation",
+        [PROBLEM_RECORD] = "unusable record",
+        [PROBLEM_SUPPRESSIONS] = "lost suppressions",
+        [PROBLEM_UNRECORDED] = "program not recorded",
+        [PROBLEM_DEBUG] = "unreadable debug information",
+    };
+    return names[kind];
+}
+
+struct problem *problems_add(struct problems *problems, enum problem_kind kind, const char *format,
+                             ...)
+{
+    va_list arguments;
+    if (problems->counts[kind]++ >= PROBLEMS_KEPT_PER_KIND ||
+        !array_reserve(&problems->kept, &problems->capacity, problems->kept_count + 1,
+                       sizeof(*problems->kept)))
+        return NULL;
+    struct problem *problem = &problems->kept[problems->kept_count++];
+    problem->kind = kind;
+    problem->ns = problem->address = problem->thread = problem->byte_offset = PROBLEM_NONE;
+    va_start(arguments, format);
+    vsnprintf(problem->detail, sizeof(problem->detail), format, arguments);
+    va_end(arguments);
+    return problem;
+}
+
+bool problems_join(struct problems *sum, const struct problems *later)
+{
+    uint64_t seen[PROBLEM_KINDS];
+    if (!array_reserve(&sum->kept, &sum->capacity, sum->kept_count + later->kept_count + 1,
+                       sizeof(*sum->kept)))
+        return false;
+    memcpy(seen, sum->counts, sizeof(seen));
+    for (size_t i = 0; i < later->kept_count; i++)
+        if (seen[later->kept[i].kind]++ < PROBLEMS_KEPT_PER_KIND)
+            sum->kept[sum->kept_count++] = later->kept[i];
+    for (size_t kind = 0; kind < PROBLEM_KINDS; kind++)
+        sum->counts[kind] += later->counts[kind];
+    return true;
+}
+
+void problems_free(struct problems *problems)
+{
+    free(problems->kept);
+    *problems = (struct problems){0};
 }

@@ -48,4 +48,57 @@ bool ingest_check_live(uint64_t live, uint64_t size, const char *path,
 /* Calls ingest_fail() for exhausted memory. `what` names what the memory was for. */
 bool ingest_fail_memory(struct ingest_status *status, const char *what);
 
+/* ---- problems ------------------------------------------------------------------------------ */
+
+/* The problems of a trace. All are counted by kind, and each kind keeps its first ones, up to a
+ * bound. */
+
+#define PROBLEMS_KEPT_PER_KIND 1000
+#define PROBLEM_NONE INT64_MIN /* a number that is not known */
+
+enum problem_kind {
+    PROBLEM_DAMAGE,          /* bytes of the trace that could not be read */
+    PROBLEM_MISSING_CHUNK,   /* a gap in a thread's sequence, or the file is cut */
+    PROBLEM_CLOCK,           /* times cannot be trusted */
+    PROBLEM_UNMATCHED_FREE,  /* free of a block whose allocation was not seen */
+    PROBLEM_DOUBLE_FREE,     /* freed before, and not allocated again in between */
+    PROBLEM_MISMATCHED_FREE, /* freed by a function that does not match its allocation */
+    PROBLEM_WRONG_SIZE,      /* an operator delete stated a wrong size */
+    PROBLEM_OVERLAP,         /* an address was allocated while it was live */
+    PROBLEM_ORPHANED_STACK,  /* the stack was defined in a lost part of the trace */
+    PROBLEM_DROPPED,         /* events that the recorder could not record */
+    PROBLEM_IMPOSSIBLE_SIZE, /* larger than the address space: counted as 0 bytes */
+    PROBLEM_FAILED,          /* the allocator returned NULL */
+    PROBLEM_RECORD,          /* a record that is not usable */
+    PROBLEM_SUPPRESSIONS,    /* the suppressions inside the program are missing or damaged */
+    PROBLEM_DEBUG,           /* debug information of a module cannot be read */
+    PROBLEM_UNRECORDED,      /* a program of the run that ran without the recorder */
+    PROBLEM_KINDS
+};
+
+struct problem {
+    enum problem_kind kind;
+    int64_t ns, address, thread, byte_offset; /* PROBLEM_NONE: not known */
+    char detail[256];
+};
+
+struct problems {
+    uint64_t counts[PROBLEM_KINDS];
+    struct problem *kept;
+    size_t kept_count, capacity;
+};
+
+/* Returns 'damage', 'unmatched free', … */
+const char *problem_name(enum problem_kind kind);
+
+/* Counts a problem. Returns the kept one to fill in (all numbers PROBLEM_NONE, detail as given), or
+ * NULL if it is not kept. */
+struct problem *problems_add(struct problems *problems, enum problem_kind kind, const char *format,
+                             ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds the problems of a later pass, as if they were added one by one. False if memory is
+ * exhausted. */
+bool problems_join(struct problems *sum, const struct problems *later);
+void problems_free(struct problems *problems);
+
 #endif

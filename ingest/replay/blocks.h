@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Ends blocks of the heap, and reads what events say: their thread, stack and size. Notes what is
- * wrong with them.
- */
+/* Ends blocks of the heap, and reads what events say: their thread, stack and size. Notes what is
+ * wrong with them. */
 #ifndef MPROF_INGEST_REPLAY_BLOCKS_H
 #define MPROF_INGEST_REPLAY_BLOCKS_H
 
@@ -95,5 +93,61 @@ static inline struct totals_block replay_counted(const struct replay *replay,
         .type = block->type,
     };
 }
+
+/* Notes frees of blocks that a forked process has inherited from its parent. */
+
+/* A flag in `realloc_of` of a block: the block was made of an inherited one. The other bits are the
+ * index + 1 of that one. */
+#define REPLAY_OF_INHERITED (UINT64_C(1) << 63)
+
+/*
+ * Notes a free of a block that a forked process did not allocate itself. `block` is the entry of
+ * its table at the address, which is not live. Returns the `realloc_of` for a block that is made of
+ * it, or 0 if memory is exhausted.
+ */
+uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct live_block *block,
+                        const struct inherited_free *free);
+
+/* Writes a row of `allocation` for each block. */
+
+/* The id of a skipped row. In `realloc_of` of a block it means none. */
+#define REPLAY_NO_ROW UINT64_MAX
+
+/* Writes the row of `block`. life_ns 0: it was never freed. Returns the row's id, or 0 if the sink
+ * failed. */
+uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
+                        uint32_t free_thread, uint32_t free_stack);
+
+/*
+ * Writes rows of all live blocks of `table` (one of the replay's), in the order of allocation.
+ * replay_finish() calls it. Before that, only call it for a copy of the replay with its own sink.
+ * False if memory is exhausted or the sink failed.
+ */
+bool replay_put_live(struct replay *replay, const struct live_table *table);
+
+/* ---- earlier ------------------------------------------------------------------------------- */
+
+/*
+ * Blocks that were live when a rotated trace began (trace-format.md, "Rotation").
+ *
+ * They count as allocations at the time 0, so that all sums and rows agree. Their rows are listed,
+ * and so is how long before the trace they were allocated.
+ */
+
+/* Replays a LIVE record. False if memory is exhausted or the sink failed. */
+bool replay_earlier(struct replay *replay, const struct trace_event *event);
+
+/* Returns how long before the beginning of the trace something happened that is `age` ticks older
+ * than the event, in ns. 0: not before it. */
+uint64_t replay_before_ns(const struct replay *replay, const struct trace_event *event,
+                          uint64_t age);
+
+/* Returns how long before the trace the block was allocated, in ns. 0: in the trace. */
+uint64_t replay_earlier_ns(const struct replay *replay, const struct live_block *block);
+
+/* Gives `copy` rows of its own, which it may add to. False if memory is exhausted. */
+bool replay_earlier_copy(struct replay *copy);
+
+void replay_earlier_free(struct earlier *earlier);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/replay/stack_nodes.h"
-#include "ingest/replay/stack_usage.h"
+#include "ingest/replay/totals.h"
 
 #define CALL_TREE_ROOT 0 /* above the outermost functions; no node of its own */
 
@@ -67,10 +67,8 @@ struct call_tree_path {
 /* Goes to a node of stacks, below its parent, to which the path went before. */
 bool call_tree_enter(struct call_tree_path *path, const struct call_tree_step *step,
                      uint32_t parent);
-/*
- * Adds the stack that ends at the present node. `call_site` is its frame: nothing inward of it
- * counts. If the frame recurs, the innermost one is the call site.
- */
+/* Adds the stack that ends at the present node. `call_site` is its frame: nothing inward of it
+ * counts. If the frame recurs, the innermost one is the call site. */
 bool call_tree_add_path(struct call_tree *tree, struct call_tree_path *path, uint32_t call_site,
                         const struct stack_usage *usage);
 /* Adds a stack that has no frames. */

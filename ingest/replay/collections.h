@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The garbage collections of the program's runtimes, and what they took (schemas/trace-format.md,
- * "Runtimes").
- */
+/* The garbage collections of the program's runtimes, and what they took (schemas/trace-format.md,
+ * "Runtimes"). */
 #ifndef MPROF_INGEST_REPLAY_COLLECTIONS_H
 #define MPROF_INGEST_REPLAY_COLLECTIONS_H
 

@@ -44,10 +44,8 @@ bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, u
 /* Links parents, folds equal contexts and cuts cycles (as lost). False if memory is exhausted. */
 bool context_tree_resolve(struct context_tree *tree);
 
-/*
- * Does the same for a tree that still grows: links those of the first `count` nodes that are not
- * linked yet. Call it again when there are more. context_tree_find() takes later nodes for lost.
- */
+/* Does the same for a tree that still grows: links those of the first `count` nodes that are not
+ * linked yet. Call it again when there are more. context_tree_find() takes later nodes for lost. */
 bool context_tree_resolve_first(struct context_tree *tree, size_t count);
 
 /* Returns the place of the node `id`, or CONTEXT_LOST if it is not defined. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Replays rare records: marks and samples (extended.c), custom allocators (arena.c). */
+/* Replays rare records: marks, samples and custom allocators. */
 #ifndef MPROF_INGEST_REPLAY_EXTENDED_H
 #define MPROF_INGEST_REPLAY_EXTENDED_H
 
@@ -12,14 +12,15 @@ bool replay_extended(struct replay *replay, const struct trace_event *event);
 /* Adds a snapshot that the program asked for by number of allocations. */
 bool replay_autosave(struct replay *replay);
 
+/* Adds a mark for each snapshot of references, which is not among the events. False if memory is
+ * exhausted. */
+bool replay_reference_marks(struct replay *replay);
+
 /* Replays ARENA and ARENA_* records. False if memory is exhausted or the sink failed. */
 bool replay_arena(struct replay *replay, const struct trace_event *event);
 
 /* Prefetches what a short record of an arena needs. */
 void replay_prefetch_arena(const struct replay *replay, const struct trace_record *record);
-
-/* Returns the type that a kind of a runtime names. 0: none. */
-uint32_t replay_kind(struct replay *replay, uint64_t kind);
 
 /* The blocks that an arena keeps: the live ones that its runtime's last collection left. */
 struct kept_blocks {
@@ -29,12 +30,5 @@ struct kept_blocks {
 };
 
 struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena);
-
-/* Notes that collections of the runtime took blocks of the arena before the trace began. False if
- * memory is exhausted. */
-bool replay_collected_before(struct replay *replay, uint64_t arena, uint32_t runtime);
-
-/* Returns the blocks of an arena, or of the heap for 0. NULL if there is no such arena. */
-struct live_table *replay_blocks(struct replay *replay, uint64_t arena);
 
 #endif

@@ -9,9 +9,56 @@
 #ifndef MPROF_INGEST_REPLAY_FRAMES_H
 #define MPROF_INGEST_REPLAY_FRAMES_H
 
+#include <stdbool.h>
+
 #include "ingest/base/array.h"
-#include "ingest/replay/call_site.h"
 #include "ingest/symbols/symbols.h"
+
+/*
+ * Tells which functions are allocators or wrappers of one, and so not call sites.
+ *
+ * The call site of an allocation is the innermost frame that is neither: the function that a person
+ * would name when asked who allocated this. The name alone decides, by a const table.
+ */
+
+enum function_role {
+    ROLE_NONE = 0,
+    ROLE_ALLOCATOR, /* hands out memory: operator new, std::allocator and its internals */
+    ROLE_WRAPPER,   /* a program's or library's own name for malloc: xmalloc, g_malloc, strdup */
+    ROLE_RUNTIME,   /* a function of a runtime, whose frames the program handed over */
+    ROLE_EVALUATOR, /* evaluates such functions */
+};
+
+/* Returns the role of the function with the demangled `name`. `linkage_name` is NULL if it has no
+ * other. */
+enum function_role call_site_role(const char *name, const char *linkage_name);
+
+/* Returns 'allocator', 'wrapper', 'runtime', 'evaluator' or NULL. */
+
+const char *call_site_role_name(enum function_role role);
+
+/* Returns true if a function with this role can be a call site. */
+static inline bool call_site_is_possible(enum function_role role)
+{
+    return role != ROLE_ALLOCATOR && role != ROLE_WRAPPER;
+}
+
+/* One of NEW and NEW_ARRAY, with any of ALIGNED and NOTHROW. */
+enum operator_new {
+    OPERATOR_OTHER = 0,
+    OPERATOR_NEW = 1,
+    OPERATOR_NEW_ARRAY = 2,
+    OPERATOR_ALIGNED = 4,
+    OPERATOR_NOTHROW = 8
+};
+
+/* Tells by its demangled name which operator new of C++ the function is. 0: none. */
+unsigned call_site_operator(const char *name);
+
+/* Tells the same by the name that the linker knows. */
+unsigned call_site_operator_linkage(const char *linkage);
+
+/* ---- frames -------------------------------------------------------------------------------- */
 
 #define FRAMES_NONE UINT32_MAX /* no such function, file or frame */
 
@@ -63,10 +110,8 @@ struct frames {
  */
 struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
                              uint64_t pc);
-/*
- * Does the same for a function of a runtime. `pc` is the value of its node, `name` its name or
- * NULL.
- */
+/* Does the same for a function of a runtime. `pc` is the value of its node, `name` its name or
+ * NULL. */
 struct runtime_name;
 struct frame_range frames_of_runtime(struct frames *frames, uint32_t module,
                                      uint32_t function_module, uint64_t pc,

@@ -14,10 +14,8 @@ static size_t home(const struct live_table *table, uint64_t address)
     return (size_t)hash_number(address ^ table->seed) & (table->capacity - 1);
 }
 
-/*
- * Allocates empty blocks. Blocks are looked up in a random order, so in a large table each is on
- * another page of memory. With large pages most of them are in the processor's TLB.
- */
+/* Allocates empty blocks. Blocks are looked up in a random order, so in a large table each is on
+ * another page of memory. With large pages most of them are in the processor's TLB. */
 static struct live_block *new_blocks(size_t capacity)
 {
     const size_t large_page = (size_t)2 << 20;

@@ -41,10 +41,8 @@ struct live_table {
     uint64_t seed;
 };
 
-/*
- * Returns the block at `address`: live, freed, or an empty one to fill (then call
- * live_table_claim()). NULL if memory is exhausted. Valid until the next call.
- */
+/* Returns the block at `address`: live, freed, or an empty one to fill (then call
+ * live_table_claim()). NULL if memory is exhausted. Valid until the next call. */
 struct live_block *live_table_find(struct live_table *table, uint64_t address);
 
 /* Prefetches the block at `address`, for a live_table_find() soon. */

@@ -37,26 +37,22 @@ static struct region_row *at_place(const struct regions *regions, struct place a
 static struct place find_live(const struct regions *regions, uint64_t address)
 {
     struct place found = {0, 0};
-    size_t high = regions->block_count;
-    while (found.block < high) {
-        const size_t middle = found.block + (high - found.block) / 2;
-        const struct region_block *block = regions->live[middle];
-        if (end_of(&block->rows[block->count - 1]) > address)
-            high = middle;
-        else
-            found.block = middle + 1;
-    }
+    ARRAY_BISECT(found.block, regions->block_count,
+                 end_of(&regions->live[middle]->rows[regions->live[middle]->count - 1]) <= address);
     if (found.block == regions->block_count)
         return found;
-    high = regions->live[found.block]->count;
-    while (found.row < high) {
-        const size_t middle = found.row + (high - found.row) / 2;
-        if (end_of(&regions->live[found.block]->rows[middle]) > address)
-            high = middle;
-        else
-            found.row = middle + 1;
-    }
+    const struct region_block *block = regions->live[found.block];
+    ARRAY_BISECT(found.row, block->count, end_of(&block->rows[middle]) <= address);
     return found;
+}
+
+const struct region_row *regions_at(const struct regions *regions, uint64_t address)
+{
+    const struct place place = find_live(regions, address);
+    if (place.block == regions->block_count)
+        return NULL;
+    const struct region_row *row = &regions->live[place.block]->rows[place.row];
+    return row->address <= address ? row : NULL;
 }
 
 /* Adds an empty block before block `at`. */

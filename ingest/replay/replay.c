@@ -4,10 +4,7 @@
 #include <stdlib.h>
 
 #include "ingest/replay/blocks.h"
-#include "ingest/replay/earlier.h"
 #include "ingest/replay/extended.h"
-#include "ingest/replay/inherited.h"
-#include "ingest/replay/rows.h"
 #include "ingest/replay/state.h"
 
 /* ---- order ------------------------------------------------------------------------------ */
@@ -410,6 +407,8 @@ bool replay_init(struct replay *replay, const struct trace_file *file,
     if (replay->time.unknown)
         problems_add(&replay->problems, PROBLEM_CLOCK,
                      "the trace holds one clock pair only: times are processor ticks, not ns");
+    if (scan->moments > 0 && !replay->sampled && !(replay->residency = residency_new(scan)))
+        return ingest_fail_memory(status, "the pages in memory");
     totals_init(totals, trace_time_ns(&replay->time, scan->last_ticks));
     replay->batch = sink.exchange(sink.context, NULL);
     if (!replay->batch)
@@ -430,6 +429,7 @@ bool replay_finish(struct replay *replay, struct ingest_status *status)
         good = replay_put_live(replay, &replay->arenas[i].blocks);
     if (good && replay->batch->rows > 0)
         replay->batch = replay->sink.exchange(replay->sink.context, replay->batch);
+    good = good && replay_reference_marks(replay);
     if (good && replay->batch)
         return true;
     return status->code == INGEST_OK ? ingest_fail_memory(status, "the blocks that are live")
@@ -452,6 +452,7 @@ void replay_free(struct replay *replay)
     free(replay->marks);
     collections_free(&replay->collections);
     regions_free(&replay->regions);
+    residency_free(replay->residency);
     free_calls_free(&replay->free_calls);
     wrong_sizes_free(&replay->wrong_sizes);
     free(replay->samples);

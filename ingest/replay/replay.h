@@ -15,7 +15,7 @@
  *    free.
  *  - A realloc of an unknown address is an unmatched free and an allocation.
  *  - In a forked process the first free of a block that it did not allocate is presumed to be of an
- *    inherited block: inherited.c. The second one is a double free.
+ *    inherited block: blocks.c. The second one is a double free.
  *  - An event whose stack is not defined in the readable parts of the trace is *orphaned*. Its
  * stack is the one row with state 'lost'.
  *  - A size above 2^47 is impossible. It is counted as a problem and taken as 0.

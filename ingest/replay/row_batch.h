@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Completed allocations by column. Replay fills a batch, and the writer empties it. One batch is
- * one chunk of schemas/columns.md. Rows of the table `allocation` are made of the same numbers.
- */
+/* Completed allocations by column. Replay fills a batch, and the writer empties it. One batch is
+ * one chunk of schemas/columns.md. Rows of the table `allocation` are made of the same numbers. */
 #ifndef MPROF_INGEST_REPLAY_ROW_BATCH_H
 #define MPROF_INGEST_REPLAY_ROW_BATCH_H
 
@@ -25,10 +23,8 @@ struct row_batch_chunk {
     size_t length; /* of the data, in bytes */
 };
 
-/*
- * Packs column `column` of a batch that has rows into `data`, which has room for
- * column_data_most(batch->rows) bytes. `chunk` describes the result.
- */
+/* Packs column `column` of a batch that has rows into `data`, which has room for
+ * column_data_most(batch->rows) bytes. `chunk` describes the result. */
 void row_batch_pack(const struct row_batch *batch, unsigned column, uint8_t *data,
                     struct row_batch_chunk *chunk);
 

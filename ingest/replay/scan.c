@@ -7,6 +7,244 @@
 #include <string.h>
 
 #include "schemas/session_ids.h"
+#include "schemas/trace_layout.h"
+
+/* ---- runtimes ------------------------------------------------------------------------------ */
+
+static uint64_t name_hash(uint64_t module, uint64_t number)
+{
+    return hash_combine(hash_combine(hash_seed(), module), number);
+}
+
+static uint32_t find_name(const struct runtimes *runtimes, uint64_t module, uint64_t number)
+{
+    const uint64_t hash = name_hash(module, number);
+    size_t probe = index_map_begin(&runtimes->by_number, hash);
+    uint32_t index;
+    while ((index = index_map_next(&runtimes->by_number, hash, &probe)) != INDEX_NONE)
+        if (runtimes->names[index].module == module && runtimes->names[index].number == number)
+            break;
+    return index;
+}
+
+static uint32_t find_kind(const struct runtimes *runtimes, uint64_t id)
+{
+    const uint64_t hash = hash_combine(hash_seed(), id);
+    size_t probe = index_map_begin(&runtimes->by_id, hash);
+    uint32_t index;
+    while ((index = index_map_next(&runtimes->by_id, hash, &probe)) != INDEX_NONE)
+        if (runtimes->kinds[index].id == id)
+            break;
+    return index;
+}
+
+/* Add what a record tells. Facts that are known already stay. False if memory is exhausted. */
+static bool runtimes_add_name(struct runtimes *runtimes, const struct trace_extension *extension)
+{
+    if (find_name(runtimes, extension->module, extension->number) != INDEX_NONE)
+        return true;
+    if (!array_reserve(&runtimes->names, &runtimes->name_capacity, runtimes->name_count + 1,
+                       sizeof(*runtimes->names)) ||
+        !index_map_insert(&runtimes->by_number, name_hash(extension->module, extension->number),
+                          (uint32_t)runtimes->name_count))
+        return false;
+    struct runtime_name *name = &runtimes->names[runtimes->name_count++];
+    *name = (struct runtime_name){
+        .module = extension->module,
+        .number = extension->number,
+        .function = strndup(extension->name.bytes, extension->name.length),
+        .line = extension->line <= UINT32_MAX ? (uint32_t)extension->line : 0};
+    if (extension->file.length != 0)
+        name->file = strndup(extension->file.bytes, extension->file.length);
+    return name->function && (name->file || extension->file.length == 0);
+}
+
+static bool runtimes_add_kind(struct runtimes *runtimes, const struct trace_extension *extension)
+{
+    const uint64_t id = extension->block_kind;
+    if (find_kind(runtimes, id) != INDEX_NONE)
+        return true;
+    if (!array_reserve(&runtimes->kinds, &runtimes->kind_capacity, runtimes->kind_count + 1,
+                       sizeof(*runtimes->kinds)) ||
+        !index_map_insert(&runtimes->by_id, hash_combine(hash_seed(), id),
+                          (uint32_t)runtimes->kind_count))
+        return false;
+    struct runtime_kind *kind = &runtimes->kinds[runtimes->kind_count++];
+    *kind = (struct runtime_kind){id, strndup(extension->name.bytes, extension->name.length)};
+    return kind->name != NULL;
+}
+
+const struct runtime_name *runtimes_name(const struct runtimes *runtimes, uint32_t module,
+                                         uint64_t value)
+{
+    const uint32_t index = find_name(runtimes, module, value >> TRACE_RUNTIME_LINE_BITS);
+    return index == INDEX_NONE ? NULL : &runtimes->names[index];
+}
+
+const char *runtimes_kind(const struct runtimes *runtimes, uint64_t id)
+{
+    const uint32_t index = find_kind(runtimes, id);
+    return index == INDEX_NONE ? NULL : runtimes->kinds[index].name;
+}
+
+static void runtimes_free(struct runtimes *runtimes)
+{
+    for (size_t i = 0; i < runtimes->name_count; i++) {
+        free(runtimes->names[i].function);
+        free(runtimes->names[i].file);
+    }
+    for (size_t i = 0; i < runtimes->kind_count; i++)
+        free(runtimes->kinds[i].name);
+    free(runtimes->names);
+    free(runtimes->kinds);
+    index_map_free(&runtimes->by_number);
+    index_map_free(&runtimes->by_id);
+    *runtimes = (struct runtimes){0};
+}
+
+/* ---- unrecorded modules -------------------------------------------------------------------- */
+
+static const char *why(uint64_t reason)
+{
+    switch (reason) {
+    case TRACE_BYPASS_NAMESPACE:
+        return "in a namespace with a heap of its own";
+    case TRACE_BYPASS_OTHER:
+        return "bound to another allocator";
+    case TRACE_BYPASS_REFUSED:
+        return "its memory could not be made writable";
+    case TRACE_BYPASS_MISSED:
+        return "found only at the end";
+    default:
+        return "for a reason that this version does not know";
+    }
+}
+
+static bool has_line(const struct module_lines *lines, const char *line, uint64_t hash)
+{
+    const size_t length = strlen(line);
+    size_t probe = index_map_begin(&lines->by_line, hash);
+    uint32_t index;
+    while ((index = index_map_next(&lines->by_line, hash, &probe)) != INDEX_NONE) {
+        const char *at = lines->text + lines->starts[index];
+        if (strncmp(at, line, length) == 0 && (at[length] == '\n' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Adds a line unless it is there. A damaged trace may have very many. */
+static bool add_line(struct module_lines *lines, const char *line)
+{
+    const size_t length = strlen(line), start = lines->length + (lines->count > 0);
+    const uint64_t hash = hash_text(line);
+    if (has_line(lines, line, hash))
+        return true;
+    if (lines->count >= INDEX_NONE - 1 ||
+        !array_reserve(&lines->text, &lines->capacity, start + length + 1, 1) ||
+        !array_reserve(&lines->starts, &lines->start_capacity, lines->count + 1,
+                       sizeof(*lines->starts)) ||
+        !index_map_insert(&lines->by_line, hash, (uint32_t)lines->count))
+        return false;
+    if (lines->count > 0)
+        lines->text[start - 1] = '\n';
+    memcpy(lines->text + start, line, length + 1);
+    lines->length = start + length;
+    lines->starts[lines->count++] = start;
+    return true;
+}
+
+static void free_lines(struct module_lines *lines)
+{
+    free(lines->text);
+    free(lines->starts);
+    index_map_free(&lines->by_line);
+}
+
+static char *copy_for_line(struct trace_text text)
+{
+    char *copy = strndup(text.bytes ? text.bytes : "", text.length);
+    for (char *c = copy; c && *c; c++)
+        if (*c == '\n') /* would end the line */
+            *c = '?';
+    return copy;
+}
+
+/* Adds the module of a BYPASS record. False if memory is exhausted. */
+static bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
+                                   const struct trace_extension *extension)
+{
+    char *path = copy_for_line(extension->name), *line = NULL;
+    bool good = path != NULL;
+    if (good && extension->reason == TRACE_BYPASS_LATE) {
+        good = add_line(&unrecorded->late, path);
+    } else if (good && extension->reason == TRACE_BYPASS_FUNCTION) {
+        char *function = copy_for_line(extension->file);
+        good = function &&
+               asprintf(&line, "%s (its calls of %s, unless that calls malloc)", path, function) >=
+                   0 &&
+               add_line(&unrecorded->unseen, line);
+        free(function);
+    } else if (good) {
+        good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0 &&
+               add_line(&unrecorded->unseen, line);
+    }
+    free(line);
+    free(path);
+    return good;
+}
+
+static void unrecorded_modules_free(struct unrecorded_modules *unrecorded)
+{
+    free_lines(&unrecorded->late);
+    free_lines(&unrecorded->unseen);
+    *unrecorded = (struct unrecorded_modules){0};
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+uint32_t threads_known(const struct threads *threads, uint32_t number)
+{
+    uint64_t hash = hash_combine(hash_seed(), number);
+    size_t probe = index_map_begin(&threads->by_number, hash);
+    uint32_t index;
+    while ((index = index_map_next(&threads->by_number, hash, &probe)) != INDEX_NONE)
+        if (threads->rows[index].number == number)
+            break;
+    return index;
+}
+
+/* Returns true if a thread can have this number, given the known ones. If not, it is damage. */
+static bool threads_possible(const struct threads *threads, uint64_t number)
+{
+    return number != 0 && session_id_possible(number, threads->count + 1);
+}
+
+/* Returns the index of the thread's row, which it adds if it is new. INDEX_NONE if memory is
+ * exhausted. */
+static uint32_t threads_find(struct threads *threads, uint32_t number)
+{
+    uint64_t hash = hash_combine(hash_seed(), number);
+    uint32_t index = threads_known(threads, number);
+    if (index != INDEX_NONE)
+        return index;
+    if (!array_reserve(&threads->rows, &threads->capacity, threads->count + 1,
+                       sizeof(*threads->rows)) ||
+        !index_map_insert(&threads->by_number, hash, (uint32_t)threads->count))
+        return INDEX_NONE;
+    threads->rows[threads->count] = (struct thread_row){
+        .number = number, .start_ticks = THREAD_TIME_NONE, .end_ticks = THREAD_TIME_NONE};
+    return (uint32_t)threads->count++;
+}
+
+static void threads_free(struct threads *threads)
+{
+    free(threads->rows);
+    index_map_free(&threads->by_number);
+    *threads = (struct threads){0};
+}
+
+/* ---- scan ---------------------------------------------------------------------------------- */
 
 #define MODULE_NAME 300
 
@@ -207,6 +445,10 @@ static bool name_thread(struct trace_scan *scan, const struct trace_extension *e
     if (!thread->named)
         thread->start_ticks = extension->when;
     thread->named = true;
+    if (extension->stack_high > extension->stack_low) {
+        thread->stack_low = extension->stack_low;
+        thread->stack_high = extension->stack_high;
+    }
     return true;
 }
 
@@ -230,14 +472,14 @@ static bool know_thread(struct trace_scan *scan, const struct trace_extension *e
 /* Returns true if there can be a thread with the cursor's number. Damaged numbers are large. */
 static bool thread_possible(const struct trace_scan *scan, const struct trace_cursor *cursor)
 {
-    return cursor->thread == TRACE_THREAD_OUTSIDE ||
+    return trace_thread_is_outside(cursor->thread) ||
            threads_possible(&scan->threads, cursor->thread);
 }
 
 /* Notes in the row of its thread that a segment begins. False if memory is exhausted. */
 static bool note_segment(struct trace_scan *scan, const struct trace_cursor *cursor)
 {
-    if (cursor->thread == TRACE_THREAD_OUTSIDE || !thread_possible(scan, cursor))
+    if (trace_thread_is_outside(cursor->thread) || !thread_possible(scan, cursor))
         return true;
     uint32_t index = threads_find(&scan->threads, cursor->thread);
     if (index == INDEX_NONE)
@@ -285,10 +527,37 @@ static void note_clock(struct trace_scan *scan, const struct trace_extension *ex
     scan->clock_monotonic_ns = extension->monotonic_ns;
 }
 
+/* Notes the allocator whose library is mapped. One that replaces the C library's comes first. */
+static void note_library(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    char name[512];
+    snprintf(name, sizeof(name), "%.*s", (int)extension->name.length, extension->name.bytes);
+    const enum heap_allocator found = heap_allocator_of_file(name, scan->library == HEAP_UNKNOWN);
+    if (found != HEAP_UNKNOWN)
+        scan->library = found;
+}
+
+static bool note_own_memory(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    for (size_t i = scan->own_count; i-- > 0;)
+        if (scan->own[i].number == extension->number && scan->own[i].until == UINT64_MAX) {
+            scan->own[i].until = extension->when;
+            break;
+        }
+    if (extension->size == 0 || extension->address > UINT64_MAX - extension->size)
+        return true;
+    if (!array_reserve(&scan->own, &scan->own_capacity, scan->own_count + 1, sizeof(*scan->own)))
+        return false;
+    scan->own[scan->own_count++] =
+        (struct own_memory){extension->number, extension->address, extension->size, UINT64_MAX};
+    return true;
+}
+
 static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
                           const struct trace_record *record, uint64_t offset)
 {
     struct trace_extension extension;
+    bool good, bad;
     if (!trace_extension_get(record, cursor->coding.ticks, &extension)) {
         note_short_record(scan, extension.type, offset);
         return true;
@@ -342,8 +611,28 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
     case TRACE_EXT_CLOCK:
         note_clock(scan, &extension);
         return true;
+    case TRACE_EXT_REFERENCES:
+    case TRACE_EXT_REFERENCES_MAPPING:
+    case TRACE_EXT_REFERENCES_THREAD:
+    case TRACE_EXT_REFERENCES_WORDS:
+    case TRACE_EXT_REFERENCES_END:
+        good = heap_snapshots_add(&scan->snapshots, record, extension.when, &bad);
+        if (bad)
+            note_short_record(scan, extension.type, offset);
+        return good;
+    case TRACE_EXT_RESIDENT:
+        scan->moments++;
+        return true;
+    case TRACE_EXT_MAPPING:
+        note_library(scan, &extension);
+        return true;
+    case TRACE_EXT_NO_RESIDENT:
+        scan->no_resident = extension.reason;
+        return true;
+    case TRACE_EXT_RECORDER_MEMORY:
+        return note_own_memory(scan, &extension);
     default:
-        scan->unknown_records += extension.type == 0 || extension.type > TRACE_EXT_LAST;
+        scan->unknown_records += !trace_extended_is_known(extension.type);
         return true;
     }
 }
@@ -376,7 +665,7 @@ static enum trace_get scan_records(struct trace_scan *scan, struct trace_cursor 
         got = trace_cursor_next(cursor, &record);
         if (got != TRACE_GET_RECORD)
             break;
-        if (thread == TRACE_THREAD_OUTSIDE && record.kind != TRACE_EXTENDED) {
+        if (trace_thread_is_outside(thread) && record.kind != TRACE_EXTENDED) {
             cursor->at = cursor->bytes + (offset - cursor->slot->offset);
             return TRACE_GET_DAMAGED;
         }
@@ -443,10 +732,8 @@ static void note_gaps(struct trace_scan *scan)
     }
 }
 
-/*
- * Adds rows for modules that nodes name but whose record is in a lost part of the trace. The rows
- * have no file. They keep the addresses of two such modules apart. A real trace has few.
- */
+/* Adds rows for modules that nodes name but whose record is in a lost part of the trace. The rows
+ * have no file. They keep the addresses of two such modules apart. A real trace has few. */
 static bool add_lost_modules(struct trace_scan *scan)
 {
     enum { LOST_MODULES_MOST = 1000 };
@@ -513,6 +800,8 @@ bool trace_scan_stopped(const struct trace_scan *scan, const struct trace_file_h
 
 void trace_scan_free(struct trace_scan *scan)
 {
+    heap_snapshots_free(&scan->snapshots);
+    free(scan->own);
     for (size_t i = 0; i < scan->module_count; i++) {
         free(scan->modules[i].path);
         free(scan->modules[i].build_id);

@@ -290,7 +290,6 @@ void slot_sums_delete(struct slot_sums *sums)
     free(sums);
 }
 
-/* Returns the sum of a key in the open slot. NULL if memory is exhausted. */
 static inline struct sum *sum_of(struct open_slot *open, size_t key)
 {
     if (key >= open->capacity &&

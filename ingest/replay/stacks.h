@@ -9,7 +9,17 @@
 
 #include "ingest/replay/frames.h"
 #include "ingest/replay/scan.h"
-#include "ingest/replay/user_frames.h"
+#include "schemas/code/user_code.h"
+
+/* Tells which frames are the user's own code, by the built-in list (schemas/code/user_code.h). */
+
+/* All-zero is empty. */
+struct user_frames {
+    uint8_t *classes; /* by function row: enum user_code_class + 1, 0: not known yet */
+    size_t capacity;
+};
+
+/* ---- stacks -------------------------------------------------------------------------------- */
 
 enum stack_state {
     STACK_COMPLETE,
@@ -95,10 +105,8 @@ uint32_t stacks_prefetch_node(const struct stacks *stacks, uint32_t node_id);
 /* Prefetches the row of the stack with this id. */
 void stacks_prefetch(const struct stacks *stacks, uint32_t stack);
 
-/*
- * A walk through a stack's frames, innermost first. It begins as stacks_walk(row), and
- * stacks_walk_next() returns FRAMES_NONE after the outermost frame.
- */
+/* A walk through a stack's frames, innermost first. It begins as stacks_walk(row), and
+ * stacks_walk_next() returns FRAMES_NONE after the outermost frame. */
 struct stack_walk {
     uint32_t node;
     uint32_t next, end; /* frame rows of the node before it */

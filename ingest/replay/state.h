@@ -7,11 +7,11 @@
 #include "ingest/replay/free_calls.h"
 #include "ingest/replay/live_table.h"
 #include "ingest/replay/regions.h"
+#include "ingest/replay/residency.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/replay/totals.h"
 #include "ingest/replay/type_table.h"
-#include "ingest/replay/wrong_sizes.h"
-#include "ingest/trace/clock.h"
+#include "ingest/trace/file.h"
 #include "ingest/trace/merge.h"
 
 #define ARENA_NO_ROW UINT32_MAX
@@ -66,7 +66,7 @@ struct earlier_row {
     uint64_t row, before_ns;
 };
 
-/* Those blocks (earlier.h). */
+/* Those blocks (blocks.h). */
 struct earlier {
     uint64_t *before_ns; /* before the trace, by number of the event, from 1 */
     size_t count, capacity;
@@ -129,6 +129,7 @@ struct replay {
     size_t mark_count, mark_capacity;
     struct collections collections;
     struct regions regions;
+    struct residency *residency; /* NULL: no pages were read, or not yet */
     struct free_calls free_calls;
     struct wrong_sizes wrong_sizes;
     struct rss_row *samples;

@@ -8,10 +8,13 @@
 #ifndef MPROF_INGEST_REPLAY_SUPPRESSIONS_H
 #define MPROF_INGEST_REPLAY_SUPPRESSIONS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "ingest/base/status.h"
-#include "ingest/replay/stacks.h"
+#include "ingest/trace/cursor.h"
 #include "schemas/code/suppressions.h"
 
 /*
@@ -22,6 +25,7 @@
 struct suppressions *suppressions_read(const char *path, FILE *notes, struct ingest_status *status);
 
 struct suppressor;
+struct stacks;
 
 /* Looks at the names of the stacks once. Both arguments must outlive the result. NULL if memory is
  * exhausted. */
@@ -32,5 +36,57 @@ void suppressor_free(struct suppressor *suppressor);
 /* Returns the pattern that LeakSanitizer would choose, or NULL if none matches. The suppressions
  * own it. */
 const char *suppressor_of(const struct suppressor *suppressor, size_t stack);
+
+/* The suppressions of leaks that a recorded program contains (mprof-run --suppressions), read from
+ * the SUPPRESSIONS records of its trace. */
+
+/* Zero-initialized: the trace has no such record. */
+struct program_suppressions {
+    bool found;
+    bool broken;      /* pieces are missing or do not fit together */
+    uint64_t outcome; /* enum trace_suppressions */
+    char *text;       /* the part of it that was read */
+    size_t length, capacity;
+    uint64_t total; /* bytes that the program's function returned */
+};
+
+/* Takes a SUPPRESSIONS record. False if memory is exhausted. */
+bool program_suppressions_add(struct program_suppressions *program,
+                              const struct trace_extension *extension);
+void program_suppressions_free(struct program_suppressions *program);
+
+/*
+ * Returns the patterns of `file`, which may be NULL, and after them those of the program. Notes in
+ * `problems`, unless that is NULL, why some or all of the program's are missing, and each line that
+ * is not a suppression. NULL if memory is exhausted. Free it by suppressions_free().
+ */
+struct suppressions *program_suppressions_join(const struct program_suppressions *program,
+                                               const struct suppressions *file,
+                                               struct problems *problems);
+
+/*
+ * Recognizes blocks that the language's runtime allocates once and keeps until the program ends, by
+ * the stacks that allocate them. They are not leaks of the program.
+ *
+ *  - "C++ exceptions": libstdc++'s emergency pool, from which an exception is made when memory is
+ *    exhausted. Its size differs between releases (72,704 bytes in most).
+ *  - "stdio": the buffers of streams.
+ *  - "loader": the dynamic linker's data on modules and threads.
+ *  - "locale": the data of setlocale() and the tables of messages.
+ *
+ * Only the names of functions and modules decide, by the table in suppressions.c. If names are
+ * missing, as in a program without symbols that contains libstdc++, no block is recognized.
+ */
+
+struct runtime_blocks;
+
+/* Looks at the functions of the stacks once. NULL if memory is exhausted. */
+struct runtime_blocks *runtime_blocks_new(const struct stacks *stacks);
+void runtime_blocks_free(struct runtime_blocks *blocks);
+
+/* Returns the schema's word for the blocks of a stack that allocated so many times, or NULL if they
+ * are the program's own. */
+const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
+                              uint64_t allocations);
 
 #endif

@@ -6,12 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ingest/base/whole.h"
+#include "ingest/base/output_file.h"
 
-/*
- * An event is a byte, then varints: ns after the last event, the difference of the address from the
- * last event's (zigzag), size, stack, type; of a free its lifetime too.
- */
+/* An event is a byte, then varints: ns after the last event, the difference of the address from the
+ * last event's (zigzag), size, stack, type; of a free its lifetime too. */
 enum { EVENT_ALLOCATE, EVENT_FREE, EVENT_FREE_UNCOUNTED };
 enum { EVENT_MOST = 1 + 6 * 10, WRITE_SIZE = 1 << 18, READ_MOST = 1 << 16, READ_LEAST = 1 << 12 };
 /* All readers together have about as much memory as this. */
@@ -93,9 +91,9 @@ void totals_log_free(struct totals_log *log, const struct totals_block *block, u
 
 static bool write_names(struct totals_log *log, const uint32_t *names, size_t count, uint64_t place)
 {
-    const ssize_t size = (ssize_t)(count * sizeof(*names));
-    const ssize_t done = pwrite(log->names, names, (size_t)size, (off_t)(place * sizeof(*names)));
-    return done == size || fail(log, done < 0 ? errno : ENOSPC);
+    const int error =
+        write_whole_at(log->names, names, count * sizeof(*names), place * sizeof(*names));
+    return error == 0 || fail(log, error);
 }
 
 /* Most blocks are named soon, so the newest types wait in memory. */
@@ -143,9 +141,10 @@ bool totals_log_end_part(struct totals_log *log)
 static size_t read_at(struct totals_log *log, int file, void *buffer, size_t size, uint64_t place)
 {
     const size_t done = read_whole(file, buffer, size, place);
-    if (done == SIZE_MAX)
-        fail(log, errno);
-    return done;
+    if (done == size || errno == 0)
+        return done;
+    fail(log, errno);
+    return SIZE_MAX;
 }
 
 /* Fills the reader's buffer, so that it holds a whole event if there is one. */

@@ -65,10 +65,8 @@ void totals_log_free(struct totals_log *log, const struct totals_block *block, u
 void totals_log_rename(struct totals_log *log, uint64_t order, uint32_t type);
 bool totals_log_end_part(struct totals_log *log);
 
-/*
- * Begins to read the parts for which `wanted` is not 0, in the order of time. `later_ns` is added
- * to the times of each.
- */
+/* Begins to read the parts for which `wanted` is not 0, in the order of time. `later_ns` is added
+ * to the times of each. */
 bool totals_log_rewind(struct totals_log *log, const bool *wanted, const uint64_t *later_ns);
 /* Reads the next event. In one nanosecond frees come first. False after the last one, or with
  * `error` set. */

@@ -6,6 +6,237 @@
 
 #include "schemas/trace_layout.h"
 
+/* ---- owners -------------------------------------------------------------------------------- */
+
+/* The frames outside the user's that may tell who holds its object, and those inside it that may
+ * hand the block on to it. */
+enum { FRAMES_OUTSIDE = 6, FRAMES_INSIDE = 3 };
+
+/* The frames that decide: from the one inside the user's frame outward. */
+struct owner_question {
+    struct types_frame frames[FRAMES_INSIDE + FRAMES_OUTSIDE + 1];
+    uint32_t count, user, level;
+    uint32_t owner;
+    bool farther; /* frames further out may tell more */
+    bool whole;   /* no frames inside the first are left out */
+};
+
+/* A question with its answer. Its frames begin at `first` in those of all. */
+struct owner_memo {
+    size_t first;
+    uint32_t level, owner;
+    uint8_t count, user;
+    bool farther, whole;
+};
+
+static void owners_free(struct owners *owners)
+{
+    free(owners->rows);
+    free(owners->memos);
+    free(owners->frames);
+    index_map_free(&owners->by_name);
+    index_map_free(&owners->by_frames);
+    *owners = (struct owners){0};
+}
+
+static uint32_t find_owner(struct owners *owners, const struct types_owner *owner)
+{
+    const uint64_t hash = hash_combine(hash_text(owner->name), (uint64_t)owner->confidence);
+    size_t probe = index_map_begin(&owners->by_name, hash);
+    uint32_t index;
+    while ((index = index_map_next(&owners->by_name, hash, &probe)) != INDEX_NONE)
+        if (owners->rows[index].name == owner->name &&
+            owners->rows[index].confidence == owner->confidence)
+            return index + 1;
+    if (!array_reserve(&owners->rows, &owners->capacity, owners->count + 1,
+                       sizeof(*owners->rows)) ||
+        !index_map_insert(&owners->by_name, hash, (uint32_t)owners->count))
+        return 0;
+    owners->rows[owners->count] = (struct owner_row){owner->name, owner->confidence};
+    return (uint32_t)++owners->count;
+}
+
+/* Collects the frames that decide. If many lie inside the user's, all but the next one say nothing
+ * about the owner. Returns false if the stack has no user's frame. */
+static bool read_frames(const struct stacks *stacks, const struct stack_row *row,
+                        struct owner_question *asked)
+{
+    struct stack_walk walk = stacks_walk(row);
+    uint32_t index;
+    bool found = false;
+    asked->whole = true;
+    while ((index = stacks_walk_next(stacks, &walk)) != FRAMES_NONE) {
+        const struct frame_row *frame = &stacks->frames.rows[index];
+        const bool is_users = !found && index == row->user_frame;
+        found = found || is_users;
+        if (is_users)
+            asked->level = 0;
+        else if (found && asked->user == UINT32_MAX)
+            asked->level++; /* the function into which the user's was inlined */
+        if (frame->inlined)
+            continue;
+        if (asked->user == UINT32_MAX && !found && asked->count == FRAMES_INSIDE)
+            asked->whole = false;
+        if (asked->user == UINT32_MAX && !found && !asked->whole)
+            asked->count = 0; /* only the last frame before the user's is kept */
+        asked->frames[asked->count++] = (struct types_frame){
+            symbols_file_number(stacks->frames.symbols, frame->module), frame->pc};
+        if (found && asked->user == UINT32_MAX)
+            asked->user = asked->count - 1;
+        if (asked->count == sizeof(asked->frames) / sizeof(*asked->frames))
+            break;
+    }
+    return found;
+}
+
+static bool is_for(const struct owners *owners, const struct owner_memo *memo,
+                   const struct owner_question *asked)
+{
+    const struct types_frame *frames = &owners->frames[memo->first];
+    if (memo->count != asked->count || memo->user != asked->user || memo->level != asked->level ||
+        memo->whole != asked->whole)
+        return false;
+    for (uint32_t i = 0; i < memo->count; i++)
+        if (frames[i].module != asked->frames[i].module || frames[i].pc != asked->frames[i].pc)
+            return false;
+    return true;
+}
+
+static void keep(struct owners *owners, const struct owner_question *asked, uint64_t hash)
+{
+    if (!array_reserve(&owners->memos, &owners->memo_capacity, owners->memo_count + 1,
+                       sizeof(*owners->memos)) ||
+        !array_reserve(&owners->frames, &owners->frame_capacity, owners->frame_count + asked->count,
+                       sizeof(*owners->frames)) ||
+        !index_map_insert(&owners->by_frames, hash, (uint32_t)owners->memo_count))
+        return;
+    owners->memos[owners->memo_count++] = (struct owner_memo){.first = owners->frame_count,
+                                                              .level = asked->level,
+                                                              .owner = asked->owner,
+                                                              .count = (uint8_t)asked->count,
+                                                              .user = (uint8_t)asked->user,
+                                                              .farther = asked->farther,
+                                                              .whole = asked->whole};
+    memcpy(&owners->frames[owners->frame_count], asked->frames,
+           asked->count * sizeof(*asked->frames));
+    owners->frame_count += asked->count;
+}
+
+static uint64_t hash_of_question(const struct owner_question *asked)
+{
+    uint64_t hash = hash_combine(hash_seed() ^ asked->user, asked->level * 2 + asked->whole);
+    for (uint32_t i = 0; i < asked->count; i++)
+        hash = hash_combine(hash_combine(hash, asked->frames[i].pc), asked->frames[i].module);
+    return hash;
+}
+
+/* Sets the owner of the question's frames. */
+static void ask(struct owners *owners, struct types *types, struct owner_question *asked)
+{
+    const uint64_t hash = hash_of_question(asked);
+    size_t probe = index_map_begin(&owners->by_frames, hash);
+    struct types_owner owner;
+    uint32_t index;
+    while ((index = index_map_next(&owners->by_frames, hash, &probe)) != INDEX_NONE)
+        if (is_for(owners, &owners->memos[index], asked)) {
+            asked->owner = owners->memos[index].owner;
+            asked->farther = owners->memos[index].farther;
+            return;
+        }
+    types_owner_of(types, asked->frames, asked->count, asked->user, asked->level, asked->whole,
+                   &owner);
+    asked->owner = !owner.name ? 0 : find_owner(owners, &owner);
+    asked->farther = owner.farther;
+    keep(owners, asked, hash);
+}
+
+uint32_t owners_find(struct owners *owners, struct types *types, const struct stacks *stacks,
+                     uint32_t stack)
+{
+    const struct stack_row *row = &stacks->rows[stack];
+    struct owner_question all = {.user = UINT32_MAX};
+    if (row->user_frame == FRAMES_NONE || !read_frames(stacks, row, &all))
+        return 0;
+    /* Most owners are known without the frames further out. */
+    struct owner_question near = all;
+    near.count = all.user + 1;
+    ask(owners, types, &near);
+    if (!near.farther || near.count == all.count)
+        return near.owner;
+    ask(owners, types, &all);
+    return all.owner;
+}
+
+/* ---- call chains --------------------------------------------------------------------------- */
+
+/* They take 10 MiB with their hash table. */
+enum { CHAINS = 1 << 18 };
+
+struct call_chain {
+    uint64_t pc;
+    uint32_t module;
+    uint32_t inner; /* number of the chain without this frame; 0: this frame is the innermost */
+    uint32_t length;
+};
+
+/* The mark that comes after the outermost frame in the chain of a whole stack. */
+static const struct types_frame end_of_stack = {UINT32_MAX, UINT64_MAX};
+
+static void call_chains_free(struct call_chains *chains)
+{
+    free(chains->rows);
+    index_map_free(&chains->by_frame);
+    *chains = (struct call_chains){0};
+}
+
+static size_t call_chains_length(const struct call_chains *chains, uint32_t number)
+{
+    return number == 0 ? 0 : chains->rows[number - 1].length;
+}
+
+/* Returns the number of the chain that extends `inner` by one frame. */
+static uint32_t extend(struct call_chains *chains, uint32_t inner, const struct types_frame *frame)
+{
+    uint64_t hash = hash_combine(hash_combine(hash_seed() ^ inner, frame->pc), frame->module);
+    size_t probe = index_map_begin(&chains->by_frame, hash);
+    uint32_t index;
+    while ((index = index_map_next(&chains->by_frame, hash, &probe)) != INDEX_NONE) {
+        const struct call_chain *chain = &chains->rows[index];
+        if (chain->pc == frame->pc && chain->module == frame->module && chain->inner == inner)
+            return index + 1;
+    }
+    if (chains->count == CHAINS ||
+        !array_reserve(&chains->rows, &chains->capacity, chains->count + 1,
+                       sizeof(*chains->rows)) ||
+        !index_map_insert(&chains->by_frame, hash, (uint32_t)chains->count))
+        return 0;
+    chains->rows[chains->count++] =
+        (struct call_chain){.pc = frame->pc,
+                            .module = frame->module,
+                            .inner = inner,
+                            .length = (uint32_t)call_chains_length(chains, inner) + 1};
+    return (uint32_t)chains->count;
+}
+
+/*
+ * Returns the number, from 1, of the chain of the `length` innermost frames of a stack with `count`
+ * frames. A `length` above `count` means all frames and that the stack ends there. Returns 0 if
+ * there is no room or `length` is 0.
+ */
+static uint32_t call_chains_find(struct call_chains *chains, const struct types_frame *frames,
+                                 size_t count, size_t length)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < length; i++) {
+        number = extend(chains, number, i < count ? &frames[i] : &end_of_stack);
+        if (number == 0 || i == count)
+            break;
+    }
+    return number;
+}
+
+/* ---- type table ---------------------------------------------------------------------------- */
+
 /* The number of innermost frames that the rules get: the call site with the wrappers and standard
  * containers inside it. */
 enum { FRAMES_SHOWN = 24 };
@@ -250,10 +481,8 @@ void type_table_prefetch(const struct type_table *table, uint32_t stack)
         __builtin_prefetch(&table->by_stack[stack], 1);
 }
 
-/*
- * Returns the operator that the frame outside the innermost operators calls. Their own frames do
- * not tell it: operator new[] ends in a jump to operator new and leaves no frame.
- */
+/* Returns the operator that the frame outside the innermost operators calls. Their own frames do
+ * not tell it: operator new[] ends in a jump to operator new and leaves no frame. */
 static unsigned operator_called(struct type_table *table, uint32_t stack)
 {
     const struct stacks *stacks = table->stacks;

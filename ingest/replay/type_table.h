@@ -10,12 +10,55 @@
 #define MPROF_INGEST_REPLAY_TYPE_TABLE_H
 
 #include "ingest/base/array.h"
-#include "ingest/base/generation_cache.h"
-#include "ingest/replay/call_chains.h"
-#include "ingest/replay/owners.h"
 #include "ingest/replay/stacks.h"
 #include "ingest/types/program_types.h"
 #include "ingest/types/types.h"
+
+/*
+ * The owners of the blocks of stacks, asked of the type rules (types/owner.h). All-zero is empty.
+ */
+
+struct owner_row {
+    const char *name; /* owned by the symbolizer */
+    enum types_confidence confidence;
+};
+
+struct owner_memo;
+
+struct owners {
+    struct owner_row *rows; /* by id - 1 */
+    size_t count, capacity;
+    struct index_map by_name;
+    struct owner_memo *memos; /* the answers so far, by the frames that decide */
+    size_t memo_count, memo_capacity;
+    struct types_frame *frames; /* of all memos */
+    size_t frame_count, frame_capacity;
+    struct index_map by_frames;
+};
+
+/* Returns the id of the owner of the stack's blocks, 0 if it is unknown or memory is exhausted. A
+ * stack without the user's own code has none. */
+uint32_t owners_find(struct owners *owners, struct types *types, const struct stacks *stacks,
+                     uint32_t stack);
+
+/*
+ * Call chains: the numbered innermost frames of stacks that decide a block's type. Thousands of
+ * stacks often share the one or two frames that the type rules look at.
+ *
+ * A chain is a shorter chain with one more frame outside it. The number of chains is limited. A
+ * stack whose chain finds no room has none.
+ */
+
+struct call_chain;
+
+/* Empty if zero-initialized. */
+struct call_chains {
+    struct call_chain *rows; /* chain n is rows[n - 1] */
+    size_t count, capacity;
+    struct index_map by_frame;
+};
+
+/* ---- type table ---------------------------------------------------------------------------- */
 
 struct type_row {
     const char *name;    /* owned by the symbolizer */
@@ -73,10 +116,8 @@ bool type_table_init(struct type_table *table, struct stacks *stacks, struct sym
                      struct types *types);
 void type_table_free(struct type_table *table);
 
-/*
- * Returns the type of an allocation of `size` bytes with that stack. `kind` is one of the
- * session's. The type is unknown if no rule names it or memory is exhausted.
- */
+/* Returns the type of an allocation of `size` bytes with that stack. `kind` is one of the
+ * session's. The type is unknown if no rule names it or memory is exhausted. */
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind);
 
@@ -108,10 +149,8 @@ uint32_t type_table_kind(struct type_table *table, const char *name);
  */
 unsigned type_table_operator(struct type_table *table, uint32_t stack);
 
-/*
- * Writes the types that blocks like `block` could have to names[0 …], at most
- * TYPE_TABLE_CANDIDATES, in no meaningful order. Returns their number. Possibly none is right.
- */
+/* Writes the types that blocks like `block` could have to names[0 …], at most
+ * TYPE_TABLE_CANDIDATES, in no meaningful order. Returns their number. Possibly none is right. */
 size_t type_table_candidates(struct type_table *table, const struct unknown_block *block,
                              const char **names);
 

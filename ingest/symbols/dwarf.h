@@ -14,10 +14,8 @@
 
 struct symbols_dwarf;
 
-/*
- * Returns NULL if the file has no units of code (errno 0) or memory is exhausted (ENOMEM). `file`
- * and `strings` must live as long as the result.
- */
+/* Returns NULL if the file has no units of code (errno 0) or memory is exhausted (ENOMEM). `file`
+ * and `strings` must live as long as the result. */
 struct symbols_dwarf *symbols_dwarf_new(const struct symbols_file *file,
                                         struct symbols_strings *strings);
 /* Returns true if units asked for more work than their size allows, so that some were given up. */

@@ -34,8 +34,8 @@ struct symbols_file {
 };
 
 /*
- * Opens the file, and adds the places where its separate debug file is looked for to `depends`
- * (NULL: nobody asks). Returns true on success; release it with symbols_file_close(). Otherwise
+ * Opens the file, and adds the places where its separate debug file is looked for to `depends`.
+ * Returns true on success; release it with symbols_file_close(). Otherwise
  * returns false and writes one line into `reason` (`reason_size` bytes) that says why.
  */
 bool symbols_file_open(struct symbols_file *file, const struct symbols_options *options,
@@ -52,18 +52,44 @@ struct symbols_bytes {
 /* Returns the first section of this name that lies in the file. */
 struct symbols_bytes symbols_file_section(Elf *elf, const char *wanted);
 
-/*
- * Returns the unpacked data of the next section of debug information after *section (NULL: the
- * first), and its name without .debug_ or .zdebug_. NULL: there is none.
- */
+/* Returns the unpacked data of the next section of debug information after *section (NULL: the
+ * first), and its name without .debug_ or .zdebug_. NULL: there is none. */
 const Elf_Data *symbols_file_debug_section(Elf *elf, Elf_Scn **section, const char **name);
 /* Returns the bytes of all these sections in the file of `dwarf`. */
 uint64_t symbols_file_debug_size(Dwarf *dwarf);
 
-/* Writes the bytes, as many as there is room for, as text of two digits each. */
-void symbols_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length);
-
 /* Returns the section of code that holds `address`, or NULL. */
 const struct symbols_range *symbols_file_code(const struct symbols_file *file, uint64_t address);
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+/* The files that a module's symbols came from. */
+
+struct symbols_path {
+    const char *path;   /* of the file that was opened; NULL: there is none */
+    char build_id[130]; /* hexadecimal; "": none */
+};
+
+struct symbols_paths {
+    struct symbols_path module; /* the module's own file */
+    struct symbols_path debug;  /* its separate debug information */
+    struct symbols_path common; /* the information that dwz(1) moved out of several files */
+    char common_path[4096];     /* holds common.path */
+};
+
+/* Returns false if the module could not be opened or is not a file (the vdso). */
+bool symbols_paths(struct symbols *symbols, uint32_t id, struct symbols_paths *paths);
+
+/* A file (.dwo) that holds the debug information of one unit of a module. */
+struct symbols_split {
+    const char *name; /* as the unit names it */
+    char path[8192];  /* where libdw reads it: in the folder of the file that names it or, if it is
+                         not there, in the compiler's */
+};
+
+/* Calls `found` for each of the module's units that has such a file. */
+void symbols_paths_split(struct symbols *symbols, uint32_t id,
+                         void (*found)(void *context, const struct symbols_split *split),
+                         void *context);
 
 #endif

@@ -38,10 +38,8 @@ static void emit(struct symbols_intervals *map, uint64_t start, uint32_t value)
     map->segments[map->segment_count++] = (struct symbols_segment){start, value};
 }
 
-/*
- * Ends the open intervals that end at or before `limit`, the innermost first. If intervals overlap
- * without nesting, the one that began last keeps its whole length.
- */
+/* Ends the open intervals that end at or before `limit`, the innermost first. If intervals overlap
+ * without nesting, the one that began last keeps its whole length. */
 static size_t close_until(struct symbols_intervals *map, const uint32_t *open, size_t depth,
                           uint64_t limit)
 {
@@ -88,14 +86,8 @@ bool symbols_intervals_settle(struct symbols_intervals *map)
 
 uint32_t symbols_intervals_find(const struct symbols_intervals *map, uint64_t address)
 {
-    size_t low = 0, high = map->segment_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->segments[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    ARRAY_BISECT(low, map->segment_count, map->segments[middle].start <= address);
     return low == 0 ? SYMBOLS_NOWHERE : map->segments[low - 1].value;
 }
 

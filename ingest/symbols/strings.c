@@ -102,10 +102,32 @@ const char *symbols_strings_keep(struct symbols_strings *strings, const char *te
     return !entry ? "" : entry->text;
 }
 
+/* Returns the name of the function to which a thunk of D jumps, as gdc ("_DTi16_D4core…") and ldc
+ * ("_DThn16_4core…") call it. The caller frees it. NULL: it is not such a thunk. */
+static char *behind_thunk(const char *name)
+{
+    const bool ldc = strncmp(name, "_DTh", 4) == 0;
+    if (!ldc && strncmp(name, "_DTi", 4) != 0)
+        return NULL;
+    const char *at = name + 4;
+    at += ldc && *at == 'n';
+    at += strspn(at, "0123456789");
+    char *function = NULL;
+    if (*at != '_' || asprintf(&function, "_D%s", at + (ldc ? 1 : 2)) < 0)
+        return NULL;
+    return function;
+}
+
 /* Does not try the demangler of D on every name, because "_D" also begins names in C. */
 static char *demangle(const char *name)
 {
     bool d_name = strncmp(name, "_D", 2) == 0;
+    char *function = behind_thunk(name);
+    if (function) {
+        char *demangled = dlang_demangle(function, DMGL_PARAMS);
+        free(function);
+        return demangled;
+    }
     if ((d_name && name[2] >= '1' && name[2] <= '9') || strcmp(name, "_Dmain") == 0)
         return dlang_demangle(name, DMGL_PARAMS);
     return cplus_demangle(name, DMGL_AUTO | DMGL_ANSI | DMGL_PARAMS);
@@ -124,4 +146,14 @@ const char *symbols_strings_demangle(struct symbols_strings *strings, const char
     entry->demangled = !demangled ? entry->text : symbols_strings_keep(strings, demangled);
     free(demangled);
     return entry->demangled;
+}
+
+const char *symbols_strings_ada(struct symbols_strings *strings, const char *name)
+{
+    char *source = ada_demangle(name, 0);
+    /* Names that it does not know come back in <>. */
+    if (source && *source != '<')
+        name = symbols_strings_keep(strings, source);
+    free(source);
+    return name;
 }

@@ -1,23 +1,177 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/symbols/symbols.h"
 
+#include <ctype.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ingest/base/array.h"
-#include "ingest/cache/depends.h"
-#include "ingest/cache/transcript.h"
-#include "ingest/symbols/asked.h"
+#include "ingest/base/cache.h"
+#include "ingest/base/output_file.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/symbols/file.h"
-#include "ingest/symbols/perf_map.h"
+#include "ingest/symbols/intervals.h"
 #include "ingest/symbols/strings.h"
 #include "ingest/symbols/table.h"
-#include "ingest/symbols/vdso.h"
+
+/*
+ * Names of code that a runtime generated. They come from the perf map that the runtime left: lines
+ * of "START SIZE NAME" with hexadecimal numbers, as the kernel's
+ * tools/perf/Documentation/jit-interface.txt describes them. If two lines overlap, the inner one
+ * wins. If they are equal, the later one wins.
+ */
+
+struct code {
+    const char *name;
+    uint64_t start;
+};
+
+struct symbols_perf_map {
+    struct code *codes;
+    size_t count, capacity;
+    struct symbols_intervals addresses; /* the values are indices into `codes` */
+};
+
+/* Anyone may put a file into /tmp. So this opens only a regular file, not a link, that this user or
+ * root owns. */
+static FILE *open_trusted(const char *path, uint64_t since_ns)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    struct stat information;
+    if (descriptor < 0)
+        return NULL;
+    FILE *file = NULL;
+    if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&
+        (information.st_uid == geteuid() || information.st_uid == 0) &&
+        information.st_mtim.tv_sec >= (time_t)(since_ns / 1000000000U))
+        file = fdopen(descriptor, "r");
+    if (!file)
+        close(descriptor);
+    return file;
+}
+
+static bool read_number(char **text, uint64_t *number)
+{
+    char *end;
+    if (!isxdigit((unsigned char)**text))
+        return false;
+    *number = strtoull(*text, &end, 16);
+    if (*end != ' ' && *end != '\t')
+        return false;
+    while (*end == ' ' || *end == '\t')
+        end++;
+    *text = end;
+    return true;
+}
+
+static bool add_line(struct symbols_perf_map *map, char *line, struct symbols_strings *strings)
+{
+    uint64_t start, size;
+    line[strcspn(line, "\r\n")] = '\0';
+    if (!read_number(&line, &start) || !read_number(&line, &size) || *line == '\0' ||
+        start + size <= start)
+        return true;
+    if (map->count > SYMBOLS_NOWHERE / 2 ||
+        !array_grow(&map->codes, &map->capacity, map->count + 1, sizeof(*map->codes)))
+        return false;
+    if (!symbols_intervals_add(&map->addresses, start, start + size, (uint32_t)map->count))
+        return false;
+    map->codes[map->count++] = (struct code){symbols_strings_keep(strings, line), start};
+    return true;
+}
+
+static bool read_lines(struct symbols_perf_map *map, FILE *file, struct symbols_strings *strings)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool good = true;
+    while (good && getline(&line, &size, file) > 0)
+        good = add_line(map, line, strings);
+    free(line);
+    return good && symbols_intervals_settle(&map->addresses);
+}
+
+static void symbols_perf_map_free(struct symbols_perf_map *map)
+{
+    if (!map)
+        return;
+    free(map->codes);
+    symbols_intervals_free(&map->addresses);
+    free(map);
+}
+
+/*
+ * Reads the map at `path`. Returns NULL if there is none that can be trusted. It must be a regular
+ * file of this user or of root. If it was last written before `since_ns` (nanoseconds of the
+ * real-time clock), it belongs to another process and is refused. Lines that are not entries are
+ * skipped. `strings` keeps the names.
+ */
+static struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t since_ns,
+                                                      struct symbols_strings *strings)
+{
+    FILE *file = open_trusted(path, since_ns);
+    if (!file)
+        return NULL;
+    struct symbols_perf_map *map = calloc(1, sizeof(*map));
+    if (map && !read_lines(map, file, strings)) {
+        symbols_perf_map_free(map);
+        map = NULL;
+    }
+    fclose(file);
+    return map;
+}
+
+/*
+ * Returns the name of the code at the absolute address `pc`, and sets *start to its start. NULL:
+ * unknown.
+ */
+static const char *symbols_perf_map_find(const struct symbols_perf_map *map, uint64_t pc,
+                                         uint64_t *start)
+{
+    uint32_t code = symbols_intervals_find(&map->addresses, pc);
+    if (code == SYMBOLS_NOWHERE)
+        return NULL;
+    *start = map->codes[code].start;
+    return map->codes[code].name;
+}
+
+/* The vdso: code that the kernel maps into each process and that lies in no file. */
+
+/* Returns the size of the ELF file. Its table of sections comes last. */
+static size_t size_of(const void *image)
+{
+    const Elf64_Ehdr *header = image;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_shoff == 0)
+        return 0;
+    return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+}
+
+/* Returns a descriptor of a file in memory that holds this process's own vdso, an ELF library. The
+ * caller closes it. Returns -1 if there is no vdso. */
+static int symbols_vdso_copy(void)
+{
+    const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+    size_t size = !image ? 0 : size_of(image);
+    int descriptor = size == 0 ? -1 : memfd_create("vdso", MFD_CLOEXEC);
+    if (descriptor < 0)
+        return -1;
+    if (write_whole(descriptor, image, size) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+/* ---- symbols ------------------------------------------------------------------------------- */
 
 #define BUILD_ID_MAX 64
 
@@ -31,9 +185,11 @@ struct module {
     size_t build_id_length;
     uint32_t number; /* identifies it in all traces */
     uint32_t trace;  /* in which it was registered first */
+    uint32_t cached; /* its number in the cache of answers; 0: none yet */
     bool opened;     /* or tried to */
+    bool refused;    /* it is the file of too many modules */
     bool spent;      /* another reader of its debug information gave up */
-    dev_t device;    /* of the file, once it was opened */
+    dev_t device;    /* of the file, if there was one */
     ino_t inode;
     struct symbols_file file;
     struct symbols_table *table; /* NULL: nothing could be opened */
@@ -49,17 +205,18 @@ struct module {
 struct symbols {
     struct module **all; /* of all traces; each file once */
     size_t all_count, all_capacity;
-    struct index_map by_path, by_inode; /* by_inode: those that were opened */
+    struct index_map by_path, by_inode; /* by_inode: those with a file */
     struct module **modules; /* by id in this trace, owned by `all`; NULL: not registered */
     size_t module_count;
     uint32_t traces;
     struct symbols_strings *strings;
     char *debug_dir, *sysroot;
+    struct symbols_options options;    /* with these */
     char *directory;                   /* NULL: unknown */
     struct symbols_perf_map *perf_map; /* or NULL */
     struct symbols_given given;
     struct cache_depends depends;
-    struct cache_transcript *transcript; /* or NULL */
+    struct cache *cache; /* of answers; or NULL */
 };
 
 struct symbols *symbols_new(const struct symbols_options *options)
@@ -73,6 +230,8 @@ struct symbols *symbols_new(const struct symbols_options *options)
         good = good && (symbols->debug_dir = strdup(options->debug_dir));
     if (options->sysroot)
         good = good && (symbols->sysroot = strdup(options->sysroot));
+    symbols->options =
+        (struct symbols_options){symbols->debug_dir, symbols->sysroot, options->interrupted};
     if (good)
         return symbols;
     symbols_free(symbols);
@@ -138,21 +297,8 @@ void symbols_set_given(struct symbols *symbols, struct symbols_given given)
 
 static bool reserve_module(struct symbols *symbols, uint32_t id)
 {
-    if (id >= MODULE_ID_MAX)
-        return false;
-    if (id < symbols->module_count)
-        return true;
-    size_t count = symbols->module_count == 0 ? 64 : symbols->module_count * 2;
-    while (count <= id)
-        count *= 2;
-    struct module **grown = realloc(symbols->modules, count * sizeof(struct module *));
-    if (!grown)
-        return false;
-    memset(grown + symbols->module_count, 0,
-           (count - symbols->module_count) * sizeof(struct module *));
-    symbols->modules = grown;
-    symbols->module_count = count;
-    return true;
+    return id < MODULE_ID_MAX && array_reserve(&symbols->modules, &symbols->module_count,
+                                               (size_t)id + 1, sizeof(struct module *));
 }
 
 static uint64_t hash_of(const char *path, const uint8_t *build_id, size_t length)
@@ -160,10 +306,8 @@ static uint64_t hash_of(const char *path, const uint8_t *build_id, size_t length
     return hash_bytes(hash_text(path), build_id, length < BUILD_ID_MAX ? length : BUILD_ID_MAX);
 }
 
-/*
- * Finds a module with this path and build-id, so the same file. Returns NULL if there is none. A
- * file without a build-id may be another one in the next trace.
- */
+/* Finds a module with this path and build-id, so the same file. Returns NULL if there is none. A
+ * file without a build-id may be another one in the next trace. */
 static struct module *find_module(const struct symbols *symbols, const char *path,
                                   const uint8_t *build_id, size_t length)
 {
@@ -199,12 +343,98 @@ static bool remember_module(struct symbols *symbols, struct module *module)
     return true;
 }
 
+/* Returns the path of the module's file; free() it. NULL: it has none that is known. */
+static char *path_of(const struct symbols *symbols, const struct module *module)
+{
+    const bool absolute = module->path[0] == '/';
+    char *path = NULL;
+    /* The program may have loaded a library by a path relative to its working directory. */
+    if (!absolute && (!strchr(module->path, '/') || !symbols->directory))
+        return NULL;
+    return asprintf(&path, "%s%s%s%s", symbols->sysroot ? symbols->sysroot : "",
+                    absolute ? "" : symbols->directory, absolute ? "" : "/", module->path) < 0
+               ? NULL
+               : path;
+}
+
+/*
+ * Notes the file of a new module. It is refused if the trace has given the same file to so many
+ * modules before, because it may have any number of paths that lead to it. Then all is asked
+ * without a cache: whether a module is refused depends on the others.
+ */
+static void note_file(struct symbols *symbols, struct module *module)
+{
+    char *path = path_of(symbols, module);
+    struct stat about;
+    const bool exists = path && stat(path, &about) == 0;
+    free(path);
+    if (!exists)
+        return;
+    const uint64_t hash = hash_combine(hash_combine(hash_seed(), about.st_ino), about.st_dev);
+    size_t probe = index_map_begin(&symbols->by_inode, hash);
+    uint32_t index, count = 0;
+    while ((index = index_map_next(&symbols->by_inode, hash, &probe)) != INDEX_NONE) {
+        const struct module *other = symbols->all[index];
+        count += other->inode == about.st_ino && other->device == about.st_dev &&
+                 other->trace == symbols->traces &&
+                 other->build_id_length == module->build_id_length &&
+                 memcmp(other->build_id, module->build_id, module->build_id_length) == 0;
+    }
+    module->inode = about.st_ino;
+    module->device = about.st_dev;
+    index_map_insert(&symbols->by_inode, hash, module->number - FILE_NUMBER);
+    module->refused = count >= OTHER_PATHS_MAX;
+    if (module->refused)
+        cache_stop(symbols->cache);
+}
+
+/* A list of folders, a server of debug files, or a folder beside each module: nobody can say which
+ * files answers depend on. */
+static bool is_unknown_place(const char *folder)
+{
+    return folder && (folder[0] != '/' || strchr(folder, ':'));
+}
+
+void symbols_set_cache(struct symbols *symbols, struct cache *cache)
+{
+    struct coding fact = {0};
+    const char *servers = getenv("DEBUGINFOD_URLS");
+    symbols->cache = cache;
+    coding_put_text(&fact, symbols->debug_dir);
+    coding_put_text(&fact, symbols->sysroot);
+    if (is_unknown_place(symbols->debug_dir) || is_unknown_place(symbols->sysroot) ||
+        (servers && *servers) || !cache_machine(&fact))
+        cache_stop(cache);
+    cache_tell(cache, &fact);
+    coding_free(&fact);
+}
+
+/* Makes the module a part of the cache's key, unless questions were asked already. */
+static void tell_module(struct symbols *symbols, uint32_t id, const char *path,
+                        const uint8_t *build_id, size_t build_id_length)
+{
+    struct coding fact = {0};
+    if (!cache_is_on(symbols->cache))
+        return;
+    /* Another trace may have another folder for it. */
+    if (path[0] != '/' && strchr(path, '/')) {
+        cache_stop(symbols->cache);
+        return;
+    }
+    coding_put_number(&fact, id);
+    coding_put_text(&fact, path);
+    coding_put_number(&fact, build_id_length);
+    coding_put(&fact, build_id, build_id_length);
+    cache_tell(symbols->cache, &fact);
+    coding_free(&fact);
+}
+
 void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
                     size_t build_id_length)
 {
     if (id == 0 || !reserve_module(symbols, id))
         return;
-    symbols_tell_module(symbols, id, path, build_id, build_id_length);
+    tell_module(symbols, id, path, build_id, build_id_length);
     symbols->modules[id] = find_module(symbols, path, build_id, build_id_length);
     if (symbols->modules[id])
         return;
@@ -220,6 +450,7 @@ void symbols_module(struct symbols *symbols, uint32_t id, const char *path, cons
     const char *slash = strrchr(module->path, '/');
     module->name = !slash || slash[1] == '\0' ? module->path : slash + 1;
     symbols->modules[id] = module;
+    note_file(symbols, module);
 }
 
 static void module_build_tables(struct symbols *symbols, struct module *module)
@@ -240,13 +471,12 @@ static void module_build_tables(struct symbols *symbols, struct module *module)
 /* The vdso belongs to the kernel. It is known only if the kernel of the recording runs here. */
 static void module_open_vdso(struct symbols *symbols, struct module *module)
 {
-    struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
     char path[64], reason[512];
     int descriptor = symbols_vdso_copy();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     if (descriptor >= 0 &&
-        symbols_file_open(&module->file, &options, &symbols->depends, path, module->build_id,
-                          module->build_id_length, reason, sizeof(reason)))
+        symbols_file_open(&module->file, &symbols->options, &symbols->depends, path,
+                          module->build_id, module->build_id_length, reason, sizeof(reason)))
         module_build_tables(symbols, module);
     else
         snprintf(module->status, sizeof(module->status),
@@ -263,64 +493,26 @@ static void note_split(struct symbols *symbols, const struct module *module)
         symbols->depends.unknown = true;
 }
 
-static uint64_t hash_of_file(const struct stat *about)
-{
-    return hash_combine(hash_combine(hash_seed(), about->st_ino), about->st_dev);
-}
-
-/* Returns false if this trace has opened a module's file too often: it may have any number of paths
- * that lead to it. */
-static bool may_open(const struct symbols *symbols, const struct stat *about)
-{
-    const uint64_t hash = hash_of_file(about);
-    size_t probe = index_map_begin(&symbols->by_inode, hash);
-    uint32_t index, count = 0;
-    while ((index = index_map_next(&symbols->by_inode, hash, &probe)) != INDEX_NONE)
-        count += symbols->all[index]->inode == about->st_ino &&
-                 symbols->all[index]->device == about->st_dev &&
-                 symbols->all[index]->trace == symbols->traces;
-    return count < OTHER_PATHS_MAX;
-}
-
-static void note_open(struct symbols *symbols, struct module *module, const struct stat *about)
-{
-    module->inode = about->st_ino;
-    module->device = about->st_dev;
-    index_map_insert(&symbols->by_inode, hash_of_file(about), module->number - FILE_NUMBER);
-}
-
 static void module_open_file(struct symbols *symbols, struct module *module)
 {
-    bool absolute = module->path[0] == '/';
     if (module->build_id_length > 0 && strcmp(module->path, "[vdso]") == 0) {
         module_open_vdso(symbols, module);
         return;
     }
-    /* The program may have loaded a library by a path relative to its working directory. */
-    if (!absolute && (!strchr(module->path, '/') || !symbols->directory)) {
+    char *path = path_of(symbols, module);
+    if (!path) {
         snprintf(module->status, sizeof(module->status), "none: %s is not a file",
                  module->path[0] == '\0' ? "a module without a name" : module->path);
         return;
     }
-    struct symbols_options options = {symbols->debug_dir, symbols->sysroot};
-    char *path = NULL;
-    if (asprintf(&path, "%s%s%s%s", symbols->sysroot ? symbols->sysroot : "",
-                 absolute ? "" : symbols->directory, absolute ? "" : "/", module->path) < 0) {
-        snprintf(module->status, sizeof(module->status), "out of memory");
-        return;
-    }
     cache_depends_add(&symbols->depends, path);
-    struct stat about;
-    const bool exists = stat(path, &about) == 0;
-    if (exists && !may_open(symbols, &about))
+    if (module->refused)
         snprintf(module->status, sizeof(module->status), "none: it is the file of %d other modules",
                  OTHER_PATHS_MAX);
-    else if (symbols_file_open(&module->file, &options, &symbols->depends, path, module->build_id,
-                               module->build_id_length, module->status, sizeof(module->status))) {
+    else if (symbols_file_open(&module->file, &symbols->options, &symbols->depends, path,
+                               module->build_id, module->build_id_length, module->status,
+                               sizeof(module->status)))
         module_build_tables(symbols, module);
-        if (exists)
-            note_open(symbols, module, &about);
-    }
     note_split(symbols, module);
     free(path);
 }
@@ -340,7 +532,6 @@ void symbols_next_trace(struct symbols *symbols)
     if (symbols->module_count > 0)
         memset(symbols->modules, 0, symbols->module_count * sizeof(struct module *));
     symbols->traces++;
-    symbols_tell_trace(symbols);
 }
 
 static uint32_t no_file(const struct symbols *symbols)
@@ -390,25 +581,40 @@ void symbols_set_spent(struct symbols *symbols, uint32_t id)
         module->spent = true;
 }
 
-bool symbols_is_known(const struct symbols *symbols, uint32_t id)
+struct cache *symbols_cache(const struct symbols *symbols)
 {
-    return registered(symbols, id) != NULL;
+    return symbols->cache;
 }
 
-void symbols_set_transcript(struct symbols *symbols, struct cache_transcript *transcript)
+bool symbols_put_module(struct symbols *symbols, uint32_t id, struct coding *coding)
 {
-    symbols->transcript = transcript;
-    if (transcript)
-        symbols_begin_transcript(symbols, symbols->debug_dir, symbols->sysroot);
+    struct module *module = registered(symbols, id);
+    if (!module) {
+        /* Names from elsewhere are the trace's own. */
+        coding_put_number(coding, 0);
+        return !symbols->perf_map && !symbols->given.lookup;
+    }
+    if (module->cached == 0)
+        module->cached =
+            cache_module(symbols->cache, module->path, module->build_id, module->build_id_length);
+    coding_put_number(coding, module->cached);
+    return module->cached != 0;
 }
 
-struct cache_transcript *symbols_transcript(const struct symbols *symbols)
+/* Returns true if a reader of its debug information gave up. */
+static bool is_spent(const struct module *module)
 {
-    return symbols->transcript;
+    return module->spent || (module->dwarf && symbols_dwarf_spent(module->dwarf));
 }
 
 struct cache_depends *symbols_depends(struct symbols *symbols)
 {
+    /* Earlier questions decide which parts were given up. */
+    for (size_t i = 0; i < symbols->all_count; i++) {
+        const struct module *module = symbols->all[i];
+        if (is_spent(module))
+            symbols->depends.unknown = true;
+    }
     return &symbols->depends;
 }
 
@@ -432,12 +638,12 @@ static void describe_missing(struct module *module)
              "dwarf, in part: " SYMBOLS_UNREADABLE "a part of it lies in %.200s; %s", name, help);
 }
 
-const char *symbols_find_status(struct symbols *symbols, uint32_t id)
+static const char *find_status(struct symbols *symbols, uint32_t id)
 {
     struct module *module = module_of(symbols, id);
     if (!module)
         return "none";
-    if (module->dwarf && (module->spent || symbols_dwarf_spent(module->dwarf)))
+    if (module->dwarf && is_spent(module))
         snprintf(module->status, sizeof(module->status),
                  "dwarf, in part: " SYMBOLS_UNREADABLE "it asks for more than its size allows");
     else if (module->dwarf && symbols_dwarf_missing(module->dwarf))
@@ -573,7 +779,108 @@ const char *symbols_keep(struct symbols *symbols, const char *text)
     return symbols_strings_keep(symbols->strings, text);
 }
 
+const char *symbols_ada(struct symbols *symbols, const char *name)
+{
+    return symbols_strings_ada(symbols->strings, symbols_strings_keep(symbols->strings, name));
+}
+
 const char *symbols_demangle(struct symbols *symbols, const char *linkage_name)
 {
     return symbols_strings_demangle(symbols->strings, linkage_name);
+}
+
+/* ---- questions with answers in the cache ------------------------------------------------ */
+
+static void put_frames(struct coding *coding, const struct symbols_frame *frames, size_t count)
+{
+    coding_put_number(coding, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct symbols_frame *frame = &frames[i];
+        coding_put_text(coding, frame->function);
+        coding_put_text(coding, frame->linkage_name);
+        coding_put_text(coding, frame->file);
+        coding_put_text(coding, frame->decl_file);
+        coding_put_number(coding, frame->start);
+        coding_put_number(coding, frame->alone);
+        coding_put_number(coding, frame->line);
+        coding_put_number(coding, frame->decl_line);
+        coding_put_number(coding, frame->inlined);
+    }
+}
+
+static const char *take_text(struct symbols *symbols, struct decoding *decoding)
+{
+    const char *text = decoding_text(decoding);
+    return !text ? NULL : symbols_keep(symbols, text);
+}
+
+/* Returns the number of frames. 0: the bytes are damaged. */
+static size_t take_frames(struct symbols *symbols, struct decoding *decoding,
+                          struct symbols_frame *frames)
+{
+    const uint64_t count = decoding_number(decoding);
+    for (uint64_t i = 0; i < count && i < SYMBOLS_FRAMES_MAX; i++) {
+        frames[i] = (struct symbols_frame){.function = take_text(symbols, decoding)};
+        frames[i].linkage_name = take_text(symbols, decoding);
+        frames[i].file = take_text(symbols, decoding);
+        frames[i].decl_file = take_text(symbols, decoding);
+        frames[i].start = decoding_number(decoding);
+        frames[i].alone = decoding_number(decoding);
+        frames[i].line = (uint32_t)decoding_number(decoding);
+        frames[i].decl_line = (uint32_t)decoding_number(decoding);
+        frames[i].inlined = decoding_number(decoding) != 0;
+        if (!frames[i].function)
+            return 0;
+    }
+    return decoding->failed || count > SYMBOLS_FRAMES_MAX ? 0 : count;
+}
+
+/* Begins a question about a module. Returns false if it is to be answered without the cache. */
+static bool begin_question(struct cache_question *question, struct symbols *symbols,
+                           enum cache_kind kind, uint32_t id)
+{
+    /* Code outside of modules is named by the trace's own perf map, which is read anyway. */
+    if (!cache_is_on(symbols->cache) || !registered(symbols, id))
+        return false;
+    cache_question_begin(question, symbols->cache, kind);
+    if (symbols_put_module(symbols, id, &question->asked))
+        return true;
+    coding_free(&question->asked);
+    return false;
+}
+
+size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
+                      struct symbols_frame *frames)
+{
+    struct cache_question question;
+    if (!begin_question(&question, symbols, CACHE_LOOKUP, id))
+        return symbols_find(symbols, id, pc, frames);
+    coding_put_number(&question.asked, pc);
+    cache_question_ask(&question);
+    size_t count = take_frames(symbols, &question.known, frames);
+    if (!cache_question_accept(&question, count > 0)) {
+        count = symbols_find(symbols, id, pc, frames);
+        put_frames(&question.found, frames, count);
+    }
+    cache_question_end(&question);
+    return count;
+}
+
+const char *symbols_status(struct symbols *symbols, uint32_t id)
+{
+    struct cache_question question;
+    /* Questions before this one decide it. */
+    const struct module *module = registered(symbols, id);
+    if (module && module->dwarf && (is_spent(module) || symbols_dwarf_missing(module->dwarf)))
+        return find_status(symbols, id);
+    if (!begin_question(&question, symbols, CACHE_STATUS, id))
+        return find_status(symbols, id);
+    cache_question_ask(&question);
+    const char *status = take_text(symbols, &question.known);
+    if (!cache_question_accept(&question, status != NULL)) {
+        status = find_status(symbols, id);
+        coding_put_text(&question.found, status);
+    }
+    cache_question_end(&question);
+    return status;
 }

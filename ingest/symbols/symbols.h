@@ -10,12 +10,14 @@
 #ifndef MPROF_INGEST_SYMBOLS_SYMBOLS_H
 #define MPROF_INGEST_SYMBOLS_SYMBOLS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct cache;
 struct cache_depends;
-struct cache_transcript;
+struct coding;
 struct symbols;
 struct symbols_file;
 struct symbols_dwarf;
@@ -23,6 +25,8 @@ struct symbols_dwarf;
 struct symbols_options {
     const char *debug_dir; /* --debug-dir, in addition to /usr/lib/debug, or NULL */
     const char *sysroot;   /* --sysroot, put before every path, or NULL */
+    const volatile sig_atomic_t
+        *interrupted; /* ends questions to servers of debug files; or NULL */
 };
 
 /* Returns NULL only if memory is exhausted. */
@@ -36,29 +40,21 @@ struct symbols_program {
     uint64_t start_ns;     /* start of the recording, real-time clock */
 };
 
-/*
- * Sets the program. Call this before the first lookup. Reads /tmp/perf-PID.map (below the sysroot)
- * if the program left one. Returns false if memory is exhausted.
- */
+/* Sets the program. Call this before the first lookup. Reads /tmp/perf-PID.map (below the sysroot)
+ * if the program left one. Returns false if memory is exhausted. */
 bool symbols_set_program(struct symbols *symbols, const struct symbols_program *program);
 
-/*
- * Registers the module with the trace's `id` (> 0). `build_id` may be empty. A file with another
- * build-id is not used, and symbols_status() says so.
- */
+/* Registers the module with the trace's `id` (> 0). `build_id` may be empty. A file with another
+ * build-id is not used, and symbols_status() says so. */
 void symbols_module(struct symbols *symbols, uint32_t id, const char *path, const uint8_t *build_id,
                     size_t build_id_length);
 
-/*
- * Starts another trace, whose modules have ids of their own. If a file is registered again with the
- * same path and build-id, the open one is used.
- */
+/* Starts another trace, whose modules have ids of their own. If a file is registered again with the
+ * same path and build-id, the open one is used. */
 void symbols_next_trace(struct symbols *symbols);
 
-/*
- * Returns a number that identifies the file of module `id` in all traces. Every call accepts it in
- * place of an id. For an id without a module the number identifies the trace.
- */
+/* Returns a number that identifies the file of module `id` in all traces. Every call accepts it in
+ * place of an id. For an id without a module the number identifies the trace. */
 uint32_t symbols_file_number(const struct symbols *symbols, uint32_t id);
 
 /* Returns the bytes of debug information in the open files. The memory used grows with them. */
@@ -66,10 +62,8 @@ uint64_t symbols_bytes(const struct symbols *symbols);
 /* Returns the number of open files. Each has one or two descriptors. */
 size_t symbols_files(const struct symbols *symbols);
 
-/*
- * Notes that part of the debug information of module `id` was given up. symbols_status() then says
- * so.
- */
+/* Notes that part of the debug information of module `id` was given up. symbols_status() then says
+ * so. */
 void symbols_set_spent(struct symbols *symbols, uint32_t id);
 
 /* Returns 'dwarf', 'symtab', 'dynsym', 'none', or one line that says why there are no symbols. */
@@ -99,10 +93,12 @@ struct symbols_frame {
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames);
 
-/*
- * Names that come with the trace, for code in no module. `lookup` does what symbols_lookup() does,
- * with texts from symbols_keep(), and returns 0 if it does not know `pc`. NULL: there are none.
- */
+/* Does the same without the cache, for rules whose own answers lie there. */
+size_t symbols_find(struct symbols *symbols, uint32_t id, uint64_t pc,
+                    struct symbols_frame *frames);
+
+/* Names that come with the trace, for code in no module. `lookup` does what symbols_lookup() does,
+ * with texts from symbols_keep(), and returns 0 if it does not know `pc`. NULL: there are none. */
 struct symbols_given {
     size_t (*lookup)(void *context, struct symbols *symbols, uint64_t pc,
                      struct symbols_frame *frames);
@@ -110,19 +106,19 @@ struct symbols_given {
 };
 void symbols_set_given(struct symbols *symbols, struct symbols_given given);
 
-/*
- * Return a module's open file (file.h) and the index of its DWARF (dwarf.h), for
- * rules that read more than names. NULL: there is none. Both live until symbols_free().
- */
+/* Return a module's open file (file.h) and the index of its DWARF (dwarf.h), for rules that read
+ * more than names. NULL: there is none. Both live until symbols_free(). */
 const struct symbols_file *symbols_module_file(struct symbols *symbols, uint32_t id);
 struct symbols_dwarf *symbols_module_dwarf(struct symbols *symbols, uint32_t id);
 
-/*
- * Has the questions answered by a transcript from now on, before the first trace. It must live
- * until it is replaced, or NULL.
- */
-void symbols_set_transcript(struct symbols *symbols, struct cache_transcript *transcript);
-struct cache_transcript *symbols_transcript(const struct symbols *symbols);
+/* Has answers kept in a cache, and taken from it, before the first trace. NULL: in none. It must
+ * live as long as the symbolizer. */
+void symbols_set_cache(struct symbols *symbols, struct cache *cache);
+struct cache *symbols_cache(const struct symbols *symbols);
+
+/* Appends what stands for a module in the cache's questions. Returns false if questions about it
+ * are to be answered without the cache. */
+bool symbols_put_module(struct symbols *symbols, uint32_t id, struct coding *coding);
 
 /* Returns the files that answers depend on so far. */
 struct cache_depends *symbols_depends(struct symbols *symbols);
@@ -143,5 +139,8 @@ const char *symbols_demangle(struct symbols *symbols, const char *linkage_name);
 
 /* Returns the kept copy of `text`. Equal texts give equal pointers. Lives until symbols_free(). */
 const char *symbols_keep(struct symbols *symbols, const char *text);
+
+/* Returns the name, kept, of what GNAT calls `name` as its source writes it. */
+const char *symbols_ada(struct symbols *symbols, const char *name);
 
 #endif

@@ -7,6 +7,9 @@
 #ifndef MPROF_INGEST_SYMBOLS_TABLE_H
 #define MPROF_INGEST_SYMBOLS_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "ingest/symbols/file.h"
 #include "ingest/symbols/strings.h"
 
@@ -20,11 +23,6 @@ struct symbols_symbol {
     bool kept;           /* `name` is kept; until then it lies in the file */
 };
 
-/* From this rank on, an entry never takes part of a function that another entry covers. */
-#define SYMBOLS_RANK_LABEL 8
-#define SYMBOLS_RANK_PLT 7
-#define SYMBOLS_RANK_BOUNDS 16
-
 /* Returns NULL only if memory is exhausted. `strings` keeps the names that are asked for. The file
  * must live as long. */
 struct symbols_table *symbols_table_new(const struct symbols_file *file,
@@ -37,7 +35,23 @@ const struct symbols_symbol *symbols_table_find(struct symbols_table *table, uin
 /* Returns 'symtab', 'dynsym' or 'none'. */
 const char *symbols_table_source(const struct symbols_table *table);
 
-/* Adds an entry before the table is sorted. Returns false if memory is exhausted. */
-bool symbols_table_add(struct symbols_table *table, const struct symbols_symbol *symbol);
+/* ---- lisp ---------------------------------------------------------------------------------- */
+
+/*
+ * The Lisp names of functions that ECL's compiler has made. It calls the function MAKE-NODES
+ * L6make_nodes, or LC6make_nodes if it is a method or a closure: a number, and the name with _ for
+ * each character that C does not allow. The compiled file has the symbols that it uses as text, and
+ * these tell the name.
+ */
+
+/* Returns true if a name could be one of these. */
+bool symbols_lisp_is_candidate(const char *name);
+
+/*
+ * Writes the Lisp name of the function `name` of a file. Symbols have their package, but for those
+ * of COMMON-LISP and COMMON-LISP-USER. Returns false if the file was not made by ECL, or if none or
+ * several of its symbols could be meant.
+ */
+bool symbols_lisp_name(const struct symbols_file *file, const char *name, char *lisp, size_t size);
 
 #endif

@@ -12,6 +12,7 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct symbols_walk;
 
@@ -24,16 +25,12 @@ struct symbols_walk_entry {
     bool by_origin; /* its name and declaration are those of its abstract origin */
 };
 
-/*
- * Finds the entry at an offset of the section in which the unit lies: .debug_types for a type of
- * DWARF 4, otherwise .debug_info. Returns false if there is none.
- */
+/* Finds the entry at an offset of the section in which the unit lies: .debug_types for a type of
+ * DWARF 4, otherwise .debug_info. Returns false if there is none. */
 bool symbols_die_at(Dwarf_CU *unit, Dwarf_Off offset, Dwarf_Die *die);
 
-/*
- * Begins a walk; `unit` is the unit's own entry. Returns NULL if it cannot be read or memory is
- * exhausted.
- */
+/* Begins a walk; `unit` is the unit's own entry. Returns NULL if it cannot be read or memory is
+ * exhausted. */
 struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit);
 
 /*
@@ -45,5 +42,26 @@ bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *ent
 bool symbols_walk_failed(const struct symbols_walk *walk);
 
 void symbols_walk_end(struct symbols_walk *walk);
+
+/*
+ * The work that a module's debug information may ask for. Each step for which an honest compiler
+ * writes bytes (an entry, a range, a row) takes one unit. Without this limit, a small file whose
+ * entries share long lists would take hours.
+ */
+
+struct symbols_budget {
+    uint64_t left;
+    bool spent; /* a step was refused */
+};
+
+static inline bool symbols_budget_take(struct symbols_budget *budget)
+{
+    if (budget->left == 0) {
+        budget->spent = true;
+        return false;
+    }
+    budget->left--;
+    return true;
+}
 
 #endif

@@ -36,18 +36,9 @@ static bool fail_write(const struct compress *compress, const char *what)
 
 static bool put(struct compress *compress, const void *bytes, size_t length)
 {
-    const uint8_t *at = bytes;
-    while (length > 0) {
-        ssize_t n = pwrite(compress->output.descriptor, at, length, (off_t)compress->size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_write(compress, "cannot be written");
-        at += n;
-        length -= (size_t)n;
-        compress->size += (uint64_t)n;
-    }
-    return true;
+    errno = write_whole_at(compress->output.descriptor, bytes, length, compress->size);
+    compress->size += length;
+    return errno == 0 || fail_write(compress, "cannot be written");
 }
 
 /* Writes the file header of the trace, changed into the header of a dense one. */

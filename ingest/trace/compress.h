@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes a trace again as a dense one, whose chunks are all packed (schemas/trace-format.md,
- * "Packed chunks").
- */
+/* Writes a trace again as a dense one, whose chunks are all packed (schemas/trace-format.md,
+ * "Packed chunks"). */
 #ifndef MPROF_INGEST_TRACE_COMPRESS_H
 #define MPROF_INGEST_TRACE_COMPRESS_H
 

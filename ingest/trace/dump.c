@@ -5,6 +5,7 @@
 
 #include "ingest/trace/cursor.h"
 #include "ingest/trace/merge.h"
+#include "schemas/trace_references.h"
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
     [TRACE_KIND_MALLOC] = "malloc",
@@ -97,263 +98,181 @@ static void put_module(FILE *out, const struct trace_extension *module)
     }
 }
 
-/* Writes the fields of types that concern an arena or a type tag. */
-static void put_arena(FILE *out, const struct trace_extension *extension)
+static void put_collection(FILE *out, const struct trace_extension *collection)
 {
-    switch (extension->type) {
-    case TRACE_EXT_ARENA:
-        fprintf(out, "arena id %" PRIu64 " parent %" PRIu64, extension->arena, extension->parent);
-        put_text(out, "name", extension->name);
-        break;
-    case TRACE_EXT_ARENA_ALLOC:
-        fprintf(out,
-                "arena-alloc arena %" PRIu64 " address 0x%" PRIx64 " size %" PRIu64
-                " count %" PRIu64 " stack %" PRIu64,
-                extension->arena, extension->address, extension->size, extension->count,
-                extension->stack);
-        if (extension->block_kind != 0)
-            fprintf(out, " kind %" PRIu64, extension->block_kind);
-        break;
-    case TRACE_EXT_ARENA_REALLOC:
-        fprintf(out,
-                "arena-realloc arena %" PRIu64 " old 0x%" PRIx64 " address 0x%" PRIx64
-                " size %" PRIu64 " count %" PRIu64 " stack %" PRIu64,
-                extension->arena, extension->old_address, extension->address, extension->size,
-                extension->count, extension->stack);
-        break;
-    case TRACE_EXT_ARENA_FREE:
-        fprintf(out, "arena-free arena %" PRIu64 " address 0x%" PRIx64, extension->arena,
-                extension->address);
-        if (extension->reason != 0)
-            fputs(" collected", out);
-        break;
-    case TRACE_EXT_ARENA_RESET:
-        fprintf(out, "arena-reset arena %" PRIu64, extension->arena);
-        break;
-    default:
-        fprintf(out,
-                "type arena %" PRIu64 " address 0x%" PRIx64 " module %" PRIu64 " symbol 0x%" PRIx64
-                " count %" PRIu64 " of %" PRIu64 " bytes",
-                extension->arena, extension->address, extension->module, extension->symbol,
-                extension->count, extension->size);
-        break;
-    }
-    fprintf(out, " when %" PRIu64, extension->when);
+    fprintf(out, " %s module %" PRIu64,
+            collection->begins == TRACE_COLLECTION_BEGINS   ? "begins"
+            : collection->begins == TRACE_COLLECTION_BEFORE ? "before"
+                                                            : "ended",
+            collection->module);
+    if (collection->earlier)
+        fprintf(out, " age %" PRIu64 " arena %" PRIu64, collection->age, collection->arena);
 }
 
-/* Writes the fields of types that concern a runtime. */
-static void put_runtime(FILE *out, const struct trace_extension *extension)
+/* Writes runs of pages: how many are left out before each, its pages, and the class. */
+static void put_runs(FILE *out, struct trace_text runs)
 {
-    switch (extension->type) {
-    case TRACE_EXT_RUNTIME:
-        fprintf(out, "runtime module %" PRIu64, extension->module);
-        put_text(out, "name", extension->name);
-        break;
-    case TRACE_EXT_RUNTIME_NAME:
-        fprintf(out, "runtime-name module %" PRIu64 " number %" PRIu64, extension->module,
-                extension->number);
-        put_text(out, "function", extension->name);
-        put_text(out, "file", extension->file);
-        fprintf(out, " line %" PRIu64, extension->line);
-        break;
-    case TRACE_EXT_KIND:
-        fprintf(out, "kind id %" PRIu64 " module %" PRIu64, extension->block_kind,
-                extension->module);
-        put_text(out, "name", extension->name);
-        break;
-    default:
-        fprintf(out, "collection %s module %" PRIu64,
-                extension->begins == TRACE_COLLECTION_BEGINS   ? "begins"
-                : extension->begins == TRACE_COLLECTION_BEFORE ? "before"
-                                                               : "ended",
-                extension->module);
-        if (extension->earlier)
-            fprintf(out, " age %" PRIu64 " arena %" PRIu64, extension->age, extension->arena);
-        break;
-    }
-    fprintf(out, " when %" PRIu64, extension->when);
+    const uint8_t *at = (const uint8_t *)runs.bytes, *end = at + runs.length;
+    uint64_t gap, pages;
+    while (at < end && trace_get_varint(&at, end, &gap) && trace_get_varint(&at, end, &pages))
+        fprintf(out, " +%" PRIu64 " %" PRIu64 ":%" PRIu64, gap, pages >> 3, pages & 7);
 }
 
-/* Writes the fields of types that concern the program's mappings. */
-static void put_mapping(FILE *out, const struct trace_extension *extension)
+/* Writes what the fields that have labels do not tell. */
+static void put_rest(FILE *out, const struct trace_extension *extension)
 {
-    switch (extension->type) {
-    case TRACE_EXT_MAP:
-        fprintf(out,
-                "map address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
-                " flags 0x%" PRIx64 " offset %" PRIu64 " stack %" PRIu64 " from 0x%" PRIx64,
-                extension->address, extension->size, extension->protection, extension->flags,
-                extension->offset, extension->stack, extension->old_address);
-        put_text(out, "file", extension->name);
-        break;
-    case TRACE_EXT_UNMAP:
-        fprintf(out, "unmap address 0x%" PRIx64 " length %" PRIu64 " stack %" PRIu64,
-                extension->address, extension->size, extension->stack);
-        if (extension->resident != 0)
-            fprintf(out, " resident %" PRIu64, extension->resident - 1);
-        break;
-    default:
-        fprintf(out,
-                "protect address 0x%" PRIx64 " length %" PRIu64 " protection %" PRIu64
-                " stack %" PRIu64,
-                extension->address, extension->size, extension->protection, extension->stack);
-        break;
-    }
-    fprintf(out, " when %" PRIu64, extension->when);
+    if (extension->type == TRACE_EXT_ARENA_FREE && extension->reason != 0)
+        fputs(" collected", out);
+    if (extension->type == TRACE_EXT_TYPE)
+        fputs(" bytes", out);
+    if (extension->type == TRACE_EXT_UNMAP && extension->resident != 0)
+        fprintf(out, " resident %" PRIu64, extension->resident - 1);
+    if (extension->type == TRACE_EXT_BYPASS && extension->reason == TRACE_BYPASS_FUNCTION)
+        put_text(out, "function", extension->file);
+    if (extension->type == TRACE_EXT_PAGES)
+        put_runs(out, extension->name);
+    if (extension->type == TRACE_EXT_RECORDING)
+        fputs(extension->resumed ? " resumed" : " paused", out);
 }
 
-/* Writes the fields of types that concern the trace before a rotation. */
-static void put_earlier(FILE *out, const struct trace_extension *extension)
-{
-    switch (extension->type) {
-    case TRACE_EXT_CONTINUED:
-        fprintf(out, "continued number %" PRIu64 " trace 0x%" PRIx64 " blocks %" PRIu64,
-                extension->sequence, extension->trace, extension->count);
-        break;
-    default:
-        fprintf(out,
-                "live address 0x%" PRIx64 " size %" PRIu64 " stack %" PRIu64 " thread %" PRIu64
-                " kind %" PRIu64 " alignment %" PRIu64 " age %" PRIu64 " arena %" PRIu64
-                " count %" PRIu64,
-                extension->address, extension->size, extension->stack, extension->thread,
-                extension->kind, extension->alignment, extension->age, extension->arena,
-                extension->count);
-        if (extension->block_kind != 0)
-            fprintf(out, " type %" PRIu64, extension->block_kind);
-        break;
-    }
-    fprintf(out, " when %" PRIu64, extension->when);
-}
-
-/* Writes the fields of types that concern one call of the program. */
-static void put_call(FILE *out, const struct trace_extension *extension)
-{
-    switch (extension->type) {
-    case TRACE_EXT_SIZED_DELETE:
-        fprintf(out,
-                "sized-delete address 0x%" PRIx64 " size %" PRIu64 " alignment %" PRIu64
-                " stack %" PRIu64,
-                extension->address, extension->size, extension->alignment, extension->stack);
-        break;
-    default:
-        fprintf(out, "failed size %" PRIu64 " stack %" PRIu64, extension->size, extension->stack);
-        break;
-    }
-    fprintf(out, " when %" PRIu64, extension->when);
-}
-
+/* Writes a record of a type that begins with a time. */
 static void put_timed(FILE *out, const struct trace_extension *extension)
 {
-    switch (extension->type) {
-    case TRACE_EXT_THREAD:
-        fprintf(out, "thread number %" PRIu64 " tid %" PRIu64, extension->thread, extension->tid);
-        put_text(out, "name", extension->name);
-        break;
-    case TRACE_EXT_THREAD_END:
-        fprintf(out, "thread-end number %" PRIu64, extension->thread);
-        break;
-    case TRACE_EXT_MODULE_END:
-        fprintf(out, "module-end id %" PRIu64, extension->module);
-        break;
-    case TRACE_EXT_MARK:
-    case TRACE_EXT_SNAPSHOT:
-        fputs(extension->type == TRACE_EXT_MARK ? "mark" : "snapshot", out);
-        put_text(out, "name", extension->name);
-        break;
-    case TRACE_EXT_BARE_CODE:
-        fprintf(out, "bare-code module %" PRIu64 " pc 0x%" PRIx64, extension->module,
-                extension->address);
-        break;
-    case TRACE_EXT_AUTOSAVE:
-        fprintf(out, "autosave every %" PRIu64, extension->count);
-        break;
-    case TRACE_EXT_BEFORE:
-        fprintf(out, "before bytes %" PRIu64, extension->size);
-        break;
-    case TRACE_EXT_CLOCK:
-        fprintf(out, "clock monotonic %" PRIu64, extension->monotonic_ns);
-        break;
-    case TRACE_EXT_BYPASS:
-        fprintf(out, "bypass reason %" PRIu64, extension->reason);
-        put_text(out, "path", extension->name);
-        if (extension->reason == TRACE_BYPASS_FUNCTION)
-            put_text(out, "function", extension->file);
-        break;
-    case TRACE_EXT_SUPPRESSIONS:
-        fprintf(out, "suppressions outcome %" PRIu64 " bytes %" PRIu64 " offset %" PRIu64,
-                extension->reason, extension->size, extension->offset);
-        put_text(out, "text", extension->name);
-        break;
-    case TRACE_EXT_RSS:
-        fprintf(out, "rss bytes %" PRIu64, extension->resident);
-        break;
-    case TRACE_EXT_DROPPED:
-        fprintf(out, "dropped count %" PRIu64 " reason %" PRIu64, extension->count,
-                extension->reason);
-        break;
-    case TRACE_EXT_RECORDING:
-        fprintf(out, "recording %s", extension->resumed ? "resumed" : "paused");
-        break;
-    default:
-        fprintf(out, "end reason %" PRIu64, extension->reason);
-        break;
+    static const char *const names[TRACE_EXT_LAST + 1] = {
+        [TRACE_EXT_THREAD] = "thread",
+        [TRACE_EXT_THREAD_END] = "thread-end",
+        [TRACE_EXT_MODULE_END] = "module-end",
+        [TRACE_EXT_ARENA] = "arena",
+        [TRACE_EXT_ARENA_ALLOC] = "arena-alloc",
+        [TRACE_EXT_ARENA_FREE] = "arena-free",
+        [TRACE_EXT_ARENA_RESET] = "arena-reset",
+        [TRACE_EXT_ARENA_REALLOC] = "arena-realloc",
+        [TRACE_EXT_TYPE] = "type",
+        [TRACE_EXT_MARK] = "mark",
+        [TRACE_EXT_SNAPSHOT] = "snapshot",
+        [TRACE_EXT_RSS] = "rss",
+        [TRACE_EXT_DROPPED] = "dropped",
+        [TRACE_EXT_RECORDING] = "recording",
+        [TRACE_EXT_FAILED] = "failed",
+        [TRACE_EXT_END] = "end",
+        [TRACE_EXT_AUTOSAVE] = "autosave",
+        [TRACE_EXT_CLOCK] = "clock",
+        [TRACE_EXT_MAP] = "map",
+        [TRACE_EXT_UNMAP] = "unmap",
+        [TRACE_EXT_PROTECT] = "protect",
+        [TRACE_EXT_BYPASS] = "bypass",
+        [TRACE_EXT_BARE_CODE] = "bare-code",
+        [TRACE_EXT_SUPPRESSIONS] = "suppressions",
+        [TRACE_EXT_SIZED_DELETE] = "sized-delete",
+        [TRACE_EXT_CONTINUED] = "continued",
+        [TRACE_EXT_LIVE] = "live",
+        [TRACE_EXT_BEFORE] = "before",
+        [TRACE_EXT_RUNTIME] = "runtime",
+        [TRACE_EXT_RUNTIME_NAME] = "runtime-name",
+        [TRACE_EXT_KIND] = "kind",
+        [TRACE_EXT_COLLECTION] = "collection",
+        [TRACE_EXT_RESIDENT] = "resident",
+        [TRACE_EXT_PAGES] = "pages",
+        [TRACE_EXT_MAPPING] = "mapping",
+        [TRACE_EXT_RECORDER_MEMORY] = "recorder-memory",
+        [TRACE_EXT_NO_RESIDENT] = "no-resident",
+    };
+    fputs(names[extension->type], out);
+    if (extension->type == TRACE_EXT_COLLECTION)
+        put_collection(out, extension);
+    for (const struct trace_extension_field *field = trace_extension_fields(extension->type);
+         field->how != 0; field++) {
+        const void *place = (const char *)extension + field->place;
+        if (!field->label ||
+            (field->how & TRACE_FIELD_UNLESS_ZERO && *(const uint64_t *)place == 0))
+            continue;
+        if (field->how & TRACE_FIELD_TEXT)
+            put_text(out, field->label, *(const struct trace_text *)place);
+        else
+            fprintf(out, field->how & TRACE_FIELD_HEX ? " %s 0x%" PRIx64 : " %s %" PRIu64,
+                    field->label, *(const uint64_t *)place);
     }
+    put_rest(out, extension);
     fprintf(out, " when %" PRIu64, extension->when);
+}
+
+/* Writes a part of a snapshot of references, which follows its name. */
+static bool put_references(FILE *out, uint64_t type, const uint8_t *at, const uint8_t *end)
+{
+    struct trace_references snapshot;
+    struct trace_references_mapping mapping;
+    struct trace_references_thread thread;
+    struct trace_references_end last;
+    struct trace_references_word word;
+    uint64_t number, count;
+    bool good = true;
+    if (type == TRACE_EXT_REFERENCES) {
+        if (!trace_get_references(at, end, &snapshot))
+            return false;
+        fprintf(out,
+                "references number %" PRIu64 " reason %" PRIu64 " flags %" PRIu64 " read %" PRIu64
+                " swapped %" PRIu64 " shared %" PRIu64 " unreadable %" PRIu64,
+                snapshot.number, snapshot.reason, snapshot.flags, snapshot.read, snapshot.swapped,
+                snapshot.shared, snapshot.unreadable);
+        put_text(out, "name", (struct trace_text){snapshot.name, snapshot.name_length});
+    } else if (type == TRACE_EXT_REFERENCES_MAPPING) {
+        if (!trace_get_references_mapping(at, end, &mapping))
+            return false;
+        fprintf(out,
+                "references-mapping number %" PRIu64 " start 0x%" PRIx64 " end 0x%" PRIx64
+                " protection %" PRIu64 " kind %" PRIu64 " offset %" PRIu64,
+                mapping.number, mapping.start, mapping.end, mapping.protection, mapping.kind,
+                mapping.offset);
+        put_text(out, "path", (struct trace_text){mapping.path, mapping.path_length});
+    } else if (type == TRACE_EXT_REFERENCES_THREAD) {
+        if (!trace_get_references_thread(at, end, &thread))
+            return false;
+        fprintf(out,
+                "references-thread number %" PRIu64 " tid %" PRIu64 " stack-pointer 0x%" PRIx64
+                " thread-pointer 0x%" PRIx64 " instruction 0x%" PRIx64,
+                thread.number, thread.tid, thread.stack_pointer, thread.thread_pointer,
+                thread.instruction);
+        for (uint64_t i = 0; i < thread.count; i++)
+            fprintf(out, " r%" PRIu64 "=0x%" PRIx64, thread.registers[i].number,
+                    thread.registers[i].value);
+    } else if (type == TRACE_EXT_REFERENCES_WORDS) {
+        if (!trace_get_references_words(&at, end, &number, &count, &word))
+            return false;
+        fprintf(out, "references-words number %" PRIu64, number);
+        while (count-- > 0 && (good = trace_references_next(&at, end, &word)))
+            fprintf(out, " 0x%" PRIx64 "=0x%" PRIx64 "%s", word.where, word.to,
+                    word.tagged ? "+tag" : "");
+    } else {
+        if (!trace_get_references_end(at, end, &last))
+            return false;
+        fprintf(out,
+                "references-end number %" PRIu64 " words %" PRIu64 " bytes %" PRIu64
+                " stopped %" PRIu64 " outcome %" PRIu64 " threads %" PRIu64,
+                last.number, last.words, last.bytes, last.stopped_ns, last.outcome, last.threads);
+    }
+    return good;
 }
 
 static void put_extended(FILE *out, uint64_t ticks, const struct trace_record *record)
 {
     struct trace_extension extension;
     size_t length = (size_t)(record->extended.end - record->extended.payload);
-    if (!trace_extension_get(record, ticks, &extension)) {
+    if (!trace_extension_get(record, ticks, &extension))
         fprintf(out, "damaged-extended type %" PRIu64 " length %zu", extension.type, length);
-        return;
-    }
-    switch (extension.type) {
-    case TRACE_EXT_PROCESS:
+    else if (extension.type == TRACE_EXT_PROCESS)
         put_process(out, &extension);
-        break;
-    case TRACE_EXT_SWITCH:
+    else if (extension.type == TRACE_EXT_SWITCH)
         fprintf(out, "switch thread %" PRIu64 " sequence %" PRIu64, extension.thread,
                 extension.sequence);
-        break;
-    case TRACE_EXT_MODULE:
+    else if (extension.type == TRACE_EXT_MODULE)
         put_module(out, &extension);
-        break;
-    case TRACE_EXT_ARENA:
-    case TRACE_EXT_ARENA_ALLOC:
-    case TRACE_EXT_ARENA_REALLOC:
-    case TRACE_EXT_ARENA_FREE:
-    case TRACE_EXT_ARENA_RESET:
-    case TRACE_EXT_TYPE:
-        put_arena(out, &extension);
-        break;
-    case TRACE_EXT_RUNTIME:
-    case TRACE_EXT_RUNTIME_NAME:
-    case TRACE_EXT_KIND:
-    case TRACE_EXT_COLLECTION:
-        put_runtime(out, &extension);
-        break;
-    case TRACE_EXT_MAP:
-    case TRACE_EXT_UNMAP:
-    case TRACE_EXT_PROTECT:
-        put_mapping(out, &extension);
-        break;
-    case TRACE_EXT_SIZED_DELETE:
-    case TRACE_EXT_FAILED:
-        put_call(out, &extension);
-        break;
-    case TRACE_EXT_CONTINUED:
-    case TRACE_EXT_LIVE:
-        put_earlier(out, &extension);
-        break;
-    default:
-        if (extension.type >= TRACE_EXT_THREAD && extension.type <= TRACE_EXT_LAST)
-            put_timed(out, &extension);
-        else
-            fprintf(out, "unknown-extended type %" PRIu64 " length %zu", extension.type, length);
-        break;
-    }
+    else if (extension.type >= TRACE_EXT_REFERENCES && extension.type <= TRACE_EXT_REFERENCES_END) {
+        if (!put_references(out, extension.type, record->extended.payload, record->extended.end))
+            fprintf(out, "damaged-extended type %" PRIu64 " length %zu", extension.type, length);
+    } else if (trace_extended_is_known(extension.type))
+        put_timed(out, &extension);
+    else
+        fprintf(out, "unknown-extended type %" PRIu64 " length %zu", extension.type, length);
 }
 
 static void put_node(FILE *out, const struct trace_record *record)
@@ -404,7 +323,7 @@ static void put_place(FILE *out, uint64_t offset, uint32_t thread, uint64_t tick
     fprintf(out, "@%" PRIu64 " thread %" PRIu32 " %" PRIu64 " ", offset, thread, ticks);
 }
 
-void trace_dump_header(FILE *out, const struct trace_file *file)
+static void trace_dump_header(FILE *out, const struct trace_file *file)
 {
     const struct trace_file_header *header = trace_file_header(file);
     fprintf(out,

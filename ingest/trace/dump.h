@@ -18,16 +18,11 @@
 
 #include "ingest/trace/file.h"
 
-/* Writes the `file` line. */
-void trace_dump_header(FILE *out, const struct trace_file *file);
-
 /* Writes the whole trace in file order. False with `status` set if memory is exhausted. */
 bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_status *status);
 
-/*
- * Writes only the events, merged by time as replay sees them. A realloc is two lines, one for each
- * half. TICKS is the event's own time.
- */
+/* Writes only the events, merged by time as replay sees them. A realloc is two lines, one for each
+ * half. TICKS is the event's own time. */
 bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_status *status);
 
 #endif

@@ -18,10 +18,8 @@
 
 struct trace_file;
 
-/*
- * One chunk slot that was begun. Slots that were never begun are not in the index. Containers are
- * not either, but the chunks that are packed in them are.
- */
+/* One chunk slot that was begun. Slots that were never begun are not in the index. Containers are
+ * not either, but the chunks that are packed in them are. */
 struct trace_slot {
     uint64_t offset; /* of the slot in the file, bytes; packed: its place during recording */
     uint64_t base_ticks, base_monotonic_ns;
@@ -45,10 +43,8 @@ struct trace_file *trace_file_open(const char *path, struct ingest_status *statu
 struct trace_file *trace_file_adopt(int descriptor, const char *path, struct ingest_status *status);
 void trace_file_close(struct trace_file *file);
 
-/*
- * Reads the header and the index again, of a trace that is still being recorded. Slots that
- * trace_file_slots() gave before become invalid. False with `status` set if memory is exhausted.
- */
+/* Reads the header and the index again, of a trace that is still being recorded. Slots that
+ * trace_file_slots() gave before become invalid. False with `status` set if memory is exhausted. */
 bool trace_file_refresh(struct trace_file *file, struct ingest_status *status);
 
 const char *trace_file_path(const struct trace_file *file);
@@ -72,10 +68,43 @@ size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buf
 size_t trace_file_read_chunk(const struct trace_file *file, const struct trace_slot *slot,
                              uint8_t *buffer);
 
+/* Converts a trace's ticks to nanoseconds since it began, along the straight line through two clock
+ * pairs (schemas/trace-format.md, "Time"), exactly, in 128-bit arithmetic. */
+
+struct trace_time {
+    uint64_t start_ticks;
+    uint64_t ticks, ns; /* of the line: `ns` nanoseconds in `ticks` ticks */
+    uint64_t factor;    /* ns per tick, as factor / 2^shift, rounded down */
+    unsigned shift;
+    bool scaled;  /* false: ticks are nanoseconds */
+    bool unknown; /* ticks are not nanoseconds, but without a second pair they count as 1:1 */
+};
+
 /*
- * Gives the clock pair that ends the straight line of time: the end pair of the header if it has
- * one, otherwise the latest base of a chunk.
+ * Makes the line through the first and the last clock pair of the file. `record_ticks` and
+ * `record_ns` are the pair of the latest CLOCK record, 0 if there is none. It counts if the header
+ * has no end pair.
  */
-void trace_file_last_clock(const struct trace_file *file, uint64_t *ticks, uint64_t *monotonic_ns);
+void trace_time_init(struct trace_time *time, const struct trace_file *file, uint64_t record_ticks,
+                     uint64_t record_ns);
+
+/* Returns the nanoseconds since the start, at most INT64_MAX, or 0 for stamps before the start. */
+static inline uint64_t trace_time_ns(const struct trace_time *time, uint64_t ticks)
+{
+    if (ticks <= time->start_ticks)
+        return 0;
+    uint64_t delta = ticks - time->start_ticks;
+    if (time->scaled) {
+        unsigned __int128 whole = (unsigned __int128)delta * time->ns;
+        unsigned __int128 estimate = ((unsigned __int128)delta * time->factor) >> time->shift;
+        if (estimate > INT64_MAX)
+            return INT64_MAX;
+        /* The factor is rounded down, by less than one nanosecond over the line's length. */
+        while ((estimate + 1) * time->ticks <= whole)
+            estimate++;
+        delta = (uint64_t)estimate;
+    }
+    return delta > INT64_MAX ? INT64_MAX : delta;
+}
 
 #endif

@@ -95,16 +95,15 @@ static void sift_up(struct merge *merge, size_t at)
     merge->heap[at].run = run;
 }
 
-/* Returns true if an extended record is an event. The first pass has read the others. */
+/* Returns true if an extended record is an event. The first pass has read the others. References
+ * are none: their chunks begin long after the moment that they tell of. */
 static bool is_event(uint64_t type)
 {
-    return type >= TRACE_EXT_ARENA && type <= TRACE_EXT_LAST && type != TRACE_EXT_CLOCK;
+    return type >= TRACE_EXT_ARENA && type < TRACE_EXT_REFERENCES && type != TRACE_EXT_CLOCK;
 }
 
-/*
- * Reads the bytes that the chunk has gained. This frees the payloads of the records before, but no
- * record ahead has one. False if there are none.
- */
+/* Reads the bytes that the chunk has gained. This frees the payloads of the records before, but no
+ * record ahead has one. False if there are none. */
 static bool read_more(struct merge *merge, struct run *run)
 {
     size_t had = (size_t)(run->cursor.end - run->cursor.bytes);
@@ -117,10 +116,8 @@ static bool read_more(struct merge *merge, struct run *run)
     return run->cursor.end > run->cursor.bytes + had;
 }
 
-/*
- * Decodes some more records. One with a payload may change the thread and the coding state of the
- * records after it, so it is always the last one. False if no more are committed.
- */
+/* Decodes some more records. One with a payload may change the thread and the coding state of the
+ * records after it, so it is always the last one. False if no more are committed. */
 static bool decode_ahead(struct merge *merge, struct run *run)
 {
     const struct merge_watcher *watcher = &merge->watcher;
@@ -269,7 +266,13 @@ static int compare_chunks(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-struct merge *merge_new_growing(const struct trace_file *file)
+/*
+ * Merge a trace that is still being recorded (merge.h). merge_new_growing() begins without chunks,
+ * NULL if memory is exhausted. Each time slots have grown, call merge_step() before they change,
+ * merge_add() for each chunk that has begun, and merge_wake(). Then merge_next() gives the events
+ * up to the stamp `last`. merge_set_last() raises it. False if memory is exhausted.
+ */
+static struct merge *merge_new_growing(const struct trace_file *file)
 {
     struct merge *merge = calloc(1, sizeof(*merge));
     if (merge)
@@ -289,7 +292,7 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        if (!slots[i].damage)
+        if (!slots[i].damage && slots[i].thread != TRACE_THREAD_REFERENCES)
             merge->chunks[merge->chunk_count++] = (struct merge_chunk){&slots[i], &whole_chunk};
     qsort(merge->chunks, merge->chunk_count, sizeof(*merge->chunks), compare_chunks);
     merge->last = UINT64_MAX;
@@ -321,10 +324,8 @@ void merge_free(struct merge *merge)
     free(merge);
 }
 
-/*
- * Steps the run whose event was given, and keeps the heap in order. True if the run is still the
- * first, which is common: most programs stay with one thread for some events.
- */
+/* Steps the run whose event was given, and keeps the heap in order. True if the run is still the
+ * first, which is common: most programs stay with one thread for some events. */
 static bool step(struct merge *merge)
 {
     struct run *run = merge->heap[0].run;
@@ -393,14 +394,14 @@ bool merge_next(struct merge *merge, struct trace_event *event, struct ingest_st
 
 /* ---- a trace that is still being recorded ----------------------------------------------- */
 
-void merge_step(struct merge *merge)
+static void merge_step(struct merge *merge)
 {
     if (merge->emitted)
         step(merge);
     merge->emitted = false;
 }
 
-bool merge_add(struct merge *merge, struct merge_chunk chunk)
+static bool merge_add(struct merge *merge, struct merge_chunk chunk)
 {
     if (merge->next_chunk != 0) {
         merge->chunk_count -= merge->next_chunk;
@@ -415,7 +416,7 @@ bool merge_add(struct merge *merge, struct merge_chunk chunk)
     return true;
 }
 
-bool merge_wake(struct merge *merge, uint64_t last)
+static bool merge_wake(struct merge *merge, uint64_t last)
 {
     size_t count = merge->waiting_count;
     merge->waiting_count = 0;
@@ -433,7 +434,7 @@ bool merge_wake(struct merge *merge, uint64_t last)
     return !merge->exhausted;
 }
 
-void merge_set_last(struct merge *merge, uint64_t last)
+static void merge_set_last(struct merge *merge, uint64_t last)
 {
     merge->last = last;
 }
@@ -448,4 +449,144 @@ uint64_t merge_bytes_done(const struct merge *merge)
 size_t merge_most_open(const struct merge *merge)
 {
     return merge->most_open;
+}
+
+/* ---- follow -------------------------------------------------------------------------------- */
+
+/* A chunk as it was at the last poll. */
+struct chunk {
+    struct trace_slot slot;
+    struct trace_cursor *scan; /* positioned after the scanned records; NULL: not begun, or done */
+    bool known, scanned, closed;
+};
+
+struct trace_follow {
+    struct trace_file *file;
+    struct trace_scanner scanner;
+    struct merge *merge;
+    struct chunk **chunks; /* by slot number, NULL: not begun yet */
+    size_t chunk_capacity, chunk_count;
+    uint64_t limit, seen; /* highest stamps that the polls have seen */
+    uint64_t committed;
+};
+
+struct trace_follow *trace_follow_new(struct trace_file *file, struct trace_scanner scanner)
+{
+    struct trace_follow *follow = calloc(1, sizeof(*follow));
+    if (!follow || !(follow->merge = merge_new_growing(file))) {
+        free(follow);
+        return NULL;
+    }
+    follow->file = file;
+    follow->scanner = scanner;
+    return follow;
+}
+
+static void close_scan(struct chunk *chunk)
+{
+    if (chunk->scan)
+        trace_cursor_close(chunk->scan);
+    free(chunk->scan);
+    chunk->scan = NULL;
+}
+
+void trace_follow_free(struct trace_follow *follow)
+{
+    if (!follow)
+        return;
+    merge_free(follow->merge);
+    for (size_t i = 0; i < follow->chunk_count; i++)
+        if (follow->chunks[i]) {
+            close_scan(follow->chunks[i]);
+            free(follow->chunks[i]);
+        }
+    free(follow->chunks);
+    free(follow);
+}
+
+/* Scans the records that the chunk has gained. */
+static bool scan_chunk(struct trace_follow *follow, struct chunk *chunk)
+{
+    bool begins = !chunk->scan;
+    if (begins && !(chunk->scan = calloc(1, sizeof(*chunk->scan))))
+        return false;
+    if (begins ? !trace_cursor_open(chunk->scan, follow->file, &chunk->slot)
+               : !trace_cursor_extend(chunk->scan, follow->file))
+        return false;
+    if (!follow->scanner.read(follow->scanner.context, chunk->scan, begins))
+        return false;
+    if (chunk->closed) {
+        close_scan(chunk);
+        chunk->scanned = true;
+    }
+    return true;
+}
+
+static struct chunk *find_chunk(struct trace_follow *follow, uint32_t number)
+{
+    if (!array_reserve(&follow->chunks, &follow->chunk_capacity, (size_t)number + 1,
+                       sizeof(struct chunk *)))
+        return NULL;
+    if (follow->chunk_count <= number)
+        follow->chunk_count = (size_t)number + 1;
+    if (!follow->chunks[number])
+        follow->chunks[number] = calloc(1, sizeof(*follow->chunks[number]));
+    return follow->chunks[number];
+}
+
+/* Takes a slot as it is now. One that is just being begun may look damaged, but the next poll sees
+ * it whole. */
+static bool poll_slot(struct trace_follow *follow, const struct trace_slot *slot)
+{
+    if (slot->damage)
+        return true;
+    struct chunk *chunk = find_chunk(follow, slot->number);
+    if (!chunk)
+        return false;
+    follow->committed += slot->available;
+    if (!chunk->known && slot->thread != TRACE_THREAD_REFERENCES &&
+        !merge_add(follow->merge, (struct merge_chunk){&chunk->slot, &chunk->closed}))
+        return false;
+    /* One read gets the seal and the commit, but they are written one after the other. */
+    chunk->closed = chunk->known && chunk->slot.sealed && chunk->slot.commit == slot->commit;
+    chunk->known = true;
+    chunk->slot = *slot;
+    return chunk->scanned || scan_chunk(follow, chunk);
+}
+
+bool trace_follow_poll(struct trace_follow *follow, struct ingest_status *status)
+{
+    const struct trace_slot *slots;
+    bool good = trace_file_refresh(follow->file, status);
+    size_t count = good ? trace_file_slots(follow->file, &slots) : 0;
+    follow->committed = 0;
+    follow->limit = follow->seen;
+    merge_step(follow->merge);
+    for (size_t i = 0; good && i < count; i++)
+        good = poll_slot(follow, &slots[i]);
+    good = good && follow->scanner.polled(follow->scanner.context, &follow->seen) &&
+           merge_wake(follow->merge, follow->limit);
+    return good || (status->code == INGEST_OK && ingest_fail_memory(status, "the open chunks"));
+}
+
+uint64_t trace_follow_limit(const struct trace_follow *follow)
+{
+    return follow->limit;
+}
+
+void trace_follow_lift_limit(struct trace_follow *follow)
+{
+    follow->limit = follow->seen;
+    merge_set_last(follow->merge, follow->limit);
+}
+
+uint64_t trace_follow_committed(const struct trace_follow *follow)
+{
+    return follow->committed;
+}
+
+bool trace_follow_next(struct trace_follow *follow, struct trace_event *event,
+                       struct ingest_status *status)
+{
+    return merge_next(follow->merge, event, status);
 }

@@ -15,7 +15,7 @@
 #ifndef MPROF_INGEST_TRACE_MERGE_H
 #define MPROF_INGEST_TRACE_MERGE_H
 
-#include "ingest/trace/extended.h"
+#include "ingest/trace/cursor.h"
 #include "ingest/trace/file.h"
 
 enum event_kind {
@@ -43,10 +43,8 @@ struct merge;
 struct merge *merge_new(const struct trace_file *file, struct ingest_status *status);
 void merge_free(struct merge *merge);
 
-/*
- * A watcher that sees records without a payload some time before their events are given, in an
- * unspecified order. It can prefetch the memory that the events will need.
- */
+/* A watcher that sees records without a payload some time before their events are given, in an
+ * unspecified order. It can prefetch the memory that the events will need. */
 struct merge_watcher {
     void *context;
     void (*prefetch)(void *context, const struct trace_record *record); /* may be NULL */
@@ -66,23 +64,59 @@ struct merge_chunk {
     const bool *closed;            /* it will gain no more records */
 };
 
-/*
- * Merge a trace that is still being recorded (follow.h). merge_new_growing() begins without chunks,
- * NULL if memory is exhausted. Each time slots have grown, call merge_step() before they change,
- * merge_add() for each chunk that has begun, and merge_wake(). Then merge_next() gives the events
- * up to the stamp `last`. merge_set_last() raises it. False if memory is exhausted.
- */
-struct merge *merge_new_growing(const struct trace_file *file);
-void merge_step(struct merge *merge);
-bool merge_add(struct merge *merge, struct merge_chunk chunk);
-bool merge_wake(struct merge *merge, uint64_t last);
-void merge_set_last(struct merge *merge, uint64_t last);
-
 /* Returns how many of the trace_file_size() bytes are in chunks that are done, for the progress
  * bar. */
 uint64_t merge_bytes_done(const struct merge *merge);
 
 /* Returns the highest number of chunks that were open at the same time. */
 size_t merge_most_open(const struct merge *merge);
+
+/*
+ * Gives the events of a trace that is still being recorded, in the order of time as far as it is
+ * known.
+ *
+ * Order of calls: trace_follow_new(); trace_follow_poll() from time to time, and after each poll
+ * trace_follow_next() until it returns false; trace_follow_free().
+ *
+ * A poll reads the records that were committed since the last one, and gives them to a scanner
+ * first. A thread stamps an event before it commits it. So at a poll an event with an earlier stamp
+ * may still be missing, but the next poll sees it. Therefore events are given only up to the
+ * highest stamp that the previous poll has seen. An event comes late, out of order, only if its
+ * thread was held up for a whole poll between stamp and commit.
+ */
+
+/* Reads the records before the merge does. Both functions return false if memory is exhausted. */
+struct trace_scanner {
+    void *context;
+    /* Reads the records of a chunk from the position of `cursor` on. Nothing else uses this cursor.
+     * `begins`: it is at the chunk's begin. */
+    bool (*read)(void *context, struct trace_cursor *cursor, bool begins);
+    /* Ends a poll. Gives the highest stamp of all records so far. */
+    bool (*polled)(void *context, uint64_t *last_ticks);
+};
+
+struct trace_follow;
+
+/* Begins to read `file`, which it refreshes. The file and the scanner's context must outlive the
+ * result. NULL if memory is exhausted. */
+struct trace_follow *trace_follow_new(struct trace_file *file, struct trace_scanner scanner);
+void trace_follow_free(struct trace_follow *follow);
+
+/* Reads what the trace has gained. Extensions of earlier events become invalid. False with `status`
+ * set if memory is exhausted. */
+bool trace_follow_poll(struct trace_follow *follow, struct ingest_status *status);
+
+/* Returns the stamp up to which events are given. trace_follow_lift_limit() makes it the last
+ * stamp: call that when no more records will come. */
+uint64_t trace_follow_limit(const struct trace_follow *follow);
+void trace_follow_lift_limit(struct trace_follow *follow);
+
+/* Returns the bytes that are committed in all chunks, a number that grows when anything is
+ * recorded. */
+uint64_t trace_follow_committed(const struct trace_follow *follow);
+
+/* Gives the next event. False if there is none up to the limit, or with `status` set. */
+bool trace_follow_next(struct trace_follow *follow, struct trace_event *event,
+                       struct ingest_status *status);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/library.h"
 
 /* A member function of a class template, or (`scope` NULL) a function template. */
 struct typed_allocator {
@@ -197,6 +196,14 @@ static bool find_allocator(const struct types_unit *unit, const struct types_ent
     return false;
 }
 
+/* Finds the allocator class's value_type, or else its own first argument. */
+static bool types_value_type(struct types_index *index, Dwarf_Die *allocator, Dwarf_Die *value)
+{
+    Dwarf_Die class;
+    return types_strip(allocator, &class) && (types_declared_value(index, &class, value) ||
+                                              types_first_argument(index, &class, value));
+}
+
 static bool allocated_type(struct types_index *index, Dwarf_Die *entry, struct types_type *type)
 {
     Dwarf_Die function, scope, argument, value;
@@ -269,4 +276,169 @@ char *types_allocator_argument(const struct types_site *site)
             return argument;
     }
     return NULL;
+}
+
+/* Returns true if the parts, without inline namespaces, are `space`. */
+static bool parts_are(const char *const *parts, size_t count, const char *space)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(parts[i]);
+        if (types_spelling_is_inline_space(parts[i], length))
+            continue;
+        if (strncmp(space, parts[i], length) != 0)
+            return false;
+        space += length;
+        if (strncmp(space, "::", 2) == 0)
+            space += 2;
+    }
+    return *space == '\0';
+}
+
+char *types_allocator_of_symbol(const char *const *parts, size_t count)
+{
+    for (size_t i = 0; i < sizeof(typed_allocators) / sizeof(*typed_allocators); i++) {
+        const struct typed_allocator *allocator = &typed_allocators[i];
+        const size_t names = allocator->scope ? 2 : 1;
+        if (count <= names || !types_is_template(parts[count - 1], allocator->function) ||
+            (allocator->scope && !types_is_template(parts[count - 2], allocator->scope)) ||
+            !parts_are(parts, count - names, allocator->space))
+            continue;
+        char *argument = types_spelling_argument(parts[count - names], 0);
+        if (!argument || !allocator->unwrap)
+            return argument;
+        char *value = types_spelling_argument(argument, 0);
+        free(argument);
+        return value;
+    }
+    return NULL;
+}
+
+/* ---- library ------------------------------------------------------------------------------- */
+
+bool types_is_standard_space(const char *outermost)
+{
+    return outermost && (strcmp(outermost, "std") == 0 || strcmp(outermost, "__cxxabiv1") == 0 ||
+                         strncmp(outermost, "__gnu_", 6) == 0);
+}
+
+bool types_in_space(const struct types_unit *unit, uint32_t entry, const char *space)
+{
+    const char *end = space + strlen(space);
+    for (; entry != TYPES_NO_PARENT; entry = unit->entries[entry].parent) {
+        const char *name = unit->entries[entry].name;
+        if (!name || (unit->entries[entry].tag != DW_TAG_namespace &&
+                      !types_is_class(&unit->entries[entry])))
+            return false;
+        if (types_spelling_is_inline_space(name, strlen(name)))
+            continue;
+        size_t length = strlen(name);
+        if ((size_t)(end - space) < length || memcmp(end - length, name, length) != 0)
+            return false;
+        end -= length;
+        if (end - space >= 2 && end[-1] == ':')
+            end -= 2;
+    }
+    return end == space;
+}
+
+bool types_is_template(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    return text && strncmp(text, name, length) == 0 &&
+           (text[length] == '\0' || text[length] == '<');
+}
+
+bool types_is_class(const struct types_entry *entry)
+{
+    return entry->tag == DW_TAG_structure_type || entry->tag == DW_TAG_class_type;
+}
+
+bool types_first_argument(struct types_index *index, Dwarf_Die *template, Dwarf_Die *argument)
+{
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    if (dwarf_child(template, &child) != 0)
+        return false;
+    do {
+        if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
+            return dwarf_attr(&child, DW_AT_type, &attribute) &&
+                   types_reference(&attribute, argument);
+    } while (types_index_sibling(index, &child));
+    return false;
+}
+
+bool types_declared_value(struct types_index *index, Dwarf_Die *class, Dwarf_Die *value)
+{
+    return types_declared_type(index, class, "value_type", value);
+}
+
+bool types_declared_type(struct types_index *index, Dwarf_Die *class, const char *wanted,
+                         Dwarf_Die *type)
+{
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    if (dwarf_child(class, &child) != 0)
+        return false;
+    do {
+        const char *name = dwarf_tag(&child) == DW_TAG_typedef ? dwarf_diename(&child) : NULL;
+        if (name && strcmp(name, wanted) == 0 && dwarf_attr(&child, DW_AT_type, &attribute) &&
+            types_reference(&attribute, type))
+            return true;
+    } while (types_index_sibling(index, &child));
+    return false;
+}
+
+const struct types_entry *types_frame_function(const struct types_site *site, size_t frame,
+                                               const struct types_unit **unit, Dwarf_Die *function)
+{
+    Dwarf_Die entry = site->entries[frame];
+    types_declared_function(&entry, function);
+    *unit = types_index_unit(site->index, function);
+    return !*unit ? NULL : types_index_entry(*unit, function);
+}
+
+/* Returns true if the declared function `entry` of `unit` belongs to the standard library. */
+static bool is_standard(const struct types_unit *unit, const struct types_entry *entry)
+{
+    const char *outermost = NULL;
+    for (uint32_t at = entry->parent; at != TYPES_NO_PARENT; at = unit->entries[at].parent)
+        outermost = unit->entries[at].tag == DW_TAG_namespace ? unit->entries[at].name : NULL;
+    return types_is_standard_space(outermost);
+}
+
+bool types_is_standard(const struct types_site *site, size_t frame)
+{
+    const struct types_unit *unit;
+    Dwarf_Die function;
+    const struct types_entry *declared = types_frame_function(site, frame, &unit, &function);
+    return declared && is_standard(unit, declared);
+}
+
+bool types_allocates_elements(struct types_index *index, Dwarf_Die *function)
+{
+    Dwarf_Die entry = *function, declared, class, value;
+    struct types_type pointer, pointee, kept;
+    types_declared_function(&entry, &declared);
+    const struct types_unit *unit = types_index_unit(index, &declared);
+    const struct types_entry *found = !unit ? NULL : types_index_entry(unit, &declared);
+    if (!found || found->parent == TYPES_NO_PARENT)
+        return false;
+    if (is_standard(unit, found))
+        return true;
+    const struct types_entry *scope = &unit->entries[found->parent];
+    return types_is_template(found->name, "allocate") && types_is_class(scope) && scope->name &&
+           strchr(scope->name, '<') && types_index_die(unit, scope, &class) &&
+           (types_declared_value(index, &class, &value) ||
+            types_first_argument(index, &class, &value)) &&
+           types_from(index, &value, &kept) && types_of(index, &entry, &pointer) &&
+           types_pointee(index, &pointer, &pointee) && types_same(index, &pointee, &kept);
+}
+
+bool types_has_types(const struct types_site *site)
+{
+    const struct types_unit *unit = site->entry_count == 0 ? NULL : types_home_unit(site, 0);
+    for (size_t i = 0; unit && i < unit->count; i++)
+        if (unit->entries[i].tag != DW_TAG_namespace && unit->entries[i].tag != DW_TAG_subprogram)
+            return true;
+    return false;
 }

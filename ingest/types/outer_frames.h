@@ -34,18 +34,43 @@ struct types_outer_frames {
  * must be asked. */
 bool types_outer_frames_doubted(const struct types_site *site);
 
-/*
- * Reads the frames. `inner` is the type that the site's innermost allocator names, NULL if there is
- * none. `size` is that of the block.
- */
+/* Reads the frames. `inner` is the type that the site's innermost allocator names, NULL if there is
+ * none. `size` is that of the block. */
 void types_outer_frames_read(const struct types_site *site, types_outer_frames_open *open,
                              void *context, const char *inner, uint64_t size,
                              struct types_outer_frames *outer);
 
+/* Returns true if objects of the type are only storage for those of another one: bytes, or a record
+ * of nothing but bytes that a template made, such as std::aligned_storage. */
+bool types_outer_frames_is_storage(struct types_index *index, const struct types_type *type);
+
 /*
- * Returns true if the code at the site may be that of another function, which makes objects of
- * another class. Then constructors there are not certain evidence.
+ * Finds the elements for which such storage was made: those of the class template of the program
+ * that called the allocator. `size` is that of the block, `storage` the type that was allocated.
+ * Returns the site to which `element` belongs, or NULL. `*far` is true if it is not the first
+ * machine frame.
  */
+const struct types_site *types_outer_frames_element(const struct types_site *site,
+                                                    types_outer_frames_open *open, void *context,
+                                                    const struct types_type *storage, uint64_t size,
+                                                    struct types_type *element, bool *far);
+
+/* The block of a stack whose functions are known by their symbols alone. All bytes 0: none was
+ * read. */
+struct types_symbol_block {
+    struct types_symbol_walk *walk;
+};
+
+/* Reads a function, from the innermost outward. Returns false at the first that is not the standard
+ * library's, or if no more need be read. */
+bool types_symbol_block_read(struct types_symbol_block *block, const char *function);
+
+/* Ends reading. Returns the name of what the outermost container or allocator makes, which the
+ * caller frees, or NULL. */
+char *types_symbol_block_end(struct types_symbol_block *block);
+
+/* Returns true if the code at the site may be that of another function, which makes objects of
+ * another class. Then constructors there are not certain evidence. */
 bool types_outer_frames_constructs_doubted(const struct types_site *site,
                                            const struct types_type *class);
 

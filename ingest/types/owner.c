@@ -7,14 +7,120 @@
 
 #include "ingest/types/allocators.h"
 #include "ingest/types/dwarf/entries.h"
-#include "ingest/types/dwarf/globals.h"
-#include "ingest/types/dwarf/member_path.h"
+#include "ingest/types/dwarf/locals.h"
 #include "ingest/types/dwarf/registers.h"
 #include "ingest/types/dwarf/site.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/flow.h"
-#include "ingest/types/library.h"
 #include "ingest/types/outer_frames.h"
+#include "ingest/types/rust.h"
+
+/* The way from an object to the standard container inside it: CellBuffer, its member `substance` of
+ * class SplitVector<char>, whose member `body` is a std::vector<char>. */
+
+#define TYPES_MEMBER_PATH_MAX 16
+
+/* One step: the class that declares the member, which may be a base class of the one before. */
+struct types_member_step {
+    struct types_type holder;
+    const char *member; /* in libdw's memory */
+};
+
+struct types_member_path {
+    struct types_member_step steps[TYPES_MEMBER_PATH_MAX]; /* outermost first */
+    size_t count;
+};
+
+/* Returns true if the type is a class of the C++ standard library. */
+static bool types_is_standard_class(struct types_index *index, const struct types_type *type)
+{
+    Dwarf_Die die = type->die, stripped;
+    const char *outermost = NULL;
+    if (type->shape != TYPES_RECORD || !types_strip(&die, &stripped))
+        return false;
+    const struct types_unit *unit = types_index_unit(index, &stripped);
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, &stripped);
+    for (uint32_t at = !entry ? TYPES_NO_PARENT : entry->parent; at != TYPES_NO_PARENT;
+         at = unit->entries[at].parent)
+        outermost = unit->entries[at].tag == DW_TAG_namespace ? unit->entries[at].name : NULL;
+    return types_is_standard_space(outermost) ||
+           (types_is_rust_type(&stripped) && types_is_rust_library(outermost));
+}
+
+/* Finds the member or base class that covers `*offset`, and makes it the offset inside. */
+static bool covering(struct types_index *index, Dwarf_Die *record, uint64_t *offset,
+                     Dwarf_Die *found, struct types_type *type)
+{
+    Dwarf_Die child;
+    if (dwarf_tag(record) == DW_TAG_union_type || dwarf_child(record, &child) != 0)
+        return false;
+    do {
+        Dwarf_Attribute attribute;
+        Dwarf_Word start = 0;
+        const int tag = dwarf_tag(&child);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+            dwarf_hasattr(&child, DW_AT_external) || dwarf_hasattr(&child, DW_AT_declaration) ||
+            dwarf_hasattr(&child, DW_AT_data_bit_offset) || dwarf_hasattr(&child, DW_AT_bit_size))
+            continue;
+        if (dwarf_attr(&child, DW_AT_data_member_location, &attribute) &&
+            dwarf_formudata(&attribute, &start) != 0)
+            continue; /* a virtual base class: only the running program knows its place */
+        if (start > *offset || !types_of(index, &child, type) || *offset - start >= type->size)
+            continue;
+        /* An empty base class shares the address of the first member. */
+        if (tag == DW_TAG_inheritance && type->size == 1)
+            continue;
+        *offset -= start;
+        *found = child;
+        return true;
+    } while (types_index_sibling(index, &child));
+    return false;
+}
+
+/*
+ * Finds the members that cover `offset` in `object`, down to one of class `target` that begins
+ * there. NULL: down to the first whose class belongs to the standard library. An array counts as
+ * its elements. Without steps the object itself is such. Returns false if there is none, or a union
+ * is on the way.
+ */
+static bool types_member_path(struct types_index *index, const struct types_type *object,
+                              uint64_t offset, const struct types_type *target,
+                              struct types_member_path *path)
+{
+    struct types_type type = *object;
+    path->count = 0;
+    for (int i = 0; i < TYPES_MEMBER_PATH_MAX; i++) {
+        Dwarf_Die stripped, member;
+        struct types_type inner;
+        if (!type.die.addr || !types_strip(&type.die, &stripped))
+            return false;
+        if (type.shape == TYPES_ARRAY) {
+            if (!types_of(index, &stripped, &inner) || inner.size == 0)
+                return false;
+            offset %= inner.size;
+            type = inner;
+            continue;
+        }
+        if (type.shape != TYPES_RECORD)
+            return false;
+        if (target && offset == 0 && types_same(index, &type, target))
+            return true;
+        if (types_is_standard_class(index, &type))
+            return !target;
+        if (!covering(index, &stripped, &offset, &member, &inner))
+            return false;
+        if (dwarf_tag(&member) == DW_TAG_member) {
+            const char *name = dwarf_diename(&member);
+            if (!name)
+                return false;
+            path->steps[path->count++] = (struct types_member_step){type, name};
+        }
+        type = inner;
+    }
+    return false;
+}
+
+/* ---- owner --------------------------------------------------------------------------------- */
 
 /* The classes and functions around a function, and objects around a container. */
 #define SCOPES_MAX 32
@@ -101,6 +207,7 @@ struct object {
     bool known;
     struct types_type type;
     uint64_t offset;
+    bool inexact; /* through an index, or a function that left no frame: it may be another */
     const char *variable; /* linkage name, or name, of a global variable; NULL: not one */
 };
 
@@ -112,11 +219,23 @@ struct looking {
     struct object *object;
 };
 
+/* Returns true if the index selects an element of an array in the object, or an object among
+ * others. Its number does not matter. */
+static bool is_any_element(const struct types_site *site, const struct types_value *value)
+{
+    return value->kind == TYPES_VALUE_POINTER && value->offset >= 0 &&
+           (value->scale <= 1 || value->scale == value->type.size ||
+            types_is_array_at(site->index, &value->type, (uint64_t)value->offset));
+}
+
 static void take_value(const struct looking *looking, const struct types_value *value)
 {
     struct object *object = looking->object;
     const struct types_site *site = looking->site;
-    if (value->indexed || object->known)
+    if (object->known)
+        return;
+    object->inexact = value->indexed;
+    if (value->indexed && value->kind != TYPES_VALUE_ADDRESS && !is_any_element(site, value))
         return;
     if (value->kind == TYPES_VALUE_POINTER && value->offset >= 0 &&
         (uint64_t)value->offset < value->type.size) {
@@ -130,7 +249,10 @@ static void take_value(const struct looking *looking, const struct types_value *
             !types_globals_find(site->globals, site->index, (uint64_t)value->offset, &variable,
                                 &object->offset))
             return;
-        object->known = types_of(site->index, &variable, &object->type);
+        object->known = types_of(site->index, &variable, &object->type) &&
+                        (!value->indexed || object->type.shape == TYPES_ARRAY);
+        if (!object->known)
+            return;
         if (dwarf_attr_integrate(&variable, DW_AT_linkage_name, &attribute))
             object->variable = dwarf_formstring(&attribute);
         if (!object->variable)
@@ -152,10 +274,8 @@ static bool first_pointee(const struct types_site *site, struct types_type *poin
     return types_of(site->index, &child, &pointer) && types_pointee(site->index, &pointer, pointee);
 }
 
-/*
- * Takes the value of a parameter that the debug information derives from rdi as it was when the
- * function began: DW_OP_entry_value, DWARF 5, 2.5.1.7.
- */
+/* Takes the value of a parameter that the debug information derives from rdi as it was when the
+ * function began: DW_OP_entry_value, DWARF 5, 2.5.1.7. */
 static void take_entry_value(const struct looking *looking, Dwarf_Die *parameter)
 {
     const struct types_site *site = looking->site;
@@ -177,7 +297,7 @@ static void take_entry_value(const struct looking *looking, Dwarf_Die *parameter
     take_value(looking, &value);
 }
 
-/* Finds the parameter `this` of an inlined call. */
+/* Finds the parameter `this` of an inlined call, `self` in Rust. */
 static bool find_this(const struct looking *looking, Dwarf_Die *parameter)
 {
     Dwarf_Die call = *looking->inlined;
@@ -186,7 +306,7 @@ static bool find_this(const struct looking *looking, Dwarf_Die *parameter)
     do {
         const char *name =
             dwarf_tag(parameter) == DW_TAG_formal_parameter ? dwarf_diename(parameter) : NULL;
-        if (name && strcmp(name, "this") == 0)
+        if (name && (strcmp(name, "this") == 0 || strcmp(name, "self") == 0))
             return true;
     } while (types_index_sibling(looking->site->index, parameter));
     return false;
@@ -226,6 +346,19 @@ static void look(void *context, const struct types_flow_state *state,
     take_value(looking, &value);
 }
 
+/* Returns true if the first parameter of the function is Rust's `self`. */
+static bool begins_with_self(const struct types_site *site, size_t at)
+{
+    Dwarf_Die function = site->entries[at], child;
+    if (dwarf_child(&function, &child) != 0)
+        return false;
+    while (dwarf_tag(&child) != DW_TAG_formal_parameter)
+        if (!types_index_sibling(site->index, &child))
+            return false;
+    const char *name = dwarf_diename(&child);
+    return name && strcmp(name, "self") == 0;
+}
+
 /* Returns true if the function is a member function with an object, and which register has the
  * object's address: a result in memory takes the first. */
 static bool takes_object(const struct types_site *site, size_t at, uint8_t *number)
@@ -239,7 +372,7 @@ static bool takes_object(const struct types_site *site, size_t at, uint8_t *numb
     while (dwarf_tag(&child) != DW_TAG_formal_parameter)
         if (!types_index_sibling(site->index, &child))
             return false;
-    if (!dwarf_hasattr_integrate(&child, DW_AT_artificial))
+    if (!dwarf_hasattr_integrate(&child, DW_AT_artificial) && !begins_with_self(site, at))
         return false;
     *number = REGISTER_RDI;
     if (types_of(site->index, &function, &result) &&
@@ -253,10 +386,8 @@ static bool takes_object(const struct types_site *site, size_t at, uint8_t *numb
     return true;
 }
 
-/*
- * Returns true if the machine's call at `site` goes to the function that `called` runs. A function
- * between them that ends in a jump leaves no frame, and has other arguments.
- */
+/* Returns true if the machine's call at `site` goes to the function that `called` runs. A function
+ * between them that ends in a jump leaves no frame, and has other arguments. */
 static bool calls_directly(const struct types_site *site, const struct types_site *called)
 {
     struct types_call call;
@@ -271,6 +402,28 @@ static bool calls_directly(const struct types_site *site, const struct types_sit
         return false;
     Dwarf_Die inner = called->entries[called->entry_count - 1];
     return call.function.addr == inner.addr;
+}
+
+/* Returns true if the machine's call at `site` goes to another member function of the class whose
+ * function `called` runs. It then ended in a jump to that, most often for the same object. */
+static bool calls_sibling(const struct types_site *site, const struct types_site *called)
+{
+    struct types_call call;
+    Dwarf_Die inner, first, second;
+    types_called(site, &call);
+    if (!call.described || called->entry_count == 0 || site->index != called->index)
+        return false;
+    inner = called->entries[called->entry_count - 1];
+    types_declared_function(&call.function, &first);
+    types_declared_function(&inner, &second);
+    const struct types_unit *unit = types_index_unit(site->index, &first);
+    const struct types_unit *other = types_index_unit(site->index, &second);
+    const struct types_entry *one = !unit ? NULL : types_index_entry(unit, &first);
+    const struct types_entry *two = !other ? NULL : types_index_entry(other, &second);
+    return one && two && one->parent != TYPES_NO_PARENT && two->parent != TYPES_NO_PARENT &&
+           types_is_class(&unit->entries[one->parent]) &&
+           types_is_class(&other->entries[two->parent]) && unit == other &&
+           one->parent == two->parent;
 }
 
 /* Returns true if it is a member function of std::string in a library without debug information,
@@ -330,6 +483,7 @@ static void find_object(const struct types_owner_question *question, const struc
 {
     struct looking looking = {.object = object};
     size_t at;
+    bool sibling = false;
     *object = (struct object){.known = false};
     Dwarf_Die entry = {.addr = NULL};
     const struct types_site *called = open_at(question, inner->frame);
@@ -345,10 +499,12 @@ static void find_object(const struct types_owner_question *question, const struc
     looking.site = open_at(question, place->frame);
     if (inner->frame == place->frame)
         looking.inlined = &entry;
-    else if (!looking.site || !calls_directly(looking.site, called))
+    else if (!looking.site || (!calls_directly(looking.site, called) &&
+                               !(sibling = calls_sibling(looking.site, called))))
         return;
     if (looking.site)
         types_flow_before_call(looking.site, look, &looking);
+    object->inexact = object->inexact || sibling;
 }
 
 struct owner {
@@ -356,6 +512,7 @@ struct owner {
     struct types_type holder;
     const char *member;   /* NULL: the class alone */
     const char *variable; /* NULL: not a variable */
+    bool inexact;         /* as that of its object */
 };
 
 static bool is_template(const struct types_type *class)
@@ -372,7 +529,7 @@ static void take_path(struct types_index *index, const struct types_member_path 
     size_t i = path->count - 1;
     while (i > 0 && is_template(&path->steps[i].holder))
         i--;
-    *owner = (struct owner){index, path->steps[i].holder, path->steps[i].member, NULL};
+    *owner = (struct owner){index, path->steps[i].holder, path->steps[i].member, NULL, false};
 }
 
 /* The object at an address, as far as the address tells. */
@@ -392,11 +549,13 @@ static enum holding take_object(struct types_index *index, const struct object *
         return HOLDING_UNKNOWN;
     if (path.count > 0) {
         take_path(index, &path, owner);
+        owner->inexact = object->inexact;
         return HOLDING_FOUND;
     }
     if (!object->variable)
         return HOLDING_SELF;
-    *owner = (struct owner){.index = index, .variable = object->variable};
+    *owner =
+        (struct owner){.index = index, .variable = object->variable, .inexact = object->inexact};
     return HOLDING_FOUND;
 }
 
@@ -450,8 +609,11 @@ static char *join(char *class, const char *member)
 /* Returns the owner's name in its one spelling. */
 static char *name_of(struct symbols *symbols, const struct owner *owner)
 {
-    if (owner->variable)
-        return strdup(symbols_demangle(symbols, owner->variable));
+    if (owner->variable) {
+        /* Without "[abi:cxx11]", which is part of the symbol alone. */
+        const char *name = symbols_demangle(symbols, owner->variable), *tag = strstr(name, "[abi:");
+        return tag ? strndup(name, (size_t)(tag - name)) : strdup(name);
+    }
     return join(types_tag_name(owner->index, &owner->holder), owner->member);
 }
 
@@ -459,8 +621,9 @@ static char *name_of(struct symbols *symbols, const struct owner *owner)
 static bool is_library(const struct types_site *site, size_t level)
 {
     size_t at;
-    return list_index(site, level, &at) ? types_is_standard(site, at)
-                                        : site && is_string_function(site);
+    return list_index(site, level, &at)
+               ? types_is_standard(site, at) || types_is_rust_allocator_at(site, at)
+               : site && is_string_function(site);
 }
 
 /* Finds the holder of the container that `place` called, if it called one. Returns false if it
@@ -487,6 +650,173 @@ static bool find_container(const struct types_owner_question *question, const st
     return site && take_object(site->index, &object, NULL, owner) == HOLDING_FOUND;
 }
 
+/* ---- the store of the block ---------------------------------------------------------------- */
+
+/* The functions outside the user's that are asked, if each returns the block to the next. */
+#define CALLERS_MAX 2
+
+/* Finds the member of a record at `offset`, down to one that does not hold members of the program's
+ * own. Unlike types_member_path() it does not need an object of the standard library there. A
+ * record without a name counts as part of the one around it. */
+static bool member_path(struct types_index *index, const struct types_type *object, uint64_t offset,
+                        struct types_member_path *path)
+{
+    struct types_type type = *object;
+    path->count = 0;
+    for (int i = 0; i < TYPES_MEMBER_PATH_MAX; i++) {
+        Dwarf_Die stripped, member;
+        struct types_type inner;
+        if (!type.die.addr || !types_strip(&type.die, &stripped))
+            return false;
+        if (type.shape == TYPES_ARRAY && types_of(index, &stripped, &inner) && inner.size > 0) {
+            offset %= inner.size;
+            type = inner;
+            continue;
+        }
+        if (type.shape != TYPES_RECORD || types_is_standard_class(index, &type))
+            return path->count > 0;
+        if (!covering(index, &stripped, &offset, &member, &inner))
+            return false;
+        const bool nameless = !dwarf_diename(&stripped) && path->count > 0;
+        if (dwarf_tag(&member) == DW_TAG_member && !nameless) {
+            const char *name = dwarf_diename(&member);
+            if (name)
+                path->steps[path->count++] = (struct types_member_step){type, name};
+        }
+        type = inner;
+    }
+    return false;
+}
+
+/* Finds the owner by the place that a piece of evidence names. */
+static bool take_place(const struct types_site *site, const struct types_evidence *evidence,
+                       struct owner *owner)
+{
+    struct object object = {.known = false};
+    struct types_member_path path;
+    struct types_value to = {.kind = evidence->stored,
+                             .type = evidence->holder,
+                             .offset = evidence->stored_into,
+                             .indexed = evidence->stored_indexed};
+    if (to.kind == TYPES_VALUE_POINTER && to.type.size > 0) {
+        const int64_t size = (int64_t)to.type.size; /* another element of an array */
+        to.offset = ((to.offset % size) + size) % size;
+    }
+    take_value(&(struct looking){.site = site, .object = &object}, &to);
+    if (!object.known)
+        return false;
+    if (member_path(site->index, &object.type, object.offset, &path)) {
+        take_path(site->index, &path, owner);
+        owner->inexact = object.inexact;
+        return true;
+    }
+    if (!object.variable ||
+        (object.type.shape == TYPES_RECORD && !types_is_standard_class(site->index, &object.type)))
+        return false;
+    *owner = (struct owner){.index = site->index, .variable = object.variable};
+    return true;
+}
+
+/* Returns true if the frames inside `frame` return the block unchanged, so `frame` gets it. */
+static bool gets_block(const struct types_owner_question *question, size_t frame)
+{
+    if (!question->whole)
+        return false;
+    for (size_t i = 0; i < frame; i++) {
+        const struct types_site *site = open_at(question, i);
+        if (!site || site->frame_count == 0)
+            return false;
+        const char *function = site->frames[site->frame_count - 1].function;
+        if (types_is_operator_new(function) || types_is_text_function(function))
+            continue;
+        const struct types_flow *flow = question->flow(question->context, i);
+        if (!flow || !flow->returned || flow->returned_offset != 0)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Finds the owner by the place into which the user's function stores the block, or a caller to
+ * which it returns it. `*only` is true if it is the only such place. Returns false if there is
+ * none; *farther: callers that are not part of the question may have one.
+ */
+static bool find_store(const struct types_owner_question *question, size_t user,
+                       struct owner *owner, bool *only, bool *farther)
+{
+    for (size_t frame = user; frame <= user + CALLERS_MAX; frame++) {
+        if (frame >= question->count) {
+            *farther = true;
+            return false;
+        }
+        if (frame == user && !gets_block(question, frame))
+            return false;
+        const struct types_flow *flow = question->flow(question->context, frame);
+        const struct types_site *site = open_at(question, frame);
+        size_t places = 0;
+        if (!flow || !site || !site->index)
+            return false;
+        for (size_t i = 0; i < flow->count; i++) {
+            const struct types_evidence *evidence = &flow->evidence[i];
+            struct owner found;
+            if (evidence->stored == TYPES_VALUE_UNKNOWN || evidence->offset != 0 ||
+                evidence->indexed || !take_place(site, evidence, &found))
+                continue;
+            if (places++ == 0)
+                *owner = found;
+            *only = places == 1 && !evidence->stored_twice && frame == user;
+        }
+        if (places > 0)
+            return true;
+        if (!flow->returned || flow->returned_offset != 0)
+            return false;
+    }
+    return false;
+}
+
+/* Returns true if the function returns an object of the standard library, in memory to which its
+ * first argument points. */
+static bool returns_object(const struct types_site *site, size_t at)
+{
+    const struct types_unit *unit;
+    Dwarf_Die function;
+    struct types_type result;
+    return types_frame_function(site, at, &unit, &function) &&
+           types_of(site->index, &function, &result) &&
+           types_is_standard_class(site->index, &result);
+}
+
+/*
+ * Finds the owner of a block that an object on the stack holds after `place` called a function of
+ * the standard library: the object into which it is then moved. Returns false if that is not known.
+ */
+static bool find_moved(const struct types_owner_question *question, const struct place *place,
+                       struct owner *owner)
+{
+    struct place inner;
+    size_t at;
+    if (!inner_of(question, place, &inner) || inner.frame == place->frame)
+        return false;
+    const struct types_site *called = open_at(question, inner.frame);
+    uint8_t number = REGISTER_RDI;
+    bool returned = false;
+    if (!called || !is_library(called, inner.level))
+        return false;
+    if (list_index(called, inner.level, &at)) {
+        returned = returns_object(called, at);
+        if (!returned && !takes_object(called, at, &number))
+            return false;
+    }
+    const struct types_flow *flow =
+        question->object_flow(question->context, place->frame, number, returned);
+    const struct types_site *site = open_at(question, place->frame);
+    for (size_t i = 0; flow && site && site->index && i < flow->count; i++)
+        if (flow->evidence[i].kind == TYPES_EVIDENCE_HANDED &&
+            take_place(site, &flow->evidence[i], owner))
+            return true;
+    return false;
+}
+
 char *types_owner_find(const struct types_owner_question *question,
                        enum types_confidence *confidence, bool *farther)
 {
@@ -500,20 +830,35 @@ char *types_owner_find(const struct types_owner_question *question,
     struct owner owner = {.index = index};
     struct symbols *symbols = site->symbols;
     const bool has_class = class_of(site, place.level, &class);
-    const bool doubted = types_outer_frames_constructs_doubted(site, &class);
+    const bool doubted = types_is_rust(site) ? !types_is_rust_certain(site)
+                                             : types_outer_frames_constructs_doubted(site, &class);
     owner.holder = class;
-    const bool known = find_container(question, &place, &owner);
+    bool known = find_container(question, &place, &owner);
+    bool stored = false, beyond = false;
+    if (!owner.member && !owner.variable) {
+        stored = find_store(question, place.frame, &owner, &known, &beyond);
+        if (!stored && find_moved(question, &place, &owner)) {
+            stored = true;
+            known = false;
+        }
+        *farther = beyond;
+    }
     if (!has_class && !owner.member && !owner.variable)
         return NULL;
     bool direct = true;
-    *farther = has_class && is_template(&class) && !owner.variable &&
-               (!owner.member || is_template(&owner.holder));
-    if (*farther)
+    if (stored) {
+        *confidence = known && !doubted && !owner.inexact ? TYPES_EXACT : TYPES_INFERRED;
+        return name_of(symbols, &owner);
+    }
+    const bool held = has_class && is_template(&class) && !owner.variable &&
+                      (!owner.member || is_template(&owner.holder));
+    *farther = held || beyond;
+    if (held)
         direct = find_holder(question, place, class, &owner);
     /* The member of a container of the program's own says no more than its class. */
     if (has_class && owner.member && is_template(&class) && !owner.variable &&
         types_same(index, &owner.holder, &class))
         owner.member = NULL;
-    *confidence = known && direct && !doubted ? TYPES_EXACT : TYPES_INFERRED;
+    *confidence = known && direct && !doubted && !owner.inexact ? TYPES_EXACT : TYPES_INFERRED;
     return name_of(symbols, &owner);
 }

@@ -27,11 +27,23 @@ struct types_site;
 /* Returns the site of frame `frame`, or NULL. The last two sites are valid. */
 typedef const struct types_site *types_owner_open(void *context, size_t frame);
 
+/* Returns types_flow_follow() for the call in frame `frame`. Valid until the next call. NULL:
+ * memory is exhausted. */
+struct types_flow;
+typedef const struct types_flow *types_owner_flow(void *context, size_t frame);
+
+/* Returns types_flow_follow_object() for it, likewise. */
+typedef const struct types_flow *types_owner_object_flow(void *context, size_t frame,
+                                                         uint8_t number, bool returned);
+
 struct types_owner_question {
     types_owner_open *open;
+    types_owner_flow *flow;
+    types_owner_object_flow *object_flow;
     void *context;
     size_t count; /* frames of the stack */
     size_t user, level;
+    bool whole; /* frame 0 is the innermost of the stack */
 };
 
 /* Finds the owner. The caller frees the name. NULL: unknown. *farther: frames outside the user's

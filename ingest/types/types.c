@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/base/cache.h"
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/allocators.h"
-#include "ingest/types/answer_cache.h"
-#include "ingest/types/asked.h"
-#include "ingest/types/candidates.h"
-#include "ingest/types/decide.h"
+#include "ingest/types/choose.h"
 #include "ingest/types/dwarf/records.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/flow/function.h"
-#include "ingest/types/flow/operator_new.h"
-#include "ingest/types/modules.h"
+#include "ingest/types/flow/flow_state.h"
+#include "ingest/types/languages.h"
 #include "ingest/types/outer_frames.h"
 #include "ingest/types/owner.h"
+#include "ingest/types/rust.h"
 #include "ingest/types/sites.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/source_statement.h"
@@ -24,6 +23,8 @@
 
 /* The number of wrappers around wrappers that the rules look through. */
 #define WRAPPERS_MAX 16
+/* More frames than any question has. */
+#define FRAMES_MAX 64
 /* The number of frames outside the allocator that may tell whose characters it allocates. */
 #define STRING_FRAMES 6
 
@@ -55,16 +56,10 @@ struct types *types_new(struct symbols *symbols)
     if (types->cache && types->records && types->sources && types->sites && types->outer &&
         types->functions) {
         types_sources_note(types->sources, symbols_depends(symbols));
-        types_begin_transcript(types);
         return types;
     }
     types_free(types);
     return NULL;
-}
-
-struct symbols *types_symbols(const struct types *types)
-{
-    return types->symbols;
 }
 
 void types_free(struct types *types)
@@ -80,6 +75,11 @@ void types_free(struct types *types)
     types_sites_free(types->outer);
     types_functions_free(types->functions);
     free(types);
+}
+
+void types_next_trace(struct types *types)
+{
+    types_records_clear(types->records);
 }
 
 /* Returns the site of a frame, kept in `sites`. NULL if memory is exhausted. Valid until the next
@@ -107,17 +107,48 @@ static struct types_site *open_site(struct types *types, struct types_sites *sit
     site.folded = module->folded;
     site.data_symbols = module->data_symbols;
     site.built = module->built;
-    site.frame_count = symbols_lookup(types->symbols, frame->module, frame->pc, frames);
+    site.frame_count = symbols_find(types->symbols, frame->module, frame->pc, frames);
     site.dwarf = !site.index ? NULL : symbols_module_dwarf(types->symbols, frame->module);
     site.entry_count = !site.dwarf ? 0 : symbols_dwarf_entries(site.dwarf, frame->pc, entries);
     return types_sites_add(sites, frame, &site);
 }
 
-static const char *keep(struct types *types, char *name)
+/* Equal names are one pointer. */
+static const char *keep_name(const struct types *types, const char *name)
 {
-    const char *kept = !name ? NULL : symbols_keep(types->symbols, name);
+    return !name ? NULL : symbols_keep(types->symbols, name);
+}
+
+/* Keeps a name and frees it. */
+static const char *keep(const struct types *types, char *name)
+{
+    const char *kept = keep_name(types, name);
     free(name);
     return kept;
+}
+
+/* Returns "count(int) frame" for the frame of a coroutine, whose record has the coroutine's symbol
+ * in its name: "_ZL5counti.Frame" by gcc, "….coro_frame_ty" by clang. Frees `name` if it returns
+ * another. */
+static char *name_of_frame(const struct types *types, char *name)
+{
+    static const char *const suffixes[] = {".Frame", ".coro_frame_ty"};
+    char *symbol = !name ? NULL : strstr(name, "_Z"), *frame = NULL;
+    for (size_t i = 0; symbol && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+        const size_t length = strlen(name), tail = strlen(suffixes[i]);
+        if ((symbol != name && symbol[-1] != ':') || length <= tail ||
+            strcmp(name + length - tail, suffixes[i]) != 0)
+            continue;
+        name[length - tail] = '\0';
+        if (asprintf(&frame, "%s frame", symbols_demangle(types->symbols, symbol)) < 0)
+            frame = NULL;
+        name[length - tail] = '.';
+        break;
+    }
+    if (!frame)
+        return name;
+    free(name);
+    return frame;
 }
 
 /* Fills the answer with a type. Characters and void are a buffer. */
@@ -133,10 +164,10 @@ static void answer_with(struct types *types, const struct types_site *site,
         answer->count = held > 0 ? held : 1;
         return;
     }
-    answer->name = keep(types, types_name(site->index, type));
+    answer->name = keep(types, name_of_frame(types, types_name(site->index, type)));
     answer->size = type->size;
     answer->count = types_count(held, type->size);
-    types_records_add(types->records, answer->name, site->index, type);
+    answer->record = types_record_place(site->file, site->module, type);
     if (answer->name)
         answer->element = keep(types, types_node_element(answer->name));
 }
@@ -164,7 +195,7 @@ static const struct types_string *string_of(struct site_frames *around)
     size_t seen = 0;
     for (size_t i = 0; seen < STRING_FRAMES && (frame = look_at(around, i)); i++) {
         struct symbols_frame expanded[SYMBOLS_FRAMES_MAX];
-        size_t length = symbols_lookup(around->types->symbols, frame->module, frame->pc, expanded);
+        size_t length = symbols_find(around->types->symbols, frame->module, frame->pc, expanded);
         for (size_t k = 0; k < length && seen < STRING_FRAMES; k++, seen++) {
             const struct types_string *string = types_string_of_function(expanded[k].function);
             if (string)
@@ -257,8 +288,31 @@ static bool called_by_pool(struct site_frames *around)
     struct symbols_frame caller[SYMBOLS_FRAMES_MAX];
     const struct types_frame *outer = look_at(around, 1);
     return outer && around->frames[0].module == outer->module &&
-           symbols_lookup(around->types->symbols, outer->module, outer->pc, caller) == 1 &&
+           symbols_find(around->types->symbols, outer->module, outer->pc, caller) == 1 &&
            types_is_pool_function(caller[0].function);
+}
+
+/*
+ * Answers for storage in which a class of the program keeps its own elements. Without such a class
+ * the answer stays, but only for bytes is it exact. Returns true if frames further out decided.
+ */
+static bool answer_for_storage(const struct types_site *site, struct site_frames *around,
+                               const struct types_type *storage, uint64_t size,
+                               struct types_answer *answer, bool *any_size)
+{
+    struct types_type element;
+    bool far = false;
+    const struct types_site *at =
+        types_outer_frames_element(site, open_outer, around, storage, size, &element, &far);
+    if (storage->size > 1)
+        answer->confidence = TYPES_INFERRED;
+    if (!at)
+        return true;
+    answer_with(around->types, at, &element, size, 0, answer);
+    answer->confidence = TYPES_INFERRED;
+    answer->rule = TYPES_RULE_ALLOCATOR;
+    *any_size = false;
+    return far;
 }
 
 /*
@@ -295,6 +349,7 @@ static bool infer_by_library(const struct types_site *site, struct site_frames *
     if (!name)
         return false;
     const struct types_string *string = types_string_of_block(name);
+    const bool stored = typed && !string && types_outer_frames_is_storage(site->index, &type);
     if (string)
         string_answer(string, size, TYPES_RULE_ALLOCATOR, answer);
     else if (typed)
@@ -304,11 +359,66 @@ static bool infer_by_library(const struct types_site *site, struct site_frames *
     free(name);
     answer->confidence = outer.certain ? TYPES_EXACT : TYPES_INFERRED;
     answer->rule = TYPES_RULE_ALLOCATOR;
+    if (stored && answer_for_storage(site, around, &type, size, answer, any_size))
+        *for_all = false;
     if (named || is_plausible(answer, size))
         return true;
     *answer = (struct types_answer){.count = 1};
     *any_size = false;
     return false;
+}
+
+/* Returns the size of a type that needs no declaration. 0: another one. */
+static uint64_t size_of_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint64_t size;
+    } sizes[] = {{"bool", 1},          {"signed char", 1},    {"unsigned char", 1},
+                 {"short", 2},         {"unsigned short", 2}, {"int", 4},
+                 {"unsigned int", 4},  {"float", 4},          {"long", 8},
+                 {"unsigned long", 8}, {"double", 8},         {"std::string", 32}};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (strcmp(sizes[i].name, name) == 0)
+            return sizes[i].size;
+    return length > 0 && name[length - 1] == '*' ? 8 : 0;
+}
+
+/*
+ * Answers by the symbols of the standard library's functions alone, if their units have no types.
+ * Most names are known then, but not the sizes.
+ */
+static bool infer_by_symbols(struct site_frames *around, uint64_t size, struct types_answer *answer)
+{
+    struct types_symbol_block block = {.walk = NULL};
+    struct types *types = around->types;
+    const struct types_frame *frame;
+    bool more = true;
+    for (size_t i = 0; more && i < STRING_FRAMES && (frame = look_at(around, i)); i++) {
+        struct symbols_frame expanded[SYMBOLS_FRAMES_MAX];
+        size_t length = symbols_find(types->symbols, frame->module, frame->pc, expanded);
+        /* clang -g1 gives inlined functions no more than their last name. */
+        for (size_t k = 0; more && k < length; k++)
+            if (!expanded[k].inlined || strchr(expanded[k].function, ':'))
+                more = types_symbol_block_read(&block, expanded[k].function);
+        more = more && length > 0;
+    }
+    char *name = types_symbol_block_end(&block);
+    if (!name)
+        return false;
+    const struct types_string *string = types_string_of_block(name);
+    const bool bytes = strcmp(name, "char") == 0;
+    *answer = (struct types_answer){.name = bytes ? "buffer" : keep_name(types, name),
+                                    .element = keep(types, types_node_element(name)),
+                                    .size = string  ? string->size
+                                            : bytes ? 1
+                                                    : size_of_name(name),
+                                    .confidence = TYPES_INFERRED,
+                                    .rule = TYPES_RULE_LIBRARY};
+    answer->count = types_count(size, answer->size);
+    free(name);
+    return answer->name != NULL;
 }
 
 /* Answers from a frame's own name. `*for_all` and `*any_size` are those of infer_by_library(). */
@@ -329,12 +439,21 @@ static bool infer_by_name(const struct types_site *site, struct site_frames *aro
     }
     if (site->entry_count == 0) {
         string = types_string_of_function(site->frames[0].function);
-        if (!string)
+        if (string) {
+            string_answer(string, size, TYPES_RULE_LIBRARY, answer);
+            return true;
+        }
+        if (!infer_by_symbols(around, size, answer))
             return false;
-        string_answer(string, size, TYPES_RULE_LIBRARY, answer);
+        *for_all = *any_size = false;
         return true;
     }
-    return infer_by_library(site, around, size, answer, for_all, any_size);
+    if (infer_by_library(site, around, size, answer, for_all, any_size))
+        return true;
+    if (types_has_types(site) || !infer_by_symbols(around, size, answer))
+        return false;
+    *for_all = *any_size = false;
+    return true;
 }
 
 /* Asks for an object from now on: an operator new of a class makes an object of that class or of a
@@ -343,6 +462,38 @@ static void ask_for_object(const char *function, struct types_question *question
 {
     if (question->by == TYPES_BY_FUNCTION && types_is_class_operator_new(function))
         question->by = types_is_operator_new_array(function) ? TYPES_BY_NEW_ARRAY : TYPES_BY_NEW;
+    if (question->by == TYPES_BY_NEW && types_is_class_operator_new_larger(function))
+        question->by = TYPES_BY_NEW_LARGER;
+}
+
+/* Returns true if the function takes a number first and returns a pointer that names no type, as
+ * far as that is known. It handed the number to operator new if it ended in a jump to that. */
+static bool takes_bytes(const struct types_site *site, const struct types_call *called,
+                        const char *name)
+{
+    struct types_type number, pointer, pointee;
+    Dwarf_Die function = called->function;
+    if (!called->described)
+        return strstr(name, "(unsigned long") != NULL;
+    return types_call_parameter(site, called, 0, &number) && number.shape == TYPES_SCALAR &&
+           number.size == 8 && !types_pointee(site->index, &number, &pointee) &&
+           types_of(site->index, &function, &pointer) &&
+           types_pointee(site->index, &pointer, &pointee) &&
+           (pointee.shape == TYPES_VOID || pointee.shape == TYPES_CHARACTER);
+}
+
+/*
+ * Returns true if the site calls operator new as a function, as containers do:
+ * "static_cast<T *>(::operator new(n * sizeof(T)))". A new-expression passes the size of its class,
+ * which is a constant.
+ */
+static bool calls_new(const struct types_site *site, const struct types_flow *flow,
+                      const struct types_call *called, const char *name)
+{
+    if (!types_is_operator_new(name))
+        return flow->size_varies && takes_bytes(site, called, name);
+    const enum types_new_statement statement = types_source_new(site);
+    return statement == TYPES_NEW_CALL || (statement == TYPES_NEW_UNSTATED && flow->size_varies);
 }
 
 /* Lets the caller of operator new answer: it knows the class. */
@@ -361,11 +512,53 @@ static void answer_chosen(struct types *types, const struct types_site *site,
                           const struct types_choice *choice, uint64_t size,
                           struct types_answer *answer)
 {
-    answer_with(types, site, &choice->type, size, choice->offset, answer);
+    if (choice->named)
+        *answer = (struct types_answer){.name = choice->named,
+                                        .size = size - choice->offset,
+                                        .cookie = choice->offset,
+                                        .count = 1};
+    else
+        answer_with(types, site, &choice->type, size, choice->offset, answer);
     answer->confidence = choice->confidence;
     answer->rule = choice->rule;
     if (choice->one_object)
         answer->count = 1;
+}
+
+/*
+ * Answers for a function of Rust: by the frames of its library, or else by the code after the call
+ * if that names a record of the block's size. The library itself takes all memory for bytes.
+ */
+static void answer_rust(struct types_site *site, struct site_frames *around,
+                        struct types_frame_answer *found)
+{
+    struct types *types = around->types;
+    struct types_question question = found->question;
+    struct types_rust rust;
+    types_rust_read(site, open_outer, around, question.size, &rust);
+    found->known = !rust.far;
+    found->any_size = false;
+    if (rust.name) {
+        found->answer.size = rust.size;
+        found->answer.count = types_count(question.size, rust.size);
+        if (rust.defined)
+            found->answer.record = types_record_place(rust.file, rust.module, &rust.type);
+        found->answer.name = keep(types, rust.name);
+        found->answer.element = keep(types, rust.element);
+        found->answer.confidence = rust.exact ? TYPES_EXACT : TYPES_INFERRED;
+        found->answer.rule = TYPES_RULE_ALLOCATOR;
+        return;
+    }
+    if (types_is_rust_allocator(site)) {
+        found->go_on = true;
+        return;
+    }
+    struct types_choice choice = {.wrapper = false};
+    const struct types_flow *flow = types_answer_cache_flow(types->cache, site, &question);
+    if (flow)
+        types_decide(site, flow, &question, &choice);
+    if (choice.chosen && choice.type.shape == TYPES_RECORD && choice.type.size == question.size)
+        answer_chosen(types, site, &choice, question.size, &found->answer);
 }
 
 /* Finds the answer for a frame that is not in the cache yet. */
@@ -384,6 +577,10 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
         ask_caller_of_new(function, found);
         return;
     }
+    if (types_is_rust(site)) {
+        answer_rust(site, around, found);
+        return;
+    }
     bool any_size = true;
     if (!site->nameless &&
         infer_by_name(site, around, question.size, &found->answer, &found->known, &any_size)) {
@@ -391,7 +588,7 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
         return;
     }
     /* Without debug information the answer depends on the caller. */
-    site->nameless = site->entry_count > 0 && any_size;
+    site->nameless = site->entry_count > 0 && any_size && found->known;
     /* A function that ends in a jump leaves no frame: operator new[], members of strings in the
      * library. */
     struct types_call called;
@@ -416,12 +613,28 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
     struct types_choice choice = {.wrapper = false};
     if (flow) {
         types_decide(site, flow, &question, &choice);
+        if (question.by >= TYPES_BY_NEW && !choice.chosen && !choice.ambiguous &&
+            calls_new(site, flow, &called, called_name)) {
+            question.by = TYPES_BY_FUNCTION;
+            if (site->frame_count > 1)
+                ask_for_object(site->frames[0].function, &question);
+            types_decide(site, flow, &question, &choice);
+        }
         question.offset = flow->returned_offset;
         question.in_memory = 0;
         question.opaque = question.opaque || site->entry_count == 0;
     }
     if (choice.chosen)
         answer_chosen(types, site, &choice, question.size, &found->answer);
+    if (choice.chosen && choice.type.size > 1 && choice.rule != TYPES_RULE_STATED &&
+        types_outer_frames_is_storage(site->index, &choice.type) &&
+        answer_for_storage(site, around, &choice.type, question.size, &found->answer, &any_size))
+        found->known = false;
+    if (found->answer.name && types_language_denies(site, &choice.type, found->answer.name,
+                                                    question.size, found->question.opaque))
+        found->answer = (struct types_answer){.count = 1};
+    if (found->answer.name && types_language_is_ada(site))
+        found->answer.name = symbols_ada(types->symbols, found->answer.name);
     if (choice.wrapper)
         ask_for_object(function, &question);
     found->next = question;
@@ -438,8 +651,8 @@ static void tell_spent(const struct types *types, const struct types_frame *fram
     }
 }
 
-void types_find(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
-                uint8_t kind, struct types_answer *answer)
+static void find_type(struct types *types, const struct types_frame *frames, size_t count,
+                      uint64_t size, uint8_t kind, struct types_answer *answer)
 {
     struct types_question question;
     memset(&question, 0, sizeof(question));
@@ -479,21 +692,24 @@ void types_find(struct types *types, const struct types_frame *frames, size_t co
     tell_spent(types, frames, seen < count ? seen : count);
 }
 
-const char *types_find_linkage(struct types *types, const struct types_frame *frame)
+static const char *find_linkage(struct types *types, const struct types_frame *frame)
 {
     struct types_call called;
     const struct types_site *site = open_site(types, types->sites, frame);
+    tell_spent(types, frame, 1);
     if (!site)
         return NULL;
     types_called(site, &called);
     return called.linkage;
 }
 
-unsigned types_find_form(struct types *types, const struct types_frame *frame,
-                         unsigned (*form_of)(const char *linkage))
+static unsigned find_form(struct types *types, const struct types_frame *frame,
+                          unsigned (*form_of)(const char *linkage))
 {
     const struct types_site *site = open_site(types, types->sites, frame);
-    return !site ? 0 : types_call_form(site, form_of);
+    const unsigned form = !site ? 0 : types_call_form(site, form_of);
+    tell_spent(types, frame, 1);
+    return form;
 }
 
 static const struct types_candidate_list *
@@ -510,8 +726,8 @@ candidates_of(struct types *types, const struct types_frame *frame, uint64_t siz
     return list;
 }
 
-size_t types_find_candidates(struct types *types, const struct types_frame *frames, size_t count,
-                             uint64_t size, const char **names, size_t capacity)
+static size_t find_candidates(struct types *types, const struct types_frame *frames, size_t count,
+                              uint64_t size, const char **names, size_t capacity)
 {
     size_t found = 0;
     for (size_t i = 0; i < count && i < TYPES_CANDIDATE_FRAMES; i++) {
@@ -522,28 +738,38 @@ size_t types_find_candidates(struct types *types, const struct types_frame *fram
         if (list)
             found = types_candidates_join(list, names, found, capacity);
     }
+    tell_spent(types, frames, count < TYPES_CANDIDATE_FRAMES ? count : TYPES_CANDIDATE_FRAMES);
     return found;
 }
 
-void types_find_declared(struct types *types, uint32_t module, const char *name, uint64_t size)
+/* Finds the record of a module that the program named. */
+static struct types_place find_declared(struct types *types, uint32_t module, const char *name,
+                                        uint64_t size)
 {
     const struct symbols_file *file = symbols_module_file(types->symbols, module);
     struct types_index *index = types_modules_of(&types->modules, module, file)->index;
     struct types_type type;
-    if (index && types_named(index, name, &type) && type.size == size)
-        types_records_add(types->records, name, index, &type);
+    const bool found = index && types_named(index, name, &type) && type.size == size;
+    tell_spent(types, &(struct types_frame){.module = module}, 1);
+    return found ? types_record_place(file, module, &type)
+                 : (struct types_place){.part = TYPES_PART_NONE};
 }
 
-bool types_find_members(struct types *types, const char *name, uint64_t size,
-                        types_member_function *each, void *context)
+static bool find_members(struct types *types, const struct types_place *place,
+                         types_member_function *each, void *context)
 {
-    return types_records_members(types->records, name, size, each, context);
+    const struct symbols_file *file = symbols_module_file(types->symbols, place->module);
+    struct types_index *index = types_modules_of(&types->modules, place->module, file)->index;
+    const bool good = !index || types_record_members(index, file, place, each, context);
+    tell_spent(types, &(struct types_frame){.module = place->module}, 1);
+    return good;
 }
 
 /* The stack of a question about an owner. Two sites are open: sites of odd frames and of even. */
 struct owner_frames {
     struct types *types;
     const struct types_frame *frames;
+    struct types_flow flow; /* of an object */
 };
 
 static const struct types_site *open_owner_frame(void *context, size_t frame)
@@ -553,14 +779,338 @@ static const struct types_site *open_owner_frame(void *context, size_t frame)
     return open_site(types, frame % 2 == 0 ? types->sites : types->outer, &around->frames[frame]);
 }
 
-void types_find_owner(struct types *types, const struct types_frame *frames, size_t count,
-                      size_t user, size_t level, struct types_owner *owner)
+static const struct types_flow *flow_of_owner_frame(void *context, size_t frame)
 {
-    struct owner_frames around = {types, frames};
-    const struct types_owner_question question = {open_owner_frame, &around, count, user, level};
+    struct owner_frames *around = context;
+    const struct types_site *site = open_owner_frame(around, frame);
+    struct types_question question;
+    memset(&question, 0, sizeof(question));
+    question.module = around->frames[frame].module;
+    question.pc = around->frames[frame].pc;
+    return !site ? NULL : types_answer_cache_flow(around->types->cache, site, &question);
+}
+
+static const struct types_flow *flow_of_owner_object(void *context, size_t frame, uint8_t number,
+                                                     bool returned)
+{
+    struct owner_frames *around = context;
+    const struct types_site *site = open_owner_frame(around, frame);
+    return site && types_flow_follow_object(site, number, returned, &around->flow) ? &around->flow
+                                                                                   : NULL;
+}
+
+static void find_owner(struct types *types, const struct types_frame *frames, size_t count,
+                       size_t user, size_t level, bool whole, struct types_owner *owner)
+{
+    struct owner_frames around = {.types = types, .frames = frames};
+    const struct types_owner_question question = {.open = open_owner_frame,
+                                                  .flow = flow_of_owner_frame,
+                                                  .object_flow = flow_of_owner_object,
+                                                  .context = &around,
+                                                  .count = count,
+                                                  .user = user,
+                                                  .level = level,
+                                                  .whole = whole};
     *owner = (struct types_owner){.name = NULL};
     owner->name = keep(types, types_owner_find(&question, &owner->confidence, &owner->farther));
     tell_spent(types, frames, count);
+}
+
+/* ---- questions with answers in the cache ------------------------------------------------ */
+
+static bool is_cached(const struct types *types)
+{
+    return cache_is_on(symbols_cache(types->symbols));
+}
+
+/* Begins a question about frames. Returns false if it is to be answered without the cache. */
+static bool begin_question(struct cache_question *question, const struct types *types,
+                           enum cache_kind kind, const struct types_frame *frames, size_t count)
+{
+    if (!is_cached(types))
+        return false;
+    cache_question_begin(question, symbols_cache(types->symbols), kind);
+    coding_put_number(&question->asked, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!symbols_put_module(types->symbols, frames[i].module, &question->asked)) {
+            coding_free(&question->asked);
+            return false;
+        }
+        coding_put_number(&question->asked, frames[i].pc);
+    }
+    return true;
+}
+
+static void put_answer(struct coding *coding, const struct types_answer *answer,
+                       const struct types_frame *frames)
+{
+    const bool placed =
+        answer->record.part != TYPES_PART_NONE && answer->record.part != TYPES_PART_SPLIT;
+    size_t frame = 0;
+    coding_put_text(coding, answer->name);
+    coding_put_text(coding, answer->element);
+    coding_put_number(coding, answer->size);
+    coding_put_number(coding, answer->count);
+    coding_put_number(coding, answer->cookie);
+    coding_put_number(coding, answer->confidence);
+    coding_put_number(coding, answer->rule);
+    coding_put_number(coding, answer->any_size);
+    coding_put_number(coding, answer->frames);
+    coding_put_number(coding, placed ? answer->record.part : TYPES_PART_NONE);
+    if (!placed)
+        return;
+    while (frames[frame].module != answer->record.module)
+        frame++;
+    coding_put_number(coding, frame);
+    coding_put_number(coding, answer->record.offset);
+}
+
+static bool take_answer(const struct types *types, struct decoding *decoding,
+                        const struct types_frame *frames, size_t count, struct types_answer *answer)
+{
+    *answer = (struct types_answer){.name = keep_name(types, decoding_text(decoding))};
+    answer->element = keep_name(types, decoding_text(decoding));
+    answer->size = decoding_number(decoding);
+    answer->count = decoding_number(decoding);
+    answer->cookie = decoding_number(decoding);
+    const uint64_t confidence = decoding_number(decoding), rule = decoding_number(decoding);
+    answer->confidence = (enum types_confidence)confidence;
+    answer->rule = (enum types_rule)rule;
+    answer->any_size = decoding_number(decoding) != 0;
+    answer->frames = decoding_number(decoding);
+    const uint64_t part = decoding_number(decoding);
+    if (part != TYPES_PART_NONE) {
+        const uint64_t frame = decoding_number(decoding);
+        answer->record = (struct types_place){.part = (enum types_part)part,
+                                              .offset = decoding_number(decoding)};
+        if (frame >= count)
+            return false;
+        answer->record.module = frames[frame].module;
+    }
+    return !decoding->failed && confidence <= TYPES_EXACT && rule <= TYPES_RULE_STATED &&
+           part < TYPES_PART_SPLIT;
+}
+
+static void infer(struct types *types, const struct types_frame *frames, size_t count,
+                  uint64_t size, uint8_t kind, struct types_answer *answer)
+{
+    find_type(types, frames, count, size, kind, answer);
+    answer->name = keep_name(types, answer->name);
+    answer->element = keep_name(types, answer->element);
+}
+
+/* Asks with the innermost frame, then with one more, until the frames are as many as decided an
+ * answer. Otherwise finds it. `sizes` has the bytes of the question for each number of frames. */
+static void infer_by_cache(struct types *types, const struct types_frame *frames, size_t count,
+                           uint64_t size, uint8_t kind, struct types_answer *answer)
+{
+    struct cache_question question;
+    size_t sizes[FRAMES_MAX + 2] = {0};
+    cache_question_begin(&question, symbols_cache(types->symbols), CACHE_INFER);
+    coding_put_number(&question.asked, size);
+    coding_put_number(&question.asked, kind);
+    for (size_t i = 0; i <= count; i++) {
+        /* The pc of no frame marks the end of the stack. */
+        if (i < count && !symbols_put_module(types->symbols, frames[i].module, &question.asked))
+            break;
+        coding_put_number(&question.asked, i < count ? frames[i].pc + 1 : 0);
+        sizes[i + 1] = question.asked.size;
+        if (cache_question_ask(&question))
+            break;
+    }
+    if (!cache_question_accept(&question,
+                               take_answer(types, &question.known, frames, count, answer))) {
+        infer(types, frames, count, size, kind, answer);
+        put_answer(&question.found, answer, frames);
+        question.asked.size = answer->frames <= count + 1 ? sizes[answer->frames] : 0;
+        question.asked.failed = question.asked.size == 0;
+    }
+    cache_question_end(&question);
+}
+
+void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
+                 uint8_t kind, struct types_answer *answer)
+{
+    if (is_cached(types) && count <= FRAMES_MAX)
+        infer_by_cache(types, frames, count, size, kind, answer);
+    else
+        infer(types, frames, count, size, kind, answer);
+    types_records_add(types->records, answer->name, answer->size, &answer->record);
+}
+
+static bool take_owner(const struct types *types, struct decoding *decoding,
+                       struct types_owner *owner)
+{
+    owner->name = keep_name(types, decoding_text(decoding));
+    const uint64_t confidence = decoding_number(decoding);
+    owner->confidence = (enum types_confidence)confidence;
+    owner->farther = decoding_number(decoding) != 0;
+    return !decoding->failed && confidence <= TYPES_EXACT;
+}
+
+void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
+                    size_t user, size_t level, bool whole, struct types_owner *owner)
+{
+    struct cache_question question;
+    if (!begin_question(&question, types, CACHE_OWNER, frames, count)) {
+        find_owner(types, frames, count, user, level, whole, owner);
+        return;
+    }
+    coding_put_number(&question.asked, user);
+    coding_put_number(&question.asked, level);
+    coding_put_number(&question.asked, whole);
+    cache_question_ask(&question);
+    if (!cache_question_accept(&question, take_owner(types, &question.known, owner))) {
+        find_owner(types, frames, count, user, level, whole, owner);
+        coding_put_text(&question.found, owner->name);
+        coding_put_number(&question.found, owner->confidence);
+        coding_put_number(&question.found, owner->farther);
+    }
+    cache_question_end(&question);
+}
+
+const char *types_call_linkage(struct types *types, const struct types_frame *frame)
+{
+    struct cache_question question;
+    if (!begin_question(&question, types, CACHE_LINKAGE, frame, 1))
+        return find_linkage(types, frame);
+    cache_question_ask(&question);
+    const char *linkage = keep_name(types, decoding_text(&question.known));
+    if (!cache_question_accept(&question, true)) {
+        linkage = find_linkage(types, frame);
+        coding_put_text(&question.found, linkage);
+    }
+    cache_question_end(&question);
+    return linkage;
+}
+
+unsigned types_frame_call_form(struct types *types, const struct types_frame *frame,
+                               unsigned (*form_of)(const char *linkage))
+{
+    struct cache_question question;
+    if (!begin_question(&question, types, CACHE_FORM, frame, 1))
+        return find_form(types, frame, form_of);
+    /* It is the same whenever this program runs. */
+    coding_put_number(&question.asked,
+                      (uint64_t)((uintptr_t)form_of - (uintptr_t)types_frame_call_form));
+    cache_question_ask(&question);
+    unsigned form = (unsigned)decoding_number(&question.known);
+    if (!cache_question_accept(&question, true)) {
+        form = find_form(types, frame, form_of);
+        coding_put_number(&question.found, form);
+    }
+    cache_question_end(&question);
+    return form;
+}
+
+static bool take_names(const struct types *types, struct decoding *decoding, const char **names,
+                       size_t capacity, size_t *count)
+{
+    const uint64_t found = decoding_number(decoding);
+    if (found > capacity)
+        return false;
+    for (*count = 0; *count < found; ++*count)
+        if (!(names[*count] = keep_name(types, decoding_text(decoding))))
+            return false;
+    return true;
+}
+
+size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
+                        uint64_t size, const char **names, size_t capacity)
+{
+    struct cache_question question;
+    size_t found = 0;
+    if (!begin_question(&question, types, CACHE_CANDIDATES, frames, count))
+        return find_candidates(types, frames, count, size, names, capacity);
+    coding_put_number(&question.asked, size);
+    coding_put_number(&question.asked, capacity);
+    cache_question_ask(&question);
+    const bool good = take_names(types, &question.known, names, capacity, &found);
+    if (!cache_question_accept(&question, good)) {
+        found = find_candidates(types, frames, count, size, names, capacity);
+        coding_put_number(&question.found, found);
+        for (size_t i = 0; i < found; i++)
+            coding_put_text(&question.found, names[i]);
+    }
+    cache_question_end(&question);
+    return found;
+}
+
+void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size)
+{
+    struct cache_question question;
+    struct types_place place;
+    if (!begin_question(&question, types, CACHE_DECLARE, &(struct types_frame){module, 0}, 1)) {
+        place = find_declared(types, module, name, size);
+    } else {
+        coding_put_text(&question.asked, name);
+        coding_put_number(&question.asked, size);
+        cache_question_ask(&question);
+        const uint64_t part = decoding_number(&question.known);
+        place = (struct types_place){module, (enum types_part)part,
+                                     decoding_number(&question.known), NULL};
+        if (!cache_question_accept(&question, part < TYPES_PARTS)) {
+            place = find_declared(types, module, name, size);
+            coding_put_number(&question.found, place.part);
+            coding_put_number(&question.found, place.offset);
+        }
+        cache_question_end(&question);
+    }
+    types_records_add(types->records, name, size, &place);
+}
+
+static bool put_member(void *context, const struct types_member *member)
+{
+    struct coding *coding = context;
+    coding_put_number(coding, 1); /* one more */
+    coding_put_text(coding, member->name);
+    coding_put_text(coding, member->type);
+    coding_put_number(coding, member->offset);
+    coding_put_number(coding, member->size);
+    return true;
+}
+
+/* Calls `each`, if it is not NULL. Returns false if that did. */
+static bool each_member(struct decoding *decoding, types_member_function *each, void *context)
+{
+    while (decoding_number(decoding) == 1) {
+        struct types_member member = {.name = decoding_text(decoding)};
+        member.type = decoding_text(decoding);
+        member.offset = decoding_number(decoding);
+        member.size = decoding_number(decoding);
+        if (each && !decoding->failed && !each(context, &member))
+            return false;
+    }
+    return true;
+}
+
+bool types_members(struct types *types, const char *name, uint64_t size,
+                   types_member_function *each, void *context)
+{
+    const struct types_place *place = types_records_find(types->records, name, size);
+    struct cache_question question;
+    if (!place)
+        return true;
+    if (place->part == TYPES_PART_SPLIT ||
+        !begin_question(&question, types, CACHE_MEMBERS,
+                        &(struct types_frame){place->module, place->offset}, 1))
+        return find_members(types, place, each, context);
+    coding_put_number(&question.asked, place->part);
+    if (!cache_question_ask(&question)) {
+        find_members(types, place, put_member, &question.found);
+        coding_put_number(&question.found, 0); /* the end */
+    }
+    struct decoding known = question.known;
+    if (!question.is_known)
+        known = (struct decoding){question.found.bytes, question.found.bytes + question.found.size,
+                                  question.found.failed};
+    struct decoding whole = known;
+    each_member(&whole, NULL, NULL);
+    const bool good = whole.failed || whole.at != whole.end
+                          ? find_members(types, place, each, context)
+                          : each_member(&known, each, context);
+    cache_question_end(&question);
+    return good;
 }
 
 struct types_work types_work(const struct types *types)

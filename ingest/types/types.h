@@ -8,7 +8,7 @@
  * types_free() before symbols_free().
  *
  * The rules walk the stack from the innermost frame outward. A frame of a typed allocator names the
- * type (allocators.h), or the compiler states it at the call (types/clang_attribute.h). Otherwise
+ * type (allocators.h), or the compiler states it at the call (choose.h). Otherwise
  * the rules follow the machine code after the call to see where the result goes
  * (types/flow/flow.h): into a constructor's `this`, a table of virtual functions, a variable, a
  * member, a global, or out of the function. A function that returns the result unchanged and
@@ -19,14 +19,16 @@
 #define MPROF_INGEST_TYPES_TYPES_H
 
 #include "ingest/symbols/symbols.h"
-#include "ingest/types/dwarf/member.h"
-#include "ingest/types/source/rule.h"
+#include "ingest/types/dwarf/records.h"
 
 struct types;
 
 /* Returns NULL only if memory is exhausted. `symbols` must live as long as the result. */
 struct types *types_new(struct symbols *symbols);
 void types_free(struct types *types);
+
+/* Starts another trace: names of records that answers gave before have no members any more. */
+void types_next_trace(struct types *types);
 
 /* A frame of a stack: the module's id and the ELF address of the call (return address - 1). */
 struct types_frame {
@@ -37,15 +39,14 @@ struct types_frame {
 struct types_answer {
     const char *name;    /* kept until symbols_free(); NULL: unknown. "buffer" for char and void */
     const char *element; /* what a container's node holds, otherwise NULL */
-    uint64_t size;       /* of the type in bytes, 0: unknown */
-    uint64_t count;      /* of elements, at least 1 */
-    uint64_t cookie;     /* bytes before the first element */
+    struct types_place record; /* where the type is defined, if it is a record */
+    uint64_t size;             /* of the type in bytes, 0: unknown */
+    uint64_t count;            /* of elements, at least 1 */
+    uint64_t cookie;           /* bytes before the first element */
     enum types_confidence confidence;
     enum types_rule rule;
-    /*
-     * The answer does not depend on the size. It holds for blocks of every size from that stack and
-     * kind; types_count() counts their elements.
-     */
+    /* The answer does not depend on the size. It holds for blocks of every size from that stack and
+     * kind; types_count() counts their elements. */
     bool any_size;
     /*
      * The number of innermost frames that decided the answer. All stacks that begin with these
@@ -55,10 +56,8 @@ struct types_answer {
     size_t frames;
 };
 
-/*
- * Returns the number of elements of `unit` bytes in a block of `size` bytes, or 1 if the unit is
- * unknown (0).
- */
+/* Returns the number of elements of `unit` bytes in a block of `size` bytes, or 1 if the unit is
+ * unknown (0). */
 static inline uint64_t types_count(uint64_t size, uint64_t unit)
 {
     return unit > 0 && size >= unit ? size / unit : 1;
@@ -83,15 +82,14 @@ struct types_owner {
 /*
  * Finds the owner (types/owner.h). The user's frame of the stack (schemas/code/user_code.h) is the
  * function that lies `level` functions inside frame `user`: 0 is the frame's own function, 1 the
- * function inlined into it. `frames` are as for types_infer().
+ * function inlined into it. `frames` are as for types_infer(), but if not `whole`, the innermost
+ * ones are missing.
  */
 void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
-                    size_t user, size_t level, struct types_owner *owner);
+                    size_t user, size_t level, bool whole, struct types_owner *owner);
 
-/*
- * The number of innermost frames whose units are searched for candidates: the site and the wrappers
- * inside it.
- */
+/* The number of innermost frames whose units are searched for candidates: the site and the wrappers
+ * inside it. */
 #define TYPES_CANDIDATE_FRAMES 4
 
 /*
@@ -103,10 +101,8 @@ void types_owner_of(struct types *types, const struct types_frame *frames, size_
 size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
                         uint64_t size, const char **names, size_t capacity);
 
-/*
- * Adds a type that the program named itself. If module `module` defines a record `name` of `size`
- * bytes, types_members() gives its members from now on. The symbolizer keeps `name`.
- */
+/* Adds a type that the program named itself. If module `module` defines a record `name` of `size`
+ * bytes, types_members() gives its members from now on. The symbolizer keeps `name`. */
 void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size);
 
 /*

@@ -1,9 +1,141 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/write/btree.h"
 
+#include "ingest/base/output_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- pages --------------------------------------------------------------------------------- */
+
+/* Bytes that are written at once. It is a multiple of each page size. */
+enum { BUFFER_SIZE = 1 << 20 };
+
+/* Places in the header of the file, which is the start of page 1. */
+enum {
+    HEADER_PAGE_SIZE = 16,
+    HEADER_CHANGE_COUNTER = 24,
+    HEADER_PAGES = 28,
+    HEADER_VALID_FOR = 92, /* the change counter that HEADER_PAGES belongs to */
+    HEADER_SIZE = 100
+};
+
+static bool write_all(struct writer_pages *pages, const uint8_t *bytes, size_t length,
+                      uint64_t offset)
+{
+    const int error = write_whole_at(pages->descriptor, bytes, length, offset);
+    return error == 0 || writer_pages_fail(pages, error);
+}
+
+static bool read_header(struct writer_pages *pages, uint8_t *header)
+{
+    return read_whole(pages->descriptor, header, HEADER_SIZE, 0) == HEADER_SIZE ||
+           writer_pages_fail(pages, errno != 0 ? errno : EINVAL);
+}
+
+/* Returns the number of the page that is appended after page `number`. */
+static uint32_t writer_pages_behind(const struct writer_pages *pages, uint32_t number)
+{
+    return number + 1 == pages->lock_page ? number + 2 : number + 1;
+}
+
+bool writer_pages_open(struct writer_pages *pages, int descriptor, uint32_t lock_byte)
+{
+    uint8_t header[HEADER_SIZE];
+    struct stat about;
+    *pages = (struct writer_pages){.descriptor = descriptor};
+    if (!read_header(pages, header))
+        return false;
+    pages->page_size = (size_t)header[HEADER_PAGE_SIZE] << 8 | header[HEADER_PAGE_SIZE + 1];
+    if (pages->page_size == 1)
+        pages->page_size = 65536;
+    pages->count = writer_get32(header + HEADER_PAGES);
+    if (fstat(descriptor, &about) != 0)
+        return writer_pages_fail(pages, errno);
+    if (pages->page_size < 512 || (pages->page_size & (pages->page_size - 1)) != 0 ||
+        pages->count == 0 || (uint64_t)about.st_size != (uint64_t)pages->count * pages->page_size)
+        return writer_pages_fail(pages, EINVAL);
+    pages->lock_page = lock_byte / (uint32_t)pages->page_size + 1;
+    pages->next = writer_pages_behind(pages, pages->count);
+    pages->buffer = malloc(BUFFER_SIZE);
+    return pages->buffer || writer_pages_fail(pages, ENOMEM);
+}
+
+static bool flush(struct writer_pages *pages)
+{
+    bool good = write_all(pages, pages->buffer, pages->buffered, pages->buffer_offset);
+    pages->buffered = 0;
+    return good;
+}
+
+/* Appends a page. Returns its number, 0 with `error` set. */
+static uint32_t writer_pages_append(struct writer_pages *pages, const uint8_t *page)
+{
+    uint64_t offset = (uint64_t)(pages->next - 1) * pages->page_size;
+    if (pages->error != 0)
+        return 0;
+    if (pages->next >= UINT32_MAX - 2) {
+        writer_pages_fail(pages, EFBIG);
+        return 0;
+    }
+    /* The skipped page of the locks becomes a hole in the file. */
+    if ((pages->buffered + pages->page_size > BUFFER_SIZE ||
+         pages->buffer_offset + pages->buffered != offset) &&
+        !flush(pages))
+        return 0;
+    if (pages->buffered == 0)
+        pages->buffer_offset = offset;
+    memcpy(pages->buffer + pages->buffered, page, pages->page_size);
+    pages->buffered += pages->page_size;
+    pages->count = pages->next;
+    pages->next = writer_pages_behind(pages, pages->next);
+    return pages->count;
+}
+
+/* Replaces a page that existed when the file was opened. */
+static bool writer_pages_replace(struct writer_pages *pages, uint32_t number, const uint8_t *page)
+{
+    return pages->error == 0 &&
+           write_all(pages, page, pages->page_size, (uint64_t)(number - 1) * pages->page_size);
+}
+
+bool writer_pages_close(struct writer_pages *pages)
+{
+    uint8_t header[HEADER_SIZE];
+    if (pages->buffer && pages->error == 0 && flush(pages) && read_header(pages, header)) {
+        uint32_t counter = writer_get32(header + HEADER_CHANGE_COUNTER) + 1;
+        writer_put32(header + HEADER_CHANGE_COUNTER, counter);
+        writer_put32(header + HEADER_PAGES, pages->count);
+        writer_put32(header + HEADER_VALID_FOR, counter);
+        write_all(pages, header, HEADER_SIZE, 0);
+    }
+    free(pages->buffer);
+    pages->buffer = NULL;
+    return pages->error == 0;
+}
+
+uint8_t *writer_put_varint(uint8_t *at, uint64_t value)
+{
+    uint8_t groups[9];
+    unsigned count = 0;
+    if (value >> 56 != 0) { /* nine bytes, of which the last one holds eight bits */
+        groups[count++] = (uint8_t)value;
+        for (value >>= 8; count < 9; value >>= 7)
+            groups[count++] = (uint8_t)(value | 0x80);
+    } else {
+        groups[count++] = (uint8_t)(value & 0x7f);
+        for (value >>= 7; value != 0; value >>= 7)
+            groups[count++] = (uint8_t)(value | 0x80);
+    }
+    while (count > 0)
+        *at++ = groups[--count];
+    return at;
+}
+
+/* ---- btree --------------------------------------------------------------------------------- */
 
 /* The first byte of a page. */
 enum { INDEX_INTERIOR = 2, TABLE_INTERIOR = 5, INDEX_LEAF = 10, TABLE_LEAF = 13 };
@@ -32,13 +164,6 @@ void writer_btree_close(struct writer_btree *tree)
     *tree = (struct writer_btree){0};
 }
 
-static bool fail(struct writer_btree *tree, int error)
-{
-    if (tree->pages->error == 0)
-        tree->pages->error = error;
-    return false;
-}
-
 static void empty_page(const struct writer_btree *tree, struct writer_btree_level *level)
 {
     memset(level->page, 0, tree->pages->page_size);
@@ -52,13 +177,13 @@ static struct writer_btree_level *open_level(struct writer_btree *tree, unsigned
     if (at < tree->height)
         return &tree->level[at];
     if (at == WRITER_BTREE_LEVELS) {
-        fail(tree, EFBIG);
+        writer_pages_fail(tree->pages, EFBIG);
         return NULL;
     }
     struct writer_btree_level *level = &tree->level[at];
     level->page = malloc(tree->pages->page_size);
     if (!level->page) {
-        fail(tree, ENOMEM);
+        writer_pages_fail(tree->pages, ENOMEM);
         return NULL;
     }
     empty_page(tree, level);
@@ -115,10 +240,8 @@ static uint32_t end_page(struct writer_btree *tree, struct writer_btree_level *l
     return number;
 }
 
-/*
- * Adds `child`, a complete page of the level below, with the separator after it: the varint of its
- * last row, or the index entry between it and the next page.
- */
+/* Adds `child`, a complete page of the level below, with the separator after it: the varint of its
+ * last row, or the index entry between it and the next page. */
 static bool push(struct writer_btree *tree, unsigned at, uint32_t child, const uint8_t *separator,
                  size_t length)
 {
@@ -159,7 +282,7 @@ static uint32_t put_overflow(struct writer_btree *tree, const uint8_t *bytes, si
     uint32_t first = pages->next, number = first;
     uint8_t *page = malloc(pages->page_size);
     if (!page)
-        fail(tree, ENOMEM);
+        writer_pages_fail(tree->pages, ENOMEM);
     while (page && number != 0 && length > 0) {
         size_t part = length < room ? length : room;
         uint32_t next = writer_pages_behind(pages, pages->next);
@@ -209,7 +332,7 @@ bool writer_btree_put_key(struct writer_btree *tree, const uint8_t *record, size
     if (!leaf)
         return false;
     if (length < CELL_SMALLEST - 1 || length > WRITER_BTREE_KEY_MAX)
-        return fail(tree, EINVAL);
+        return writer_pages_fail(tree->pages, EINVAL);
     uint8_t *cell = add_cell(leaf, LEAF_HEADER, length + 1);
     if (!cell) {
         size_t size = leaf->last_cell;

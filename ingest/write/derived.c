@@ -10,14 +10,13 @@
 #include "ingest/base/array.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/replay/totals.h"
-#include "ingest/write/call_nodes.h"
+#include "ingest/write/database.h"
 #include "ingest/write/functions.h"
-#include "ingest/write/insert.h"
 #include "ingest/write/packed.h"
+#include "ingest/write/references.h"
 #include "ingest/write/row_sample.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"
-#include "ingest/write/thread_totals.h"
 #include "ingest/write/type_pairs.h"
 #include "schemas/column_codec.h"
 #include "schemas/packed_array.h"
@@ -33,12 +32,8 @@
 #include "stack_totals_sql.h"
 #include "statistics_sql.h"
 
-/* ---- stacks of processes ---------------------------------------------------------------- */
-
-/*
- * Counts the stacks that each process of a session allocated by: packed array 6 of
- * schemas/columns.md. Only sessions of several processes have it.
- */
+/* Counts the stacks that each process of a session allocated by: packed array 6 of
+ * schemas/columns.md. Only sessions of several processes have it. */
 
 struct process_stacks {
     struct process_range {
@@ -124,6 +119,7 @@ static void process_stacks_free(struct process_stacks *stacks)
 struct derived {
     struct writer_database *database;
     struct ingest_status *status; /* the database's */
+    struct table_sink sink;       /* into the database */
     struct writer_rows rows;
     struct row_batch *batch;
     struct process_stacks process_stacks;
@@ -338,27 +334,6 @@ static bool replay_lives(struct derived *derived, struct life_end *allocated,
     return good(derived);
 }
 
-static bool put_timeline(struct derived *derived)
-{
-    const struct totals *totals = &derived->totals;
-    sqlite3_stmt *slots = prepare(derived, "INSERT INTO timeline VALUES (?,?,?,?,?,?,?,?,?)");
-    for (size_t i = 0; good(derived) && i < totals->slot_count; i++) {
-        const struct timeline_slot *slot = &totals->slots[i];
-        const uint64_t row[] = {derived->machine == 0 ? 1 : derived->machine,
-                                i,
-                                slot->live_bytes,
-                                slot->live_count,
-                                slot->peak_bytes,
-                                slot->allocated_bytes,
-                                slot->allocated_count,
-                                slot->freed_bytes,
-                                slot->freed_count};
-        put(derived, slots, sizeof(row) / sizeof(*row), row);
-    }
-    sqlite3_finalize(slots);
-    return good(derived);
-}
-
 static sqlite3_stmt *prepare_lives(struct derived *derived, const char *select, const char *order)
 {
     char sql[512];
@@ -391,10 +366,8 @@ static bool replay_machine(struct derived *derived)
     return done;
 }
 
-/*
- * Replays the rows of each machine separately: live blocks of different machines are never added
- * up. The session's peak is the largest of the machines' peaks.
- */
+/* Replays the rows of each machine separately: live blocks of different machines are never added
+ * up. The session's peak is the largest of the machines' peaks. */
 static bool replay_machines(struct derived *derived, uint64_t duration_ns)
 {
     struct totals *sum = calloc(1, sizeof(*sum));
@@ -404,7 +377,8 @@ static bool replay_machines(struct derived *derived, uint64_t duration_ns)
     for (uint32_t machine = 1; done && machine <= derived->machines; machine++) {
         derived->machine = machine;
         totals_init(&derived->totals, duration_ns);
-        done = replay_machine(derived) && put_timeline(derived);
+        done = replay_machine(derived) &&
+               session_timeline_put(&derived->sink, &derived->totals, machine);
         if (done && !totals_join(sum, &derived->totals))
             done = ingest_fail_memory(derived->status, "the sums of each machine");
         totals_free_memory(&derived->totals);
@@ -439,7 +413,7 @@ static bool replay_rows(struct derived *derived)
     uint64_t rows = number_of(derived, "SELECT count(*) FROM allocation");
     if (!totals_sum_slots(&derived->totals, duration_ns, rows))
         return ingest_fail_memory(derived->status, "the sums by time");
-    return replay_machine(derived) && put_timeline(derived);
+    return replay_machine(derived) && session_timeline_put(&derived->sink, &derived->totals, 1);
 }
 
 static bool put_stacks(struct derived *derived)
@@ -463,83 +437,19 @@ static bool put_stacks(struct derived *derived)
     return good(derived);
 }
 
-static bool put_sums(struct derived *derived)
+/* Returns true if SQLite's code is SQLITE_OK. If not, it sets the status. */
+static bool check(struct derived *derived, int result, const char *what)
 {
-    const struct totals *totals = &derived->totals;
-    sqlite3_stmt *sizes = prepare(derived, "INSERT INTO size_bin VALUES (?,?,?,?,?)");
-    for (size_t i = 0; good(derived) && i < totals->size_count; i++) {
-        const struct size_row *size = &totals->sizes[i];
-        const uint64_t row[] = {size->size, size->allocations, size->frees,
-                                size->allocations - size->frees, size->at_peak_count};
-        put(derived, sizes, sizeof(row) / sizeof(*row), row);
-    }
-    sqlite3_finalize(sizes);
-    sqlite3_stmt *types = prepare(derived, "INSERT INTO type_total VALUES (?,?,?,?,?,?,?,?)");
-    for (size_t i = 0; good(derived) && i < totals->types.capacity; i++) {
-        const struct type_usage *type = &totals->types.rows[i];
-        const uint64_t row[] = {i,
-                                type->allocations,
-                                type->bytes,
-                                type->live_count,
-                                type->live_bytes,
-                                type->at_peak_count,
-                                type->at_peak_bytes,
-                                type->peak_bytes};
-        if (type->allocations != 0)
-            put(derived, types, sizeof(row) / sizeof(*row), row);
-    }
-    sqlite3_finalize(types);
-    return good(derived);
-}
-
-static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
-                    size_t count)
-{
-    struct derived *derived = context;
-    sqlite3_stmt *insert = NULL;
-    bool good = writer_insert_prepare(derived->database->sqlite, table, &insert) == SQLITE_OK &&
-                writer_insert_row(insert, values, count) == SQLITE_OK;
-    if (!good)
-        writer_database_fail(derived->database, NULL);
-    sqlite3_finalize(insert);
-    return good;
-}
-
-static bool put_slots(struct derived *derived)
-{
-    const struct table_sink sink = {derived, put_row};
-    return session_slots_put(&sink, derived->totals.slot_sums);
-}
-
-static bool put_functions(struct derived *derived)
-{
-    int result = writer_functions_put(derived->database->sqlite, derived->call_sites,
-                                      derived->stack_count, &derived->totals);
-    if (result == SQLITE_CORRUPT && sqlite3_errcode(derived->database->sqlite) != SQLITE_CORRUPT)
-        return ingest_fail(derived->status, INGEST_BAD_INPUT,
-                           "%s: tables function and frame: the ids have gaps; ingest the trace "
-                           "again",
-                           derived->database->name);
-    if (result == SQLITE_NOMEM)
-        return ingest_fail_memory(derived->status, "the functions");
-    return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
+    return result == SQLITE_NOMEM ? ingest_fail_memory(derived->status, what)
+                                  : writer_database_check(derived->database, result);
 }
 
 static bool put_type_pairs(struct derived *derived)
 {
-    const int result =
-        type_pairs_put(&derived->type_pairs, &derived->totals.stacks, derived->database->sqlite);
-    if (result == SQLITE_NOMEM)
-        return ingest_fail_memory(derived->status, "the types of stacks and sizes");
-    return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
-}
-
-static bool put_call_nodes(struct derived *derived)
-{
-    const int result = writer_call_nodes_derive(derived->database->sqlite, &derived->totals.stacks);
-    if (result == SQLITE_NOMEM)
-        return ingest_fail_memory(derived->status, "the tree of calls");
-    return result == SQLITE_OK || writer_database_fail(derived->database, NULL);
+    return check(
+        derived,
+        type_pairs_put(&derived->type_pairs, &derived->totals.stacks, derived->database->sqlite),
+        "the types of stacks and sizes");
 }
 
 bool writer_derived_meta(struct writer_database *database, const struct totals *totals,
@@ -591,8 +501,12 @@ static bool derive_parts(struct derived *derived)
 static bool derive_sums(struct derived *derived)
 {
     return run(derived, derived_clear_sql) && read_stacks(derived) && replay_rows(derived) &&
-           put_stacks(derived) && put_sums(derived) && put_slots(derived) &&
-           put_functions(derived) && put_call_nodes(derived) && put_type_pairs(derived) &&
+           put_stacks(derived) && session_sizes_put(&derived->sink, &derived->totals) &&
+           session_type_totals_put(&derived->sink, &derived->totals.types) &&
+           session_slots_put(&derived->sink, derived->totals.slot_sums) &&
+           writer_functions_put(derived->database, derived->call_sites, derived->stack_count,
+                                &derived->totals) &&
+           put_type_pairs(derived) &&
            writer_derived_meta(derived->database, &derived->totals, derived->machines) &&
            derive_parts(derived) && derive_estimate(derived);
 }
@@ -606,7 +520,9 @@ static bool derive_packed(struct derived *derived)
            writer_database_fail(derived->database, NULL);
 }
 
-bool writer_derived_put(struct writer_database *database)
+/* Makes them in one transaction, which the caller begins and ends. False with the database's status
+ * set, also if rows contradict each other. */
+static bool writer_derived_put(struct writer_database *database)
 {
     struct derived *derived = calloc(1, sizeof(*derived)); /* too large for the stack */
     bool done = false;
@@ -614,6 +530,7 @@ bool writer_derived_put(struct writer_database *database)
         return ingest_fail_memory(database->status, "the sums");
     derived->database = database;
     derived->status = database->status;
+    derived->sink = writer_database_sink(database);
     derived->batch = malloc(sizeof(*derived->batch));
     if (!derived->batch)
         ingest_fail_memory(database->status, "rows");
@@ -679,7 +596,8 @@ bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
         sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         done = is_finished_session(&database) &&
                writer_database_run(&database, "PRAGMA cache_size = -65536; BEGIN IMMEDIATE") &&
-               writer_derived_put(&database) && writer_database_run(&database, statistics_sql) &&
+               writer_derived_put(&database) && writer_references_put(&database) &&
+               writer_database_run(&database, statistics_sql) &&
                writer_database_run(&database, "COMMIT");
     }
     writer_database_close(&database);

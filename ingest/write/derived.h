@@ -17,12 +17,6 @@
 #include "ingest/replay/totals.h"
 #include "ingest/write/database.h"
 
-/*
- * Makes them in one transaction, which the caller begins and ends. False with the database's status
- * set, also if rows contradict each other.
- */
-bool writer_derived_put(struct writer_database *database);
-
 /* Writes the sums of `meta`. The peak of several machines is that of one of them. False with the
  * database's status set. */
 bool writer_derived_meta(struct writer_database *database, const struct totals *totals,

@@ -9,7 +9,6 @@
 
 #include "ingest/base/output_file.h"
 #include "ingest/write/database.h"
-#include "ingest/write/insert.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/user_rows.h"
 #include "estimate_sql.h"
@@ -24,17 +23,12 @@ struct writer_follow {
     char *target;
     struct ingest_status *status;
     struct writer_database database;
-    sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_rows rows;
     bool sampled; /* weights were put in this transaction */
 };
 
 static void close_database(struct writer_follow *writer)
 {
-    for (int i = 0; i < WRITER_TABLES; i++) {
-        sqlite3_finalize(writer->insert[i]);
-        writer->insert[i] = NULL;
-    }
     writer_rows_close(&writer->rows);
     writer_database_close(&writer->database);
 }
@@ -63,16 +57,6 @@ static bool create(struct writer_follow *writer, const struct writer_options *op
     return good;
 }
 
-static bool prepare(struct writer_follow *writer)
-{
-    for (int i = 0; i < WRITER_TABLES; i++)
-        if (writer_insert_prepare(writer->database.sqlite, (enum writer_table)i,
-                                  &writer->insert[i]) != SQLITE_OK)
-            return writer_database_fail(&writer->database, NULL);
-    return writer_rows_open(&writer->rows, writer->database.sqlite) == SQLITE_OK ||
-           writer_database_fail(&writer->database, NULL);
-}
-
 struct writer_follow *writer_follow_open(const char *target, const struct writer_options *options,
                                          struct ingest_status *status)
 {
@@ -93,7 +77,9 @@ struct writer_follow *writer_follow_open(const char *target, const struct writer
         writer_database_open(&writer->database, target,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) &&
         sqlite3_busy_timeout(writer->database.sqlite, BUSY_MS) == SQLITE_OK &&
-        writer_database_run(&writer->database, follow_open_sql) && prepare(writer))
+        writer_database_run(&writer->database, follow_open_sql) &&
+        writer_database_check(&writer->database,
+                              writer_rows_open(&writer->rows, writer->database.sqlite)))
         return writer;
     writer_follow_close(writer);
     return NULL;
@@ -123,8 +109,7 @@ static bool put_row(void *context, enum writer_table table, const struct writer_
 {
     struct writer_follow *writer = context;
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
-    return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
-           writer_database_fail(&writer->database, NULL);
+    return writer_database_insert(&writer->database, table, values, count);
 }
 
 struct table_sink writer_follow_tables(struct writer_follow *writer)

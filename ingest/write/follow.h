@@ -25,10 +25,8 @@ struct writer_follow;
 struct writer_follow *writer_follow_open(const char *target, const struct writer_options *options,
                                          struct ingest_status *status);
 
-/*
- * Begins a transaction. Deletes the rows from `first_id` on, the first of a batch, and all tables
- * except those that only grow (struct session_known).
- */
+/* Begins a transaction. Deletes the rows from `first_id` on, the first of a batch, and all tables
+ * except those that only grow (struct session_known). */
 bool writer_follow_begin(struct writer_follow *writer, uint64_t first_id);
 bool writer_follow_rows(struct writer_follow *writer, const struct row_batch *batch);
 struct table_sink writer_follow_tables(struct writer_follow *writer);

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ingest/write/columns.h"
-#include "ingest/write/record.h"
+#include "ingest/write/btree.h"
 
 /* The number of rows that are sorted at once, 8 bytes each. */
 enum { ROWS_AT_ONCE = 16 << 20 };
@@ -24,13 +23,6 @@ struct build {
     uint64_t *stacks, *types; /* of one chunk */
     uint64_t low, high;       /* the first and last stack of that range */
 };
-
-static bool fail(struct build *build, int error)
-{
-    if (build->tree->pages->error == 0)
-        build->tree->pages->error = error;
-    return false;
-}
 
 /* Rows that are fetched into the cache before they are needed: first what is known of the stack,
  * later its pair. */
@@ -124,7 +116,7 @@ static bool put_row(struct build *build, const struct stack_index_pair *pair, ui
     end = writer_put_number(record + 2, end, pair->type);
     end = writer_put_number(record + 3, end, (int64_t)row);
     if (row % ROWS_PER_LOOK == 0 && build->stop && build->stop(build->context))
-        return fail(build, EINTR);
+        return writer_pages_fail(build->tree->pages, EINTR);
     return writer_btree_put_key(build->tree, record, (size_t)(end - record));
 }
 
@@ -141,7 +133,7 @@ static bool place_rows(struct build *build, uint64_t first_row, size_t rows, boo
         uint32_t found = find_pair(index, (uint32_t)build->stacks[i], (uint32_t)build->types[i]);
         struct stack_index_pair *pair = &index->pairs[found];
         if (found == INDEX_NONE)
-            return fail(build, EIO);
+            return writer_pages_fail(build->tree->pages, EIO);
         if (pair->next == UINT64_MAX)
             continue;
         if (at_once)
@@ -161,13 +153,13 @@ static bool read_columns(struct build *build, bool at_once)
         if (rows == 0)
             break;
         if (writer_columns_read(&build->columns, chunk, COLUMN_TYPE, NULL, build->types) != rows)
-            return fail(build, EIO);
+            return writer_pages_fail(build->tree->pages, EIO);
         if (build->stop && build->stop(build->context))
-            return fail(build, EINTR);
+            return writer_pages_fail(build->tree->pages, EINTR);
         good = place_rows(build, chunk * COLUMN_CHUNK_ROWS + 1, rows, at_once);
     }
     if (build->columns.failed)
-        return fail(build, EIO);
+        return writer_pages_fail(build->tree->pages, EIO);
     return build->tree->pages->error == 0;
 }
 
@@ -190,7 +182,7 @@ static bool put_pairs(struct build *build, size_t first, size_t end)
     for (size_t i = first; good && i < end && !at_once; i++) {
         const struct stack_index_pair *pair = &pairs[build->order[i]];
         if (pair->next != place + pair->rows)
-            return fail(build, EIO);
+            return writer_pages_fail(build->tree->pages, EIO);
         for (; good && place < pair->next; place++)
             good = put_row(build, pair, build->rows[place]);
     }
@@ -241,14 +233,82 @@ bool writer_index_build(struct stack_index *index, const char *path, struct writ
     build.types = malloc(chunk_size);
     bool good = build.order && build.rows && build.stacks && build.types;
     if (!good)
-        fail(&build, ENOMEM);
+        writer_pages_fail(build.tree->pages, ENOMEM);
     else if (!writer_columns_open(&build.columns, path))
-        good = fail(&build, EIO);
+        good = writer_pages_fail(build.tree->pages, EIO);
     good = good && put_all(&build);
     writer_columns_close(&build.columns);
     free(build.order);
     free(build.rows);
     free(build.stacks);
     free(build.types);
+    return good;
+}
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+static int prepare(struct writer_columns *columns, sqlite3 *database)
+{
+    return sqlite3_prepare_v2(database, "SELECT rows, min, data FROM column_chunk WHERE id = ?", -1,
+                              &columns->query, NULL);
+}
+
+bool writer_columns_open(struct writer_columns *columns, const char *path)
+{
+    *columns = (struct writer_columns){.database = NULL};
+    return sqlite3_open_v2(path, &columns->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+           prepare(columns, columns->database) == SQLITE_OK;
+}
+
+int writer_columns_begin(struct writer_columns *columns, sqlite3 *database)
+{
+    *columns = (struct writer_columns){.database = NULL};
+    return prepare(columns, database);
+}
+
+void writer_columns_close(struct writer_columns *columns)
+{
+    sqlite3_finalize(columns->query);
+    sqlite3_close(columns->database);
+}
+
+size_t writer_columns_read(struct writer_columns *columns, uint64_t chunk, unsigned column,
+                           const uint64_t *life, uint64_t *values)
+{
+    sqlite3_stmt *query = columns->query;
+    size_t rows = 0;
+    sqlite3_bind_int64(query, 1, (int64_t)(chunk * COLUMN_ID_STRIDE + column));
+    int result = sqlite3_step(query);
+    if (result == SQLITE_ROW) {
+        const uint64_t min = (uint64_t)sqlite3_column_int64(query, 1);
+        const uint8_t *data = sqlite3_column_blob(query, 2);
+        const size_t length = (size_t)sqlite3_column_bytes(query, 2);
+        rows = (size_t)sqlite3_column_int64(query, 0);
+        for (size_t i = 0; length == 0 && i < rows && i < COLUMN_CHUNK_ROWS; i++)
+            values[i] = min;
+        if (rows > COLUMN_CHUNK_ROWS ||
+            (length > 0 && !column_unpack(data, length, life, rows, values))) {
+            rows = 0;
+            columns->failed = true;
+        }
+    } else if (result != SQLITE_DONE) {
+        columns->failed = true;
+    }
+    sqlite3_reset(query);
+    return rows;
+}
+
+bool writer_columns_read_batch(struct writer_columns *columns, uint64_t chunk,
+                               struct row_batch *batch)
+{
+    const uint64_t *life = batch->column[COLUMN_LIFE_NS];
+    batch->first_id = chunk * COLUMN_CHUNK_ROWS + 1;
+    batch->rows =
+        writer_columns_read(columns, chunk, COLUMN_LIFE_NS, NULL, batch->column[COLUMN_LIFE_NS]);
+    bool good = batch->rows != 0;
+    for (unsigned i = 0; good && i < COLUMN_TOTAL; i++)
+        good = i == COLUMN_LIFE_NS ||
+               writer_columns_read(columns, chunk, i, i == COLUMN_ALLOC_NS ? life : NULL,
+                                   batch->column[i]) == batch->rows;
     return good;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/base/problems.h"
-#include "ingest/write/columns.h"
+#include "ingest/base/status.h"
+#include "ingest/write/index.h"
 #include "inherited_parents_sql.h"
 #include "inherited_processes_sql.h"
 #include "inherited_sums_sql.h"
@@ -243,7 +243,6 @@ static bool add_place(struct process *process, const struct writer_free *row)
     return true;
 }
 
-/* Returns the first block at the address. */
 static struct block *first_block(const struct process *process, uint64_t address, uint32_t arena)
 {
     const uint64_t hash = hash_place(address, arena);
@@ -298,14 +297,8 @@ static struct block *find_block(const struct process *process, const struct writ
 /* Returns the index of the first fork at or after `ns`. */
 static size_t first_fork(const struct process *process, uint64_t ns)
 {
-    size_t low = 0, high = process->fork_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (process->forks[middle].ns < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    ARRAY_BISECT(low, process->fork_count, process->forks[middle].ns < ns);
     return low;
 }
 
@@ -401,7 +394,6 @@ static bool see_rows(struct pairing *pairing, struct process *process, uint64_t 
 
 /* ---- the frees ------------------------------------------------------------------------------- */
 
-/* Calls `each` for the frees of the process. */
 static bool each_free(struct pairing *pairing, struct process *process,
                       bool (*each)(struct pairing *pairing, struct process *process,
                                    const struct writer_free *row, size_t index))

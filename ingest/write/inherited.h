@@ -25,7 +25,7 @@
 #ifndef MPROF_INGEST_WRITE_INHERITED_H
 #define MPROF_INGEST_WRITE_INHERITED_H
 
-#include "ingest/write/run_sums.h"
+#include "ingest/write/merge.h"
 
 /* A free, in the time and with the ids of the session, but for the arena. */
 struct writer_free {
@@ -43,10 +43,8 @@ bool writer_inherited_add(struct writer_run *run, const struct writer_value *val
  * SQLite's code. */
 int writer_inherited_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_ns, uint64_t end_ns);
 
-/*
- * Finds the blocks of all frees and makes the sums in `session`, which has all rows and tables of
- * the `count` processes. False with the status set.
- */
+/* Finds the blocks of all frees and makes the sums in `session`, which has all rows and tables of
+ * the `count` processes. False with the status set. */
 bool writer_inherited_put(struct writer_database *session, struct writer_records *frees,
                           const struct writer_run_part *parts, size_t count);
 

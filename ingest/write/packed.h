@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes the table packed_array (schemas/columns.md): the directory of the column chunks, which is
- * gathered while they are written, and what a reader needs of stacks and frames.
- */
+/* Writes the table packed_array (schemas/columns.md): the directory of the column chunks, which is
+ * gathered while they are written, and what a reader needs of stacks and frames. */
 #ifndef MPROF_INGEST_WRITE_PACKED_H
 #define MPROF_INGEST_WRITE_PACKED_H
 

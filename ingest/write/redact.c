@@ -64,10 +64,8 @@ static bool ends_path(char letter)
     return letter == '\0' || strchr("\t\n\"'`<>()[]{},;:|", letter);
 }
 
-/*
- * Returns the end of the path at `text`. A blank belongs to the path if the word after it has a
- * slash, but does not begin with one.
- */
+/* Returns the end of the path at `text`. A blank belongs to the path if the word after it has a
+ * slash, but does not begin with one. */
 static const char *path_end(const char *text)
 {
     const char *end = text;

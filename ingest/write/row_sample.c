@@ -54,7 +54,6 @@ void row_sample_free(struct row_sample *sample)
     free(sample);
 }
 
-/* Returns the weight of a row in sample `which`. */
 static double weight_of(const struct row_sample *sample, int which, uint64_t size,
                         uint64_t alloc_ns, uint64_t life_ns)
 {
@@ -171,12 +170,6 @@ struct chosen {
     const struct sampled_row *row;
 };
 
-static int compare_ids(const void *left, const void *right)
-{
-    const struct chosen *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
 static void fill(const struct row_sample *sample, struct row_batch *batch,
                  const struct sampled_row *row)
 {
@@ -238,7 +231,7 @@ int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batc
     if (sample->rows < ROW_SAMPLE_FEWEST)
         count = 0;
     if (count > 0)
-        qsort(rows, count, sizeof(*rows), compare_ids);
+        qsort(rows, count, sizeof(*rows), compare_uint64);
     batch->first_id = 1;
     batch->rows = 0;
     for (size_t i = 0; result == SQLITE_OK && i < count; i++) {

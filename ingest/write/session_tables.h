@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes all tables of a session except `allocation` and `column_chunk`, from the results of
- * replay.
- */
+/* Writes all tables of a session except `allocation` and `column_chunk`, from the results of
+ * replay. */
 #ifndef MPROF_INGEST_WRITE_SESSION_TABLES_H
 #define MPROF_INGEST_WRITE_SESSION_TABLES_H
 
 #include "ingest/replay/replay.h"
 #include "ingest/replay/stack_nodes.h"
 #include "ingest/replay/suppressions.h"
-#include "ingest/write/function_sum.h"
+#include "ingest/write/functions.h"
 #include "ingest/write/table_sink.h"
 
 /* The numbers of rows that were written before, of tables that only grow. These are left out. */
 struct session_known {
-    size_t source_files, functions, frames, stacks, types, unknown_blocks;
+    size_t source_files, functions, frames, stacks, types, unknown_blocks, moments;
 };
 
 struct session_facts {
@@ -46,9 +44,6 @@ bool session_frames_put(const struct table_sink *sink, const struct session_fact
  * set, or once `interrupted` of the facts is. */
 bool session_tables_put(const struct table_sink *sink, const struct session_facts *facts);
 
-/* Puts `type` and the tables that belong to it. session_tables_put() calls it. */
-bool session_types_put(const struct table_sink *sink, const struct session_facts *facts);
-
 /* Puts the sums by time: slot_sum, tile and `slot_ns` of meta. Nothing if `sums` is NULL or has
  * none. False with the writer's status set. */
 bool session_slots_put(const struct table_sink *sink, const struct slot_sums *sums);
@@ -64,8 +59,5 @@ bool session_timeline_put(const struct table_sink *sink, const struct totals *to
                           uint32_t machine);
 bool session_sizes_put(const struct table_sink *sink, const struct totals *totals);
 bool session_type_totals_put(const struct table_sink *sink, const struct type_usages *usages);
-
-/* Puts the keys of `meta`. session_tables_put() calls it. */
-bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Passes rows to the writer, of all tables of a session except `allocation` and `column_chunk`.
- */
+/* Passes rows to the writer, of all tables of a session except `allocation` and `column_chunk`. */
 #ifndef MPROF_INGEST_WRITE_TABLE_SINK_H
 #define MPROF_INGEST_WRITE_TABLE_SINK_H
 
@@ -28,7 +26,18 @@ enum writer_table {
     WRITER_COLLECTION,
     WRITER_MARK,
     WRITER_RSS,
+    WRITER_HEAP_SNAPSHOT,
+    WRITER_HEAP_RANGE,
+    WRITER_HEAP_THREAD,
+    WRITER_HEAP_REGISTER,
+    WRITER_HEAP_VARIABLE,
+    WRITER_HEAP_WORDS,
     WRITER_REGION,
+    WRITER_RESIDENCY,
+    WRITER_RESIDENCY_CLASS,
+    WRITER_RESIDENCY_STACK,
+    WRITER_RESIDENCY_RUN,
+    WRITER_RESIDENCY_MISSING,
     WRITER_FREE_CALL,
     WRITER_MISMATCH,
     WRITER_WRONG_SIZE,
@@ -49,10 +58,8 @@ enum writer_table {
     WRITER_TABLES
 };
 
-/*
- * A value of a row. With NULL text it is NULL. Paths and private text are changed when they are
- * written if the session is made for other people (redact.h).
- */
+/* A value of a row. With NULL text it is NULL. Paths and private text are changed when they are
+ * written if the session is made for other people (redact.h). */
 struct writer_value {
     enum {
         VALUE_NULL,

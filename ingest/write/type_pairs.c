@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "ingest/write/btree.h"
-#include "ingest/write/record.h"
 
 struct stack_type {
     uint32_t stack, type;
@@ -259,4 +258,70 @@ int type_pairs_put(struct type_pairs *pairs, const struct stack_usages *stacks, 
     sqlite3_finalize(stack.insert);
     sqlite3_finalize(size.insert);
     return result;
+}
+
+/* ---- call nodes ---------------------------------------------------------------------------- */
+
+/* The columns of call_node: id, parent_id, function_id, then the sums. */
+enum { NAMES = 3, COLUMNS = NAMES + 2 * CALL_TREE_SUMS };
+
+struct paging {
+    struct writer_btree table, index;
+};
+
+/*
+ * A record may end before the last column: the rest has the default value, which is 0
+ * (https://sqlite.org/fileformat2.html, "Record Format"). Most nodes are inner ones, whose own sums
+ * are 0.
+ */
+static bool put_row(struct paging *paging, const struct call_tree_row *row)
+{
+    uint8_t record[1 + COLUMNS + (COLUMNS + 1) * 8], types[COLUMNS], data[(COLUMNS + 1) * 8];
+    uint8_t *end = data, *used;
+    size_t count = NAMES;
+    types[0] = types[1] = SERIAL_NULL; /* the id is the row's own number */
+    if (row->parent != 0)
+        end = writer_put_number(&types[1], end, row->parent);
+    end = used = writer_put_number(&types[2], end, row->function);
+    for (size_t i = 0; i < (size_t)2 * CALL_TREE_SUMS; i++) {
+        const uint64_t sum = i < CALL_TREE_SUMS ? row->total[i] : row->self[i - CALL_TREE_SUMS];
+        end = writer_put_number(&types[NAMES + i], end, (int64_t)sum);
+        if (sum != 0) {
+            count = NAMES + i + 1;
+            used = end;
+        }
+    }
+    record[0] = (uint8_t)(count + 1);
+    memcpy(record + 1, types, count);
+    memcpy(record + 1 + count, data, (size_t)(used - data));
+    return writer_btree_put_row(&paging->table, row->id, record, 1 + count + (size_t)(used - data));
+}
+
+static bool put_node_key(struct paging *paging, const struct call_tree_row *row)
+{
+    uint8_t record[3 + 3 * 8], *end = record + 3;
+    record[0] = 3;
+    record[1] = SERIAL_NULL;
+    if (row->parent != 0)
+        end = writer_put_number(record + 1, end, row->parent);
+    end = writer_put_number(record + 2, end, row->id);
+    return writer_btree_put_key(&paging->index, record, (size_t)(end - record));
+}
+
+static bool put_node(void *context, const struct call_tree_row *row)
+{
+    return put_row(context, row) && put_node_key(context, row);
+}
+
+bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *pages,
+                             uint32_t table_root, uint32_t index_root)
+{
+    struct paging paging;
+    writer_btree_open(&paging.table, pages, table_root, WRITER_BTREE_TABLE);
+    writer_btree_open(&paging.index, pages, index_root, WRITER_BTREE_INDEX);
+    const bool good = call_tree_each(tree, put_node, &paging) &&
+                      writer_btree_finish(&paging.table) && writer_btree_finish(&paging.index);
+    writer_btree_close(&paging.table);
+    writer_btree_close(&paging.index);
+    return good;
 }

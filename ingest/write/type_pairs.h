@@ -16,9 +16,10 @@
 #include <stdbool.h>
 
 #include "ingest/base/array.h"
+#include "ingest/replay/call_tree.h"
 #include "ingest/replay/row_batch.h"
-#include "ingest/replay/stack_usage.h"
-#include "ingest/write/pages.h"
+#include "ingest/replay/totals.h"
+#include "ingest/write/btree.h"
 
 /* All bytes 0: nothing is counted yet. */
 struct type_pairs {
@@ -45,5 +46,15 @@ bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stack
                       struct writer_pages *pages, uint32_t stack_root, uint32_t size_root);
 int type_pairs_put(struct type_pairs *pairs, const struct stack_usages *stacks, sqlite3 *database);
 void type_pairs_free(struct type_pairs *pairs);
+
+/* ---- call nodes ---------------------------------------------------------------------------- */
+
+/* Writes the table call_node, the calling context tree, and its index by parent, straight into
+ * the pages of a new session. */
+
+/* Puts all nodes of a finished tree into the empty table and index with these root pages. False
+ * with the error of `pages` set. */
+bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *pages,
+                             uint32_t table_root, uint32_t index_root);
 
 #endif

@@ -12,15 +12,12 @@
 #include "ingest/base/output_file.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/write/btree.h"
-#include "ingest/write/call_nodes.h"
-#include "ingest/write/columns.h"
 #include "ingest/write/database.h"
-#include "ingest/write/frame_tables.h"
+#include "ingest/write/frames.h"
 #include "ingest/write/index.h"
 #include "ingest/write/inherited.h"
-#include "ingest/write/insert.h"
 #include "ingest/write/packed.h"
-#include "ingest/write/record.h"
+#include "ingest/write/references.h"
 #include "ingest/write/row_sample.h"
 #include "ingest/write/type_pairs.h"
 #include "ingest/write/user_rows.h"
@@ -32,7 +29,142 @@
 #include "type_peaks_sql.h"
 #include "writer_begin_sql.h"
 
-/* ---- pages of allocations --------------------------------------------------------------- */
+/* ---- run rows ------------------------------------------------------------------------------ */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static char *copy(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+/* Returns the session's id of a type, which is new or known. The types of the first process are all
+ * new. 0: memory is exhausted. */
+static uint32_t find_type(struct writer_run_rows *rows, const struct type_row *type)
+{
+    const uint64_t hash = hash_combine(hash_text(type->name), type->size);
+    size_t probe = index_map_begin(&rows->by_name, hash);
+    uint32_t index;
+    while (rows->first_id != 0 &&
+           (index = index_map_next(&rows->by_name, hash, &probe)) != INDEX_NONE) {
+        const struct run_type *known = &rows->known[index];
+        if (known->size == type->size && known->confidence == type->confidence &&
+            same_text(known->name, type->name) && same_text(known->element, type->element))
+            return index + 1;
+    }
+    if (!array_reserve(&rows->known, &rows->known_capacity, rows->known_count + 1,
+                       sizeof(*rows->known)) ||
+        !index_map_insert(&rows->by_name, hash, (uint32_t)rows->known_count))
+        return 0;
+    const struct run_type added = {copy(type->name), copy(type->element), type->size,
+                                   type->confidence};
+    rows->known[rows->known_count++] = added;
+    return (added.name || !type->name) && (added.element || !type->element)
+               ? (uint32_t)rows->known_count
+               : 0;
+}
+
+/* Gives ids to the types that the process has got since the last call. */
+static void join_types(struct writer_run_rows *rows)
+{
+    const size_t count = rows->types->count;
+    if (!array_reserve(&rows->ids, &rows->id_capacity, rows->first_id + count,
+                       sizeof(*rows->ids))) {
+        rows->failed = true;
+        return;
+    }
+    for (size_t i = rows->id_count - rows->first_id; i < count; i++) {
+        const uint32_t id = i == 0 ? 0 : find_type(rows, &rows->types->rows[i]);
+        rows->failed = rows->failed || (i != 0 && id == 0);
+        rows->ids[rows->id_count++] = id;
+    }
+}
+
+void writer_run_rows_begin(struct writer_run_rows *rows, const struct type_table *types)
+{
+    rows->types = types;
+    rows->first_id = rows->id_count;
+}
+
+/* Adds `first` to all ids but 0. */
+static void shift(uint64_t *ids, size_t begin, size_t end, uint64_t first)
+{
+    for (size_t i = begin; i < end; i++)
+        ids[i] += ids[i] != 0 ? first : 0;
+}
+
+/* Gives the process's rows of the batch the session's time and ids. */
+static void join_rows(struct writer_run_rows *rows, struct row_batch *batch)
+{
+    const size_t begin = rows->joined, end = batch->rows;
+    const uint32_t *types = rows->ids + rows->first_id;
+    shift(batch->column[COLUMN_STACK], begin, end, rows->first_stack);
+    shift(batch->column[COLUMN_FREE_STACK], begin, end, rows->first_stack);
+    shift(batch->column[COLUMN_THREAD], begin, end, rows->first_thread);
+    shift(batch->column[COLUMN_FREE_THREAD], begin, end, rows->first_thread);
+    shift(batch->column[COLUMN_ARENA], begin, end, rows->first_arena);
+    for (size_t i = begin; i < end; i++) {
+        batch->column[COLUMN_ALLOC_NS][i] += rows->later_ns;
+        batch->column[COLUMN_TYPE][i] = types[batch->column[COLUMN_TYPE][i]];
+    }
+    rows->rows += end - begin;
+    rows->joined = end;
+}
+
+static struct row_batch *exchange_batch(void *context, struct row_batch *full)
+{
+    struct writer_run_rows *rows = context;
+    if (full) {
+        join_types(rows);
+        if (rows->failed)
+            return NULL;
+        join_rows(rows, full);
+    }
+    if (!rows->batch || (full && full->rows == COLUMN_CHUNK_ROWS)) {
+        rows->batch = rows->sink.exchange(rows->sink.context, full);
+        rows->joined = 0;
+        if (rows->batch)
+            rows->batch->rows = 0;
+    }
+    return rows->batch;
+}
+
+static struct row_sink writer_run_rows_sink(struct writer_run_rows *rows)
+{
+    return (struct row_sink){rows, exchange_batch, rows->rows};
+}
+
+bool writer_run_rows_end(struct writer_run_rows *rows)
+{
+    join_types(rows);
+    rows->types = NULL;
+    return !rows->failed;
+}
+
+bool writer_run_rows_finish(struct writer_run_rows *rows)
+{
+    if (!rows->batch || rows->batch->rows == 0)
+        return true;
+    rows->batch = rows->sink.exchange(rows->sink.context, rows->batch);
+    return rows->batch != NULL;
+}
+
+void writer_run_rows_free(struct writer_run_rows *rows)
+{
+    for (size_t i = 0; i < rows->known_count; i++) {
+        free(rows->known[i].name);
+        free(rows->known[i].element);
+    }
+    free(rows->known);
+    free(rows->ids);
+    index_map_free(&rows->by_name);
+    *rows = (struct writer_run_rows){.batch = NULL};
+}
+
+/* ---- writer -------------------------------------------------------------------------------- */
 
 /*
  * Writes the rows of `allocation`, their column chunks and the index by stack, as pages of a
@@ -229,7 +361,6 @@ struct writer {
     struct writer_options options;
     struct ingest_status *status;
     struct writer_database database;
-    sqlite3_stmt *insert[WRITER_TABLES];
     struct writer_allocation_pages allocation_pages;
     struct writer_user_rows user_rows;
     struct writer_directory directory;
@@ -265,15 +396,6 @@ static bool open_database(struct writer *writer)
     return writer_database_run(&writer->database, writer_begin_sql);
 }
 
-static void close_database(struct writer *writer)
-{
-    for (int i = 0; i < WRITER_TABLES; i++) {
-        sqlite3_finalize(writer->insert[i]);
-        writer->insert[i] = NULL;
-    }
-    writer_database_close(&writer->database);
-}
-
 /* Makes the empty session. Then the second thread has the file. */
 static bool create_tables(struct writer *writer)
 {
@@ -300,7 +422,7 @@ static bool create_tables(struct writer *writer)
     writer->roots.size_type = writer_database_root(&writer->database, "size_type");
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
-    close_database(writer);
+    writer_database_close(&writer->database);
     return writer_allocation_pages_open(&writer->allocation_pages, writer->file.descriptor,
                                         roots) ||
            writer_database_fail(&writer->database,
@@ -310,13 +432,7 @@ static bool create_tables(struct writer *writer)
 /* Opens the session for all other tables, after its rows are written. */
 static bool open_tables(struct writer *writer)
 {
-    if (!writer->database.sqlite && !open_database(writer))
-        return false;
-    for (int i = 0; i < WRITER_TABLES; i++)
-        if (writer_insert_prepare(writer->database.sqlite, (enum writer_table)i,
-                                  &writer->insert[i]) != SQLITE_OK)
-            return writer_database_fail(&writer->database, NULL);
-    return true;
+    return writer->database.sqlite || open_database(writer);
 }
 
 /* The second thread: writes full batches until there are no more. */
@@ -576,9 +692,10 @@ static bool is_derived(enum writer_table table)
            table == WRITER_TILE;
 }
 
-bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
-                size_t count)
+static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
+                    size_t count)
 {
+    struct writer *writer = context;
     struct writer_run *run = writer->options.run;
     if (run && is_derived(table))
         return true;
@@ -586,14 +703,7 @@ bool writer_put(struct writer *writer, enum writer_table table, const struct wri
         return writer_inherited_add(run, values) ||
                writer_database_fail(&writer->database, strerror(run->frees.error));
     writer->sampled = writer->sampled || table == WRITER_SAMPLE_WEIGHT;
-    return writer_insert_row(writer->insert[table], values, count) == SQLITE_OK ||
-           writer_database_fail(&writer->database, NULL);
-}
-
-static bool put_row(void *context, enum writer_table table, const struct writer_value *values,
-                    size_t count)
-{
-    return writer_put(context, table, values, count);
+    return writer_database_insert(&writer->database, table, values, count);
 }
 
 struct table_sink writer_tables(struct writer *writer)
@@ -613,10 +723,8 @@ struct writer_database *writer_database(struct writer *writer)
 
 static bool create_indexes(struct writer *writer)
 {
-    /*
-     * SQLite sorts the keys in runs of the size of the page cache. Runs that fit into the
-     * processor's cache sort in less than half the time (measured: 10 M keys, 1 MB against 64).
-     */
+    /* SQLite sorts the keys in runs of the size of the page cache. Runs that fit into the
+     * processor's cache sort in less than half the time (measured: 10 M keys, 1 MB against 64). */
     return writer->options.index != WRITER_INDEX_ALL ||
            (writer_database_run(&writer->database, "PRAGMA cache_size = -1000;") &&
             writer_database_run(&writer->database, all_indexes_sql));
@@ -634,13 +742,14 @@ bool writer_commit(struct writer *writer)
         (!put_sample(writer) || !writer_database_run(&writer->database, type_peaks_sql) ||
          (writer->sampled && !writer_database_run(&writer->database, estimate_sql)) ||
          !put_packed(writer) || !create_indexes(writer) ||
+         !writer_references_put(&writer->database) ||
          !writer_database_run(&writer->database, statistics_sql) ||
          !writer_user_rows_copy(&writer->user_rows, &writer->database, writer->file.target,
                                 &writer->options)))
         return false;
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
-    close_database(writer);
+    writer_database_close(&writer->database);
     if (writer_database_interrupted(&writer->database))
         return writer_database_fail(&writer->database, NULL);
     return output_file_finish_database(&writer->file, writer->status);
@@ -656,7 +765,7 @@ void writer_close(struct writer *writer)
     writer_frame_tables_close(&writer->frames);
     writer_pages_close(&writer->frame_pages);
     writer_user_rows_release(&writer->user_rows);
-    close_database(writer);
+    writer_database_close(&writer->database);
     output_file_end(&writer->file);
     for (size_t i = 0; i < writer->made; i++)
         free(writer->all[i]);

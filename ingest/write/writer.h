@@ -17,10 +17,54 @@
 #include "ingest/base/status.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/replay/totals_log.h"
+#include "ingest/replay/type_table.h"
 #include "ingest/write/database.h"
 #include "ingest/write/frames.h"
-#include "ingest/write/run_rows.h"
 #include "ingest/write/table_sink.h"
+
+/* ---- run rows ------------------------------------------------------------------------------ */
+
+/*
+ * Puts the rows of all processes of a run into one session, one process after another: ids continue
+ * from process to process, and equal types become one.
+ *
+ * Order of calls: writer_run_rows_begin() for each process, its rows through
+ * writer_run_rows_sink(), writer_run_rows_end(); after the last one writer_run_rows_finish();
+ * always writer_run_rows_free(). A zero-initialized struct, but for `sink`, is ready.
+ */
+
+struct writer_run_rows {
+    struct row_sink sink;    /* of the session */
+    struct row_batch *batch; /* the one that is not full */
+    size_t joined;           /* rows of it that have the session's ids */
+    uint64_t rows;           /* in the session */
+    /* What is added to the times and ids of the present process: */
+    uint64_t later_ns, first_stack, first_thread, first_arena;
+    const struct type_table *types; /* of the process */
+    /* All types, by id - 1. */
+    struct run_type {
+        char *name, *element;
+        uint64_t size;
+        enum types_confidence confidence;
+    } * known;
+    size_t known_count, known_capacity;
+    struct index_map by_name;
+    /* The session's type ids by those of the processes, one process after another. */
+    uint32_t *ids;
+    size_t id_count, id_capacity, first_id; /* first_id: of the present process */
+    bool failed;                            /* memory is exhausted */
+};
+
+/* Begins with a process, whose types grow while its rows are put. */
+void writer_run_rows_begin(struct writer_run_rows *rows, const struct type_table *types);
+/* Ends it: all its types have an id in the session now, rows->ids[rows->first_id + its id]. False
+ * if memory is exhausted. */
+bool writer_run_rows_end(struct writer_run_rows *rows);
+/* Gives the last batch to the session. False if the session failed. */
+bool writer_run_rows_finish(struct writer_run_rows *rows);
+void writer_run_rows_free(struct writer_run_rows *rows);
+
+/* ---- writer -------------------------------------------------------------------------------- */
 
 struct call_tree;
 struct stack_usages;
@@ -54,10 +98,8 @@ struct writer_options {
 
 struct writer;
 
-/*
- * Opens a new session. NULL with `status` set. `status` must outlive the writer: a failure of the
- * second thread is put there at the next use of the sink, or by writer_rows_done().
- */
+/* Opens a new session. NULL with `status` set. `status` must outlive the writer: a failure of the
+ * second thread is put there at the next use of the sink, or by writer_rows_done(). */
 struct writer *writer_open(const char *target, const struct writer_options *options,
                            struct ingest_status *status);
 struct row_sink writer_sink(struct writer *writer);
@@ -83,18 +125,14 @@ bool writer_put_stack_sums(struct writer *writer, const struct stack_nodes *node
 bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
                      const struct stack_usages *usages);
 bool writer_frames_done(struct writer *writer);
-bool writer_put(struct writer *writer, enum writer_table table, const struct writer_value *values,
-                size_t count);
 /* Returns a sink that calls writer_put(). */
 struct table_sink writer_tables(struct writer *writer);
 /* Sets the status: the session cannot be written, because of errno's `error`. Returns false. */
 bool writer_fail(struct writer *writer, int error);
 /* Returns the database, in which a transaction is open, after writer_frames_done(). */
 struct writer_database *writer_database(struct writer *writer);
-/*
- * Builds the indexes, writes statistics for SQLite's planner, closes the file and gives it its
- * name.
- */
+/* Builds the indexes, writes statistics for SQLite's planner, closes the file and gives it its
+ * name. */
 bool writer_commit(struct writer *writer);
 void writer_close(struct writer *writer);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/output/output.h"
+#include "session/time.h"
 
 enum { SIZE_MOST = 1 << 20 };
 
@@ -31,6 +32,14 @@ bool budget_fail(const struct budget_file *file, size_t place, struct session_er
     snprintf(copy, sizeof(copy), "%s", message);
     report_fail(error, "%.200s:%zu:%zu: %.300s", file->path, line, column, copy);
     return false;
+}
+
+size_t budget_line(const struct budget_file *file, const struct budget *budget)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < budget->graph && file->text[i]; i++)
+        line += file->text[i] == '\n';
+    return line;
 }
 
 /* Returns the number of characters in the first `length` bytes. */
@@ -157,6 +166,27 @@ static bool is_measure(const char *text)
     return false;
 }
 
+/* Takes `rss | PART` or `rss at TIME | PART`: `bar` is the place of its bar, `part` of its part.
+ * Returns false if it is none. */
+static bool take_rss(struct budget *budget, const char *text, size_t from, size_t bar, size_t part)
+{
+    char name[32];
+    const size_t length = strcspn(text + part, " \t\r\n|<>=!");
+    const size_t blanks = strspn(text + from + 3, " \t\r");
+    const size_t rest = from + 3 + blanks;
+    if (strncmp(text + from, "rss", 3) != 0 || length >= sizeof(name))
+        return false;
+    snprintf(name, sizeof(name), "%.*s", (int)length, text + part);
+    budget->part = session_residency_find_class(name);
+    if (budget->part == RESIDENCY_CLASSES && strcmp(name, "rss") != 0)
+        return false;
+    if (rest < bar && (blanks == 0 || strncmp(text + rest, "at", 2) != 0 || rest + 3 > bar ||
+                       !strchr(" \t", text[rest + 2])))
+        return false;
+    budget->at = rest < bar ? copy_trimmed(text, rest + 2, bar) : NULL;
+    return budget->of_rss = true;
+}
+
 /* Takes the operator at `place`. Returns its length, 0: there is none. */
 static size_t take_operator(struct budget *budget, const char *text)
 {
@@ -179,13 +209,15 @@ static bool take_sentence(struct budget_file *file, struct budget *budget, size_
                           struct session_error *error)
 {
     static const char expected[] = "expected a measure (count, sum, avg, min, max, peak or growth) "
-                                   "as the last step, then == != < <= > or >= and a limit";
+                                   "as the last step, or a part of rss, then == != < <= > or >= "
+                                   "and a limit";
     const char *text = file->text;
     from += strspn(text + from, " \t\r");
     const size_t bar = last_bar(text, from, end);
     size_t measure = bar < end ? bar + 1 : from;
     measure += strspn(text + measure, " \t\r");
-    if (measure >= end || !is_measure(text + measure))
+    if (measure >= end || (!is_measure(text + measure) &&
+                           (bar >= end || !take_rss(budget, text, from, bar, measure))))
         return budget_fail(file, measure < end ? measure : end, error, expected);
     const size_t place = find(text, measure, end, "<>=!");
     const size_t length = place < end ? take_operator(budget, text + place) : 0;
@@ -311,8 +343,181 @@ void budget_file_free(struct budget_file *file)
     for (size_t i = 0; i < file->count; i++) {
         free(file->budgets[i].name);
         free(file->budgets[i].limit);
+        free(file->budgets[i].at);
     }
     free(file->budgets);
     free(file->text);
     free(file->definitions);
+}
+
+#define MILLION 1000000
+/* More digits after the point are refused. */
+enum { DECIMALS_MOST = 9 };
+
+static const char median_word[] = "median(last ";
+
+bool limit_is_relative(const char *text)
+{
+    if (strncmp(text, median_word, strlen(median_word)) == 0)
+        return true;
+    const size_t length = strlen(text);
+    return (*text == '+' || *text == '-') && length > 1 && text[length - 1] == '%';
+}
+
+/*
+ * Reads a decimal number times `scale`, rounded down, and stores the place after it. False: it is
+ * not a number, or too large. Digits that the scale does not keep are cut.
+ */
+static bool take_decimal(const char *text, uint64_t scale, const char **rest, __int128 *value)
+{
+    __int128 number = 0, divisor = 1;
+    size_t digits = 0, decimals = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++, digits++)
+        number = number * 10 + (*at - '0');
+    if (digits > 0 && *at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++, decimals++) {
+            number = number * 10 + (*at - '0');
+            divisor *= 10;
+        }
+    *rest = at;
+    if (digits == 0 || digits > 19 || decimals > DECIMALS_MOST || (at > text && at[-1] == '.'))
+        return false;
+    *value = number * scale / divisor;
+    return *value <= UINT64_MAX;
+}
+
+struct suffix {
+    const char *text;
+    uint64_t scale;
+};
+
+/* Reads a number with one of the units, which end with an empty scale. */
+static bool take_with_unit(const char *text, const struct suffix *units, __int128 *value)
+{
+    const char *rest;
+    if (!take_decimal(text, 1, &rest, value))
+        return false;
+    for (; units->scale; units++)
+        if (strcmp(rest, units->text) == 0)
+            return take_decimal(text, units->scale, &rest, value);
+    return false;
+}
+
+/* Whole numbers, also hexadecimal. */
+static bool take_number(const char *text, __int128 *value)
+{
+    char *end;
+    if (*text < '0' || *text > '9' || strlen(text) > 19)
+        return false;
+    *value = strtoull(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
+    return *end == '\0';
+}
+
+static bool take_value(const char *text, const struct session *session, enum session_unit unit,
+                       __int128 *value, struct session_error *error)
+{
+    static const struct suffix sizes[] = {
+        {"", 1}, {"K", 1024}, {"M", UINT64_C(1) << 20}, {"G", UINT64_C(1) << 30}, {NULL, 0}};
+    uint64_t ns;
+    switch (unit) {
+    case UNIT_BYTES:
+        return take_with_unit(text, sizes, value) ||
+               report_fail(error, "expected a size (number, or number with K, M or G) or a "
+                                  "percentage with a sign (+5%%)");
+    case UNIT_DURATION:
+    case UNIT_MOMENT:
+        if (!(unit == UNIT_MOMENT ? session_moment : session_duration)(session, text, &ns, error))
+            return false;
+        *value = ns;
+        return true;
+    default:
+        return take_number(text, value) ||
+               report_fail(error, "expected a whole number or a percentage with a sign (+5%%)");
+    }
+}
+
+/* Parses "median(last 10)", which may be followed by a change in percent: "+ 3 %". */
+static bool take_median(const char *text, struct limit *limit, struct session_error *error)
+{
+    char *rest;
+    const char *number = text + strlen(median_word), *after;
+    errno = 0;
+    const unsigned long last = strtoul(number, &rest, 10);
+    if (*number < '1' || *number > '9' || errno != 0 || last > 100000 || *rest != ')')
+        return report_fail(error, "expected median(last N), as median(last 10) + 3 %%");
+    limit->last = last;
+    rest += 1 + strspn(rest + 1, " \t");
+    if (*rest == '\0')
+        return true;
+    const bool negative = *rest == '-';
+    if ((*rest != '+' && !negative) ||
+        !take_decimal(rest + 1 + strspn(rest + 1, " \t"), MILLION / 100, &after, &limit->change) ||
+        strcmp(after + strspn(after, " \t"), "%") != 0)
+        return report_fail(error, "expected a percentage with a sign after the median (+ 3 %%)");
+    limit->change = negative ? -limit->change : limit->change;
+    return true;
+}
+
+bool limit_parse(const char *text, const struct session *session, enum session_unit unit,
+                 struct limit *limit, struct session_error *error)
+{
+    const bool negative = *text == '-';
+    const char *rest;
+    *limit = (struct limit){.relative = limit_is_relative(text)};
+    if (*text == *median_word && limit->relative)
+        return take_median(text, limit, error);
+    if (limit->relative) {
+        if (!take_decimal(text + 1, MILLION / 100, &rest, &limit->change) || strcmp(rest, "%") != 0)
+            return report_fail(error, "expected a percentage with a sign (+5%%)");
+        limit->change = negative ? -limit->change : limit->change;
+        return true;
+    }
+    /* Only growth can be below 0. */
+    const bool sign = unit != UNIT_MOMENT && (negative || *text == '+');
+    if (!take_value(text + sign, session, unit, &limit->value, error))
+        return false;
+    if (negative && sign)
+        limit->value = -limit->value;
+    return true;
+}
+
+static __int128 signed_value(const struct session_measure *measure)
+{
+    return measure->negative ? -(__int128)measure->value : (__int128)measure->value;
+}
+
+static bool compares(__int128 left, enum budget_relation relation, __int128 right)
+{
+    switch (relation) {
+    case BUDGET_EQUAL:
+        return left == right;
+    case BUDGET_NOT_EQUAL:
+        return left != right;
+    case BUDGET_LESS:
+        return left < right;
+    case BUDGET_LESS_EQUAL:
+        return left <= right;
+    case BUDGET_MORE:
+        return left > right;
+    default:
+        return left >= right;
+    }
+}
+
+bool limit_passes(const struct limit *limit, enum budget_relation relation,
+                  const struct session_measure *measure, const struct session_measure *base,
+                  __int128 *shown)
+{
+    const __int128 value = signed_value(measure);
+    if (!limit->relative) {
+        *shown = limit->value;
+        return !measure->is_null && compares(value, relation, limit->value);
+    }
+    const __int128 from = signed_value(base);
+    const __int128 scaled = from * MILLION + (from < 0 ? -from : from) * limit->change;
+    *shown = scaled / MILLION;
+    if (measure->is_null || base->is_null)
+        return false;
+    return from == 0 ? value == 0 : compares(value * MILLION, relation, scaled);
 }

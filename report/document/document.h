@@ -12,20 +12,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "report/output/output.h"
 #include "session/session.h"
 
 #define DOCUMENT_COLUMNS_MOST 32
 
-enum document_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
+/* GITHUB and SARIF are for budgets (report/budget/verdicts.h), HTML is a page. */
+enum document_format {
+    FORMAT_TEXT,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_MARKDOWN,
+    FORMAT_HTML,
+    FORMAT_GITHUB,
+    FORMAT_SARIF
+};
 /* Finds a format by its name. */
 bool document_format(const char *name, enum document_format *format);
 
 /* A kind tells the unit and the look of a value. Moments are ns since the trace began. */
 enum value_kind {
     VALUE_TEXT,
-    VALUE_LINE,   /* of a source file: a number that is shown with the names */
+    VALUE_NAME, /* of a function or a type: people see its short form (schemas/code/short_name.h) */
+    VALUE_LINE, /* of a source file: a number that is shown with the names */
     VALUE_FRAMES, /* functions of a stack */
     VALUE_NUMBER,
     VALUE_BYTES,
@@ -42,7 +53,7 @@ struct document_value {
     uint64_t number;
     double standard_error; /* if estimated; below 0: not known */
     double share;
-    char *text; /* of a TEXT */
+    char *text; /* of a TEXT or NAME */
     /* The stack of FRAMES. They are read when they are written: all frames of all stacks are far
      * more than the session. */
     const struct document *document;
@@ -80,6 +91,7 @@ struct document {
     size_t fact_count, fact_capacity;
     struct document_table *tables;
     size_t table_count, table_capacity;
+    const char *also; /* the table whose rows JSON has as a member of its own, too, or NULL */
     struct session_frame *frames; /* room for those of any one stack */
     size_t frame_capacity;
 };
@@ -96,9 +108,6 @@ void document_fact_number(struct document *document, const char *name, const cha
 /* Adds a fact that is an estimate if the session is sampled. */
 void document_fact_sum(struct document *document, const char *name, const char *title,
                        enum value_kind kind, uint64_t number, double standard_error);
-
-/* Returns the number of whole rows of a table. */
-size_t document_row_count(const struct document_table *table);
 
 /* Begins a table. The names and titles live as long as the document. At most
  * DOCUMENT_COLUMNS_MOST columns. */
@@ -133,5 +142,20 @@ struct document_about {
 bool document_write(const struct document *document, enum document_format format,
                     const struct document_about *about, struct output *output,
                     struct session_error *error);
+
+/* Returns what people see of a value that is neither text nor frames: "~1,234", "2.5 ms". The text
+ * is in `room`. */
+const char *value_format(const struct document_value *value, char room[64]);
+/* Does the same with a unit that is easy to read: "1.2 MiB", "2.5 ms", "1,234". */
+const char *value_human(const struct document_value *value, char room[64]);
+
+/* The short form of the names of one column, in which names that differ look different. */
+struct short_names {
+    char **texts; /* NULL where the name is */
+    size_t count;
+};
+/* Makes them. Returns false if memory is exhausted. short_names_free() in any case. */
+bool short_names_make(struct short_names *names, const char *const *whole, size_t count);
+void short_names_free(struct short_names *names);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
+#include "report/output/ids.h"
 #include "report/output/output.h"
 #include "schemas/array.h"
 
@@ -96,7 +96,6 @@ static bool add_node(void *context, uint32_t node, const struct session_code_fra
                     frame->function, cost);
 }
 
-/* Adds the costs of all stacks. */
 static bool add_stacks(struct writing *writing, const struct session_stack_sums *rows, size_t count)
 {
     const struct export_side *side = &writing->export->own;

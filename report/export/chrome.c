@@ -10,8 +10,8 @@
 #include "report/export/export.h"
 #include "report/output/json.h"
 #include "report/output/output.h"
-#include "session/events.h"
 #include "session/rows.h"
+#include "session/time.h"
 
 enum { SLOTS = 1000, AT_ONCE = 4096 };
 
@@ -58,8 +58,7 @@ static void put_name(const struct writing *writing, const char *what, int64_t th
                      const char *name)
 {
     begin_event(writing, "M", "__metadata", what, thread, 0);
-    json_key(writing->json, "args");
-    json_object(writing->json);
+    json_member_object(writing->json, "args");
     json_member_text(writing->json, "name", export_clean(&writing->export->own, name));
     json_object_end(writing->json);
     json_object_end(writing->json);
@@ -81,8 +80,7 @@ static void put_counter(const struct writing *writing, const char *name, uint64_
                         const char *key, uint64_t value)
 {
     begin_event(writing, "C", "memory", name, 0, ns);
-    json_key(writing->json, "args");
-    json_object(writing->json);
+    json_member_object(writing->json, "args");
     json_member_number(writing->json, key, value);
     json_object_end(writing->json);
     json_object_end(writing->json);
@@ -132,8 +130,7 @@ static void put_end(const struct writing *writing, const struct session_allocati
     begin_event(writing, phase, "allocation", export_function_name(side, block->function),
                 thread_number(writing, thread), ns);
     json_member_number(writing->json, "id", block->id);
-    json_key(writing->json, "args");
-    json_object(writing->json);
+    json_member_object(writing->json, "args");
     json_member_number(writing->json, "bytes", block->size);
     if (block->free_ns == SESSION_LIVE)
         json_member_text(writing->json, "freed", "never");
@@ -181,8 +178,7 @@ static bool put_file(const struct writing *writing)
     struct json *json = writing->json;
     json_object(json);
     json_member_text(json, "displayTimeUnit", "ns");
-    json_key(json, "traceEvents");
-    json_array(json);
+    json_member_array(json, "traceEvents");
     put_names(writing);
     const bool good = put_counters(writing) && put_blocks(writing);
     put_marks(writing);

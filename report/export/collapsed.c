@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
+#include "report/output/ids.h"
 #include "report/output/output.h"
 #include "schemas/array.h"
 
@@ -49,7 +49,6 @@ static bool fail(const struct collapsing *all)
     return report_fail_memory(all->export->error, "the paths");
 }
 
-/* Stores the number of a name. */
 static bool find_name(struct collapsing *all, const char *name, uint32_t *number)
 {
     bool is_new;
@@ -101,7 +100,6 @@ static bool add_name(struct path_hash *hash, struct collapsing *all, const struc
     return true;
 }
 
-/* Stores the hash of the path of each node. */
 static bool hash_paths(struct collapsing *all, const struct export_side *side,
                        struct path_hash *hashes)
 {

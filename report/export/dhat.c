@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
+#include "report/output/ids.h"
 #include "report/output/json.h"
 #include "report/output/output.h"
 #include "schemas/array.h"
@@ -102,8 +102,7 @@ static bool put_stack(struct writing *writing, const struct session_stack_sums *
     json_member_number(json, "gbk", row->at_peak_count);
     json_member_number(json, "eb", row->live_bytes);
     json_member_number(json, "ebk", row->live_count);
-    json_key(json, "fs");
-    json_array(json);
+    json_member_array(json, "fs");
     do {
         if (!export_frame(writing->export, side, node, &frame) ||
             !find_frame(writing, &frame, &position))
@@ -121,8 +120,7 @@ static bool put_stack(struct writing *writing, const struct session_stack_sums *
 static bool put_frames(const struct writing *writing)
 {
     bool good = true;
-    json_key(writing->json, "ftbl");
-    json_array(writing->json);
+    json_member_array(writing->json, "ftbl");
     json_text(writing->json, "[root]");
     for (size_t i = 0; good && i < pair_ids_count(writing->known); i++) {
         char *place = export_place(writing->export, &writing->export->own, &writing->list[i]);
@@ -163,8 +161,7 @@ static bool put_file(struct writing *writing)
     bool good = export_sums(writing->export, &writing->export->own, 0, true, &rows, &count);
     json_object(writing->json);
     put_head(writing);
-    json_key(writing->json, "pps");
-    json_array(writing->json);
+    json_member_array(writing->json, "pps");
     for (size_t i = 0; good && i < count; i++)
         good = put_stack(writing, &rows[i]);
     json_array_end(writing->json);

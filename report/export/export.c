@@ -249,7 +249,7 @@ char *export_place(const struct export *export, const struct export_side *side,
 {
     struct session_module module = {.path = "???"};
     const char *name = export_function_name(side, frame->function);
-    const char *file = export_clean(side, frame->file), *slash = strrchr(file, '/');
+    const char *file = export_clean(side, frame->file);
     uint64_t address;
     char *text = NULL;
     int length;
@@ -259,7 +259,7 @@ char *export_place(const struct export *export, const struct export_side *side,
         return NULL;
     if (frame->file[0] && frame->line != 0)
         length = asprintf(&text, "0x%" PRIX64 ": %s (%s:%" PRIu32 ")", address, name,
-                          slash ? slash + 1 : file, frame->line);
+                          basename(file), frame->line);
     else
         length = asprintf(&text, "0x%" PRIX64 ": %s (in %s)", address, name,
                           export_clean(side, module.path));

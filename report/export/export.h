@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/export/clean.h"
+#include "report/output/ids.h"
 #include "session/code_facts.h"
 #include "session/session.h"
 #include "session/stacks.h"
@@ -73,11 +73,9 @@ struct export_format {
     bool takes_value;   /* it shows one sum of each stack */
     bool has_no_stacks; /* --frames would change nothing */
     bool is_binary;     /* no terminal shows it */
+    bool is_whole;      /* it takes no filter */
     bool runs_graph;    /* it runs the filter itself, and takes --tables; no selection is made */
 };
-
-/* Returns a format by its name, NULL if there is none. */
-const struct export_format *export_find_format(const char *name);
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
@@ -188,6 +186,7 @@ bool export_heaptrack(struct export *export);
 bool export_massif(struct export *export);
 bool export_pprof(struct export *export);
 bool export_speedscope(struct export *export);
+bool export_heapsnapshot(struct export *export);
 bool export_svg(struct export *export);
 bool export_callgrind(struct export *export);
 bool export_collapsed(struct export *export);

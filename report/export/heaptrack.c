@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
+#include "report/output/ids.h"
 #include "report/output/output.h"
 #include "schemas/array.h"
-#include "session/events.h"
+#include "session/time.h"
 
 /* So many kinds of allocations are known at a time. Then their numbers begin again after those
  * given: a kind may have several. */

@@ -6,15 +6,55 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/export_options.h"
-#include "cli/privileges.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "report/export/export.h"
-#include "report/output/filter_text.h"
 #include "report/output/output.h"
 #include "session/groups.h"
-#include "session/moment.h"
 #include "session/same_modules.h"
+#include "session/time.h"
+
+static const struct export_format formats[] = {
+    {.name = "pprof",
+     .write = export_pprof,
+     .takes_base = true,
+     .takes_at = true,
+     .is_binary = true},
+    {.name = "pprof-text", .write = export_pprof_text, .takes_at = true},
+    {.name = "collapsed",
+     .write = export_collapsed,
+     .takes_base = true,
+     .takes_at = true,
+     .takes_value = true},
+    {.name = "speedscope", .write = export_speedscope, .takes_at = true},
+    {.name = "callgrind", .write = export_callgrind, .takes_at = true},
+    {.name = "massif", .write = export_massif},
+    {.name = "dhat", .write = export_dhat},
+    {.name = "heaptrack", .write = export_heaptrack},
+    {.name = "firefox", .write = export_firefox},
+    {.name = "chrome", .write = export_chrome, .has_no_stacks = true},
+    {.name = "heapsnapshot", .write = export_heapsnapshot, .has_no_stacks = true, .is_whole = true},
+    {.name = "csv",
+     .write = export_csv,
+     .takes_base = true,
+     .runs_graph = true,
+     .has_no_stacks = true},
+    {.name = "ndjson",
+     .write = export_ndjson,
+     .takes_base = true,
+     .runs_graph = true,
+     .has_no_stacks = true},
+    {.name = "svg", .write = export_svg, .takes_base = true, .takes_at = true, .takes_value = true},
+};
+
+static const struct export_format *find_format(const char *name)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}
 
 enum exit_status { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_BAD_USAGE = 2 };
 
@@ -94,12 +134,13 @@ static int take_value(struct arguments *arguments, const char *value)
 }
 
 /* Handles one option. Returns -1 to go on, or an exit status. */
-static int take_option(struct arguments *arguments, enum export_option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+    struct arguments *arguments = context;
     struct export *export = &arguments->export;
     switch (option) {
     case EXPORT_OPTION_FORMAT:
-        arguments->format = export_find_format(value);
+        arguments->format = find_format(value);
         return arguments->format
                    ? -1
                    : command_line_wrong(&export_command_line,
@@ -145,12 +186,6 @@ static int take_option(struct arguments *arguments, enum export_option option, c
     case EXPORT_OPTION_QUIET:
         arguments->quiet = true;
         return -1;
-    case EXPORT_OPTION_HELP:
-        command_line_help(&export_command_line, stdout);
-        return EXIT_GOOD;
-    case EXPORT_OPTION_VERSION:
-        command_line_version(&export_command_line, stdout);
-        return EXIT_GOOD;
     }
     return -1;
 }
@@ -189,10 +224,12 @@ static int check_arguments(struct arguments *arguments)
     if (arguments->base && !format->takes_base)
         return command_line_wrong(line,
                                   "%s has no differences: --base works with pprof, "
-                                  "collapsed, csv and ndjson",
+                                  "collapsed, svg, csv and ndjson",
                                   format->name);
     if (arguments->at && !format->takes_at)
         return command_line_wrong(line, "%s shows the whole run: leave out --at", format->name);
+    if (arguments->export.filter && format->is_whole)
+        return command_line_wrong(line, "%s shows all blocks: leave out --filter", format->name);
     if (arguments->export.tables && !format->runs_graph)
         return command_line_wrong(line, "--tables works with csv and ndjson");
     if (arguments->export.tables && (arguments->base || arguments->export.filter ||
@@ -219,13 +256,7 @@ static int check_arguments(struct arguments *arguments)
 static int read_arguments(int count, char **values, struct arguments *arguments)
 {
     const struct command_line *line = &export_command_line;
-    const char *value;
-    int option, status = -1;
-    while (status < 0 &&
-           (option = command_line_next(line, count, values, &value)) != COMMAND_LINE_END)
-        status = option == COMMAND_LINE_WRONG
-                     ? EXIT_BAD_USAGE
-                     : take_option(arguments, (enum export_option)option, value);
+    const int status = command_line_read(line, count, values, take_option, arguments);
     if (status >= 0)
         return status;
     if (optind == count)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
+#include "report/output/ids.h"
 #include "report/output/output.h"
 
 enum { FIRST_PC = 0x1000, PC_STEP = 16 };

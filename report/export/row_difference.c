@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/export/ids.h"
 #include "report/export/rows.h"
-#include "report/output/filter_text.h"
+#include "report/output/ids.h"
 #include "report/output/output.h"
 #include "schemas/array.h"
 #include "session/same_modules.h"
@@ -37,11 +36,8 @@ static char *key_text(const struct difference *all, const struct session_group_s
                       size_t key)
 {
     const struct session_key_column *columns;
-    const size_t length = session_group_key_text(set, row, key, (char[1]){0}, 1);
-    char *own = malloc(length + 1);
+    char *own = session_group_key_whole(set, row, key);
     session_groups_keys(set, &columns);
-    if (own)
-        session_group_key_text(set, row, key, own, length + 1);
     char *named = own && all->same ? same_modules_name(all->same, columns[key].name, own) : NULL;
     if (!own || !all->same)
         return own;

@@ -7,9 +7,35 @@
 #ifndef MPROF_REPORT_EXPORT_ROWS_H
 #define MPROF_REPORT_EXPORT_ROWS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "report/export/export.h"
-#include "report/export/row_writer.h"
 #include "session/groups.h"
+
+/*
+ * Writes rows of a table as CSV (RFC 4180, with a line of names) or as NDJSON (an object a line).
+ * NULL is an empty field, or null. Text is valid UTF-8; in CSV it is quoted, and each byte of what
+ * could steer a terminal becomes U+FFFD, in NDJSON this is escaped.
+ */
+
+struct json;
+
+/* The next value belongs to column `next`. */
+struct row_writer {
+    FILE *out;
+    const char *const *names;
+    size_t count, next;
+    bool ndjson, failed;
+    struct json *json; /* of the present line */
+};
+
+/* Begins a table. `names` must live until its end. */
+void rows_begin(struct row_writer *rows, FILE *out, bool ndjson, const char *const *names,
+                size_t count);
+void rows_signed(struct row_writer *rows, int64_t number);
 
 enum { ROWS_KEYS_MOST = 32 };
 
@@ -28,5 +54,11 @@ void rows_put_key(struct row_writer *rows, const struct session_group_set *set, 
 /* Writes what the result of the filter has more or less than the same filter in the base. Returns
  * false with the error set. */
 bool rows_put_difference(struct export *export, const struct graph_result *own, bool ndjson);
+
+/* All tables of a session as files that other databases load. */
+
+/* Writes TABLE.csv or TABLE.ndjson for each table into the folder of --tables, which is made if it
+ * does not exist, and the scripts that load them. Returns false with the error set. */
+bool export_tables(const struct export *export, bool ndjson);
 
 #endif

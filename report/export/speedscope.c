@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "report/export/export.h"
-#include "report/export/ids.h"
+#include "report/output/ids.h"
 #include "report/output/json.h"
 #include "report/output/output.h"
 #include "schemas/array.h"
@@ -61,23 +61,16 @@ static bool put_profile(struct writing *writing, const char *name, enum export_v
     for (size_t i = 0; i < count; i++)
         sum += export_value_of(value, &rows[i]);
     json_object(json);
-    json_key(json, "type");
-    json_text(json, "sampled");
-    json_key(json, "name");
-    json_text(json, name);
-    json_key(json, "unit");
-    json_text(json, export_value_is_bytes(value) ? "bytes" : "none");
-    json_key(json, "startValue");
-    json_number(json, 0);
-    json_key(json, "endValue");
-    json_number(json, sum);
-    json_key(json, "samples");
-    json_array(json);
+    json_member_text(json, "type", "sampled");
+    json_member_text(json, "name", name);
+    json_member_text(json, "unit", export_value_is_bytes(value) ? "bytes" : "none");
+    json_member_number(json, "startValue", 0);
+    json_member_number(json, "endValue", sum);
+    json_member_array(json, "samples");
     for (size_t i = 0; good && i < count; i++)
         good = export_value_of(value, &rows[i]) == 0 || put_stack(writing, rows[i].stack);
     json_array_end(json);
-    json_key(json, "weights");
-    json_array(json);
+    json_member_array(json, "weights");
     for (size_t i = 0; i < count; i++) {
         if (export_value_of(value, &rows[i]) != 0)
             json_number(json, export_value_of(value, &rows[i]));
@@ -91,22 +84,17 @@ static void put_frames(const struct writing *writing)
 {
     const struct export_side *side = &writing->export->own;
     struct json *json = writing->json;
-    json_key(json, "shared");
-    json_object(json);
-    json_key(json, "frames");
-    json_array(json);
+    json_member_object(json, "shared");
+    json_member_array(json, "frames");
     for (size_t i = 0; writing->list && i < pair_ids_count(writing->places); i++) {
         const struct place *place = &writing->list[i];
         json_object(json);
-        json_key(json, "name");
-        json_text(json, export_function_name(side, place->function));
+        json_member_text(json, "name", export_function_name(side, place->function));
         if (place->file[0]) {
-            json_key(json, "file");
-            json_text(json, export_clean(side, place->file));
+            json_member_text(json, "file", export_clean(side, place->file));
         }
         if (place->line != 0) {
-            json_key(json, "line");
-            json_number(json, place->line);
+            json_member_number(json, "line", place->line);
         }
         json_object_end(json);
     }
@@ -120,16 +108,11 @@ static bool put_file(struct writing *writing, const struct session_stack_sums *r
     const char *program = session_meta(export->own.session, "program");
     struct json *json = writing->json;
     json_object(json);
-    json_key(json, "$schema");
-    json_text(json, "https://www.speedscope.app/file-format-schema.json");
-    json_key(json, "exporter");
-    json_text(json, "mprof-export");
-    json_key(json, "name");
-    json_text(json, export_clean(&export->own, program ? program : "?"));
-    json_key(json, "activeProfileIndex");
-    json_number(json, 0);
-    json_key(json, "profiles");
-    json_array(json);
+    json_member_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_member_text(json, "exporter", "mprof-export");
+    json_member_text(json, "name", export_clean(&export->own, program ? program : "?"));
+    json_member_number(json, "activeProfileIndex", 0);
+    json_member_array(json, "profiles");
     const bool good =
         put_profile(writing, "allocated bytes", EXPORT_BYTES, rows, count) &&
         put_profile(writing, "allocations", EXPORT_ALLOCATIONS, rows, count) &&

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
+const picture = document.documentElement, made = 1200;
 const boxes = [...document.querySelectorAll('g.box')].map(g => ({g,
   title: g.querySelector('title').textContent, rect: g.querySelector('rect'),
   text: g.querySelector('text'), depth: +g.dataset.depth,
   x: +g.querySelector('rect').getAttribute('x'),
   width: +g.querySelector('rect').getAttribute('width')}));
-const full = 1200;
-function place(shown) {
+let full = made, shown = boxes[0];
+function middle(name, room) {
+  const all = [...name];
+  if (all.length <= room) return name;
+  const tail = Math.floor((room - 1) * 0.55);
+  return room < 3 ? '' : all.slice(0, room - 1 - tail).join('') + '\u2026' + all.slice(all.length - tail).join('');
+}
+function place(part) {
+  shown = part;
   for (const b of boxes) {
     const around = b.depth < shown.depth;
     const inside = b.x + b.width > shown.x + 1e-6 && b.x < shown.x + shown.width - 1e-6;
@@ -16,8 +24,7 @@ function place(shown) {
     b.g.classList.toggle('around', around);
     const letters = Math.floor((width - 6) / 7), name = b.title.replace(/ \([^(]*\)$/, '');
     b.text.setAttribute('x', left + 3);
-    b.text.textContent = letters < 2 ? '' :
-      name.length <= letters ? name : name.slice(0, letters - 1) + '\u2026';
+    b.text.textContent = letters < 2 ? '' : middle(name, letters);
   }
   document.getElementById('shown').textContent = shown.title;
 }
@@ -33,8 +40,24 @@ function find(wanted) {
   document.getElementById('found').textContent = wanted ? marked + ' found' : 'search';
   return marked;
 }
+// The boxes take the width of the window; letters keep their size.
+function fit() {
+  full = Math.max(300, Math.floor(window.visualViewport?.width || window.innerWidth || made));
+  const height = picture.getAttribute('height');
+  picture.setAttribute('width', full); picture.setAttribute('viewBox', `0 0 ${full} ${height}`);
+  document.getElementById('reset').setAttribute('x', full - 140);
+  document.getElementById('found').setAttribute('x', full - 80);
+  place(shown);
+}
+const ask = () => find(prompt('Search for a name or a regular expression', '') || '');
+const reset = () => { find(''); place(boxes[0]); };
 for (const b of boxes) b.g.addEventListener('click', () => place(b));
-document.getElementById('found').addEventListener('click', () =>
-  find(prompt('Search for a name or a regular expression', '') || ''));
-document.getElementById('reset').addEventListener('click', () => { find(''); place(boxes[0]); });
-place(boxes[0]);
+document.getElementById('found').addEventListener('click', ask);
+document.getElementById('reset').addEventListener('click', reset);
+window.addEventListener('resize', fit);
+window.addEventListener('keydown', e => {
+  if (e.key === 'Escape') reset();
+  if (e.key === '/') { e.preventDefault(); ask(); }
+});
+fit();
+fit(); // a scroll bar may have come

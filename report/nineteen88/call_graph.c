@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/nineteen88/graph.h"
-#include "report/nineteen88/tables.h"
 
 #define SEPARATOR "\n-------------------------------s--m--l--x----s--m--l--x----------\n\n"
 

@@ -11,6 +11,7 @@
 #define MPROF_REPORT_NINETEEN88_GRAPH_H
 
 #include "report/nineteen88/model.h"
+#include "report/nineteen88/nineteen88.h"
 
 #define GRAPH_NONE UINT32_MAX
 
@@ -50,5 +51,9 @@ void graph_free(struct graph *graph);
 uint32_t graph_cycle(const struct graph *graph, uint32_t node);
 
 void flow_add(struct flow *to, const struct flow *flow);
+
+/* Writes table 4. Returns false with `error` set. */
+bool call_graph_write(const struct model *model, const struct tables_options *options, FILE *out,
+                      struct session_error *error);
 
 #endif

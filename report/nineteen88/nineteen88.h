@@ -7,7 +7,7 @@
 #ifndef MPROF_REPORT_NINETEEN88_NINETEEN88_H
 #define MPROF_REPORT_NINETEEN88_NINETEEN88_H
 
-#include "report/tables/request.h"
+#include "report/tables/reports.h"
 
 enum tables_detail { TABLES_TERSE, TABLES_NORMAL, TABLES_VERBOSE };
 

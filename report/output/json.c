@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
+#include <yajl/yajl_tree.h>
 
 #include "report/output/names.h"
 #include "schemas/printable.h"
@@ -182,4 +183,65 @@ void json_member_number(struct json *json, const char *key, uint64_t number)
 {
     json_key(json, key);
     json_number(json, number);
+}
+
+void json_member_object(struct json *json, const char *key)
+{
+    json_key(json, key);
+    json_object(json);
+}
+
+void json_member_array(struct json *json, const char *key)
+{
+    json_key(json, key);
+    json_array(json);
+}
+
+/* ---- reading ---- */
+
+/* A value is yajl's own. */
+static yajl_val inner(const struct json_value *value)
+{
+    return (yajl_val)(uintptr_t)value;
+}
+
+struct json_value *json_parse(const char *text)
+{
+    char wrong[8];
+    return (struct json_value *)yajl_tree_parse(text, wrong, sizeof(wrong));
+}
+
+void json_value_free(struct json_value *value)
+{
+    yajl_tree_free(inner(value));
+}
+
+const struct json_value *json_value_member(const struct json_value *value, const char *key)
+{
+    const char *path[] = {key, NULL};
+    return value ? (const struct json_value *)yajl_tree_get(inner(value), path, yajl_t_any) : NULL;
+}
+
+size_t json_value_items(const struct json_value *value)
+{
+    return value && YAJL_IS_ARRAY(inner(value)) ? YAJL_GET_ARRAY(inner(value))->len : 0;
+}
+
+const struct json_value *json_value_item(const struct json_value *value, size_t item)
+{
+    return item < json_value_items(value)
+               ? (const struct json_value *)YAJL_GET_ARRAY(inner(value))->values[item]
+               : NULL;
+}
+
+const char *json_value_text(const struct json_value *value)
+{
+    return value && YAJL_IS_STRING(inner(value)) ? YAJL_GET_STRING(inner(value)) : NULL;
+}
+
+bool json_value_number(const struct json_value *value, int64_t *number)
+{
+    const bool good = value && YAJL_IS_INTEGER(inner(value));
+    *number = good ? YAJL_GET_INTEGER(inner(value)) : 0;
+    return good;
 }

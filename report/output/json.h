@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes JSON (RFC 8259) to a stream, piece by piece. The only door to yajl. Order of calls:
- * json_begin(), values, json_end(). Errors of writing stay in the stream.
+ * Writes JSON (RFC 8259) to a stream, piece by piece, and reads small texts of it. The only door to
+ * yajl. Order of calls: json_begin(), values, json_end(). Errors of writing stay in the stream.
  */
 #ifndef MPROF_REPORT_OUTPUT_JSON_H
 #define MPROF_REPORT_OUTPUT_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -38,8 +39,26 @@ void json_precise(struct json *json, double number);
 void json_truth(struct json *json, bool truth);
 void json_null(struct json *json);
 
-/* Write a member: its name and its value. */
+/* Write a member: its name and its value, or the beginning of that. */
 void json_member_text(struct json *json, const char *key, const char *text);
 void json_member_number(struct json *json, const char *key, uint64_t number);
+void json_member_object(struct json *json, const char *key);
+void json_member_array(struct json *json, const char *key);
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+struct json_value;
+
+/* Reads a text that is one value. Returns NULL if it is not JSON, or memory is exhausted. */
+struct json_value *json_parse(const char *text);
+void json_value_free(struct json_value *value);
+/* Return a member of an object, and an item of an array, NULL if there is none. NULL gives NULL. */
+const struct json_value *json_value_member(const struct json_value *value, const char *key);
+size_t json_value_items(const struct json_value *value); /* 0 if it is not an array */
+const struct json_value *json_value_item(const struct json_value *value, size_t item);
+/* Returns the text of a string, NULL if it is something else. */
+const char *json_value_text(const struct json_value *value);
+/* Stores a whole number. Returns false if it is something else. */
+bool json_value_number(const struct json_value *value, int64_t *number);
 
 #endif

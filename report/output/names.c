@@ -65,6 +65,17 @@ size_t name_put_text(FILE *out, const char *text)
     return columns;
 }
 
+const char *bytes_human(uint64_t bytes, char room[32])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double shown = (double)bytes;
+    size_t unit = 0;
+    for (; shown >= 1023.95 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+        shown /= 1024;
+    snprintf(room, 32, "%.*f %s", unit > 0, shown, bytes == 1 ? "byte" : units[unit]);
+    return room;
+}
+
 void name_put_csv(FILE *out, const char *text)
 {
     fputc('"', out);

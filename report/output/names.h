@@ -8,6 +8,7 @@
 #define MPROF_REPORT_OUTPUT_NAMES_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -26,6 +27,9 @@ size_t name_text_columns(const char *text);
 /* Writes a text of RFC 4180 in quotes: valid UTF-8, with U+FFFD for each byte of what could steer a
  * terminal. */
 void name_put_csv(FILE *out, const char *text);
+/* Returns a number of bytes with a unit that is easy to read, as "1.2 MiB", in `room`. */
+const char *bytes_human(uint64_t bytes, char room[32]);
+
 /* Writes a cell of a Markdown table: printable, with a backslash before what Markdown reads. */
 void name_put_markdown(FILE *out, const char *text);
 /* Writes the text of an XML 1.0 element or attribute. Characters that XML forbids become U+FFFD,

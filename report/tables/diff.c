@@ -86,7 +86,6 @@ static char *stack_text(struct session *session, const struct same_modules *same
     return text;
 }
 
-/* Copies a key as a text. Returns false if memory is exhausted. */
 static bool copy_key(struct session *session, const struct same_modules *same,
                      const struct session_group_set *set, size_t row, size_t key, bool stack,
                      char **copy)
@@ -128,7 +127,6 @@ static bool add_row(struct diff *diff, struct session *session, struct session_g
     return true;
 }
 
-/* Adds the groups of one session. */
 static bool add_side(const struct report_request *request, struct session *session, int side,
                      struct diff *diff, struct session_error *error)
 {
@@ -192,7 +190,7 @@ static size_t key_columns(enum report_by by, struct document_column *columns)
     }
     const size_t count = group_key_columns(by, columns);
     for (size_t i = 0; i < count; i++)
-        columns[i].kind = VALUE_TEXT;
+        columns[i].kind = columns[i].kind == VALUE_NAME ? VALUE_NAME : VALUE_TEXT;
     return count;
 }
 

@@ -11,7 +11,7 @@
 #include "report/tables/reports.h"
 #include "session/code_facts.h"
 #include "session/holes.h"
-#include "session/moment.h"
+#include "session/time.h"
 #include "session/user_code.h"
 
 enum { KEYS_MOST = 3 };
@@ -54,7 +54,6 @@ static uint32_t user_function(struct session *session, uint32_t stack)
     return frame.function;
 }
 
-/* Returns the frame of the call site. */
 static struct session_frame site_frame(struct session *session, uint32_t stack)
 {
     const size_t place = session_stack_call_site(session, stack);

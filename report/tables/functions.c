@@ -165,7 +165,7 @@ bool report_functions(const struct report_request *request, struct document *doc
         {"total_bytes", NULL, VALUE_BYTES, NULL},   {"total_count", NULL, VALUE_NUMBER, NULL},
         {"live_bytes", NULL, VALUE_BYTES, NULL},    {"live_count", NULL, VALUE_NUMBER, NULL},
         {"at_peak_bytes", NULL, VALUE_BYTES, NULL}, {"short_lived", NULL, VALUE_NUMBER, NULL},
-        {"function", NULL, VALUE_TEXT, NULL},       {"module", NULL, VALUE_TEXT, NULL},
+        {"function", NULL, VALUE_NAME, NULL},       {"module", NULL, VALUE_TEXT, NULL},
         {"place", NULL, VALUE_TEXT, NULL}};
     struct session_function_row *rows = NULL;
     struct function_variances *variances = NULL;

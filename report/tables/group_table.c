@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/tables/reports.h"
 #include "session/code_facts.h"
 
 const char *group_join_step(enum report_by by)
@@ -30,17 +31,17 @@ const char *group_join_step(enum report_by by)
 
 size_t group_key_columns(enum report_by by, struct document_column *columns)
 {
-    static const struct document_column user[] = {{"user", NULL, VALUE_TEXT, NULL}},
-                                        function[] = {{"function", NULL, VALUE_TEXT, NULL},
+    static const struct document_column user[] = {{"user", NULL, VALUE_NAME, NULL}},
+                                        function[] = {{"function", NULL, VALUE_NAME, NULL},
                                                       {"module", NULL, VALUE_TEXT, NULL}},
-                                        type[] = {{"type", NULL, VALUE_TEXT, NULL}},
-                                        line[] = {{"function", NULL, VALUE_TEXT, NULL},
+                                        type[] = {{"type", NULL, VALUE_NAME, NULL}},
+                                        line[] = {{"function", NULL, VALUE_NAME, NULL},
                                                   {"file", NULL, VALUE_TEXT, NULL},
                                                   {"line", NULL, VALUE_LINE, NULL}},
                                         module[] = {{"module", NULL, VALUE_TEXT, NULL}},
                                         thread[] = {{"thread", NULL, VALUE_TEXT, NULL}},
                                         stack[] = {{"stack_id", "stack", VALUE_LINE, NULL},
-                                                   {"function", NULL, VALUE_TEXT, NULL},
+                                                   {"function", NULL, VALUE_NAME, NULL},
                                                    {"frames", NULL, VALUE_FRAMES, NULL}},
                                         size[] = {{"size", NULL, VALUE_BYTES, NULL}};
 #define COPY(from)                                                                                 \
@@ -69,7 +70,7 @@ size_t group_key_columns(enum report_by by, struct document_column *columns)
 #undef COPY
 }
 
-struct document_column group_measure_column(enum session_group_measure measure)
+static struct document_column group_measure_column(enum session_group_measure measure)
 {
     static const enum value_kind kinds[] = {[UNIT_NUMBER] = VALUE_NUMBER,
                                             [UNIT_BYTES] = VALUE_BYTES,
@@ -106,7 +107,7 @@ void group_key_values(struct document *document, struct session *session, enum r
         const struct session_group_key key = session_group_key(set, row, first + i);
         if (key.is_null)
             document_null(document);
-        else if (columns[i].kind != VALUE_TEXT)
+        else if (columns[i].kind != VALUE_TEXT && columns[i].kind != VALUE_NAME)
             document_number(document, key.id);
         else if (key.text)
             document_text(document, key.text);
@@ -117,7 +118,6 @@ void group_key_values(struct document *document, struct session *session, enum r
     }
 }
 
-/* Adds one measure of a row. */
 static bool add_measure(struct document *document, struct session_group_set *set, size_t row,
                         enum session_group_measure measure, struct session_error *error)
 {
@@ -189,4 +189,91 @@ bool group_table(const struct report_request *request, const struct group_plan *
     document_rows(document, rows);
     graph_result_free(result);
     return good;
+}
+
+/* The reports that are one table of groups. */
+
+/* The columns of blocks that are live, and of all blocks. */
+static const enum session_group_measure live[] = {MEASURE_BYTES, MEASURE_ALLOCATIONS,
+                                                  MEASURE_AVG_SIZE};
+static const enum session_group_measure whole[] = {
+    MEASURE_BYTES,      MEASURE_ALLOCATIONS,   MEASURE_LIVE_BYTES, MEASURE_LIVE_COUNT,
+    MEASURE_PEAK_BYTES, MEASURE_AT_PEAK_BYTES, MEASURE_AVG_SIZE,   MEASURE_AVG_LIFETIME};
+static const enum session_group_measure passing[] = {MEASURE_ALLOCATIONS, MEASURE_BYTES,
+                                                     MEASURE_AVG_SIZE, MEASURE_AVG_LIFETIME};
+
+/* Adds a fact that is the measure of a sentence. */
+static bool add_sum(const struct report_request *request, const char *name, const char *title,
+                    enum value_kind kind, const char *set, const char *steps,
+                    struct document *document, struct session_error *error)
+{
+    struct session_measure measure;
+    if (!request_measure(request, request->session, set, steps, &measure, error))
+        return false;
+    document_fact_sum(document, name, title, kind, measure.value,
+                      measure.estimated ? measure.standard_error : -1);
+    return true;
+}
+
+bool report_peak(const struct report_request *request, struct document *document,
+                 struct session_error *error)
+{
+    const char *set = request->at ? NULL : "(live at peak)";
+    const struct group_plan plan = {
+        "groups",    request->at ? "Live at that time" : "Live at the program's peak",
+        set,         NULL,
+        live,        3,
+        request->by, true};
+    const struct report_request program = {.session = request->session};
+    const uint64_t peak_ns = session_peak_ns(request->session);
+    double standard_error;
+    if (!request_error_at(&program, peak_ns, &standard_error, error))
+        return false;
+    document_fact_sum(document, "program_peak_bytes", "program's peak", VALUE_BYTES,
+                      session_peak_bytes(request->session), standard_error);
+    document_fact_number(document, "program_peak_ns", "time of that peak", VALUE_MOMENT, peak_ns);
+    return add_sum(request, "bytes", "bytes here", VALUE_BYTES, set, "| sum size", document,
+                   error) &&
+           add_sum(request, "allocations", "blocks here", VALUE_NUMBER, set, "| count", document,
+                   error) &&
+           group_table(request, &plan, document, error);
+}
+
+bool report_types(const struct report_request *request, struct document *document,
+                  struct session_error *error)
+{
+    const struct group_plan plan = {"types", "Types", NULL, NULL, whole, 8, BY_TYPE, false};
+    return group_table(request, &plan, document, error);
+}
+
+bool report_lines(const struct report_request *request, struct document *document,
+                  struct session_error *error)
+{
+    const struct group_plan plan = {"lines", "Lines", NULL, NULL, whole, 8, BY_LINE, false};
+    return group_table(request, &plan, document, error);
+}
+
+bool report_sizes(const struct report_request *request, struct document *document,
+                  struct session_error *error)
+{
+    static const enum session_group_measure sizes[] = {MEASURE_BYTES, MEASURE_ALLOCATIONS,
+                                                       MEASURE_LIVE_BYTES, MEASURE_LIVE_COUNT,
+                                                       MEASURE_AT_PEAK_BYTES};
+    const struct group_plan plan = {"sizes", "Sizes", NULL, NULL, sizes, 5, BY_SIZE, true};
+    return group_table(request, &plan, document, error);
+}
+
+bool report_short_lived(const struct report_request *request, struct document *document,
+                        struct session_error *error)
+{
+    static const char steps[] = "| where freed == true and lifetime < 1ms";
+    const struct group_plan plan = {"groups", "Freed within 1 ms", NULL, steps, passing,
+                                    4,        request->by,         true};
+    return add_sum(request, "allocations", "freed within 1 ms", VALUE_NUMBER, NULL,
+                   "| where freed == true and lifetime < 1ms | count", document, error) &&
+           add_sum(request, "bytes", "bytes of these", VALUE_BYTES, NULL,
+                   "| where freed == true and lifetime < 1ms | sum size", document, error) &&
+           add_sum(request, "all_allocations", "of all allocations", VALUE_NUMBER, NULL, "| count",
+                   document, error) &&
+           group_table(request, &plan, document, error);
 }

@@ -3,7 +3,7 @@
 #ifndef MPROF_REPORT_TABLES_GROUP_TABLE_H
 #define MPROF_REPORT_TABLES_GROUP_TABLE_H
 
-#include "report/tables/request.h"
+#include "report/tables/reports.h"
 
 struct group_plan {
     const char *name, *title;                   /* of the table */
@@ -29,7 +29,5 @@ void group_key_values(struct document *document, struct session *session, enum r
                       const struct session_group_set *set, size_t row, size_t first);
 /* Adds the frames of a stack, from the call site outward. */
 void group_stack_values(struct document *document, struct session *session, uint32_t stack);
-/* Returns the column of a measure. */
-struct document_column group_measure_column(enum session_group_measure measure);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "schemas/array.h"
+
 static int by_stack(const void *left, const void *right)
 {
     const struct variance_row *a = left, *b = right;
@@ -59,14 +61,8 @@ bool variances_read(const struct report_request *request, const char *set, const
 const struct variance_row *variances_of_stack(const struct variances *variances, uint32_t stack,
                                               size_t *count)
 {
-    size_t low = 0, high = variances->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (variances->rows[middle].stack < stack)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0, high;
+    ARRAY_BISECT(low, variances->count, variances->rows[middle].stack < stack);
     for (high = low; high < variances->count && variances->rows[high].stack == stack;)
         high++;
     *count = high - low;

@@ -6,7 +6,7 @@
 #ifndef MPROF_REPORT_TABLES_VARIANCES_H
 #define MPROF_REPORT_TABLES_VARIANCES_H
 
-#include "report/tables/request.h"
+#include "report/tables/reports.h"
 
 enum variance_of {
     VARIANCE_ALLOCATIONS,

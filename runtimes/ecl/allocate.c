@@ -11,7 +11,6 @@
  */
 #include <string.h>
 
-#include "runtimes/ecl/plugin.h"
 #include "runtimes/ecl/record.h"
 
 #define EXPORTED __attribute__((visibility("default")))

@@ -11,7 +11,6 @@
 
 #include "capture/mprof.h"
 #include "runtimes/common.h"
-#include "runtimes/ecl/plugin.h"
 #include "runtimes/ecl/record.h"
 
 /* ---- the walk --------------------------------------------------------------------------- */

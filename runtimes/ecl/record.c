@@ -6,6 +6,75 @@
  */
 #include "runtimes/ecl/record.h"
 
+#include <dlfcn.h>
+#include <ecl/ecl.h>
+#include <gc/gc.h>
+#include <gc/gc_mark.h>
+#include <gc/gc_typed.h>
+#include <stdatomic.h>
+
+#include "capture/os/c_library.h"
+#include "capture/os/os.h"
+#include "runtimes/common.h"
+
+static const char *const real_names[REAL_COUNT] = {
+#define REAL_NAME(name) #name,
+    REAL_FUNCTIONS(REAL_NAME)
+#undef REAL_NAME
+};
+
+void *_Atomic real_functions[REAL_COUNT];
+
+void real_library(char name[REAL_LIBRARY_SIZE])
+{
+    common_join(name, REAL_LIBRARY_SIZE, "libecl.so.", OS_DECIMAL(ECL_VERSION_NUMBER / 10000), ".",
+                OS_DECIMAL(ECL_VERSION_NUMBER / 100 % 100), NULL);
+}
+
+/* A library that a program loads by itself does not come after this one in the order of symbols. */
+static void *find_loaded(const char *name)
+{
+    char library[REAL_LIBRARY_SIZE];
+    real_library(library);
+    void *handle = c_library_dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = handle ? c_library_dlsym(handle, name) : NULL;
+    if (handle)
+        c_library_dlclose(handle);
+    return found;
+}
+
+static void *look_up(enum real_function function)
+{
+    void *found = c_library_dlsym(RTLD_NEXT, real_names[function]);
+    return found ? found : find_loaded(real_names[function]);
+}
+
+void real_find_all(void)
+{
+    for (unsigned function = 0; function < REAL_COUNT; function++)
+        if (!atomic_load(&real_functions[function]))
+            atomic_store(&real_functions[function], look_up((enum real_function)function));
+}
+
+void *real_find(enum real_function function)
+{
+    void *found = look_up(function);
+    if (!found) {
+        char line[128];
+        common_join(line, sizeof(line), "mprof: the program calls ", real_names[function],
+                    ", which no library has\n", NULL);
+        common_call(SYS_write, 2, (long)line, (long)strlen(line), 0);
+        __builtin_trap();
+    }
+    atomic_store_explicit(&real_functions[function], found, memory_order_release);
+    return found;
+}
+
+bool real_is_there(void)
+{
+    return c_library_dlsym(RTLD_NEXT, "ecl_alloc_object") != NULL;
+}
+
 struct record record;
 _Thread_local cl_env_ptr record_present;
 
@@ -18,7 +87,7 @@ static struct {
 
 #define PAGE ((uintptr_t)4096) /* all objects that begin in a page have the same header */
 
-static const char *const names[KIND_COUNT] = {
+static const char *const kind_names[KIND_COUNT] = {
     [t_list] = "cons",
     [t_bignum] = "bignum",
     [t_ratio] = "ratio",
@@ -116,8 +185,8 @@ void record_begin(mprof_runtime runtime)
     collector.runtime = runtime;
     record.arena = mprof_arena_create("ECL", 0);
     for (unsigned kind = 0; kind < KIND_COUNT; kind++)
-        if (names[kind])
-            record.kinds[kind] = mprof_kind_create(runtime, names[kind]);
+        if (kind_names[kind])
+            record.kinds[kind] = mprof_kind_create(runtime, kind_names[kind]);
     collector.others = REAL(GC_get_on_collection_event)();
     REAL(GC_set_on_collection_event)(on_event);
     atomic_store(&record.on, true);

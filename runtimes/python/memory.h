@@ -2,7 +2,7 @@
 /*
  * Asks whether memory can be read.
  *
- * Nobody frees what the walk reads while it does (walk_state.h). All that can go wrong is that a
+ * Nobody frees what the walk reads while it does (walk.h). All that can go wrong is that a
  * signal handler allocates while the interpreter is between two stores, and a pointer is not set
  * yet. So the system is asked once about each page before it is read.
  */

@@ -9,7 +9,9 @@
 #ifndef MPROF_RUNTIMES_PYTHON_OBJECTS_H
 #define MPROF_RUNTIMES_PYTHON_OBJECTS_H
 
-#include "runtimes/python/address_set.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct python_interpreter;
 
@@ -37,5 +39,18 @@ bool python_holds_lock(const struct python_interpreter *interpreter);
  * thread holds the interpreter's lock.
  */
 void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime);
+
+/* A set of addresses in memory of its own, for use while the program's heap must not change.
+ * All-zero is empty. */
+struct address_set {
+    const void **items; /* in the order in which they were added */
+    uint32_t *slots;    /* place in `items` plus 1; 0: free */
+    size_t count, capacity;
+};
+
+/* Returns the place of the address, which is added if it is not there. SIZE_MAX: there is no
+ * memory, or the set has 2^31 addresses. */
+size_t address_set_add(struct address_set *set, const void *address);
+void address_set_free(struct address_set *set);
 
 #endif

@@ -75,9 +75,9 @@ static bool layout_fits(const struct python_layout *layout, const unsigned char 
 static bool take_interpreter(void *library, unsigned long version)
 {
     struct python_interpreter *interpreter = &python.interpreter;
-    char why[128], name[32], digits[2][24] = {{0}, {0}};
-    common_join(name, sizeof(name), os_decimal(digits[0] + 23, version >> 24), ".",
-                os_decimal(digits[1] + 23, version >> 16 & 0xff), NULL);
+    char why[128], name[32];
+    common_join(name, sizeof(name), OS_DECIMAL(version >> 24), ".",
+                OS_DECIMAL(version >> 16 & 0xff), NULL);
     for (size_t i = 0; layouts[i]; i++)
         if (layouts[i]->version == version >> 16)
             interpreter->layout = layouts[i];
@@ -151,7 +151,6 @@ static void look_into(void *library)
     python.walks = true;
 }
 
-/* The real functions behind those that are defined here. */
 static struct {
     int (*key_create)(pthread_key_t *, void (*)(void *));
     int (*key_delete)(pthread_key_t);
@@ -181,7 +180,6 @@ static bool may_tell(const void *caller)
            python.process == os_process_id() && python_holds_lock(&python.interpreter);
 }
 
-/* Tells the types of the objects that are live. */
 static void tell_types(void)
 {
     const int error = errno;

@@ -17,7 +17,6 @@ static bool word_begins(const char *begin, const char *at)
            (islower((unsigned char)at[-1]) || islower((unsigned char)at[1]));
 }
 
-/* Returns true if a word ends before `at`. */
 static bool word_ends(const char *at, const char *end)
 {
     if (at == end || !isalpha((unsigned char)*at))

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "schemas/code/function_name.h"
-#include "schemas/text_hash.h"
+#include "schemas/code/rust_name.h"
+#include "schemas/hash.h"
 
 /* ---- lists ------------------------------------------------------------------------------ */
 
@@ -16,12 +17,43 @@ enum user_code_built_in_list {
     USER_CODE_MODULES,
     USER_CODE_FUNCTIONS,
     USER_CODE_RUNTIMES, /* modules */
+    USER_CODE_CRATES,
+    USER_CODE_SOURCES,
+    USER_CODE_GENERIC_SOURCES,
+    USER_CODE_D_MODULES,
     USER_CODE_BUILT_IN_LISTS,
 };
 
-static const char *const namespaces[] = {
-    "std",        "__gnu_cxx", "__gnu_debug",    "__gnu_pbds", "__cxxabiv1",   "boost",
-    "rust:alloc", "rust:core", "rust:hashbrown", "rust:std",   "rust:__rustc", NULL};
+static const char *const namespaces[] = {"std",        "__gnu_cxx", "__gnu_debug", "__gnu_pbds",
+                                         "__cxxabiv1", "boost",     NULL};
+
+/* Crates of Rust: the standard library, what it consists of, and the harness of its tests. */
+static const char *const crates[] = {
+    "alloc",       "core",       "hashbrown",         "std",  "__rustc", "panic_unwind",
+    "panic_abort", "std_detect", "compiler_builtins", "test", NULL};
+
+/* The paths of sources that are not the user's, as compilers write them: Rust's library, by rustup
+ * and by distributions, and packages that cargo fetched. */
+static const char *const sources[] = {"/rustc/*",
+                                      "*/rustc-*/library/*",
+                                      "*/rustc-*/vendor/*",
+                                      "*/rustlib/src/*",
+                                      "*/.cargo/registry/*",
+                                      "*/.cargo/git/checkouts/*",
+                                      "*/cargo/registry/src/*",
+                                      "*/cargo/git/checkouts/*",
+                                      "/usr/share/cargo/registry/*",
+                                      NULL};
+
+/* Those of libraries whose generic code is compiled with the program, and works for it: GNAT's, the
+ * two D compilers' and Nim's. */
+static const char *const generic_sources[] = {
+    "*/adainclude/*", "*/gcc/*/include/d/*", "*/ldc/*/include/d/*", "/usr/include/d/*",
+    "/usr/lib/nim/*", "*/nim/lib/*",         "*/nim-*/lib/*",       NULL};
+
+/* Modules and packages of the libraries of D, if D's compiler made the linker's name. */
+static const char *const d_modules[] = {"core.*",   "rt.*",  "gcc.*", "ldc.*",
+                                        "object.*", "std.*", "_d_*",  NULL};
 
 static const char *const modules[] = {
     /* C */
@@ -33,6 +65,9 @@ static const char *const modules[] = {
     /* compilers */
     "libgcc_s", "libatomic", "libgomp", "libomp", "libquadmath", "libgfortran", "libunwind*",
     "libasan", "liblsan", "libtsan", "libubsan", "libclang_rt*", "libstd-*",
+    /* Ada, D, Objective-C, Go by gcc */
+    "libgnat-*", "libgnarl-*", "libgphobos", "libgdruntime", "libdruntime-ldc-*",
+    "libphobos2-ldc-*", "libphobos2", "libobjc", "libgo",
     /* C++ */
     "libstdc++", "libsupc++", "libc++", "libc++abi", "libboost_*",
     /* allocators */
@@ -48,14 +83,23 @@ static const char *const functions[] = {
     "execute_native_thread_routine", "_GLOBAL__sub_I_eh_*",
     /* Rust and Go */
     "__rust_*", "__rdl_*", "__rg_*", "_cgo_*", "x_cgo_*", "crosscall2", "runtime.*", "runtime/*",
-    NULL};
+    /* D, Ada, Fortran, Nim, Objective-C */
+    "_d_*", "gc_*alloc*", "_aaGet*", "__gnat_*", "system__*", "ada__*", "gnat__*", "_gfortran_*",
+    "*__system_?*", "*__stdZ*", "*__pureZ*", "NimMain", "NimMainInner", "nimNewObj*", "objc_*",
+    "__objc_*",
+    /* Free Pascal */
+    "fpc_*", "FPC_*", "SYSTEM_$*", "SYSTEM$_$*", "OBJPAS_$*", "CMEM_$*", "SYSUTILS_$*",
+    "SYSUTILS$_$*", "CLASSES_$*", "CLASSES$_$*", "MATH_$*", "STRUTILS_$*", "TYPINFO_$*",
+    "VARIANTS_$*", "RTLCONSTS_$*", "CONTNRS_$*", "CONTNRS$_$*", NULL};
 
 static const char *const runtimes[] = {"libpython*", "python*", "libperl*", "perl", "perl5*",
                                        "libruby*", "ruby*", "libnode", "node", "nodejs", "libjvm",
                                        "libphp*", "php*", "libmono*", "libguile*", "guile*",
                                        "liblua*", "lua", "lua5*", "luajit*", "libecl", "ecl",
                                        /* modules in C that CPython brings along */
-                                       "*/lib-dynload/*", NULL};
+                                       "*/lib-dynload/*",
+                                       /* and those of packages */
+                                       "*/site-packages/*", "*/dist-packages/*", NULL};
 
 /* The words of each list; NULL ends a list. */
 static const char *const *const user_code_built_in_lists[USER_CODE_BUILT_IN_LISTS] = {
@@ -63,6 +107,10 @@ static const char *const *const user_code_built_in_lists[USER_CODE_BUILT_IN_LIST
     [USER_CODE_MODULES] = modules,
     [USER_CODE_FUNCTIONS] = functions,
     [USER_CODE_RUNTIMES] = runtimes,
+    [USER_CODE_CRATES] = crates,
+    [USER_CODE_SOURCES] = sources,
+    [USER_CODE_GENERIC_SOURCES] = generic_sources,
+    [USER_CODE_D_MODULES] = d_modules,
 };
 
 const char *user_code_built_in(size_t n)
@@ -156,8 +204,7 @@ static const char *before_version(const char *name)
 /* Compares a word with a module's file name, with and without its version. */
 static bool is_module(const char *word, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = basename(path);
     if (strchr(word, '/'))
         return function_name_matches(word, whole(path));
     const char *end = strstr(name, ".so");
@@ -195,53 +242,6 @@ struct user_code_module user_code_module(const struct user_code *code, const cha
     };
 }
 
-/* Returns true if the compiler of Rust made the name: _R…, or the older _ZN…17h<16 digits>E. */
-static bool is_rust(const char *linkage_name)
-{
-    if (!linkage_name)
-        return false;
-    if (strncmp(linkage_name, "_R", 2) == 0)
-        return true;
-    const char *hash = strncmp(linkage_name, "_ZN", 3) == 0 ? strstr(linkage_name, "17h") : NULL;
-    for (; hash; hash = strstr(hash + 1, "17h"))
-        if (strspn(hash + 3, "0123456789abcdef") == 16 && hash[19] == 'E')
-            return true;
-    return false;
-}
-
-/* Returns where the first path of `name` begins: a type may be a reference or a slice. */
-static const char *skip_signs(const char *at, const char *end)
-{
-    while (at < end) {
-        if (*at == '<' || *at == '&' || *at == '*' || *at == '[' || *at == '(')
-            at++;
-        else if (strncmp(at, "mut ", 4) == 0 || strncmp(at, "dyn ", 4) == 0)
-            at += 4;
-        else if (strncmp(at, "const ", 6) == 0)
-            at += 6;
-        else
-            break;
-    }
-    return at;
-}
-
-/*
- * Returns the path of a function of Rust. A method of a trait is <Type as Trait>::method: the
- * type's path counts, or the trait's if the type is only a parameter such as T.
- */
-static struct function_name rust_path(struct function_name name)
-{
-    if (name.begin == name.end || *name.begin != '<')
-        return name;
-    const char *type = skip_signs(name.begin, name.end);
-    const size_t letters = strspn(type, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                        "0123456789");
-    const char *trait = strstr(type, " as ");
-    if (strncmp(type + letters, "::", 2) != 0 && trait && trait < name.end)
-        type = skip_signs(trait + 4, name.end);
-    return (struct function_name){type, name.end};
-}
-
 /* Returns true if `name` lies in the namespace `word`, which a '*' turns into a pattern. */
 static bool is_inside(const char *word, struct function_name name)
 {
@@ -258,14 +258,17 @@ static bool is_inside(const char *word, struct function_name name)
 struct forms {
     struct function_name whole, bare; /* bare: without return type and parameters */
     struct function_name path;        /* from its outermost namespace on */
-    bool rust;
+    struct rust_paths rust;           /* count 0: not of Rust */
 };
 
 static struct forms forms_of(const char *name, const char *linkage_name)
 {
     struct forms forms = {.whole = whole(name), .bare = function_name_bare(name)};
-    forms.rust = is_rust(linkage_name);
-    forms.path = forms.rust ? rust_path(forms.bare) : forms.bare;
+    forms.path = forms.bare;
+    if (rust_name_is(linkage_name)) {
+        forms.rust = rust_name_paths(forms.bare, linkage_name);
+        forms.path = forms.rust.paths[0];
+    }
     return forms;
 }
 
@@ -274,7 +277,7 @@ static bool in_namespace(const char *word, const struct forms *forms)
     static const char crate[] = "rust:";
     const size_t length = sizeof(crate) - 1;
     if (strncmp(word, crate, length) == 0)
-        return forms->rust && is_inside(word + length, forms->path);
+        return forms->rust.count > 0 && is_inside(word + length, forms->path);
     return is_inside(word, forms->path);
 }
 
@@ -292,20 +295,43 @@ static bool words_have_function(const struct user_code_words *words, const struc
     return false;
 }
 
-static bool built_in_function(const struct forms *forms)
+/* Returns true if a pattern of the list fits the text. */
+static bool is_any_of(const char *const *words, struct function_name text)
 {
-    for (const char *const *word = user_code_built_in_lists[USER_CODE_NAMESPACES]; *word; word++)
-        if (in_namespace(*word, forms))
-            return true;
-    for (const char *const *word = user_code_built_in_lists[USER_CODE_FUNCTIONS]; *word; word++)
-        if (function_name_matches(*word, forms->bare))
+    for (; *words; words++)
+        if (function_name_matches(*words, text))
             return true;
     return false;
 }
 
+bool user_code_is_generic_source(const char *file)
+{
+    return file && is_any_of(generic_sources, whole(file));
+}
+
+/* Returns true if D's compiler made the name. */
+static bool is_of_d(const char *linkage_name)
+{
+    return linkage_name && strncmp(linkage_name, "_D", 2) == 0;
+}
+
+static bool built_in_function(const struct forms *forms, const char *linkage_name, const char *file)
+{
+    if (user_code_is_generic_source(file) ||
+        (is_of_d(linkage_name) && is_any_of(d_modules, forms->bare)))
+        return true;
+    if (forms->rust.count > 0 &&
+        (rust_paths_are_in(&forms->rust, crates) || (file && is_any_of(sources, whole(file)))))
+        return true;
+    for (const char *const *word = user_code_built_in_lists[USER_CODE_NAMESPACES]; *word; word++)
+        if (in_namespace(*word, forms))
+            return true;
+    return is_any_of(functions, forms->bare);
+}
+
 enum user_code_class user_code_function(const struct user_code *code,
                                         const struct user_code_module *module, const char *name,
-                                        const char *linkage_name)
+                                        const char *linkage_name, const char *file)
 {
     const struct forms forms = forms_of(name, linkage_name);
     /* A frame of which nothing is known is named by its address. */
@@ -315,7 +341,7 @@ enum user_code_class user_code_function(const struct user_code *code,
         return USER_CODE_HIDDEN;
     if (module->show || words_have_function(&code->lists[USER_CODE_SHOW], &forms))
         return USER_CODE_OWN;
-    return built_in_function(&forms) ? USER_CODE_HIDDEN : module->built_in;
+    return built_in_function(&forms, linkage_name, file) ? USER_CODE_HIDDEN : module->built_in;
 }
 
 bool user_code_is_wrapper(const struct user_code *code, const char *name)

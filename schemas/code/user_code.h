@@ -70,12 +70,17 @@ struct user_code_module user_code_module(const struct user_code *code, const cha
 
 /*
  * Returns the class of a function of that module: `name` as it is shown (demangled), `linkage_name`
- * as the linker knows it or NULL. Allocators and wrappers that ingest found by their names are
- * hidden whatever the lists say: the caller knows their roles.
+ * as the linker knows it or NULL, `file` where the source declares it or NULL. Allocators and
+ * wrappers that ingest found by their names are hidden whatever the lists say: the caller knows
+ * their roles.
  */
 enum user_code_class user_code_function(const struct user_code *code,
                                         const struct user_code_module *module, const char *name,
-                                        const char *linkage_name);
+                                        const char *linkage_name, const char *file);
+
+/* Returns true if the file belongs to a library of Ada, D or Nim whose generic code, such as
+ * containers, is compiled with the program and gets memory for it. NULL: no file. */
+bool user_code_is_generic_source(const char *file);
 
 /* Returns true if the user marked the function as a wrapper. */
 bool user_code_is_wrapper(const struct user_code *code, const char *name);

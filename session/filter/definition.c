@@ -7,13 +7,13 @@
  * parsed again for each use, with the tokens of the values in place of the parameters: the place of
  * a parameter gives its type, and an error in a value shows at the value.
  *
- * A stored graph is a text of its own. Errors in it show at its use, with its name.
+ * A saved filter is a text of its own. Errors in it show at its use, with its name.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/data/error.h"
 #include "session/filter/parser.h"
+#include "session/store/error.h"
 
 /* Words that begin a set: no graph has such a name. */
 static const char *const set_words[] = {"all", "live", "leaked", "outlived", "survived", "session"};
@@ -130,9 +130,9 @@ bool filter_parse_definitions(struct filter_parser *parser)
     return true;
 }
 
-/* ---- stored graphs ---- */
+/* ---- saved filters ---- */
 
-/* A stored graph that this text uses. */
+/* A saved filter that this text uses. */
 struct filter_stored_use {
     const char *name;
     const struct filter_definition *definition; /* NULL: it is being parsed */
@@ -140,7 +140,7 @@ struct filter_stored_use {
     struct filter_stored_use *next;
 };
 
-/* Parses the text of a stored graph in the parser's scope. */
+/* Parses the text of a saved filter in the parser's scope. */
 static bool parse_stored_text(struct filter_parser *parser, const char *name,
                               struct filter_definition *definition)
 {
@@ -171,7 +171,7 @@ const struct filter_definition *filter_parse_stored(struct filter_parser *parser
     return parse_stored_text(parser, name, definition) ? definition : NULL;
 }
 
-/* Moves an error in a stored graph to the use of that graph. Names the graph if
+/* Moves an error in a saved filter to the use of that graph. Names the graph if
  * one of its values is wrong. */
 static void place_stored_error(const struct filter_origin *origin, struct session_error *error)
 {
@@ -190,7 +190,7 @@ static bool parse_stored_use(struct filter_parser *parser, struct filter_stored_
     struct filter_scope *outer = parser->scope;
     struct filter_scope scope = {.stored = use->origin};
     if (++parser->stored_depth > FILTER_STORED_DEPTH_MAX)
-        return filter_fail(parser, token.column, "stored graphs use others more than %d deep",
+        return filter_fail(parser, token.column, "saved filters use others more than %d deep",
                            FILTER_STORED_DEPTH_MAX);
     if (!filter_enter(parser))
         return false;
@@ -211,7 +211,7 @@ static const char *keep_text(struct filter_parser *parser, const char *text)
     return !kept ? NULL : memcpy(kept, text, strlen(text) + 1);
 }
 
-/* Notes that this text uses a stored graph, and parses it. */
+/* Notes that this text uses a saved filter, and parses it. */
 static struct filter_stored_use *add_stored(struct filter_parser *parser, const char *name,
                                             const char *text, const char *place)
 {
@@ -227,7 +227,7 @@ static struct filter_stored_use *add_stored(struct filter_parser *parser, const 
     return parse_stored_use(parser, use, text) ? use : NULL;
 }
 
-/* Finds a stored graph. Returns false with the error set; *found is NULL if there is none. */
+/* Finds a saved filter. Returns false with the error set; *found is NULL if there is none. */
 static bool find_stored(struct filter_parser *parser, const char *name,
                         const struct filter_stored_use **found)
 {
@@ -296,7 +296,7 @@ static bool parse_argument(struct filter_parser *parser, struct filter_argument 
         open += token_is(token, "(") ? 1 : 0;
         open -= token_is(token, ")") ? 1 : 0;
         tokens[count] = *token;
-        /* The place of a value in a stored graph is the use of that graph. */
+        /* The place of a value in a saved filter is the use of that graph. */
         if (parser->scope->stored && token->column > 0)
             tokens[count].column = -abs(parser->scope->stored->column);
         count++;
@@ -374,7 +374,7 @@ static struct filter_pipeline *parse_with_values(struct filter_parser *parser,
     return pipeline;
 }
 
-/* Returns the origin of a stored graph for its use at `column`. */
+/* Returns the origin of a saved filter for its use at `column`. */
 static const struct filter_origin *origin_here(struct filter_parser *parser,
                                                const struct filter_origin *origin, int column)
 {
@@ -382,7 +382,7 @@ static const struct filter_origin *origin_here(struct filter_parser *parser,
     if (!here)
         return NULL;
     *here = *origin;
-    /* Within a stored graph, the place in the user's text is that of the outer use. */
+    /* Within a saved filter, the place in the user's text is that of the outer use. */
     here->column = parser->scope->stored ? parser->scope->stored->column : column;
     return here;
 }

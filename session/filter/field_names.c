@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/data/error.h"
-#include "session/data/session_state.h"
-#include "session/user/user.h"
+#include "session/store/error.h"
+#include "session/store/session_state.h"
+#include "session/store/user.h"
 
 static bool names_of_table(struct field_names *names, const struct name_table *table,
                            bool zero_is_null, struct session_error *error)

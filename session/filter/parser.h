@@ -1,21 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared by the parts of the parser: parser.c reads graphs and sets, definition.c the definitions
- * of graphs and their uses, step.c the steps, predicate.c the predicates, field.c the fields and
- * value.c the values.
+ * Shared by the parts of the parser: parser.c reads tokens, graphs and sets, definition.c named
+ * filters, step.c steps, predicates and fields, and value.c values.
+ *
+ * A predicate can hold a filter, and the value of a moment or of `pins` is found by running one. So
+ * the files of the parser and those of the program call each other in a circle.
  */
 #ifndef MPROF_SESSION_FILTER_PARSER_H
 #define MPROF_SESSION_FILTER_PARSER_H
 
-#include "session/filter/lexer.h"
-#include "session/filter/suggest.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "session/filter/tree.h"
+#include "session/filter/warning.h"
+
+/* ---- lexer ---- */
+
+/*
+ * Splits a filter into tokens (schemas/filter-language.md). Call lexer_start(), then lexer_next()
+ * until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1.
+ */
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_BAD, /* `problem` says why */
+    TOKEN_WORD,
+    TOKEN_STRING, /* text between the quotes, escapes still in it */
+    TOKEN_NUMBER, /* with its unit, if one follows */
+    TOKEN_OPERATOR,
+    TOKEN_PARAMETER, /* made by the parser: a parameter whose value is not known */
+};
+
+struct token {
+    const char *text; /* into the source, `length` bytes */
+    size_t length;
+    const char *problem;
+    enum token_kind kind;
+    int column;
+    bool of_argument; /* set by the parser: it is part of the value of a parameter */
+};
+
+struct lexer {
+    const char *next;
+    int column;
+};
+
+void lexer_start(struct lexer *lexer, const char *text);
+struct token lexer_next(struct lexer *lexer);
+
+/* Returns true if the token is this word or operator. Never true for a quoted string. */
+bool token_is(const struct token *token, const char *text);
 
 /* The deepest nesting of parentheses and `not`: recursion then fits any stack. */
 #define FILTER_DEPTH_MAX 100
 /* The most uses of graphs with parameters: each use parses its text again. */
 #define FILTER_USES_MAX 1000
-/* The depth to which stored graphs may use others. */
+/* The depth to which saved filters may use others. */
 #define FILTER_STORED_DEPTH_MAX 16
 /* The most tokens of a text with all uses of graphs with parameters: it bounds time and memory. */
 #define FILTER_TOKENS_MAX 500000
@@ -39,7 +81,7 @@ struct filter_definition {
     const struct filter_definition *before; /* the definitions that it may use */
 };
 
-/* A text that is being parsed: that of the user, of a stored graph, or the body of a definition. */
+/* A text that is being parsed: that of the user, of a saved filter, or the body of a definition. */
 struct filter_scope {
     struct lexer lexer;
     const char *place; /* where the last token of `lexer` begins */
@@ -48,7 +90,7 @@ struct filter_scope {
     const struct token *tokens; /* of the argument that is being read */
     size_t tokens_left;
     const struct filter_definition *definitions; /* the newest */
-    const struct filter_origin *stored; /* the stored graph, NULL: this is the user's text */
+    const struct filter_origin *stored; /* the saved filter, NULL: this is the user's text */
 };
 
 struct filter_parser {
@@ -58,7 +100,7 @@ struct filter_parser {
     const struct filter_names *names;
     const struct filter_pipeline *rows; /* the pipeline whose steps are being read */
     struct session_error *error;
-    struct filter_stored_use *stored;    /* the stored graphs met so far */
+    struct filter_stored_use *stored;    /* the saved filters met so far */
     const char *tried[FILTER_TRIED_MAX]; /* what the next token could have been, so far */
     unsigned tried_count;
     unsigned depth, stored_depth, uses, tokens;
@@ -108,7 +150,7 @@ const struct filter_definition *filter_find_definition(const struct filter_parse
                                                        const char *name);
 /* Parses the use of a graph into a set. */
 bool filter_parse_use(struct filter_parser *parser, struct filter_set *set);
-/* Parses the text of a stored graph under `name`. Returns NULL with the error set. */
+/* Parses the text of a saved filter under `name`. Returns NULL with the error set. */
 const struct filter_definition *filter_parse_stored(struct filter_parser *parser, const char *text,
                                                     const char *name);
 /* Parses the use of a graph of another session. Returns its text, NULL with the error set. */
@@ -124,16 +166,7 @@ bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pip
 
 /* ---- predicate.c ---- */
 
-struct filter_predicate *filter_parse_predicate(struct filter_parser *parser);
-/* Parses the operand of the step `process` into a test of that field. */
-struct filter_predicate *filter_parse_process(struct filter_parser *parser);
-
 /* ---- field.c ---- */
-
-/* Parses the name of a field that the rows at this place have. */
-bool filter_parse_field(struct filter_parser *parser, struct filter_field_use *use);
-/* Returns true if the rows at this place have the field. If not, sets the error at its column. */
-bool filter_check_field(struct filter_parser *parser, const struct filter_field_use *use);
 
 /* ---- value.c ---- */
 

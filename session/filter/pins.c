@@ -4,10 +4,15 @@
 #include <stdlib.h>
 
 #include "schemas/array.h"
-#include "session/data/error.h"
-#include "session/data/mapped.h"
-#include "session/data/session_state.h"
-#include "session/scan/scan.h"
+#include "schemas/code/clearing_name.h"
+#include "schemas/code/user_code.h"
+#include "session/residency.h"
+#include "session/store/error.h"
+#include "session/store/kernels.h"
+#include "session/store/mapped.h"
+#include "session/store/scan.h"
+#include "session/store/session_state.h"
+#include "session/store/user.h"
 
 /* A live block. Blocks of one space are neighbours: of one process and one arena of it. */
 struct block {
@@ -73,11 +78,8 @@ static bool live_set(struct session *session, const struct filter_live *live, st
 {
     const struct filter_program program = filter_live_program(live);
     struct live_pass pass = {.set = set, .program = &program};
-    void *contexts[SCAN_THREADS_MAX];
-    for (size_t i = 0; i < SCAN_THREADS_MAX; i++)
-        contexts[i] = &pass;
     return row_set_start(set, session->columns, false, error) &&
-           scan_chunks(session, set->chunks, find_live, contexts, SCAN_THREADS_MAX, error);
+           scan_chunks_shared(session, set->chunks, find_live, &pass, error);
 }
 
 /* Stores all live blocks in an array that the caller frees. */
@@ -163,7 +165,7 @@ static uint64_t next_above(const struct blocks *blocks, size_t i)
     return UINT64_MAX;
 }
 
-/* Returns true if nobody knows what lies between `last` and block `i` (session/data/mapped.h). */
+/* Returns true if nobody knows what lies between `last` and block `i` (session/store/mapped.h). */
 static bool is_unknown(const struct blocks *blocks, const struct farthest *last, size_t i)
 {
     const struct block *below = &blocks->at[last->place], *above = &blocks->at[i];
@@ -215,8 +217,138 @@ static bool make_pins(struct session *session, struct block *blocks, struct pins
     return true;
 }
 
-struct pins *pins_find(struct session *session, const struct filter_live *live,
-                       struct session_error *error)
+/* ---- resident --------------------------------------------------------------------------- */
+
+/* The reading of a process that is nearest to the time. */
+struct reading {
+    bool known;
+    uint64_t ns;
+    struct session_page_run *runs;
+    size_t count;
+};
+
+/* Results of one thread. */
+struct residing {
+    const struct session *session;
+    const struct reading *readings; /* by process */
+    struct pins pins;
+    size_t capacity;
+    bool failed;
+};
+
+static void find_resident(void *context, const struct chunk_rows *rows)
+{
+    struct residing *residing = context;
+    const struct names *names = &residing->session->names;
+    ROW_SET_EACH(rows->words, row)
+    {
+        const uint64_t thread = column_view_at(&rows->views[COLUMN_THREAD], row);
+        const uint64_t start = column_view_at(&rows->views[COLUMN_ADDRESS], row);
+        const uint64_t size = column_view_at(&rows->views[COLUMN_SIZE], row);
+        const struct reading *reading = &residing->readings[names->thread_process[thread]];
+        struct pins *pins = &residing->pins;
+        if (!reading->known || residing->failed ||
+            !kernel_is_live(column_view_at(&rows->views[COLUMN_ALLOC_NS], row),
+                            column_view_at(&rows->views[COLUMN_LIFE_NS], row), reading->ns))
+            continue;
+        residing->failed =
+            !array_grow(&pins->pins, &residing->capacity, pins->count + 1, sizeof(*pins->pins));
+        if (!residing->failed)
+            pins->pins[pins->count++] = (struct pin){
+                rows->first_row + row,
+                session_pages_resident(reading->runs, reading->count, start,
+                                       start + size < start ? UINT64_MAX : start + size)};
+    }
+}
+
+/* Adds the blocks that a thread has found. */
+static bool add_residents(struct pins *pins, const struct residing *each)
+{
+    struct pin *more = realloc(pins->pins, (pins->count + each->pins.count + 1) * sizeof(*more));
+    if (!more)
+        return false;
+    pins->pins = more;
+    for (size_t i = 0; i < each->pins.count; i++)
+        pins->pins[pins->count++] = each->pins.pins[i];
+    return true;
+}
+
+static bool make_residents(struct session *session, const struct row_set *set,
+                           const struct reading *readings, struct pins *pins,
+                           struct session_error *error)
+{
+    struct scan_contexts contexts;
+    if (!scan_contexts_open(session, &contexts, sizeof(struct residing), SIZE_MAX, error))
+        return false;
+    for (size_t i = 0; i < contexts.threads; i++)
+        *(struct residing *)contexts.each[i] =
+            (struct residing){.session = session, .readings = readings};
+    bool good = scan_each_chunk(session, set,
+                                COLUMN_BIT(COLUMN_ADDRESS) | COLUMN_BIT(COLUMN_SIZE) |
+                                    COLUMN_BIT(COLUMN_THREAD) | COLUMN_BIT(COLUMN_ALLOC_NS) |
+                                    COLUMN_BIT(COLUMN_LIFE_NS),
+                                find_resident, contexts.each, contexts.threads, error);
+    for (size_t i = 0; i < contexts.threads; i++) {
+        struct residing *each = contexts.each[i];
+        if (good && (each->failed || !add_residents(pins, each)))
+            good = session_fail_memory(error, "the blocks in memory");
+        free(each->pins.pins);
+    }
+    scan_contexts_close(&contexts);
+    if (good && pins->count > 0)
+        qsort(pins->pins, pins->count, sizeof(*pins->pins), compare_pins);
+    return good;
+}
+
+/* Finds the readings by process, which the caller frees. NULL with `error` set. */
+static struct reading *find_readings(struct session *session, uint64_t ns,
+                                     struct session_error *error)
+{
+    const size_t processes = session->processes.count;
+    const struct session_residency *moments;
+    size_t count;
+    if (!session_residencies(session, &moments, &count, error))
+        return NULL;
+    if (count == 0) {
+        session_fail(error, 0, "resident: %s", session_residency_why(session));
+        return NULL;
+    }
+    struct reading *readings = calloc(processes + 1, sizeof(*readings));
+    bool good = readings || session_fail_memory(error, "the blocks in memory");
+    for (uint32_t id = 1; good && id <= processes; id++) {
+        struct reading *reading = &readings[id];
+        good = residencies_of(session, id, &moments, &count, error);
+        if (!good || count == 0)
+            continue;
+        const struct session_residency *moment =
+            &moments[session_residency_nearest(moments, count, ns)];
+        reading->known = true;
+        reading->ns = moment->ns;
+        good = session_residency_pages(session, moment, &reading->runs, &reading->count, error);
+    }
+    if (good)
+        return readings;
+    for (size_t id = 0; readings && id <= processes; id++)
+        free(readings[id].runs);
+    free(readings);
+    return NULL;
+}
+
+static bool find_residents(struct session *session, uint64_t ns, const struct row_set *set,
+                           struct pins *pins, struct session_error *error)
+{
+    struct reading *readings = find_readings(session, ns, error);
+    const bool good = readings && make_residents(session, set, readings, pins, error);
+    for (size_t id = 0; readings && id <= session->processes.count; id++)
+        free(readings[id].runs);
+    free(readings);
+    return good;
+}
+
+/* ---- both ------------------------------------------------------------------------------- */
+
+struct pins *pins_find(struct session *session, enum filter_field field,
+                       const struct filter_live *live, struct session_error *error)
 {
     struct pins *pins = calloc(1, sizeof(*pins));
     struct row_set set = {.words = NULL};
@@ -225,9 +357,12 @@ struct pins *pins_find(struct session *session, const struct filter_live *live,
         session_fail_memory(error, "pins");
         return NULL;
     }
-    bool good = live_set(session, live, &set, error) &&
-                live_blocks(session, &set, &blocks, &pins->count, error) &&
-                make_pins(session, blocks, pins, error);
+    bool good = live_set(session, live, &set, error);
+    if (good && field == FIELD_RESIDENT)
+        good = find_residents(session, live->time.ns, &set, pins, error);
+    else if (good)
+        good = live_blocks(session, &set, &blocks, &pins->count, error) &&
+               make_pins(session, blocks, pins, error);
     row_set_free(&set);
     free(blocks);
     if (!good) {
@@ -248,19 +383,51 @@ void pins_free(struct pins *pins)
 size_t pins_from(const struct pins *pins, uint64_t row)
 {
     size_t low = 0;
-    size_t high = pins->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (pins->pins[middle].row < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    ARRAY_BISECT(low, pins->count, pins->pins[middle].row < row);
     return low;
 }
 
-uint64_t pins_of(const struct pins *pins, uint64_t row)
+bool pins_of(const struct pins *pins, uint64_t row, uint64_t *bytes)
 {
     const size_t i = pins_from(pins, row);
-    return i < pins->count && pins->pins[i].row == row ? pins->pins[i].bytes : 0;
+    if (i == pins->count || pins->pins[i].row != row)
+        return false;
+    *bytes = pins->pins[i].bytes;
+    return true;
+}
+
+/* ---- clears ---- */
+
+/* Returns for each function 1 if it clears and is the user's own code. */
+static uint8_t *clearing_functions(struct session *session, struct session_error *error)
+{
+    const struct names *names = &session->names;
+    const uint8_t *classes = NULL;
+    if (!user_classes(session, &classes, error))
+        return NULL;
+    uint8_t *clears = calloc((size_t)names->function_count + 1, 1);
+    if (!clears) {
+        session_fail_memory(error, "the filter");
+        return NULL;
+    }
+    for (uint32_t id = 0; id < names->function_count; id++) {
+        const char *name = names->function[id].name;
+        clears[id] = classes[id] == USER_CODE_OWN && name && function_name_clears(name);
+    }
+    return clears;
+}
+
+uint8_t *clears_find(struct session *session, struct session_error *error)
+{
+    struct stacks *stacks = &session->stacks;
+    uint8_t *clears = stacks_frames(stacks, error) ? clearing_functions(session, error) : NULL;
+    uint8_t *of_node = clears ? stacks_with(stacks, clears, error) : NULL;
+    uint8_t *found = of_node ? calloc((size_t)stacks->count + 1, 1) : NULL;
+    if (of_node && !found)
+        session_fail_memory(error, "the filter");
+    for (uint32_t stack = 1; found && stack < stacks->count; stack++)
+        found[stack] = of_node[stacks_node(stacks, stack)];
+    free(of_node);
+    free(clears);
+    return found;
 }

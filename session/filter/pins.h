@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds what each block live at one time pins: the bytes of the two gaps beside it
- * (schemas/filter-language.md, "Pins"). Call pins_find(), then pins_of() for rows, pins_free().
+ * Finds what blocks live at one time pin, the bytes of the two gaps beside each, or what of them
+ * was in memory (schemas/filter-language.md, "Pins" and "Resident"). Call pins_find(), then
+ * pins_of() for rows, pins_free().
  */
 #ifndef MPROF_SESSION_FILTER_PINS_H
 #define MPROF_SESSION_FILTER_PINS_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "session/filter/program.h"
+#include "session/session.h"
 
 /* From this size on, a gap is the space between two mappings. */
 #define PINS_GAP_MAX (UINT64_C(16) << 20)
@@ -25,13 +27,25 @@ struct pins {
     struct pin *pins; /* by row */
 };
 
-/* Returns the pins of all blocks live at that time, or NULL with `error` set. */
-struct pins *pins_find(struct session *session, const struct filter_live *live,
-                       struct session_error *error);
+/* Returns the values of FIELD_PINS of all blocks live at that time, or those of FIELD_RESIDENT of
+ * the blocks that were live when the nearest reading of pages began. NULL with `error` set: there
+ * is no reading, a damaged chunk, no memory. */
+struct pins *pins_find(struct session *session, enum filter_field field,
+                       const struct filter_live *live, struct session_error *error);
 void pins_free(struct pins *pins);
 /* Returns the position of the first row that is not less than `row`. */
 size_t pins_from(const struct pins *pins, uint64_t row);
-/* Returns the bytes that a row pins, 0 if it was not live. */
-uint64_t pins_of(const struct pins *pins, uint64_t row);
+/* Stores the bytes of a row. Returns false if they are not known. */
+bool pins_of(const struct pins *pins, uint64_t row, uint64_t *bytes);
+
+/* ---- clears ---- */
+
+/*
+ * Finds the stacks that go through a function which clears: schemas/filter-language.md, "Outlived".
+ */
+
+/* Returns for each stack (stacks.count of them) 1 if a function of the user's own code is on it
+ * whose name says that it clears, otherwise 0; free() it. NULL with `error` set. */
+uint8_t *clears_find(struct session *session, struct session_error *error);
 
 #endif

@@ -6,14 +6,236 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/data/error.h"
-#include "session/data/session_state.h"
-#include "session/filter/candidates.h"
+#include "schemas/array.h"
 #include "session/filter/field_names.h"
-#include "session/filter/number_list.h"
 #include "session/filter/pins.h"
-#include "session/filter/regex.h"
-#include "session/scan/scan.h"
+#include "session/filter/warning.h"
+#include "session/store/database.h"
+#include "session/store/error.h"
+#include "session/store/scan.h"
+#include "session/store/session_state.h"
+#include "session/time.h"
+
+/* ---- candidates ---- */
+
+struct place {
+    uint64_t stack, size;
+};
+
+struct candidates {
+    struct place *places; /* by stack and size */
+    size_t count, capacity;
+};
+
+static bool add_place(void *context, const struct database_row *row, struct session_error *error)
+{
+    struct candidates *candidates = context;
+    if (!array_grow(&candidates->places, &candidates->capacity, candidates->count + 1,
+                    sizeof(*candidates->places)))
+        return session_fail_memory(error, "the candidates of types");
+    candidates->places[candidates->count++] =
+        (struct place){(uint64_t)database_number(row, 0), (uint64_t)database_number(row, 1)};
+    return true;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left;
+    const struct place *b = right;
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
+    return a->size < b->size ? -1 : a->size > b->size;
+}
+
+static void candidates_free(struct candidates *candidates)
+{
+    if (!candidates)
+        return;
+    free(candidates->places);
+    free(candidates);
+}
+
+/* Reads the table. Returns NULL with `error` set. */
+static struct candidates *candidates_load(struct database *database, struct session_error *error)
+{
+    struct candidates *candidates = calloc(1, sizeof(*candidates));
+    if (!candidates) {
+        session_fail_memory(error, "the candidates of types");
+        return NULL;
+    }
+    if (!database_each(database, "SELECT DISTINCT stack_id, size FROM type_candidate", add_place,
+                       candidates, error)) {
+        candidates_free(candidates);
+        return NULL;
+    }
+    if (candidates->count > 0)
+        qsort(candidates->places, candidates->count, sizeof(*candidates->places), compare_places);
+    return candidates;
+}
+
+bool candidates_have(const struct candidates *candidates, uint64_t stack, uint64_t size)
+{
+    const struct place place = {stack, size};
+    return candidates->count > 0 &&
+           bsearch(&place, candidates->places, candidates->count, sizeof(place), compare_places);
+}
+
+/* ---- number list ---- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct number_range *a = left, *b = right;
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+/* Makes a list, which the caller frees by free(). Returns NULL if memory is exhausted. */
+static struct number_list *number_list_new(const struct filter_item *items)
+{
+    size_t count = 0, kept = 0;
+    for (const struct filter_item *item = items; item; item = item->next)
+        count++;
+    struct number_list *list = malloc(sizeof(*list) + count * sizeof(list->ranges[0]));
+    if (!list)
+        return NULL;
+    struct number_range *ranges = list->ranges;
+    count = 0;
+    for (const struct filter_item *item = items; item; item = item->next)
+        if (item->low <= item->high)
+            ranges[count++] = (struct number_range){item->low, item->high};
+    qsort(ranges, count, sizeof(*ranges), compare);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 &&
+            (ranges[kept - 1].high == UINT64_MAX || ranges[i].low <= ranges[kept - 1].high + 1)) {
+            if (ranges[i].high > ranges[kept - 1].high)
+                ranges[kept - 1].high = ranges[i].high;
+        } else {
+            ranges[kept++] = ranges[i];
+        }
+    }
+    list->count = kept;
+    return list;
+}
+
+size_t number_list_from(const struct number_list *list, uint64_t number)
+{
+    size_t low = 0;
+    ARRAY_BISECT(low, list->count, list->ranges[middle].high < number);
+    return low;
+}
+
+bool number_list_has(const struct number_list *list, uint64_t number)
+{
+    const size_t i = number_list_from(list, number);
+    return i < list->count && list->ranges[i].low <= number;
+}
+
+/* ---- regex ---- */
+
+/*
+ * The time of regcomp() grows faster than the number of atoms if some may match nothing: ()+ eleven
+ * times around a*b*, 6000 atoms, takes seconds.
+ */
+enum { LENGTH_MAX = 512, COST_MAX = 10000, COST_MAX_EMPTY = 1000 };
+
+/*
+ * The size of an expression with its repetitions written out, as regcomp() compiles it: a+ is aa*,
+ * a{3} is aaa, and (a+)+ or a++ doubles twice. Counts the atoms of the open groups on a stack,
+ * innermost last.
+ */
+struct cost {
+    unsigned long total[LENGTH_MAX + 1]; /* of a group without its last atom */
+    unsigned long last[LENGTH_MAX + 1];  /* the last atom, which a repetition would repeat */
+    size_t depth;
+};
+
+static void cost_atom(struct cost *cost, unsigned long atom)
+{
+    cost->total[cost->depth] += cost->last[cost->depth];
+    cost->last[cost->depth] = atom;
+}
+
+/* Returns the end of the bracket expression that begins at `at`. A "]" that comes first, and
+ * [:classes:], belong to it. */
+static const char *skip_bracket(const char *at)
+{
+    at += at[1] == '^' ? 2 : 1;
+    at += *at == ']' ? 1 : 0;
+    while (*at != '\0' && *at != ']') {
+        if (*at == '[' && at[1] != '\0' && strchr(":.=", at[1])) {
+            const char close[] = {at[1], ']', '\0'};
+            const char *end = strstr(at + 2, close);
+            at = end ? end + 1 : at;
+        }
+        at++;
+    }
+    return *at == '\0' ? at - 1 : at;
+}
+
+/* Counts the repetition at `at`, "+" or "{". Returns its end. */
+static const char *cost_repeat(struct cost *cost, const char *at)
+{
+    unsigned long repeat = 2;
+    if (*at == '{') {
+        char *end;
+        unsigned long low = strtoul(at + 1, &end, 10);
+        unsigned long high = *end == ',' ? strtoul(end + 1, &end, 10) : low;
+        repeat = high > low ? high : low;
+        repeat = repeat > COST_MAX ? COST_MAX : repeat + 1;
+        at = *end == '}' ? end : at;
+    }
+    unsigned long last = cost->last[cost->depth];
+    last = last * repeat;
+    cost->last[cost->depth] = last > COST_MAX ? COST_MAX + 1 : last;
+    return at;
+}
+
+static const char *regex_refusal(const char *text)
+{
+    struct cost cost = {.depth = 0};
+    bool may_be_empty = strpbrk(text, "*?{|") || strstr(text, "()");
+    unsigned long most = may_be_empty ? COST_MAX_EMPTY : COST_MAX;
+    if (strlen(text) > LENGTH_MAX)
+        return "longer than 512 bytes";
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '\\' && at[1] != '\0') {
+            at++;
+            if (*at >= '0' && *at <= '9')
+                return "a back reference, which extended expressions do not have";
+            cost_atom(&cost, 1);
+        } else if (*at == '(') {
+            cost.depth++;
+            cost.total[cost.depth] = 1;
+            cost.last[cost.depth] = 0;
+        } else if (*at == ')' && cost.depth > 0) {
+            unsigned long group = cost.total[cost.depth] + cost.last[cost.depth];
+            cost.depth--;
+            cost_atom(&cost, group);
+        } else if (*at == '+' || *at == '{') {
+            at = cost_repeat(&cost, at);
+        } else if (*at != '*' && *at != '?') {
+            if (*at == '[')
+                at = skip_bracket(at);
+            cost_atom(&cost, 1);
+        }
+        if (cost.total[cost.depth] + cost.last[cost.depth] > most)
+            return may_be_empty ? "repetitions that multiply to more than 1000"
+                                : "repetitions that multiply to more than 10000";
+    }
+    return NULL;
+}
+
+bool filter_regex_compile(regex_t *regex, const char *text, int column, struct session_error *error)
+{
+    const char *refusal = regex_refusal(text);
+    if (refusal)
+        return session_fail(error, column, "bad regular expression: %s", refusal);
+    int status = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
+    if (status == 0)
+        return true;
+    char reason[128];
+    regerror(status, regex, reason, sizeof(reason));
+    return session_fail(error, column, "bad regular expression: %s", reason);
+}
 
 /* A test of a text: the operator, and the compiled expression for ~ and !~. */
 struct text_test {
@@ -31,11 +253,11 @@ static bool is_regex(const struct filter_test *test)
 static bool text_test_open(struct text_test *text, const struct filter_test *test,
                            struct session_error *error)
 {
-    *text = (struct text_test){.test = test};
+    *text = (struct text_test){.test = test, .has_regex = is_regex(test)};
+    if (text->has_regex)
+        return filter_regex_compile(&text->regex, test->low.text, test->low.column, error);
     text->by_path = test->field == FIELD_FILE && test->low.text && !strchr(test->low.text, '/');
-    text->has_regex = is_regex(test);
-    return !text->has_regex ||
-           filter_regex_compile(&text->regex, test->low.text, test->low.column, error);
+    return true;
 }
 
 static void text_test_close(struct text_test *text)
@@ -58,7 +280,7 @@ static bool text_test_holds(const struct text_test *text, const char *name, uint
     else if (test->low.is_number)
         equal = id == test->low.number;
     else
-        equal = strcmp(text->by_path ? path_last(name) : name, test->low.text) == 0;
+        equal = strcmp(text->by_path ? basename(name) : name, test->low.text) == 0;
     bool negative = test->operator_ == OPERATOR_NOT_EQUAL || test->operator_ == OPERATOR_NOT_MATCH;
     return equal != negative;
 }
@@ -353,7 +575,7 @@ static bool compile_collected(const struct session *session, const struct filter
     if (!leaf_table(leaf, COLUMN_FREE_STACK, session->stacks.count, error))
         return false;
     for (uint32_t stack = 0; stack < session->stacks.count; stack++)
-        leaf->table[stack] = stacks_by_collector(&session->stacks, stack) == wanted;
+        leaf->table[stack] = session_stack_by_collector(session, stack) == wanted;
     return true;
 }
 
@@ -368,23 +590,43 @@ static bool compile_crossed(const struct filter_test *test, struct filter_progra
     return true;
 }
 
-/* Compiles a test of pins. The parser made sure that there is a time. */
+/* Compiles a test that `pins` are known, or that they are not. */
+static bool compile_known(const struct filter_test *test, struct pins *pins,
+                          struct filter_program *leaf, struct session_error *error)
+{
+    const struct filter_program known = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_PINS, .high = UINT64_MAX, .pins = pins};
+    *leaf = known;
+    if (test->operator_ == OPERATOR_IS_NOT_NULL)
+        return true;
+    *leaf = (struct filter_program){.kind = PREDICATE_NOT, .left = malloc(sizeof(known))};
+    if (!leaf->left) {
+        pins_free(pins);
+        return session_fail_memory(error, "the filter");
+    }
+    *leaf->left = known;
+    return true;
+}
+
+/* Compiles a test of pins or resident. The parser made sure that there is a time. */
 static bool compile_pins(struct session *session, const struct filter_test *test,
                          struct filter_program *leaf, struct session_error *error)
 {
     struct filter_live live;
     leaf->leaf = LEAF_PINS;
-    if (test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL) {
-        leaf->leaf = LEAF_CONSTANT;
-        leaf->low = test->operator_ == OPERATOR_IS_NOT_NULL;
-        return true;
-    }
-    if (!compile_range(session, test, leaf, error))
+    const bool null =
+        test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL;
+    if (!null && !compile_range(session, test, leaf, error))
         return false;
     if (leaf->leaf != LEAF_PINS)
         return true;
-    return filter_live_time(session, test->moment, &live, error) &&
-           (leaf->pins = pins_find(session, &live, error)) != NULL;
+    if (!filter_live_time(session, test->moment, &live, error))
+        return false;
+    struct pins *pins = pins_find(session, test->field, &live, error);
+    if (pins && null)
+        return compile_known(test, pins, leaf, error);
+    leaf->pins = pins;
+    return pins != NULL;
 }
 
 /*
@@ -459,6 +701,7 @@ static bool compile_test(struct session *session, const struct filter_test *test
         return compile_list(session, test, leaf, error);
     switch (test->field) {
     case FIELD_PINS:
+    case FIELD_RESIDENT:
         return compile_pins(session, test, leaf, error);
     case FIELD_STACK:
     case FIELD_FREE_STACK:
@@ -526,4 +769,125 @@ void filter_program_free(struct filter_program *program)
     candidates_free(program->candidates);
     free(program->list);
     free(program);
+}
+
+/* ---- computes the times of a filter for one session ---- */
+
+static bool mark_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
+                    struct session_error *error)
+{
+    const struct names *names = &session->names;
+    struct suggestion like;
+    char text[SUGGEST_TEXT];
+    suggest_words(&like, value->text, strlen(value->text));
+    suggest_offer(&like, "start");
+    suggest_offer(&like, "peak");
+    suggest_offer(&like, "end");
+    for (size_t i = 0; i < names->mark_count; i++) {
+        if (strcmp(names->marks[i].name, value->text) == 0) {
+            *ns = names->marks[i].ns;
+            return true;
+        }
+        suggest_offer(&like, names->marks[i].name);
+    }
+    return session_fail(error, value->column, "this session has no mark named \"%.60s\"%s",
+                        value->text, suggest_text(&like, text));
+}
+
+/* Returns how long the selected process ran, or all of them. */
+static uint64_t run_ns(const struct session *session)
+{
+    const uint64_t start = session_start_ns(session);
+    return session->duration_ns > start ? session->duration_ns - start : 0;
+}
+
+static bool term_ns(const struct session *session, const struct filter_value *value, uint64_t *ns,
+                    struct session_error *error)
+{
+    switch (value->moment) {
+    case MOMENT_START:
+        *ns = session_start_ns(session);
+        return true;
+    case MOMENT_PEAK:
+        *ns = session->peak_ns;
+        return true;
+    case MOMENT_END:
+        *ns = session->duration_ns;
+        return true;
+    case MOMENT_PERCENT: {
+        const unsigned __int128 part =
+            (unsigned __int128)run_ns(session) * value->number / 1000000000;
+        *ns = part > UINT64_MAX ? UINT64_MAX : (uint64_t)part;
+        return true;
+    }
+    case MOMENT_MARK:
+        return mark_ns(session, value, ns, error);
+    default:
+        *ns = value->number;
+        return true;
+    }
+}
+
+bool filter_moment_ns(const struct session *session, const struct filter_value *value,
+                      struct filter_ns *time, struct session_error *error)
+{
+    *time = (struct filter_ns){.ns = 0};
+    if (value->moment != MOMENT_SUM)
+        return term_ns(session, value, &time->ns, error);
+    __int128 sum = 0;
+    for (const struct filter_time_term *term = value->terms; term; term = term->next) {
+        uint64_t ns = 0;
+        if (!term_ns(session, &term->value, &ns, error))
+            return false;
+        sum += term->negative ? -(__int128)ns : (__int128)ns;
+    }
+    time->before = sum < 0;
+    if (sum > 0)
+        time->ns = sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+    return true;
+}
+
+bool filter_live_time(const struct session *session, const struct filter_value *value,
+                      struct filter_live *live, struct session_error *error)
+{
+    live->end = value->moment == MOMENT_END;
+    return filter_moment_ns(session, value, &live->time, error);
+}
+
+struct filter_program filter_live_program(const struct filter_live *live)
+{
+    if (live->end)
+        return (struct filter_program){
+            .kind = PREDICATE_TEST, .leaf = LEAF_RANGE, .column = COLUMN_LIFE_NS};
+    if (live->time.before) /* a constant 0 */
+        return (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_CONSTANT};
+    return (struct filter_program){
+        .kind = PREDICATE_TEST, .leaf = LEAF_LIVE_AT, .low = live->time.ns};
+}
+
+/* Computes a time or a duration that is not below 0; `below` is the message if it is. */
+static bool text_ns(const struct session *session, const char *text, enum filter_type type,
+                    const char *below, uint64_t *ns, struct session_error *error)
+{
+    struct filter_value value;
+    struct filter_ns time = {.ns = 0};
+    struct filter_graph *graph = filter_parse_time(text, type, &value, error);
+    bool good = graph && filter_moment_ns(session, &value, &time, error);
+    if (good && time.before)
+        good = session_fail(error, 1, "%s", below);
+    filter_graph_free(graph);
+    *ns = time.ns;
+    return good;
+}
+
+bool session_moment(const struct session *session, const char *text, uint64_t *ns,
+                    struct session_error *error)
+{
+    return text_ns(session, text, TYPE_MOMENT, "this time lies before the start", ns, error);
+}
+
+bool session_duration(const struct session *session, const char *text, uint64_t *ns,
+                      struct session_error *error)
+{
+    return text_ns(session, text, TYPE_DURATION, "this duration is below 0", ns, error);
 }

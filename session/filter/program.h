@@ -11,8 +11,59 @@
 #ifndef MPROF_SESSION_FILTER_PROGRAM_H
 #define MPROF_SESSION_FILTER_PROGRAM_H
 
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "session/filter/tree.h"
-#include "session/scan/row_set.h"
+#include "session/session.h"
+#include "session/store/row_set.h"
+
+/* ---- candidates ---- */
+
+/*
+ * The stacks and sizes for which ingest stored possible types (type_candidate). Their blocks have
+ * an unknown type: a candidate is never an answer.
+ */
+
+struct candidates;
+struct database;
+struct session_error;
+
+/* Returns true if a block of unknown type with this stack and size has candidates. */
+bool candidates_have(const struct candidates *candidates, uint64_t stack, uint64_t size);
+
+/* ---- number list ---- */
+
+/* A list of numbers, as in `id in (7, 12..40)`. */
+
+struct number_range {
+    uint64_t low, high; /* both included */
+};
+
+struct number_list {
+    size_t count;
+    struct number_range ranges[]; /* ascending; none meets another */
+};
+
+/* Returns the position of the first range that does not end before `number`. */
+size_t number_list_from(const struct number_list *list, uint64_t number);
+bool number_list_has(const struct number_list *list, uint64_t number);
+
+/* ---- regex ---- */
+
+/*
+ * POSIX extended regular expressions with bounds: an expression that a user types must not use up
+ * the time or the memory of the machine. Beyond POSIX's own rules these are refused: more than 512
+ * bytes; more than 10000 atoms once repetitions are written out (1000 if some may be empty: with
+ * any of * ? { | or ()); back references (which POSIX leaves out of extended expressions).
+ */
+
+/* Compiles without the positions of subexpressions. Returns false with `error` at `column`.
+ * Otherwise the caller regfree()s it. */
+bool filter_regex_compile(regex_t *regex, const char *text, int column,
+                          struct session_error *error);
 
 struct candidates;
 struct number_list;
@@ -38,7 +89,7 @@ enum leaf_kind {
     LEAF_LIVE_AT,   /* at `low` */
     LEAF_TABLE,     /* table[value of the column] */
     LEAF_COLOR,     /* table[colour of the row] */
-    LEAF_PINS,      /* low <= bytes that the block pins <= high */
+    LEAF_PINS,      /* low <= bytes that the block pins, or has in memory <= high */
     LEAF_CANDIDATE, /* of unknown type, with candidates; `outside`: all others */
     LEAF_CROSSED,   /* freed by another thread; `outside`: all others */
     LEAF_KEPT,      /* kept by `kept`, if it is live */

@@ -2,13 +2,11 @@
 /* Runs programs, one chunk at a time. Chunks that the directory decides are not read. */
 #include <string.h>
 
-#include "session/data/collected.h"
-#include "session/data/session_state.h"
-#include "session/filter/candidates.h"
-#include "session/filter/number_list.h"
 #include "session/filter/pins.h"
 #include "session/filter/program.h"
-#include "session/scan/kernels.h"
+#include "session/store/kernels.h"
+#include "session/store/processes.h"
+#include "session/store/session_state.h"
 
 /* The input of a leaf. */
 struct scanning {

@@ -7,7 +7,7 @@
  * Calls of graphs with parameters are already replaced by the graph with its values. So the tree
  * has no parameters.
  *
- * Within a stored graph columns count in its own text. A negative column there is one of the user's
+ * Within a saved filter columns count in its own text. A negative column there is one of the user's
  * text: that of a value. filter_place_error() makes the error for the user.
  */
 #ifndef MPROF_SESSION_FILTER_TREE_H
@@ -49,7 +49,8 @@ enum filter_field {
     FIELD_OWNER,
     FIELD_FRAME, /* the function `frame` frames outward of the call site */
     FIELD_PINS,
-    FIELD_PATH, /* of the groups that `fold` makes */
+    FIELD_RESIDENT, /* bytes in memory */
+    FIELD_PATH,     /* of the groups that `fold` makes */
     /* The fields of groups. Keep them together, from ALLOCATIONS to SHARE. */
     FIELD_ALLOCATIONS,
     FIELD_BYTES,
@@ -80,6 +81,12 @@ enum filter_field {
 static inline bool filter_field_of_groups(enum filter_field field)
 {
     return field >= FIELD_ALLOCATIONS && field < FIELD_TOTAL;
+}
+
+/* Returns true if only blocks that were all live at one time have the field. */
+static inline bool filter_field_of_moment(enum filter_field field)
+{
+    return field == FIELD_PINS || field == FIELD_RESIDENT;
 }
 
 /* A field as written in a text, with the place for errors. */
@@ -163,7 +170,8 @@ struct filter_test {
     enum filter_operator operator_;
     struct filter_value low, high;     /* `high` only with OPERATOR_IN */
     const struct filter_item *items;   /* of OPERATOR_IN_LIST, the last one first */
-    const struct filter_value *moment; /* of FIELD_PINS: the time at which the blocks were live */
+    const struct filter_value *moment; /* the time at which the blocks were live, if the field
+                                        * needs one: filter_field_of_moment() */
 };
 
 enum filter_predicate_kind { PREDICATE_TEST, PREDICATE_NOT, PREDICATE_AND, PREDICATE_OR };
@@ -209,19 +217,19 @@ struct filter_step {
     enum filter_field field;            /* COLOR_BY, SORT, SUM, AVG, MIN, MAX */
     uint32_t frame;                     /* of FIELD_FRAME */
     int field_column;
-    const struct filter_value *moment;   /* as in filter_test, if `field` is FIELD_PINS */
+    const struct filter_value *moment;   /* as in filter_test */
     bool descending;                     /* SORT */
     uint64_t limit;                      /* TOP; FOLD: bytes */
     const struct filter_field_use *keys; /* JOIN */
     size_t key_count;
     struct filter_value from, to; /* GROWTH */
     const char *file;             /* WRITE */
-    bool stored;                  /* WRITE: in a stored graph */
+    bool stored;                  /* WRITE: in a saved filter */
     const char *text;             /* as written, for legends */
     struct filter_step *next;
 };
 
-/* A stored graph, and the place where the user's text led to it. */
+/* A saved filter, and the place where the user's text led to it. */
 struct filter_origin {
     const char *name, *place;
     int column;
@@ -265,7 +273,7 @@ struct filter_pipeline {
 
 struct filter_graph;
 
-/* The stored graphs that a text may use. A stored text has definitions and then a pipeline, the
+/* The saved filters that a text may use. A stored text has definitions and then a pipeline, the
  * graph. Without one its last definition has the graph's own name and is the graph. */
 struct filter_names {
     void *context;
@@ -283,7 +291,7 @@ struct filter_names {
 
 /* Parses `text` (NULL or blank: `all`). Returns NULL with `error` and its column set. */
 struct filter_graph *filter_parse(const char *text, struct session_error *error);
-/* Does the same with stored graphs; `names` may be NULL. */
+/* Does the same with saved filters; `names` may be NULL. */
 struct filter_graph *filter_parse_named(const char *text, const struct filter_names *names,
                                         struct session_error *error);
 /* Parses a text that is a time or, by the type, a duration. The value lives as long as the graph
@@ -295,7 +303,7 @@ struct filter_graph *filter_parse_time(const char *text, enum filter_type type,
 bool filter_check_stored(const char *name, const char *text, const struct filter_names *names,
                          struct session_error *error);
 void filter_graph_free(struct filter_graph *graph);
-/* Moves an error within a stored graph to the user's text. `origin` may be NULL: none. Columns that
+/* Moves an error within a saved filter to the user's text. `origin` may be NULL: none. Columns that
  * are in the user's text already become positive only then. */
 void filter_place_error(const struct filter_origin *origin, struct session_error *error);
 const struct filter_pipeline *filter_graph_pipeline(const struct filter_graph *graph);

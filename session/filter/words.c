@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/data/session_state.h"
-#include "session/filter/lexer.h"
+#include "session/filter/parser.h"
 #include "session/filter/tree.h"
+#include "session/store/session_state.h"
 
 /* A private character, which the lexer reads as a letter. */
 #define NOBODY "\xee\x80\x80"

@@ -13,11 +13,11 @@
 #include <time.h>
 
 #include "schemas/thread_start.h"
-#include "session/data/error.h"
-#include "session/data/session_state.h"
 #include "session/jobs.h"
-#include "session/query/sample_estimate.h"
-#include "session/scan/scan.h"
+#include "session/store/error.h"
+#include "session/store/scan.h"
+#include "session/store/session_state.h"
+#include "session/table/sample_estimate.h"
 
 /* ---- answers ---------------------------------------------------------------------------- */
 

@@ -6,13 +6,143 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "session/data/error.h"
-#include "session/data/session_state.h"
 #include "session/groups.h"
-#include "session/sqlite/allocation_table.h"
-#include "session/sqlite/connection.h"
+#include "session/store/error.h"
+#include "session/store/scan.h"
+#include "session/store/session_state.h"
 #include "graph_table_sql.h"
+
+SQLITE_EXTENSION_INIT1
+
+/* ---- the session ------------------------------------------------------------------------ */
+
+/*
+ * The session that is open as `main`, opened a second time by the session library. It stays open
+ * from the first question to the end of the connection, because the kernel drops the locks that a
+ * process has on a file when it closes any descriptor of the file. If the file has changed, the
+ * next question opens it again; results of earlier ones keep the old state.
+ */
+
+/* One state of the file. Each result that was made from it is a user. */
+struct opened {
+    struct session *session;
+    struct stat about;
+    unsigned users;
+};
+
+static bool is_present(const struct opened *opened, const struct stat *now)
+{
+    const struct stat *then = &opened->about;
+    return then->st_dev == now->st_dev && then->st_ino == now->st_ino &&
+           then->st_size == now->st_size && then->st_mtim.tv_sec == now->st_mtim.tv_sec &&
+           then->st_mtim.tv_nsec == now->st_mtim.tv_nsec && !session_has_newer(opened->session);
+}
+
+static struct opened *open_file(const char *path, const struct stat *about,
+                                struct session_error *error)
+{
+    struct opened *opened = malloc(sizeof(*opened));
+    if (!opened) {
+        session_fail_memory(error, "the session");
+        return NULL;
+    }
+    *opened = (struct opened){.about = *about, .users = 1};
+    opened->session = session_open(path, error);
+    if (opened->session)
+        return opened;
+    free(opened);
+    return NULL;
+}
+
+/* Takes a user away. The last one closes the session. NULL is allowed. */
+static void opened_drop(struct opened *opened)
+{
+    if (!opened || --opened->users > 0)
+        return;
+    session_close(opened->session);
+    free(opened);
+}
+
+/*
+ * Opens `path`, unless `*current` has its present state already, and adds a user. NULL or "": the
+ * database has no file. Returns NULL with `error` set.
+ */
+static struct opened *opened_take(struct opened **current, const char *path,
+                                  struct session_error *error)
+{
+    struct stat now = {.st_ino = 0};
+    if (!path || !*path) {
+        session_fail(error, 0,
+                     "the database has no file: open a session made by mprof-ingest, as main");
+        return NULL;
+    }
+    if (stat(path, &now) != 0 || !*current || !is_present(*current, &now)) {
+        struct opened *opened = open_file(path, &now, error);
+        if (!opened)
+            return NULL;
+        opened_drop(*current);
+        *current = opened;
+    }
+    (*current)->users++;
+    return *current;
+}
+
+/* The data that both virtual tables of one connection share. */
+struct connection {
+    sqlite3 *database;
+    struct session *session; /* that the program has opened; NULL: `opened` */
+    struct opened *opened;
+    unsigned users; /* modules of SQLite, and the caller who makes them */
+};
+
+/* Takes a user away. The last one frees it. */
+static void connection_drop(void *context)
+{
+    struct connection *connection = context;
+    if (--connection->users > 0)
+        return;
+    opened_drop(connection->opened);
+    free(connection);
+}
+
+/* Returns true if sqlite3_interrupt() has been called since the statement began that runs now:
+ * SQLite refuses each new one then. sqlite3_is_interrupted() came with 3.41. */
+static bool is_interrupted(void *database)
+{
+    return sqlite3_exec(database, "SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT;
+}
+
+/* Returns SQLite's code for a question that failed: SQLITE_INTERRUPT, or SQLITE_ERROR. */
+static int connection_failed(const struct connection *connection)
+{
+    const struct opened *opened = connection->opened;
+    if (!opened || !scan_cancelled(opened->session))
+        return SQLITE_ERROR;
+    scan_cancel(opened->session, false);
+    return SQLITE_INTERRUPT;
+}
+
+/*
+ * Returns the session in its present state, NULL with `error` set. `*opened` gets a user that the
+ * caller drops; NULL if the program has opened the session. The session's questions end when the
+ * statement is interrupted; the program's own session has other cancels.
+ */
+static struct session *connection_session(struct connection *connection, struct opened **opened,
+                                          struct session_error *error)
+{
+    *opened = NULL;
+    if (connection->session)
+        return connection->session;
+    *opened =
+        opened_take(&connection->opened, sqlite3_db_filename(connection->database, "main"), error);
+    if (!*opened)
+        return NULL;
+    scan_cancel((*opened)->session, false);
+    scan_ask((*opened)->session, is_interrupted, connection->database);
+    return (*opened)->session;
+}
 
 /* ---- columns ---------------------------------------------------------------------------- */
 
@@ -26,8 +156,6 @@ struct graph_row {
     uint32_t site_stack; /* `site` is the call site of this stack; 0: of none */
     struct session_frame site;
 };
-
-SQLITE_EXTENSION_INIT3
 
 enum {
     KEYS = 4,
@@ -83,7 +211,6 @@ static int graph_column_text(void)
     return COLUMN_TEXT;
 }
 
-/* Returns the number of rows of a result. */
 static uint64_t graph_rows(const struct graph_result *result)
 {
     switch (graph_result_kind(result)) {
@@ -251,12 +378,10 @@ static bool put_key(const struct session_group_set *set, size_t row, size_t key,
         put_number(context, value.id);
         return true;
     }
-    const size_t length = session_group_key_text(set, row, key, (char[1]){0}, 1);
-    char *text = malloc(length + 1);
+    char *text = session_group_key_whole(set, row, key);
     if (!text)
         return false;
-    session_group_key_text(set, row, key, text, length + 1);
-    sqlite3_result_text64(context, text, length, free, SQLITE_UTF8);
+    sqlite3_result_text64(context, text, strlen(text), free, SQLITE_UTF8);
     return true;
 }
 
@@ -441,8 +566,6 @@ static bool graph_column(struct graph_row *row, sqlite3_context *context, int co
         return put_group(row, context, column, error);
     return true;
 }
-
-SQLITE_EXTENSION_INIT3
 
 struct table {
     sqlite3_vtab base;
@@ -668,23 +791,40 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
         .xEof = at_end, .xColumn = column_of, .xRowid = row_id                                     \
     }
 
-int graph_table_register(sqlite3 *database)
+static int add_module(struct connection *connection, const char *name, const sqlite3_module *module)
 {
-    return graph_table_register_on(database, NULL);
+    connection->users++;
+    /* A call that fails drops the user. */
+    return sqlite3_create_module_v2(connection->database, name, module, connection,
+                                    connection_drop);
 }
 
-int graph_table_register_on(sqlite3 *database, struct session *session)
+int graph_table_register(sqlite3 *database, struct session *session)
 {
     static const sqlite3_module graph = GRAPH_MODULE(connect_graph);
     static const sqlite3_module warning = GRAPH_MODULE(connect_warning);
-    struct connection *connection = connection_new(database, session);
+    struct connection *connection = calloc(1, sizeof(*connection));
     if (!connection)
         return SQLITE_NOMEM;
-    int status = connection_add(connection, "graph", &graph);
+    *connection = (struct connection){.database = database, .session = session, .users = 1};
+    int status = add_module(connection, "graph", &graph);
     if (status == SQLITE_OK)
-        status = connection_add(connection, "graph_warning", &warning);
-    if (status == SQLITE_OK)
-        status = allocation_table_add(connection);
+        status = add_module(connection, "graph_warning", &warning);
     connection_drop(connection);
     return status;
 }
+
+#ifndef SQLITE_CORE
+/* The entry point of mprof_sqlite.so. SQLite derives its name from that of the file. */
+__attribute__((visibility("default"))) int
+sqlite3_mprofsqlite_init(sqlite3 *database, char **message, const sqlite3_api_routines *api);
+
+int sqlite3_mprofsqlite_init(sqlite3 *database, char **message, const sqlite3_api_routines *api)
+{
+    SQLITE_EXTENSION_INIT2(api)
+    (void)message;
+    const int status = graph_table_register(database, NULL);
+    /* The session library has threads of its own: its code must stay loaded. */
+    return status == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : status;
+}
+#endif

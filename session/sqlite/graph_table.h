@@ -9,10 +9,8 @@
 struct session;
 struct sqlite3; /* a connection */
 
-/* Adds both functions to a connection. Returns SQLite's code. */
-int graph_table_register(struct sqlite3 *database);
-/* Does the same for a program that has opened the session already: the functions ask `session`,
- * which outlives the connection. */
-int graph_table_register_on(struct sqlite3 *database, struct session *session);
+/* Adds both functions to a connection. They ask `session`, which the program has opened and which
+ * outlives the connection; NULL: they open the file of `main` themselves. Returns SQLite's code. */
+int graph_table_register(struct sqlite3 *database, struct session *session);
 
 #endif

@@ -80,8 +80,6 @@ bool path_find_rules(struct session_tree *tree, struct session_error *error);
 /* Returns the key of the next node of a row's path and moves the cursor, which begins at 0.
  * PATH_END: there is none. */
 uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *cursor);
-/* Returns true if the paths of rows with a rule have the frames of a function. */
-bool path_is_visible(const struct session_tree *tree, enum path_rule rule, uint32_t function);
 /* Describes the node that a key means. */
 void path_describe(const struct session_tree *tree, uint32_t key, struct session_tree_node *node);
 /* Stores the functions of a key; its number of functions may be 0. */
@@ -97,8 +95,6 @@ void components_free(struct components *components);
 /* ---- tree.c ---- */
 
 struct tree_node *tree_node(const struct session_tree *tree, uint32_t node);
-/* Adds the sums of a row to those of a node. */
-void tree_add_row(const struct session_tree *tree, uint32_t row, struct tree_node *node);
 /* Looks now and then if the question is cancelled. */
 bool tree_go_on(const struct session_tree *tree, size_t i, struct session_error *error);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "session/query/sample_estimate.h"
+#include "session/table/sample_estimate.h"
 
 enum { FILTERS_MOST = 1000 };
 

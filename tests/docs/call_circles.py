@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks by the symbols of the objects that no rooms call each other in a circle.
+"""Checks by the symbols of the objects that no rooms call each other in a circle, and no many files of a room.
 
 usage: call_circles.py BUILD SOURCE. A room is a folder. --files lists the circles of files, too.
 """
@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 build, source = sys.argv[1:3]
+FILES_MOST = 5
 
 
 def symbols(files, *options):
@@ -78,7 +79,14 @@ if "--files" in sys.argv:
     for circle in circles(files):
         print(f"{len(circle)} files: {' '.join(circle)}")
 bad = circles(rooms)
-for circle in bad:
+for circle in circles(files):
+    room = os.path.dirname(circle[0])
+    headers = [open(os.path.join(source, room, name), encoding="utf-8").read()
+               for name in os.listdir(os.path.join(source, room)) if name.endswith(".h")]
+    if len(circle) > FILES_MOST and not any("call each other in a circle" in " ".join(text.split()) for text in headers):
+        print(f"{len(circle)} files of {room}/ call each other in a circle, and no header there says why: {circle}")
+        bad.append([room])
+for circle in [circle for circle in bad if len(circle) > 1]:
     print("rooms call each other in a circle: " + ", ".join(circle))
     for ends in sorted(calls):
         if ends[0] != ends[1] and ends[0] in circle and ends[1] in circle:

@@ -14,6 +14,8 @@ export PATH="$PWD/documents-usr/bin:$PATH" PKG_CONFIG_PATH="$libraries/pkgconfig
 # As if the libraries were installed where linker and loader look. No compiler looks for the headers where
 # they are: the pages say how it finds them.
 export LIBRARY_PATH="$libraries" LD_LIBRARY_PATH="$libraries"
+# A rustc of rustup finds its compiler there.
+export RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}"
 export EXAMPLES="$PWD/documents-usr/share/doc/mprof/docs/examples" HOME="$PWD/documents-home"
 # Mozilla's reader, on a loaded machine, too.
 mkdir -p documents/bin

@@ -20,7 +20,7 @@ crossed=$(sources '*.c' '*.h' '*.hpp' | grep -v '^tests/' | xargs grep -HnE '^ *
         if ($0 !~ /^\| `[a-z0-9\/]+` \|/) next
         n = split($0, cells, "|"); gsub(/[` ]/, "", cells[2])
         gsub(/[` ]/, "", cells[n - 1])
-        allowed[cells[2]] = cells[2] == "tests/" ? "" : "," cells[n - 1] ","
+        allowed[cells[2]] = "," cells[n - 1] ","
         if (match(allowed[cells[2]], /allroomsof[a-z]+\//)) # "all rooms of `ingest/`"
             inside[cells[2]] = substr(allowed[cells[2]], RSTART + 10, RLENGTH - 10)
         rows++
@@ -64,10 +64,10 @@ only() {
 only curses 'n?curses|ncursesw/|term\.h' '^tui/screen/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
-only zstd 'zstd' '^(schemas/pack/trace_packed|ingest/import/import)\.c$'
+only zstd 'zstd' '^(schemas/pack/trace_packed|ingest/trace/import)\.c$'
 only yajl 'yajl' '^report/output/json\.c$'
-only zlib 'zlib\.h' '^(ingest|report/export/gzip\.c$)'
-only sqlite3 'sqlite3' '^(ingest/write|session/data|session/sql|session/sqlite)/'
+only zlib 'zlib\.h' '^(ingest|report/export/pprof\.c$)'
+only sqlite3 'sqlite3' '^(ingest/write|session/store|session/sqlite)/'
 
 inner=$(sources '*.c' '*.h' | grep -v '^schemas/pack/' |
     xargs grep -HnE '#include "schemas/pack/|\b(TRACE|trace)_(COLUMN|MODEL|model|predicted|walk)_' | grep -v '/trace_packed\.h"$')

@@ -12,12 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ctl_options.h"
-#include "cli/export_options.h"
-#include "cli/ingest_options.h"
-#include "cli/report_options.h"
-#include "cli/run_options.h"
-#include "cli/tui_options.h"
+#include "cli/options.h"
 #include "tests/docs/option_completion.h"
 
 static const struct command_line *const lines[] = {&run_command_line,    &ctl_command_line,
@@ -44,6 +39,8 @@ static void print_dashed(const char *text)
 
 static void print_head(const struct command_option *option)
 {
+    if (option->group)
+        printf(".SS %s\n", option->group);
     fputs(".TP\n\\fB", stdout);
     if (option->letter)
         printf("\\-%c\\fR, \\fB", option->letter);
@@ -75,7 +72,8 @@ static bool print_page(const struct command_line *line)
     unsigned seen[COMMAND_OPTIONS_MAX] = {0};
     bool good = true, behind = false; /* after a head: the old lines go */
     while (fgets(text, sizeof(text), stdin)) {
-        if (behind && (strncmp(text, ".TP", 3) == 0 || strncmp(text, "\\fB", 3) == 0)) {
+        if (behind && (strncmp(text, ".SS", 3) == 0 || strncmp(text, ".TP", 3) == 0 ||
+                       strncmp(text, "\\fB", 3) == 0)) {
             behind = text[0] == '.';
             continue;
         }

@@ -39,6 +39,9 @@ VARIES = [
     (r'^ Outside blocks.*', lambda line: re.sub(r'  RSS .*| (?=[KMG]?i?B\b)|(?<=[KMG])iB\b|B\b', '', line[0])),
     (r'(RSS(?:, above)?) +[\d.]+ ?[KMG]?i?B?', r'\1'),
     (r'\b\d+ of 10\b', 'N of 10'),
+    # The view of the resident set: its readings, and parts that depend on the libraries.
+    (r'at TIME · (?:start|maximum|mark \w+|parted|interval|end) · \d+ of \d+ · kernel .*', 'at TIME'),
+    (r'^ +[\d.]+[KMG]? +(?:<?[\d.]+%|beside) +[█▏▎▍▌▋▊▉]* *(?=(?:live, |headers|holes beside|free whole|stacks$|files$|other an|the rec))', ''),
     (r' +', ' '),
     (r'(TIME )+TIME', 'TIME'),
 ]

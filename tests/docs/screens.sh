@@ -8,13 +8,13 @@ export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color HOME=$work XDG_STATE_HOME=$work
 unset NO_COLOR TMUX XDG_CONFIG_HOME
 # The hint of a first run is not part of the screens.
 mkdir -p state/mprof && touch state/mprof/browsed
-for program in leaking_requests kept_gestures undo_history pinned_heap; do
+for program in leaking_requests kept_gestures undo_history pinned_heap resident_set; do
     g++ -g -O2 -I"$MPROF_SOURCE/capture" -o $program "$MPROF_SOURCE/docs/examples/$program.cpp" || exit 1
 done
 g++ -g -O2 -o calculator "$MPROF_SOURCE/docs/examples/calculator.cpp" || exit 1
 # At random places a heap may lie over a border of 64 MiB, where a gap does not count as a hole.
 setarch -R true 2>/dev/null && fixed=(setarch -R) || fixed=()
-for program in leaking_requests kept_gestures undo_history pinned_heap calculator; do
+for program in leaking_requests kept_gestures undo_history pinned_heap resident_set calculator; do
     free_stacks=()
     [ $program != calculator ] || free_stacks=(--free-stacks)
     "${fixed[@]}" mprof-run --quiet "${free_stacks[@]}" -o $program.bin "./$program" >$program.out || fail "$program is not recorded"

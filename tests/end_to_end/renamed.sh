@@ -35,7 +35,7 @@ done
 is "$(rows --by=module --base tool-1.0.db other-1.0.db)" -gt 0 "changes of another program"
 [ "$(said --base tool-1.0.db other-1.0.db)" = '[]' ] || fail "another program is compared as the same"
 
-graph() { mprof-tui --run-graph "all - session \"$1.db\" | count" "$2.db" 2>said.txt; }
+graph() { mprof-tui --graph "run all - session \"$1.db\" | count" "$2.db" 2>said.txt; }
 for pair in 'tool-1.0 tool-2.3' 'stripped renamed'; do
     set -- $pair
     [ "$(graph "$1" "$2")" = 'count: 0' ] || fail "allocations of $2 that $1 has not: $(graph "$1" "$2")"

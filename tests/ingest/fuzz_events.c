@@ -57,10 +57,36 @@ static void put_runtime_event(struct lane *lane, struct input *input, uint64_t t
     }
 }
 
+/* Writes what an observer says of the pages in memory: a mapping, or a moment with some runs, which
+ * may be a delta of a moment that is missing. */
+static void put_pages_event(struct lane *lane, struct input *input, uint64_t ticks)
+{
+    char runs[17] = {0};
+    const unsigned count = take(input, 9), flags = take(input, 4);
+    if (flags == 3) {
+        lane_extended(lane, TRACE_EXT_MAPPING, "wnnnns", ticks,
+                      UINT64_C(0xe000) + 4096 * (uint64_t)take(input, 6),
+                      4096 * (uint64_t)take(input, 6), (uint64_t)take(input, 128), UINT64_C(0),
+                      take(input, 2) ? "[heap]" : "");
+        return;
+    }
+    for (unsigned i = 0; i < 2 * count; i++)
+        runs[i] = (char)(i == 0 ? 0x0e + take(input, 4) : 1 + take(input, 255));
+    lane_extended(lane, TRACE_EXT_RESIDENT, "wnnnnnnnnnnnnn", ticks, (uint64_t)take(input, 4),
+                  UINT64_C(1), UINT64_C(1), (uint64_t)take(input, 9), (uint64_t)flags,
+                  UINT64_C(4096), UINT64_C(4096), 2 * (uint64_t)count, UINT64_C(0), UINT64_C(0),
+                  UINT64_C(0), UINT64_C(0), UINT64_C(0));
+    lane_extended(lane, TRACE_EXT_PAGES, "ws", ticks, runs);
+}
+
 static void put_arena_event(struct lane *lane, struct input *input, uint64_t ticks)
 {
     const uint64_t arena = take(input, 6), address = take_address(input);
     const unsigned what = take(input, 256);
+    if (what >= 232) {
+        put_pages_event(lane, input, ticks);
+        return;
+    }
     if (what >= 192) {
         put_runtime_event(lane, input, ticks);
         return;

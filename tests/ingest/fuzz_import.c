@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ingest/import/import.h"
+#include "ingest/trace/import.h"
 #include "tests/ingest/replay_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

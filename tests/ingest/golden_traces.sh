@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The golden traces: the generator still writes the checked-in bytes; worked.bin decodes to
-# worked.txt and becomes a session with the rows of worked.sql; each bad-*.bin gives its bad-*.txt.
+# worked.txt and becomes a session with the rows of worked.sql; references.bin decodes to
+# references.txt and has no problem; each bad-*.bin gives its bad-*.txt.
 # MPROF_REFRESH=1 writes the expected files again instead of comparing.
 set -u
 ulimit -s 256 # a small stack is enough
@@ -24,6 +25,8 @@ done
 expect worked.txt
 "$ingest" --dump=time worked.bin >worked-by-time.txt || failed=1
 expect worked-by-time.txt
+"$ingest" --dump references.bin >references.txt || failed=1
+expect references.txt
 "$ingest" --quiet worked.bin || failed=1
 # The rows that the trace makes. `kind` is the same in every session. A slot without events repeats
 # what was live before it, so only slots with events are shown.
@@ -38,7 +41,11 @@ expect worked.sql
             AND t.allocated_bytes + t.freed_bytes = 0) FROM timeline")" = '1001|1000|984' ] ||
     { failed=1; echo "slots without events"; }
 [ "$(sqlite3 worked.db 'PRAGMA application_id; PRAGMA user_version; PRAGMA integrity_check' | tr '\n' ' ')" \
-    = "1297109583 2 ok " ] || { failed=1; echo "not marked as a session"; }
+    = "1297109583 3 ok " ] || { failed=1; echo "not marked as a session"; }
+
+"$ingest" --quiet references.bin &&
+    [ "$(sqlite3 references.db 'SELECT count(*) FROM problem; SELECT count(*) FROM thread')" = "0
+1" ] || { failed=1; echo "references.bin"; }
 
 for trace in bad-*.bin; do
     name=${trace%.bin}

@@ -22,7 +22,7 @@ static struct row_batch *keep_rows(void *context, struct row_batch *full)
 
 static bool run(struct replayed *replayed, const char *path)
 {
-    static const struct symbols_options options = {NULL, NULL};
+    static const struct symbols_options options = {.debug_dir = NULL};
     struct row_sink sink = {replayed, keep_rows, 0};
     struct trace_event event;
     replayed->file = trace_file_open(path, &replayed->status);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "ingest/replay/call_site.h"
+#include "ingest/replay/frames.h"
 
 static void roles(void **state)
 {
@@ -14,6 +14,7 @@ static void roles(void **state)
     static const struct {
         const char *name;
         enum function_role role;
+        const char *linkage_name;
     } cases[] = {
         {"operator new(unsigned long)", ROLE_ALLOCATOR},
         {"operator new[](unsigned long, std::nothrow_t const&)", ROLE_ALLOCATOR},
@@ -50,11 +51,34 @@ static void roles(void **state)
         {"parser::operator new_rule(int)", ROLE_NONE},
         {"T::operator()(int)", ROLE_NONE},
         {"", ROLE_NONE},
-        {"(((", ROLE_NONE},
+        {"(((", ROLE_NONE, NULL},
+        /* Rust: the crates alloc and core work for their callers, std does not. */
+        {"alloc::alloc::exchange_malloc", ROLE_ALLOCATOR,
+         "_ZN5alloc5alloc15exchange_malloc17h0123456789abcdefE"},
+        {"alloc::alloc::exchange_malloc", ROLE_NONE, "_ZN5alloc5alloc15exchange_mallocEv"},
+        {"<alloc::vec::Vec<shop::Item>>::push", ROLE_ALLOCATOR,
+         "_RNvMs_NtCs1_5alloc3vecINtB4_3VecNtCs2_4shop4ItemE4pushB15_"},
+        {"std::io::buffered::bufreader::BufReader<R>::with_capacity", ROLE_NONE,
+         "_ZN3std2io17h0123456789abcdefE"},
+        {"<shop::Counting as core::alloc::global::GlobalAlloc>::alloc", ROLE_ALLOCATOR,
+         "_ZN4shop17h0123456789abcdefE"},
+        {"__rust_alloc", ROLE_ALLOCATOR, NULL},
+        /* Other languages */
+        {"_d_newclass", ROLE_WRAPPER, NULL},
+        {"core.internal.gc.impl.manual.gc.ManualGC.malloc(ulong, uint, const(TypeInfo))",
+         ROLE_WRAPPER, "_D4core8internal2gc4impl6manual"},
+        {"__gnat_malloc", ROLE_WRAPPER, NULL},
+        {"cases__make_derived__P2779b.607", ROLE_WRAPPER, NULL},
+        {"class_createInstance", ROLE_WRAPPER, NULL},
+        {"_cgo_0a1b2c_Cfunc__Cmalloc", ROLE_WRAPPER, NULL},
+        {"CMEM_$$_CGETMEM$QWORD$$POINTER", ROLE_WRAPPER, NULL},
+        {"objc_registerClassPair", ROLE_NONE, NULL},
+        {"shop::main", ROLE_NONE, "_ZN4shop4main17h0123456789abcdefE"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        if (call_site_role(cases[i].name) != cases[i].role)
-            fail_msg("%s: role %d", cases[i].name, (int)call_site_role(cases[i].name));
+        const enum function_role role = call_site_role(cases[i].name, cases[i].linkage_name);
+        if (role != cases[i].role)
+            fail_msg("%s: role %d", cases[i].name, (int)role);
     }
 }
 

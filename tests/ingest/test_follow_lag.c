@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "ingest/follow_lag.h"
+#include "ingest/follow.h"
 
 #define SECONDS(n) (UINT64_C(1000000000) * (n))
 #define TENTHS(n) (UINT64_C(100000000) * (n))

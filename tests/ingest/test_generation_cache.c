@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/base/generation_cache.h"
+#include "ingest/base/array.h"
 
 struct item {
     uint32_t key; /* from 1 */

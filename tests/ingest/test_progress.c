@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/progress.h"
+#include "ingest/ingest.h"
 
 /* Returns the text that a report writes to stderr. */
 static const char *shown(enum ingest_phase phase, uint64_t done, uint64_t total)

@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "ingest/replay/symbol_cache.h"
+#include "ingest/ingest.h"
 
 static const uint8_t one_id[] = {1, 2, 3, 4}, other_id[] = {1, 2, 3, 5};
 
 static void test_files_are_one_by_path_and_build_id(void **state)
 {
-    const struct symbols_options options = {NULL, NULL};
+    const struct symbols_options options = {.debug_dir = NULL};
     struct symbol_cache names = {0};
     (void)state;
     assert_true(symbol_cache_begin(&names, &options));
@@ -48,7 +48,7 @@ static void test_files_are_one_by_path_and_build_id(void **state)
 /* A frame without a module is named again for each trace. */
 static void test_no_file_has_no_names(void **state)
 {
-    const struct symbols_options options = {NULL, NULL};
+    const struct symbols_options options = {.debug_dir = NULL};
     struct symbol_cache names = {0};
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
     (void)state;
@@ -63,7 +63,7 @@ static void test_no_file_has_no_names(void **state)
 /* Files that no other trace can share do not use up the descriptors. */
 static void test_few_files_stay_open(void **state)
 {
-    const struct symbols_options options = {NULL, NULL};
+    const struct symbols_options options = {.debug_dir = NULL};
     struct symbol_cache names = {0};
     size_t most = 0;
     (void)state;

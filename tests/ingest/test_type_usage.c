@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ingest/replay/type_usage.h"
+#include "ingest/replay/totals.h"
 
 enum { TYPES = 5, BLOCKS = 400, EVENTS = 1200, RUNS = 200 };
 

@@ -17,10 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ingest/write/frame_tables.h"
 #include "ingest/write/frames.h"
 #include "ingest/write/functions.h"
-#include "ingest/write/thread_totals.h"
 #include "tests/session/fixture_nodes.h"
 
 static void run(sqlite3 *database, const char *sql)
@@ -69,6 +67,7 @@ static const char function_tables[] =
     "CREATE TABLE stack_frame(stack_id, depth, frame_id, PRIMARY KEY(stack_id, depth)) WITHOUT "
     "ROWID;"
     "CREATE TABLE function_total(a, b, c, d, e, f, g, h, i, j);"
+    "CREATE TABLE call_node(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);"
     "CREATE TABLE stack_node(id INTEGER PRIMARY KEY, parent_id, frame_id);"
     "CREATE TABLE stack_run(stack_id, depth, node_id, frames);"
     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)"
@@ -105,6 +104,8 @@ static void test_functions(void **state)
 {
     (void)state;
     sqlite3 *database = open_database(function_tables);
+    struct ingest_status status = {.code = INGEST_OK};
+    struct writer_database session = {.sqlite = database, .name = "test", .status = &status};
     uint32_t call_sites[300] = {0};
     struct function_usage peaks[] = {{0, 55, 9}, {0, 0, 3}, {0, 77, 5}};
     struct totals *totals = calloc(1, sizeof(*totals));
@@ -125,16 +126,17 @@ static void test_functions(void **state)
         totals->stacks.shares[stack].bytes = (uint64_t)sqlite3_column_int64(query, 6);
     }
     sqlite3_finalize(query);
-    assert_int_equal(writer_functions_put(database, call_sites, 300, totals), SQLITE_OK);
+    assert_true(writer_functions_put(&session, call_sites, 300, totals));
     run(database, function_expected);
     assert_int_equal(number(database, "SELECT count(*) FROM expected WHERE rowid <= 51"), 51);
     compare(database, "function_total", "expected");
 
     run(database, "DELETE FROM function_total; DELETE FROM frame WHERE id = 7");
-    assert_int_equal(writer_functions_put(database, call_sites, 300, totals), SQLITE_CORRUPT);
+    assert_false(writer_functions_put(&session, call_sites, 300, totals));
+    assert_non_null(strstr(status.message, "gaps"));
     stack_usages_free_memory(&totals->stacks);
     free(totals);
-    sqlite3_close(database);
+    writer_database_close(&session);
 }
 
 /* Threads 1 to 6 and 100, of processes 1, 2 and 3. Thread 6 belongs to a process that is not

@@ -221,6 +221,13 @@ void lane_realloc(struct lane *lane, uint64_t before, uint64_t after, uint64_t o
                                    stack, outcome, false));
 }
 
+void lane_payload(struct lane *lane, unsigned type, const uint8_t *payload, const uint8_t *end)
+{
+    uint8_t *p = room(lane, (size_t)(end - payload) + 12);
+    commit(lane,
+           trace_put_extended(p, (enum trace_extended)type, payload, (size_t)(end - payload)));
+}
+
 void lane_extended(struct lane *lane, unsigned type, const char *format, ...)
 {
     uint8_t payload[TRACE_EXTENDED_MAX], *end = payload;
@@ -238,9 +245,7 @@ void lane_extended(struct lane *lane, unsigned type, const char *format, ...)
         end = trace_put_varint(end, number);
     }
     va_end(arguments);
-    uint8_t *p = room(lane, (size_t)(end - payload) + 12);
-    commit(lane,
-           trace_put_extended(p, (enum trace_extended)type, payload, (size_t)(end - payload)));
+    lane_payload(lane, type, payload, end);
 }
 
 void lane_switch(struct lane *lane, uint32_t thread, uint32_t sequence, uint64_t ticks)

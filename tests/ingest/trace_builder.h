@@ -71,6 +71,8 @@ void lane_realloc(struct lane *lane, uint64_t before, uint64_t after, uint64_t o
  * 'w' a time in absolute ticks (uint64_t), written in the form that the coding state needs.
  */
 void lane_extended(struct lane *lane, unsigned type, const char *format, ...);
+/* Writes an extended record whose payload lies from `payload` to `end`. */
+void lane_payload(struct lane *lane, unsigned type, const uint8_t *payload, const uint8_t *end);
 /* Continues as another thread in the same chunk. */
 void lane_switch(struct lane *lane, uint32_t thread, uint32_t sequence, uint64_t ticks);
 

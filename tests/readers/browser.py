@@ -26,7 +26,7 @@ class Browser:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open('browser.log', 'w'))
         os.close(theirs_in)
         os.close(theirs_out)
-        self.rest, self.number = b'', 0
+        self.rest, self.number, self.events = b'', 0, []
         target = self.call('Target.createTarget', url='about:blank')['targetId']
         self.session = self.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
         self.call('Page.enable')
@@ -57,6 +57,8 @@ class Browser:
                 self.rest += more
             answer, _, self.rest = self.rest.partition(b'\0')
             answer = json.loads(answer)
+            if 'method' in answer:
+                self.events.append((answer['method'], answer['params']))
             if answer.get('id') == self.number:
                 if 'error' in answer:
                     raise SystemExit(f'{method}: {answer["error"]}')
@@ -89,4 +91,5 @@ class Browser:
 
     def key(self, key):
         for kind in ('keyDown', 'keyUp'):
-            self.call('Input.dispatchKeyEvent', type=kind, key=key, text=key if kind == 'keyDown' else '')
+            self.call('Input.dispatchKeyEvent', type=kind, key=key,
+                      text=key if kind == 'keyDown' and len(key) == 1 else '')

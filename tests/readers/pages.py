@@ -25,13 +25,17 @@ def picture(browser, path):
           session.totals()[1])
     titles = browser.ask('boxes.map(b => [b.title, +b.g.dataset.bytes, b.width])')
     check(f'{path} widths', all(abs(w - v * 1200 / titles[0][1]) < 0.01 for _, v, w in titles), True)
+    # It fills the window, and names that do not fit lose their middle.
+    check(f'{path} window', browser.ask('Math.abs(boxes[0].rect.getAttribute("width") - visualViewport.width) <= 1 && '
+                                        'boxes.every(b => [...b.text.textContent].length * 7 <= Math.max(0, +b.rect.getAttribute("width")))'), True)
+    check(f'{path} middle', browser.ask('[middle("a_long_name", 7), middle("short", 7), middle("ab", 1)]'), ['a_l\u2026ame', 'short', ''])
     # Every box that is wide enough has the inclusive bytes of the functions that lead to it.
     main = [v for t, v, _ in titles if re.match(r'main \(', t)]
     if main and not session.sampled:
         check(f'{path} main', sum(main), session.functions('total_bytes')['main'])
     hit = browser.ask('boxes.filter(b => b.depth === 1)[0].g.dispatchEvent(new MouseEvent("click")), '
                       'boxes.filter(b => b.depth === 1)[0].rect.getAttribute("width")')
-    check(f'{path} click', float(hit), 1200.0)
+    check(f'{path} click', float(hit), browser.ask('full'))
     hidden = browser.ask('boxes.filter(b => b.g.style.display === "none").length')
     shown = browser.ask('(b => boxes.filter(c => c.x + c.width <= b.x + 1e-6 || c.x >= b.x + b.width - 1e-6)'
                         '.length)(boxes.filter(b => b.depth === 1)[0])')
@@ -41,7 +45,28 @@ def picture(browser, path):
     found = browser.ask('find("main")')
     check(f'{path} search', found, sum('main' in t for t, _, _ in titles))
     check(f'{path} marked', browser.ask('document.querySelectorAll("g.found").length'), found)
-    checked += 7
+    checked += 9
+
+
+def change(browser):
+    """The svg of a difference: values of both sides, colours, and room for what went away."""
+    global checked
+    file = export('sessions/shop.db', 'svg', '--base', 'sessions/widgets.db', suffix='.base')
+    os.rename(file, 'out/change.svg')
+    run('xmllint', '--noout', 'out/change.svg')
+    browser.open('out/change.svg')
+    own, base = Session('sessions/shop.db').totals(), Session('sessions/widgets.db').totals()
+    check('svg of a change', browser.ask('[+boxes[0].g.dataset.bytes, +boxes[0].g.dataset.base]'), [own[1], base[1]])
+    gone = browser.ask('(b => [+b.g.dataset.bytes, b.g.dataset.base > 0, b.width > 100, b.rect.getAttribute("fill")])'
+                       '(boxes.find(b => b.title.startsWith("make_widget ")))')
+    check('svg of what went away', gone, [0, True, True, '#589ee4'])
+    new = browser.ask('(b => [+b.g.dataset.base, b.g.dataset.bytes > 0, b.rect.getAttribute("fill"), /, \\+[\\d.]+ /.test(b.title)])'
+                      '(boxes.find(b => b.title.startsWith("shop::")))')
+    check('svg of what is new', new, [0, True, '#e45858', True])
+    parts = browser.ask('boxes.every(b => b.width + 0.01 >= boxes.filter(c => c.depth === b.depth + 1 && c.x > b.x - 1e-3 && '
+                        'c.x + c.width < b.x + b.width + 1e-3).reduce((s, c) => s + c.width, 0))')
+    check('svg parts of a change', parts, True)
+    checked += 4
 
 
 def dhat(browser, path):
@@ -148,6 +173,7 @@ with Browser() as browser:
     for path in common.SESSIONS:
         picture(browser, path)
         dhat(browser, path)
+    change(browser)
     for name in ('shop', 'widgets', 'hostile'):
         speedscope(browser, f'sessions/{name}.db', 'speedscope')
         speedscope(browser, f'sessions/{name}.db', 'collapsed')

@@ -58,8 +58,10 @@ judged groups "kept 1 1"
 judged average "kept 204 204"
 judged none "exceeded null 3"
 [ "$(jq -r '[.tables.budgets.rows[] | select(.verdict == "exceeded")] | length' verdicts.json)" = 4 ] || fail "four are exceeded"
-[ "$(jq -r '.tables.holders.rows[] | select(.name == "leaks") | "\(.value) \(.function)"' verdicts.json)" = "$kept make_widget" ] ||
-    fail "who holds the leaks"
+# Who holds: the user's function and type, as SQL has them, with the line of the call.
+holder=$(jq -r '.tables.holders.rows[] | select(.name == "leaks") | "\(.value) \(.function) \(.type) \(.line) \(.kept)"' verdicts.json)
+[ "$holder" = "$kept make_widget widget $(grep -n 'malloc(' "$MPROF_SOURCE/tests/programs/widgets.c" | head -1 | cut -d: -f1) false" ] ||
+    fail "who holds the leaks: $holder"
 
 # Doubts: an estimate near its limit, far from it, of nothing; values of recorded blocks; lost events.
 sampled=$MPROF_BUILD/tests/readers/sessions/sampled.db
@@ -128,8 +130,10 @@ xmllint --noout verdicts.xml || fail "xmllint does not read the verdicts"
     fail "cases and failures by xmllint"
 NODE_PATH=$MPROF_BUILD-npm/node_modules node "$MPROF_SOURCE/tests/report/junit.js" verdicts.xml >junit.json || fail "the reader of npm"
 [ "$(jq -r '.testsuites[0] | "\(.tests) \(.succeeded) \(.errors)"' junit.json)" = "14 10 4" ] || fail "cases by npm: $(cat junit.json)"
-jq -e '.testsuites[0].testCases[] | select(.name == "leaks") | .result == "failed" and (.message | contains("make_widget"))' \
+jq -e '.testsuites[0].testCases[] | select(.name == "leaks") | .result == "failed" and (.message | contains("count is"))' \
     junit.json >/dev/null || fail "the failure by npm: $(cat junit.json)"
+[ "$(xmllint --xpath 'string(//testcase[@name="leaks"]/failure)' verdicts.xml | grep -c make_widget)" = 1 ] &&
+    ! xmllint --xpath 'string(//failure[1]/@message)' verdicts.xml | grep -q make_widget || fail "the XML says a thing twice"
 
 # Durations as the filter language writes them.
 cat >times.budgets <<'END'
@@ -150,16 +154,146 @@ check 3 percent.budgets --base "$session"
 judged up "kept $bytes $((bytes * 105 / 100))"
 judged down "exceeded $bytes $((bytes * 995 / 1000))"
 xmllint --xpath 'string(//testcase[@name="down"]/failure/@message)' verdicts.xml | tr -d , |
-    grep -q "^sum size is $bytes the limit is <= -0.5% which is $((bytes * 995 / 1000)): the base has $bytes;" ||
+    grep -qx "sum size is $bytes bytes the limit is <= -0.5% which is $((bytes * 995 / 1000)) bytes: the base has $bytes bytes" ||
     fail "the limit of a change in XML: $(cat verdicts.xml)"
 printf 'zero: all | where function == make_widget | count <= +5%%\nnone: all | where size == 1 | count >= -5%%\n' >zero.budgets
 check 3 zero.budgets --base "$other"
 judged zero "exceeded 10000 0"
 judged none "kept 0 0"
 
+# A change is the session minus its base, by function and type. The sums of all rows are the measure.
+cat >changed.budgets <<'END'
+bytes: all | sum size <= +0%
+blocks: all | count == +0%
+END
+check 3 changed.budgets --base "$other" || fail "two programs are equal"
+for name in bytes blocks; do
+    measure=bytes; [ $name = bytes ] || measure=allocations
+    mprof-report diff --by user --base "$other" --top all --format json "$session" >diff.json || fail "diff"
+    jq -e --arg name $name --arg measure $measure --slurpfile diff diff.json '
+        ([.tables.changes.rows[] | select(.name == $name and .unit == $measure)] | length > 0)
+        and all(.tables.changes.rows[] | select(.name == $name); .change == .value - .base and .change != 0)
+        and ([.tables.changes.rows[] | select(.name == $name and (.kept | not)) | .change] | . == (sort | reverse))' verdicts.json >/dev/null ||
+        fail "changes of $name: $(jq -c .tables.changes.rows verdicts.json)"
+done
+# Every change of a function by itself, where it has one type: as diff has it.
+jq -r '.tables.changes.rows[] | select(.name == "bytes" and .kept == false) | "\(.function) \(.value) \(.base)"' verdicts.json |
+    sort >changes.txt
+[ -s changes.txt ] || fail "nothing changed"
+sql_of() { # SESSION FUNCTION TYPE
+    sqlite3 "$1" "SELECT coalesce(sum(size), 0) FROM v_allocation WHERE function = '$2' AND coalesce(type, '') = '$3' AND arena_id = 0"
+}
+while IFS=$'\t' read -r function type value base; do
+    [ "$(sql_of "$session" "$function" "$type") $(sql_of "$other" "$function" "$type")" = "$value $base" ] ||
+        fail "$function of $type: $value $base, and by SQL $(sql_of "$session" "$function" "$type") $(sql_of "$other" "$function" "$type")"
+done < <(jq -r '.tables.changes.rows[] | select(.name == "bytes" and (.function | test("make_|add_"))) |
+    [.function, .type // "", .value, .base] | @tsv' verdicts.json)
+# A session is its own base: nothing changed, and so nothing is to blame.
+echo 'more: all | count > +1%' >own.budgets
+check 3 own.budgets --base "$session"
+[ "$(jq '.tables.changes.rows | length' verdicts.json)" = 0 ] || fail "a session differs from itself"
+
+# The formats of servers.
+for format in github sarif markdown; do
+    mprof-report --check changed.budgets --base "$other" --format $format -o out.$format "$session"
+    [ $? = 3 ] || fail "$format"
+done
+[ "$(grep -c '^::error file=[^:,]*,line=[0-9]*,title=mprof%3A budget [a-z]* exceeded::' out.github)" = 2 ] &&
+    [ "$(wc -l <out.github)" = 2 ] || fail "annotations: $(cat out.github)"
+[ "$(wc -c <out.markdown)" -lt 4000 ] && grep -q '^| \*\*bytes\*\* |' out.markdown || fail "Markdown: $(cat out.markdown)"
+readers=$MPROF_BUILD-npm/node_modules
+mprof-report --check all.budgets --format sarif -o all.sarif "$session"
+printf '\033[31m<&>\xff%%,: all | where size > 0 | count == 0\n' >hostile.budgets
+mprof-report --check hostile.budgets --format sarif -o hostile.sarif "$MPROF_BUILD/tests/readers/sessions/hostile.db" 2>/dev/null
+mprof-report --check hostile.budgets --format github -o hostile.github "$MPROF_BUILD/tests/readers/sessions/hostile.db" 2>/dev/null
+[ "$(wc -l <hostile.github)" = 1 ] && ! grep -q "$(printf '\033')" hostile.github || fail "hostile annotations: $(cat -v hostile.github)"
+node "$MPROF_SOURCE/tests/report/sarif.js" "$readers/@microsoft/jest-sarif" out.sarif all.sarif hostile.sarif >schema.txt ||
+    fail "SARIF by its schema: $(cat schema.txt)"
+jq '.runs[0].results[0].level = "worst"' out.sarif >wrong.sarif
+! node "$MPROF_SOURCE/tests/report/sarif.js" "$readers/@microsoft/jest-sarif" wrong.sarif >schema.txt || fail "the schema lets pass what is wrong"
+[ "$(jq -r '.runs[0] | "\(.results | length) \(.tool.driver.rules | length)"' all.sarif)" = "4 14" ] || fail "results and rules of SARIF"
+jq -e '.runs[0].results[] | select(.ruleId == "leaks").locations[0].physicalLocation |
+    .region.startLine > 0 and (.artifactLocation.uri | endswith("widgets.c"))' all.sarif >/dev/null || fail "the place of a result"
+
+# mprof-run --check: the program's own status comes first, then 3.
+cat >program.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+int main(int count, char **values)
+{
+    char *volatile block = malloc(1000 * (size_t)count);
+    int status = count > 1 ? atoi(values[1]) : 0;
+    if (!block)
+        return 1;
+    if (status < 0)
+        raise(-status);
+    return status;
+}
+END
+gcc -g -O1 -o program program.c
+echo 'all: all | sum size <= 1500' >run.budgets
+run() { # STATUS WORDS OPTIONS…: runs, and looks for words in what it says
+    local wanted=$1 words=$2 status=0
+    mprof-run -f -o run.bin --check "${@:3}" >run.txt 2>&1 || status=$?
+    [ "$status" = "$wanted" ] && grep -q -- "$words" run.txt || fail "mprof-run --check ${*:3}: $status: $(cat run.txt)"
+}
+run 0 'kept  *all' run.budgets -- ./program
+run 3 'exceeded  *all' run.budgets -- ./program 0
+run 7 'failed: run.budgets is not checked' run.budgets -- ./program 7
+run 137 'failed: run.budgets is not checked' run.budgets -- ./program -9
+run 1 'no.budgets: cannot be read' no.budgets -- ./program
+run 1 'no.db: cannot be read' run.budgets --base no.db -- ./program
+run 2 'takes one of' run.budgets --format html -- ./program
+cp run.db first.db
+echo 'all: all | sum size <= +5%' >run.budgets
+run 3 ':5' run.budgets --base first.db --format github -- ./program 0 0
+run 3 recorded run.budgets --base first.db --verdict run.json --format json --junit run.xml --session own.db -- ./program 0 0
+[ "$(jq -r '.tables.changes.rows[] | "\(.change) \(.value) \(.base) \(.function) \(.line)"' run.json)" = '1000 3000 2000 main 5' ] ||
+    fail "what changed: $(cat run.json)"
+xmllint --noout run.xml && [ -s own.db ] || fail "what a check leaves"
+mprof-run --check run.budgets --open -- ./program >/dev/null 2>&1; [ $? = 2 ] || fail "--check with --open"
+mprof-run --verdict x -- ./program >/dev/null 2>&1; [ $? = 2 ] || fail "--verdict without --check"
+
+# A history: a line for each run that was checked, medians of the last ones, and their trend.
+rm -f history.ndjson
+echo 'all: all | sum size <= median(last 3) + 50 %' >median.budgets
+history() { # STATUS ARGUMENTS…: a run of so many arguments allocates 1000 bytes for each word
+    local wanted=$1 status=0
+    shift
+    mprof-run -q -f -o run.bin --check median.budgets --history history.ndjson --label "run $*" -- ./program "$@" >run.txt 2>&1 || status=$?
+    [ "$status" = "$wanted" ] || fail "a run of the history: $status, not $wanted: $(cat run.txt)"
+}
+history 0 0
+grep -q 'all: not limited yet: the history has no run' run.txt || fail "the first run: $(cat run.txt)"
+history 0 0 x
+history 3 0 x y
+grep -qE '4,000 +3,000 +2,000 +bytes +exceeded' run.txt || fail "the median of two runs: $(cat run.txt)"
+history 7 7
+history 0 0 x y
+[ "$(jq -r '"\(.label) \(.measures[0].value) \(.measures[0].verdict)"' history.ndjson | paste -sd,)" = \
+    'run 0 2000 kept,run 0 x 3000 kept,run 0 x y 4000 exceeded,run 0 x y 4000 kept' ] || fail "the history: $(cat history.ndjson)"
+mprof-report --check median.budgets --history history.ndjson --format markdown run.db | grep -q 'median' || true
+mprof-report trend --format json kept.ndjson >/dev/null 2>&1; [ $? = 1 ] || fail "the trend of nothing"
+head -4 history.ndjson >four.ndjson
+[ "$(mprof-report trend --format json four.ndjson | jq -c '.tables.trend.rows[] | [.runs, .first, .least, .most, .median, .last, .unit, .trend, .name]')" = \
+    '[4,2000,2000,4000,3000,4000,"bytes","▁▄██","all"]' ] || fail "the trend: $(mprof-report trend --format json four.ndjson)"
+mprof-report trend four.ndjson | grep -q '▁▄██ *all' || fail "the trend as text"
+for i in 1 2 3 4 5 6 7 8; do mprof-report --check median.budgets --history four.ndjson run.db >/dev/null & done
+wait
+[ "$(jq -s length four.ndjson)" = 12 ] || fail "eight runs at a time: $(cat four.ndjson)"
+for damage in 'x\n' '{"measures": 3' '[]\n'; do
+    { head -2 history.ndjson; printf "$damage"; } >damaged.ndjson
+    cp damaged.ndjson before.ndjson
+    mprof-report --check median.budgets --history damaged.ndjson run.db >/dev/null 2>said.txt; [ $? = 1 ] || fail "a damaged history"
+    grep -q 'damaged.ndjson:3: this line is not a run' said.txt && cmp -s damaged.ndjson before.ndjson || fail "a damaged history: $(cat said.txt)"
+done
+mprof-report --check median.budgets run.db >/dev/null 2>said.txt; [ $? = 2 ] && grep -q '1:24: a median needs --history' said.txt ||
+    fail "a median without a history: $(cat said.txt)"
 wrong '1:16: expected' 'a: all | where x > 1 | count == 0'
 wrong '2:17: expected' 'a: all | count == 0' 'b = all | where x;' 'c: b | count > 3'
 wrong '1:19: a percentage needs --base' 'a: all | count <= +3%'
+wrong '1:22: expected median(last N)' 'a: all | sum size <= median(last 0)'
+wrong '1:22: expected a percentage with a sign after the median' 'a: all | sum size <= median(last 3) 5%'
 wrong '1:22: expected a size' 'a: all | sum size <= 5x'
 wrong '1:22: expected a size' 'a: all | sum size <= 5%'
 wrong '1:19: expected a whole number' 'a: all | count <= 5.5'

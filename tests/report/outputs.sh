@@ -81,7 +81,7 @@ says 2 'no session named' mprof-report
 says 2 'no session named' mprof-report leaks
 says 2 'there is no report "leeks"; the reports are: summary peak leaks functions' mprof-report leeks "$session"
 says 2 'more than one report and one session' mprof-report leaks a b
-says 2 '--format is text, csv, json or markdown, not xml' mprof-report --format xml "$session"
+says 2 '--format is text, csv, json, markdown, html, github or sarif, not xml' mprof-report --format xml "$session"
 says 2 '--by is user' mprof-report peak --by size "$session"
 says 2 'there is no report' mprof-report peek "$session"
 says 2 'types has its own way to group' mprof-report types --by user "$session"
@@ -98,9 +98,9 @@ says 2 'no process' mprof-report --process 1 "$session"
 says 2 'no process' mprof-report --check some.budgets --process 1 "$session"
 grep -qE '^ +\^$' said.txt && fail "a mark without a text"
 says 2 'diff needs --base SESSION' mprof-report diff "$session"
-says 2 '--base is for diff and --check' mprof-report --base "$session" "$session"
+says 2 '--base is for diff, --check and --format html' mprof-report --base "$session" "$session"
 says 1 'no.db' mprof-report diff --base no.db "$session"
-says 2 '--suppress is for the report leaks' mprof-report --suppress x "$session"
+says 2 '--suppress is for the report leaks and --format html' mprof-report --suppress x "$session"
 says 1 'no.supp: the suppressions cannot be read' mprof-report leaks --suppress no.supp "$session"
 printf 'leak:a\nnonsense\n' >bad.supp
 says 2 "bad.supp:2: no suppression: 'nonsense'; a line is leak:PATTERN" mprof-report leaks --suppress bad.supp "$session"

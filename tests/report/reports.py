@@ -189,6 +189,51 @@ def suppressed(path, db, leaked):
         check(f'{path}: the pattern', [row['bytes'] for row in table(made, 'suppressed')], [leaked - left])
 
 
+def rss(path, db):
+    """The ledger of each reading: whole, equal to the views of SQL, by all ways to group."""
+    classes = 'live_resident headers holes_resident free_pages stacks files arenas other_anonymous recorder unattributed'.split()
+    names = ('live_bytes', 'live_count', 'resident', 'untouched', 'swapped', 'headers', 'pinned', 'pinned_pages', 'last_owned')
+    readings = db.execute('SELECT id, begin_ns, present, reason FROM residency ORDER BY process_id, begin_ns, id').fetchall()
+    if not readings:
+        refused = subprocess.run([REPORT, 'rss', path], capture_output=True)
+        check(f'{path}: without readings', (refused.returncode, refused.stdout, refused.stderr.count(b'\n')), (1, b'', 1))
+        return
+    asked = [((), max(readings, key=lambda reading: (reading[2], -readings.index(reading))))]
+    # If several processes were read at this time, the last one counts.
+    asked += [(('--at', f'{ns}ns'), one) for ns, one in {one[1]: one for one in readings}.items()]
+    for options, (reading, ns, present, reason) in asked:
+        made = report('rss', *options, path)
+        parts = {row['part']: row['bytes'] for row in table(made, 'parts')}
+        check(f'{path}: parts', made['parts'], table(made, 'parts'))
+        check(f'{path}: time', (made['facts']['ns'], made['facts']['reason']), (ns, reason.decode()))
+        check(f'{path}: the sum at {ns}', (sum(parts[name] for name in classes), parts['rss']), (present, present))
+        check(f'{path}: in RSS', {row['part'] for row in table(made, 'parts') if row['in_rss']}, {'rss', *classes})
+        check(f'{path}: v_rss', {name: size for name, size in parts.items() if name != 'rss' and size},
+              {name.decode(): size for name, size in db.execute(
+                  'SELECT class, bytes FROM v_rss WHERE residency_id = ? AND bytes > 0', (reading,))})
+        sums = tuple(s or 0 for s in db.execute(
+            f"SELECT {', '.join(f'sum({name})' for name in names)} FROM residency_stack WHERE residency_id = ?", (reading,)).fetchone())
+        by = {way: table(report('rss', '--by', way, *options, path)) for way in ('user', 'type', 'site')}
+        for way, rows in by.items():
+            check(f'{path}: the groups by {way}', tuple(sum(row[name] for row in rows) for name in names), sums)
+        # A reading takes a while: its blocks are certain if none came or went meanwhile.
+        still = db.execute('SELECT count(*) FROM residency r JOIN allocation a ON a.alloc_ns BETWEEN r.begin_ns AND r.end_ns '
+                           'OR a.free_ns BETWEEN r.begin_ns AND r.end_ns WHERE r.id = ?', (reading,)).fetchone()[0] == 0
+        if still and db.execute('SELECT count(*) FROM process').fetchone()[0] == 1:
+            graph = subprocess.run([REPORT.replace('mprof-report', 'mprof-tui'), '--graph', f'run live at {ns}ns | sum resident', path],
+                                   capture_output=True, text=True)
+            check(f'{path}: sum resident at {ns}', re.findall(r'sum resident: (\d+) bytes', graph.stdout), [str(parts['live_resident'])])
+        check(f'{path}: live', (made['facts']['live_bytes'], parts['live_resident'] + parts['live_untouched'] + parts['live_swapped']),
+              (sums[0],) * 2)
+        compare(f'{path}: v_rss_by_type', [values(row, 'type', *names[:5], 'pinned', 'last_owned') for row in by['type']],
+                [(None if name == b'(unknown)' else clean(name), *rest) for name, *rest in db.execute(
+                    'SELECT type, live_bytes, live_count, resident, untouched, swapped, pinned, last_owned FROM v_rss_by_type '
+                    'WHERE residency_id = ?', (reading,))])
+        compare(f'{path}: v_pinned_page', [values(row, 'function', 'pinned', 'pinned_pages') for row in by['site'] if row['pinned']],
+                [(clean(name), *rest) for name, *rest in db.execute(
+                    'SELECT function, sum(bytes), sum(pages) FROM v_pinned_page WHERE residency_id = ? GROUP BY 1', (reading,))])
+
+
 def near(what, got, variance):
     check(f'{what}: {got}, not {math.sqrt(variance)}', got is not None and abs(got - math.sqrt(variance)) <= 1e-6 * math.sqrt(variance),
           True)
@@ -288,6 +333,7 @@ def against_sql(path):
         errors(path, db, number)
         return
 
+    rss(path, db)
     peak_ns = number['peak_ns']
     live = f'a.arena_id = 0 AND a.alloc_ns <= {peak_ns} AND (a.free_ns IS NULL OR a.free_ns > {peak_ns})'
     made = report('peak', '--by', 'type', path)
@@ -342,6 +388,17 @@ def against_sql(path):
     compare(f'{path}: lines', [values(row, 'function', 'file', 'line', 'bytes') for row in table(report('lines', path), 'lines')],
             [(clean(function), clean(file), line, size) for function, file, line, size in db.execute(
                 'SELECT function, file, nullif(line, 0), sum(bytes) FROM v_stack_total GROUP BY 1, 2, 3')])
+    # A finding has what its graph measures for its function and type, by way of a budget.
+    for row in table(report('findings', path), 'findings')[:6]:
+        if not row['user'] or not row['type'] or re.search(r'["\\\\\x00-\x1f\ufffd]', row['user'] + row['type']):
+            continue
+        with open('finding.budgets', 'w', encoding='utf-8') as out:
+            print(f'n: {row["graph"]} | ungroup | where user == "{row["user"]}" and type == "{row["type"]}" | count >= 0', file=out)
+        judged = json.loads(run('--check', 'finding.budgets', '--process', 'all', '--format', 'json', path))
+        value = judged['tables']['budgets']['rows'][0]['value']
+        # Small steps of realloc() are a row apart from those that the graph infers.
+        same = value >= row['allocations'] > 0 if row['graph'] == 'ladders' else value == row['allocations']
+        check(f'{path}: finding {row["finding"]} of {row["user"]}: {value} {row["allocations"]}', same, True)
     made = report('short-lived', '--by', 'function', path)
     check(f'{path}: short-lived rows', sum(row['allocations'] for row in table(made)), facts['short_lived'])
 

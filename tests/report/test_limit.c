@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "report/budget/limit.h"
+#include "report/budget/budget_file.h"
 
 /* Returns the value of a text, or -1: it is refused. */
 static long long value_of(const char *text, enum session_unit unit)
@@ -50,6 +50,12 @@ static void texts(void **state)
     assert_int_equal(value_of("+5%", UNIT_BYTES), 50000);
     assert_int_equal(value_of("-0.25%", UNIT_NUMBER), -2500);
     assert_int_equal(value_of("+x%", UNIT_NUMBER), -1);
+    assert_int_equal(value_of("median(last 10)", UNIT_BYTES), 0);
+    assert_int_equal(value_of("median(last 10) + 3 %", UNIT_BYTES), 30000);
+    assert_int_equal(value_of("median(last 1)-0.5%", UNIT_DURATION), -5000);
+    assert_int_equal(value_of("median(last 0)", UNIT_BYTES), -1);
+    assert_int_equal(value_of("median(last 10) + 3", UNIT_BYTES), -1);
+    assert_int_equal(value_of("median(last 10", UNIT_BYTES), -1);
     assert_true(limit_is_relative("+5%"));
     assert_false(limit_is_relative("5%"));
     assert_false(limit_is_relative("+5"));

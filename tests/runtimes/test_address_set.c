@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtimes/python/address_set.h"
+#include "runtimes/python/objects.h"
 
 #define COUNT ((size_t)50000)
 

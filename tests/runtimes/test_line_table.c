@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtimes/python/line_table.h"
+#include "runtimes/python/walk.h"
 #include "runtimes/python/memory.h"
 
 #define ENTRY(form, units) (unsigned char)(128 | (form) << 3 | ((units)-1))

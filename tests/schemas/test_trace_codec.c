@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "schemas/trace_codec.h"
+#include "schemas/trace_references.h"
 
 static struct trace_coding writer, reader;
 
@@ -43,6 +43,45 @@ static void worked_bytes(void **state)
     p = trace_put_arena_free(p, &writer, 1720, 1, 0x4053a0, false);
     assert_int_equal(p - bytes, sizeof(expected));
     assert_memory_equal(bytes, expected, sizeof(expected));
+}
+
+/* The payloads of a snapshot of references. */
+static void worked_references(void **state)
+{
+    (void)state;
+    static const uint8_t words[] = {0x00, 0x01, 0x03, 0xAA, 0xA9, 0x40, 0xB4,
+                                    0xA9, 0x40, 0x0C, 0x0C, 0x03, 0xFB, 0x02};
+    static const uint8_t thread[] = {0x00, 0x01, 0x92, 0x21, 0x80, 0xE0, 0xFF, 0x07,
+                                     0xC0, 0xA1, 0x85, 0x02, 0xA0, 0xA2, 0x80, 0x02,
+                                     0x01, 0x03, 0xA0, 0xA5, 0x81, 0x02};
+    static const struct trace_references_word expected[] = {
+        {0x4052a8, 0x4052d0, false}, {0x4052d8, 0x405300, false}, {0x4052e0, 0x4052a1, true}};
+    struct trace_references_words piece = {0};
+    struct trace_references_word word;
+    struct trace_references_thread got;
+    uint8_t bytes[TRACE_EXTENDED_MAX];
+    const uint8_t *at = words, *const end = words + sizeof(words);
+    uint64_t number, count;
+    for (size_t i = 0; i < 3; i++)
+        assert_true(trace_references_add(&piece, expected[i]));
+    assert_ptr_equal(trace_put_references_words(bytes, 1, &piece), bytes + sizeof(words));
+    assert_memory_equal(bytes, words, sizeof(words));
+    assert_true(trace_get_references_words(&at, end, &number, &count, &word));
+    assert_int_equal(number, 1);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(trace_references_next(&at, end, &word));
+        assert_int_equal(word.where, expected[i].where);
+        assert_int_equal(word.to, expected[i].to);
+        assert_int_equal(word.tagged, expected[i].tagged);
+    }
+    assert_false(trace_references_next(&at, end, &word));
+    assert_true(trace_get_references_thread(thread, thread + sizeof(thread), &got));
+    assert_int_equal(got.stack_pointer, 0xfff000);
+    assert_int_equal(got.registers[0].value, 0x4052a0);
+    assert_ptr_equal(trace_put_references_thread(bytes, &got), bytes + sizeof(thread));
+    assert_memory_equal(bytes, thread, sizeof(thread));
+    assert_false(trace_get_references_thread(thread, thread + sizeof(thread) - 1, &got));
 }
 
 struct put {
@@ -186,6 +225,38 @@ static void random_nodes_come_back(void **state)
     assert_int_equal(record.node.value, 0x1120);
 }
 
+/* Words at any distance come back, and no piece is longer than a record may be. */
+static void random_references_come_back(void **state)
+{
+    (void)state;
+    static struct trace_references_words piece;
+    static struct trace_references_word put[2048];
+    uint8_t bytes[TRACE_EXTENDED_MAX];
+    for (unsigned round = 0; round < 200; round++) {
+        struct trace_references_word word = {0};
+        size_t count = 0;
+        uint64_t number, left;
+        memset(&piece, 0, sizeof(piece));
+        do {
+            word.where += 8 + (random_number() >> (16 + random_number() % 48) << 3) % (1u << 30);
+            word.to = random_number() >> (16 + random_number() % 48);
+            word.tagged = random_number() & 1;
+            put[count] = word;
+        } while (trace_references_add(&piece, word) && ++count);
+        const uint8_t *at = bytes, *end = trace_put_references_words(bytes, 7, &piece);
+        assert_true(end <= bytes + sizeof(bytes));
+        assert_true(trace_get_references_words(&at, end, &number, &left, &word));
+        assert_int_equal(left, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(trace_references_next(&at, end, &word));
+            assert_int_equal(word.where, put[i].where);
+            assert_int_equal(word.to, put[i].to);
+            assert_int_equal(word.tagged, put[i].tagged);
+        }
+        assert_ptr_equal(at, end);
+    }
+}
+
 static void damage_is_noticed(void **state)
 {
     (void)state;
@@ -242,9 +313,13 @@ static void sum_sees_every_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_bytes),           cmocka_unit_test(random_records_come_back),
-        cmocka_unit_test(random_nodes_come_back), cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(worked_bytes),
+        cmocka_unit_test(random_records_come_back),
+        cmocka_unit_test(random_nodes_come_back),
+        cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(sum_sees_every_bit),
+        cmocka_unit_test(worked_references),
+        cmocka_unit_test(random_references_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

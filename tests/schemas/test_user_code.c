@@ -17,14 +17,15 @@ enum { OWN = USER_CODE_OWN, RUNTIME = USER_CODE_RUNTIME, HIDDEN = USER_CODE_HIDD
 struct expected {
     const char *path, *name, *linkage_name;
     int class;
+    const char *file; /* where it is declared */
 };
 
 static void check(const struct user_code *code, const struct expected *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct user_code_module module = user_code_module(code, cases[i].path);
-        const int class =
-            (int)user_code_function(code, &module, cases[i].name, cases[i].linkage_name);
+        const int class = (int)user_code_function(code, &module, cases[i].name,
+                                                  cases[i].linkage_name, cases[i].file);
         if (class != cases[i].class)
             print_error("%s %s: class %d, expected %d\n", cases[i].path, cases[i].name, class,
                         cases[i].class);
@@ -86,9 +87,11 @@ static void test_built_in(void **state)
         {"/usr/lib/libpython3.11.so.1.0", "PyList_New", NULL, RUNTIME},
         {"/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so", "_json+0x5a10",
          NULL, RUNTIME},
-        {"/usr/lib/python3/dist-packages/_yaml.cpython-311-x86_64-linux-gnu.so", "load", NULL, OWN},
+        {"/usr/lib/python3/dist-packages/_yaml.cpython-311-x86_64-linux-gnu.so", "load", NULL,
+         RUNTIME},
         {"/usr/bin/python3.11", "_PyEval_EvalFrameDefault", NULL, RUNTIME},
-        {"/usr/lib/python3/dist-packages/numpy/_multiarray.so", "array_new", NULL, OWN},
+        {"/usr/lib/python3/dist-packages/numpy/_multiarray.so", "array_new", NULL, RUNTIME},
+        {"/home/me/shop/_fast.cpython-311-x86_64-linux-gnu.so", "fill", NULL, OWN},
         /* Code made at run time, and code of which nothing is known. */
         {NULL, "LazyCompile:~handle server.js:12", NULL, OWN},
         {NULL, "?+0x7f0012345678", NULL, HIDDEN});
@@ -111,9 +114,63 @@ static void test_other_languages(void **state)
           {program, "shop::main", "_RNvCs1_4shop4main", OWN},
           {program, "__rust_alloc", "__rust_alloc", HIDDEN},
           {program, "__rustc::__rdl_alloc", "_RNvCs1_7___rustc11___rdl_alloc", HIDDEN},
+          /* The body of a trait's method is the trait's, or that of the impl block. */
+          {program, "<shop::Item as core::iter::Iterator>::collect",
+           "_RNvYNtCs1_4shop4ItemNtNtCs2_4core4iter8Iterator7collectB4_", HIDDEN},
+          {program, "<shop::Item as core::clone::Clone>::clone",
+           "_RNvXCs1_4shopNtB2_4ItemNtNtCs2_4core5clone5Clone5cloneB2_", OWN},
+          {program, "<shop::Item as alloc::string::ToString>::to_string",
+           "_RNvXNtCs3_5alloc6stringNtCs1_4shop4ItemNtB2_8ToString9to_stringB1_", HIDDEN},
+          {program, "<alloc::vec::Vec<T> as shop::Total>::total",
+           "_ZN50_$LT$alloc17h0123456789abcdefE", OWN},
+          {program, "<alloc::vec::Vec<u8> as shop::Total>::total",
+           "_RNvXCs1_4shopINtNtCs3_5alloc3vec3VechENtB2_5Total5totalB2_", OWN},
+          /* References to themselves, and paths without an end. */
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RINvC1a1bKB8_E", OWN},
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RNvB_1a", OWN},
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RNvYB1_B1_1a", OWN},
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RNvMC1aTTTTTTTTB4_", OWN},
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RNvNvNvNvNvNvNvNv", OWN},
+          {program, "<shop::Item as core::clone::Clone>::clone", "_R", OWN},
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RC99999999999999999999a", OWN},
+          /* A name that cannot be read is hidden only if nothing in it is the program's. */
+          {program, "<shop::Item as core::clone::Clone>::clone", "_RNvXCs1_4shopNtBz_", OWN},
+          /* Packages that cargo fetched, and generic code of the library. */
+          {program, "regex::exec::build", "_ZN5regex17h0123456789abcdefE", HIDDEN,
+           "/root/.cargo/registry/src/github.com-1ecc6299db9ec823/regex-1.5.4/src/exec.rs"},
+          {program, "gimli::read", "_RNvCs1_5gimli4read", HIDDEN,
+           "/usr/share/cargo/registry/gimli-0.26.2/src/lib.rs"},
+          {program, "gimli::read", "_ZN5gimli17h0123456789abcdefE", HIDDEN,
+           "/usr/src/rustc-1.63.0/vendor/gimli-0.25.0/src/read/unit.rs"},
+          {program, "<u8 as <[_]>::to_vec_in::ConvertVec>::to_vec::<alloc::alloc::Global>",
+           "_RINvXs_NvMNtCs1_5alloc5sliceSp9to_vec_inhNtB5_10ConvertVec6to_vecNtNtBa_"
+           "5alloc6GlobalEBa_",
+           HIDDEN},
+          {program, "<str>::repeat", "_RNvMs3_NtCs1_5alloc3stre6repeat", HIDDEN},
+          {program, "shop::main", "_ZN4shop17h0123456789abcdefE", OWN, "/home/me/src/main.rs"},
+          {program, "regex::build(int)", "_ZN5regex5buildEi", OWN,
+           "/root/.cargo/registry/src/regex-1.5.4/src/build.cc"},
           /* The same names of a C++ program are its own. */
           {program, "alloc::alloc::exchange_malloc", "_ZN5alloc5alloc15exchange_mallocEv", OWN},
-          {program, "main.fill", NULL, OWN}, {program, "runtime.cgocall", NULL, HIDDEN},
+          /* D, Ada, Objective-C, Nim and Free Pascal. */
+          {program, "rt.minfo.ModuleGroup.sortCtors(immutable(char)[])", "_D2rt5minfo", HIDDEN},
+          {program, "rt.minfo.sort()", NULL, OWN},
+          {program, "core.sys.shop()", "_D4core3sys4shop", HIDDEN},
+          {program, "shop.fill()", "_D4shop4fillFZv", OWN},
+          {"/usr/lib/x86_64-linux-gnu/libgphobos.so.3", "libgphobos.so.3+0x572e80", NULL, HIDDEN},
+          {program, "ada__strings__unbounded__append", NULL, HIDDEN},
+          {program, "shop.stock.insert", "shop__stock__insert__4", HIDDEN,
+           "/usr/lib/gcc/x86_64-linux-gnu/12/adainclude/a-convec.adb"},
+          {program, "shop.add_order", "shop__add_order", OWN, "/home/me/shop.adb"},
+          {"/usr/lib/x86_64-linux-gnu/libobjc.so.4.0.0", "sarray_new", NULL, HIDDEN},
+          {program, "-[Shop fill:]", NULL, OWN}, {program, "NimMainModule", NULL, OWN},
+          {program, "NimMain", NULL, HIDDEN},
+          {program, "rawInsert__shop_12", NULL, HIDDEN,
+           "/usr/lib/nim/lib/pure/collections/tables.nim"},
+          {program, "emp__shop_12", NULL, OWN, "/home/me/shop.nim"},
+          {program, "SYSUTILS$_$TENCODING_$__$$_GETSYSTEMENCODING$$TENCODING", NULL, HIDDEN},
+          {program, "MATRIX", NULL, OWN}, {program, "main.fill", NULL, OWN},
+          {program, "runtime.cgocall", NULL, HIDDEN},
           {program, "_cgo_0a1b2c_Cfunc__Cmalloc", NULL, HIDDEN});
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/data/session_state.h"
+#include "session/store/session_state.h"
 
 static struct session_error error;
 

@@ -12,11 +12,12 @@
 #include <string.h>
 
 #include "schemas/slot_codec.h"
-#include "session/data/session_state.h"
-#include "session/query/sample_estimate.h"
-#include "session/query/selection_state.h"
+#include "session/store/session_state.h"
+#include "session/table/sample_estimate.h"
+#include "session/table/selection_state.h"
 #include "session/stacks.h"
-#include "session/summary/summary.h"
+#include "session/store/summary.h"
+#include "session/table.h"
 
 enum { SLOTS_MOST = 400, SHARES_MOST = 50 };
 
@@ -103,6 +104,50 @@ static void check_stacks(bool at_peak)
     }
     free(a);
     free(b);
+}
+
+/* Compares a table of sums with one of rows, and each row with what its filter step selects. */
+static void check_table(const char *keys)
+{
+    static uint64_t moments[2];
+    const struct selection_table_query query = {
+        .keys = keys,
+        .measures = 1u << MEASURE_ALLOCATIONS | 1u << MEASURE_BYTES | 1u << MEASURE_LIVE_BYTES |
+                    1u << MEASURE_AT_PEAK_BYTES | 1u << MEASURE_AT_PEAK_COUNT,
+        .order = MEASURE_BYTES,
+        .moments = moments,
+        .moment_count = 2};
+    struct session_error error;
+    moments[0] = session_duration_ns(session) / 3;
+    moments[1] = session_peak_ns(session);
+    struct selection_table *a = selection_table(summed, &query, &error);
+    struct selection_table *b = a ? selection_table(scanned, &query, &error) : NULL;
+    for (size_t row = 0; b && row < b->count; row++) {
+        for (size_t i = 0; row < a->count && i < b->column_count; i++)
+            compare(keys, row, selection_table_values(a, row)[i],
+                    selection_table_values(b, row)[i]);
+        if (row % (1 + b->count / 8) != 0)
+            continue;
+        char *step = selection_table_step(b, row);
+        struct graph_result *result = step ? selection_graph(scanned, step, &error) : NULL;
+        if (!result) {
+            fprintf(stderr, "%s: %s\n", step, error.message);
+            exit(1);
+        }
+        compare(step, row, selection_allocations(graph_result_selection(result)),
+                selection_table_values(b, row)[0]);
+        compare(step, row, selection_bytes(graph_result_selection(result)),
+                selection_table_values(b, row)[1]);
+        graph_result_free(result);
+        free(step);
+    }
+    if (!b) {
+        fprintf(stderr, "%s: %s\n", keys, error.message);
+        exit(1);
+    }
+    compare(keys, 0, a->count, b->count);
+    selection_table_free(a);
+    selection_table_free(b);
 }
 
 static void check_legend(enum session_color_by by)
@@ -237,6 +282,16 @@ int main(int argc, char **argv)
     static const enum session_color_by all[] = {
         SESSION_COLOR_NONE, SESSION_COLOR_FUNCTION, SESSION_COLOR_TYPE,     SESSION_COLOR_SIZE,
         SESSION_COLOR_AGE,  SESSION_COLOR_THREAD,   SESSION_COLOR_LIFETIME, SESSION_COLOR_MODULE};
+    static const char *const keys[] = {"type",
+                                       "size",
+                                       "function, file",
+                                       "stack",
+                                       "frame 1",
+                                       "user, owner",
+                                       "thread, free_thread",
+                                       "process, arena, freed",
+                                       "line, module, kind, count",
+                                       "type, confidence, size"};
     struct session_error error;
     session = argc > 1 ? session_open(argv[1], &error) : NULL;
     summed = session ? selection_new(session, NULL, &error) : NULL;
@@ -273,6 +328,8 @@ int main(int argc, char **argv)
     check_totals();
     check_stacks(true);
     check_stacks(false);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        check_table(keys[i]);
     check_colors();
     check_functions();
     check_shares(slot_ns * 256 * 32, slot_ns * 256 * 200);

@@ -11,7 +11,7 @@
 #include "session/filter/tree.h"
 #include "session/session.h"
 
-/* Stored graphs that a text may use: good ones, wrong ones, some that use each other. */
+/* Saved filters that a text may use: good ones, wrong ones, some that use each other. */
 static char *find_stored(void *context, const char *name, const char **origin)
 {
     static const char *const stored[][2] = {

@@ -11,9 +11,9 @@ failed=0
 complain() { echo "$session, $selection: $1"; failed=1; }
 
 rm -f "$part"
-mprof-tui --run-graph "$selection | write \"$part\"" "$session" >written.txt 2>&1 || { cat written.txt; exit 1; }
+mprof-tui --graph "run $selection | write \"$part\"" "$session" >written.txt 2>&1 || { cat written.txt; exit 1; }
 for draft in "$part".*; do [ ! -e "$draft" ] || complain "leaves $draft"; done
-mprof-tui --run-graph "$selection | write \"$part\"" "$session" >again.txt 2>&1 && complain "is written twice"
+mprof-tui --graph "run $selection | write \"$part\"" "$session" >again.txt 2>&1 && complain "is written twice"
 grep -q 'write never replaces one' again.txt || complain "$(cat again.txt)"
 
 # All facts that are not about other allocations of the whole session are the same.

@@ -2,7 +2,8 @@
 /*
  * print_tables TABLE SESSION FILTER [ARGUMENT]: prints a table of a selection as lines of fields
  * with tabs between them: leaks (the argument is a file of suppressions), types, courses,
- * candidates, sizes, lifetimes, between, handovers. Exit status 1 if it cannot be computed.
+ * candidates, sizes, lifetimes, between, cross_thread_frees. Exit status 1 if it cannot be
+ * computed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -157,11 +158,11 @@ static bool print_lifetimes(struct selection *selection, bool in_allocations)
     return true;
 }
 
-static bool print_handovers(const struct session *session, struct selection *selection)
+static bool print_cross_thread_frees(const struct session *session, struct selection *selection)
 {
-    struct session_handover *rows;
+    struct session_cross_thread_free *rows;
     size_t count;
-    if (!selection_handovers(selection, &rows, &count, &error))
+    if (!selection_cross_thread_frees(selection, &rows, &count, &error))
         return false;
     for (size_t i = 0; i < count; i++)
         printf("%" PRIu32 "\t%" PRIu32 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
@@ -202,8 +203,8 @@ static bool print_table(const char *table, struct session *session, struct selec
         return print_sizes(selection);
     if (strcmp(table, "lifetimes") == 0 || strcmp(table, "between") == 0)
         return print_lifetimes(selection, strcmp(table, "between") == 0);
-    if (strcmp(table, "handovers") == 0)
-        return print_handovers(session, selection);
+    if (strcmp(table, "cross_thread_frees") == 0)
+        return print_cross_thread_frees(session, selection);
     if (strcmp(table, "arenas") == 0)
         return print_arenas(session);
     snprintf(error.message, sizeof(error.message), "no table %s", table);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/data/session_state.h"
+#include "session/store/session_state.h"
 #include "session/tree.h"
-#include "session/user/user.h"
+#include "session/store/user.h"
 
 static struct session *session;
 static struct session_error error;

@@ -5,6 +5,8 @@ session library and by SQL on the session's tables, and compares the results row
 schemas/filter-language.md and shares no code with the library. COPY is a copy of the session, which graphs
 use as another session. If XDG_CONFIG_HOME is set, some graphs are stored there and used by name. Prints
 each difference with its graph; exit status 1 if there is one."""
+import bisect
+import functools
 import math
 import os
 import random
@@ -439,6 +441,80 @@ def make_pins():
     return f"{text} | where pins {op} {limit}" + ("" if down is None else f" | sort pins{down}"), run
 
 
+# ---- resident ----
+
+readings = {}
+for id, process, ns in db.execute("SELECT id, process_id, begin_ns FROM s.residency ORDER BY process_id, begin_ns, id"):
+    readings.setdefault(process, []).append((id, ns))
+
+
+def varints(data):
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield number
+            number = shift = 0
+
+
+@functools.cache
+def pages_in_memory(reading):
+    """The intervals of addresses that a reading found in memory, by their beginnings and ends."""
+    begins, ends = [], []
+    for data, in db.execute("SELECT data FROM s.residency_run WHERE residency_id = ? ORDER BY position", (reading,)):
+        numbers, page = list(varints(data)), 0
+        for gap, code in zip(numbers[::2], numbers[1::2]):
+            page += gap
+            if code & 7 < 2:
+                begins.append(page * 4096)
+                ends.append((page + (code >> 3)) * 4096)
+            page += code >> 3
+    return begins, ends
+
+
+def resident(process, address, size, born, freed, at):
+    """What of a block was in memory at the reading nearest to a time; None if the block was not live then."""
+    if process not in readings:
+        return None
+    reading, ns = min(reversed(readings[process]), key=lambda one: abs(one[1] - at))
+    if born > ns or (freed is not None and freed <= ns):
+        return None
+    begins, ends = pages_in_memory(reading)
+    total, i = 0, bisect.bisect_right(ends, address)
+    while i < len(begins) and begins[i] < address + size:
+        total += min(ends[i], address + size) - max(begins[i], address)
+        i += 1
+    return total
+
+
+db.create_function("resident", 6, resident, deterministic=True)
+
+
+def live_and_resident():
+    """A set that was live at one time, the condition of it, and what of a block was in memory."""
+    at, ns = time_value()
+    end = at == "end"
+    text, condition = ("live at end", "r.free_time IS NULL") if end else (f"live at ({at})", live_at(ns))
+    return text, condition, f"resident(coalesce(r.process, 0), r.address, r.size, r.alloc_time, r.free_time, {max(ns, 0)})"
+
+
+def make_resident():
+    """Blocks that were live at one time, by what of them was in memory."""
+    text, condition, of_row = live_and_resident()
+    limit = rng.choice((0, 1, 16, 100, 4096, 100000))
+    op = rng.choice(("==", "!=", "<", "<=", ">", ">=", "is null", "is not null"))
+    test = op if op.startswith("is") else f"{op} {limit}"
+    down = rng.choice((None, "", " asc", " desc"))
+    set_run = base(condition)
+
+    def run():
+        where = test.replace("==", "=").replace("!=", "<>")
+        order = "r.id" if down is None else f"{of_row} IS NULL, {of_row}{' DESC' if down == ' desc' else ''}, r.id"
+        return Allocations(keep(f"SELECT r.id AS id, x.color AS color {set_run().rows()} WHERE {of_row} {where}"), order)
+    return f"{text} | where resident {test}" + ("" if down is None else f" | sort resident{down}"), run
+
+
 # ---- another session: a copy, whose rows have the same ids ----
 
 if copy:
@@ -484,7 +560,7 @@ def make_copied():
     return f'{text} {sign} session "{copy}"{there}', combine_copy(run, sign, other_run)
 
 
-# ---- stored graphs ----
+# ---- saved filters ----
 
 folder = os.path.join(os.environ["XDG_CONFIG_HOME"], "mprof", "graphs") if os.environ.get("XDG_CONFIG_HOME") else None
 if folder:
@@ -544,7 +620,8 @@ def make_step():
 
 def make_pipeline(depth):
     kind = rng.random()
-    text, run = make_pins() if kind < 0.08 else make_copied() if copy and kind < 0.16 and depth == 2 else make_set(depth)
+    make = make_pins if kind < 0.08 else make_resident if readings and kind > 0.92 else (lambda: make_set(depth))
+    text, run = make_copied() if copy and 0.08 <= kind < 0.16 and depth == 2 else make()
     for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
         step_text, step = make_step()
         text, run = f"{text} | {step_text}", (lambda before, step: lambda: step(before()))(run, step)
@@ -755,6 +832,16 @@ def make_measure():
     return f"growth {a[0]}..{b[0]}", growth
 
 
+def make_resident_measure():
+    """What of blocks that were live at one time was in memory, and of how many that is known."""
+    text, condition, of_row = live_and_resident()
+    word = rng.choice(("sum", "avg", "min", "max"))
+    query = {"sum": f"coalesce(sum({of_row} * r.wc), 0)", "avg": f"sum({of_row} * r.wc) / sum(r.wc) FILTER (WHERE {of_row} IS NOT NULL)",
+             "min": f"min({of_row})", "max": f"max({of_row})"}[word]
+    name, set_run = f"{word} resident", base(condition)
+    return f"{text} | {name}", lambda: measure_result(name, one(f"SELECT {query} {set_run().rows()}")[0])
+
+
 def make_group_measure():
     if rng.random() < 0.4:
         return "count", lambda g: measure_result("count", one(f"SELECT count(*) FROM {g.table}")[0])
@@ -765,6 +852,8 @@ def make_group_measure():
 
 def make_graph():
     uses.clear()
+    if readings and rng.random() < 0.05:
+        return make_resident_measure()
     text, run = make_pipeline(2)
     prefix = ""
     if rng.random() < 0.2:

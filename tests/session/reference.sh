@@ -33,6 +33,9 @@ record sample --sample=256 -- /usr/bin/python3 -S -c 'print(len([str({i: [i] * 2
 record processes -- sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
 record arenas -- "$tests/arena"
 record threads --free-stacks -- "$tests/graphs/handed_over"
+for session in "$work"/*.db; do
+    python3 "$MPROF_SOURCE/tests/session/residency_rows.py" "$session"
+done
 mkdir "$work/copies"
 cp "$work"/*.db "$work/copies"
 if [ -z "${MPROF_SOAK:-}" ]; then

@@ -69,10 +69,10 @@ outlived=$(sqlite3 half_cleared.faulty.db "WITH
 [ "$outlived" = '60|60000' ] || complain "SQL finds $outlived in outlived"
 
 # All that ship were tried, and are in the document as they ship.
-ship=$("$MPROF_BUILD/bin/mprof-tui" --list-graphs | awk '$2 == "shipped" { print $1 }' | sort | tr '\n' ' ')
+ship=$("$MPROF_BUILD/bin/mprof-tui" --graph list | awk '$2 == "shipped" { print $1 }' | sort | tr '\n' ' ')
 [ "$ship" = "$(tr ' ' '\n' <<<"$found" | sed '/^$/d' | sort -u | tr '\n' ' ')" ] || complain "tried$found, not $ship"
 for graph in $ship; do
-    "$MPROF_BUILD/bin/mprof-tui" --export-graph "$graph" >"$graph.graph"
+    "$MPROF_BUILD/bin/mprof-tui" --graph "export $graph" >"$graph.graph"
     awk -v graph="$graph" '/^### / { own = $2 == graph } own && !/^(###|$|```)/ && !text && !code { print "# " $0 }
         own && /^```/ { code = !code; if (!code) exit; next } own && code { print; text = 1 }' \
         "$MPROF_SOURCE/docs/graphs.md" >"$graph.documented"

@@ -72,16 +72,6 @@ same 'a join with a table' \
     "SELECT s.id, g.bytes FROM stack s JOIN graph('all | join stack') g ON g.key1 = s.id ORDER BY 1" \
     "SELECT id, bytes FROM stack WHERE allocations > 0 ORDER BY id"
 
-# v_allocation is a table of the extension: the same rows as those of the view.
-for query in 'SELECT * FROM v_allocation ORDER BY id' \
-    'SELECT type, function, count(*), sum(size), max(lifetime_ns) FROM v_allocation GROUP BY type, function' \
-    "SELECT count(*), min(id) FROM v_allocation WHERE function LIKE '%hand%' AND module = 'handed_over'" \
-    'SELECT DISTINCT kind, thread FROM v_allocation ORDER BY kind, thread'; do
-    same "v_allocation: $query" "$query" "$query"
-done
-ask 'EXPLAIN QUERY PLAN SELECT count(*) FROM v_allocation GROUP BY type' | grep -q 'VIRTUAL TABLE' ||
-    complain 'v_allocation is still the view'
-
 # The views that sum up, each against the rows or the engine.
 same 'v_stack_total by function, module and file' \
     "SELECT function, module, file, line, user, sum(allocations), sum(bytes), sum(live_count), sum(live_bytes)
@@ -110,7 +100,7 @@ same 'v_moment' "SELECT mark FROM v_moment WHERE mark IN ('start', 'peak', 'end'
 
 # Files tell threads and stacks of one name apart by their ids.
 for field in thread stack; do
-    "$bin/mprof-tui" --run-graph "all | join $field | write \"by_$field.csv\"" s.db >/dev/null || complain "no file by $field"
+    "$bin/mprof-tui" --graph "run all | join $field | write \"by_$field.csv\"" s.db >/dev/null || complain "no file by $field"
     "$bin/mprof-export" -f csv -o "exported_$field.csv" --filter "all | join $field" s.db || complain "no export by $field"
     ids=$(python3 -c "import csv, sys
 written, exported = (list(csv.DictReader(open(path))) for path in sys.argv[1:])
@@ -138,7 +128,7 @@ says 'a step that writes' 'column 7: this filter may not write files' "SELECT * 
 says 'a write inside parentheses' 'column 8: this filter may not write files' "SELECT * FROM graph('(all | write \"rows.csv\") | count')"
 [ ! -e rows.csv ] || complain 'SQL has written a file'
 
-# A stored graph is seen, and so is one that this connection has stored since.
+# A saved filter is seen, and so is one that this connection has stored since.
 says 'a graph that was stored in between' '^[1-9][0-9]*$' "SELECT count(*) > 1000000 FROM graph('all')" \
     "INSERT INTO named_graph VALUES ('large', 'all | where size >= 1', 0)" "SELECT count(*) FROM graph('large')"
 # The file's own views cannot run graphs behind the user's back.
@@ -153,7 +143,7 @@ grep -q 'has no file' <<<"$answer" || complain "a database in memory: $answer"
 
 # A session of some allocations, by the commands of the document: its sums are those of the graph.
 sed -n '/write "part.db"/,/^```$/p' "$MPROF_SOURCE/docs/session-schema.md" | sed '$d' >cut.sh
-grep -q '^mprof-tui --run-graph' cut.sh || complain "no commands in the document: $(cat cut.sh)"
+grep -q '^mprof-tui --graph' cut.sh || complain "no commands in the document: $(cat cut.sh)"
 cp s.db session.db
 PATH=$bin:$PATH bash -e cut.sh >out.txt 2>&1 || complain "a session of some allocations: $(cat out.txt)"
 whole=$(ask "SELECT (SELECT value FROM graph('live at peak | count')), (SELECT value FROM graph('live at peak | sum size')),

@@ -108,21 +108,28 @@ def path_of(stack):
 
 def leaks(rows):
     groups, reasons = collections.defaultdict(list), {}
+    rows = [row for row in rows if row["free_ns"] is None]
+    # A leak is an early one if the last block of its stack and type was.
+    last_of = collections.defaultdict(int)
+    for row in rows:
+        of = row["stack_id"], same[row["type_id"]]
+        last_of[of] = max(last_of[of], row["alloc_ns"])
     for row in rows:
         stack = row["stack_id"]
-        if row["free_ns"] is not None:
-            continue
         if stack not in reasons:
             kept = runtime.get(stack)
             reasons[stack] = ("", "") if not kept else \
                 ("suppressed", kept["pattern"]) if kept["kind"] == "suppressed" else ("runtime", kept["kind"])
             if not kept and pattern_of(stack):
                 reasons[stack] = ("suppressed here", pattern_of(stack))
-        groups[path_of(stack), same[row["type_id"]], reasons[stack]].append(row)
+        kind = reasons[stack]
+        if not kind[0]:
+            early = last_of[stack, same[row["type_id"]]] <= start + (end - start) // 10
+            kind = ("start-up" if early else "later", "")
+        groups[path_of(stack), same[row["type_id"]], kind].append(row)
     lines, totals = [], collections.Counter()
     for (_, type, (kind, why)), members in groups.items():
         first, last = min(row["alloc_ns"] for row in members), max(row["alloc_ns"] for row in members)
-        kind = kind or ("start-up" if last <= start + (end - start) // 10 else "later")
         born, of_stack = [0] * 10, collections.defaultdict(lambda: [0, 0])
         for row in members:
             born[min(9, max(0, (row["alloc_ns"] - start) * 10 // (end - start)))] += row["blocks"]
@@ -264,7 +271,7 @@ def between_rows(rows):
                 [0] + [2**power for power in range(60)])
 
 
-def handover_rows(rows):
+def cross_thread_rows(rows):
     for pair, members in by(rows, lambda row: (row["process_id"] or 0, row["thread_id"],
                                                -1 if row["free_ns"] is None else row["free_thread_id"])).items():
         yield [*pair, total(members, "blocks"), total(members, "bytes"), sums(members)[3]]
@@ -297,7 +304,7 @@ def arena_rows():
 
 
 TABLES = {"types": type_rows, "courses": course_rows, "candidates": candidate_rows, "sizes": size_rows,
-          "lifetimes": lifetime_rows, "between": between_rows, "handovers": handover_rows}
+          "lifetimes": lifetime_rows, "between": between_rows, "cross_thread_frees": cross_thread_rows}
 
 counted = 0
 for filter, holds in FILTERS.items():

@@ -18,9 +18,9 @@
 #include "fixture.h"
 #include "session/groups.h"
 #include "session/rows.h"
-#include "session/query/kept_selections.h"
-#include "session/run/recall.h"
-#include "session/scan/scan.h"
+#include "session/table/selection_state.h"
+#include "session/table/recall.h"
+#include "session/store/scan.h"
 #include "session/stacks.h"
 
 #define PATH "cancel.db"

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "session/data/column_store.h"
-#include "session/data/database.h"
+#include "session/store/column_store.h"
+#include "session/store/database.h"
 
 #define PATH "columns.db"
 #define MASTER "columns_master.db"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "session/diagram.h"
+#include "session/graphs.h"
 
 /* Writes the boxes as "TEXT(INPUT INPUT); …". */
 static const char *boxes(const char *text)
@@ -225,7 +225,7 @@ static void test_opened(void **state)
            "x = leaked; (live at 3s + x | where size > 2K and type != \"t\") & all");
     expect(open_box("x = leaked; big & x", 0, "x = leaked; x | top 1"),
            "x = leaked; (x | top 1) & x");
-    /* Those of the text itself come before a stored graph. */
+    /* Those of the text itself come before a saved filter. */
     expect(open_box("big(n) = all | where size > n; big(1) - leaked", 0, "all"),
            "big(n) = all | where size > n; (all | where size > 1) - leaked");
     expect_text(open_box("x = all; big & x", 0, "x = leaked; x"),

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "session/events.h"
-#include "session/query/event_windows.h"
+#include "session/time.h"
+#include "session/table/selection_state.h"
 
 #define PATH "events.db"
 
@@ -63,9 +63,10 @@ static void compare(const char *filter, const char *condition, size_t at_once)
     snprintf(sql, sizeof(sql), in_order, condition);
     assert_int_equal(sqlite3_open(PATH, &database), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &comparing.statement, NULL), SQLITE_OK);
-    assert_true(at_once == 0
-                    ? selection_events(selection, compare_event, &comparing, &error)
-                    : event_windows_visit(selection, at_once, compare_event, &comparing, &error));
+    const size_t usual = selection_events_at_once;
+    selection_events_at_once = at_once == 0 ? usual : at_once;
+    assert_true(selection_events(selection, compare_event, &comparing, &error));
+    selection_events_at_once = usual;
     assert_int_equal(sqlite3_step(comparing.statement), SQLITE_DONE);
     sqlite3_finalize(comparing.statement);
     sqlite3_close(database);

@@ -82,6 +82,7 @@ static const char *const good[] = {
     "live at (end - (load - 1s)) & all",
     "all | where lifetime > end - load and alloc_time in start - 1s .. peak + (end - peak)",
     "live at peak | where pins > 1M | sort pins | join size",
+    "live at peak | where resident > 1M and resident is not null | sort resident desc",
     "(live at peak - (live at start)) & all | where size > 1 | where pins > 1M",
     "live at peak | join type | where bytes > 1M | ungroup | where pins > 4K",
     "all | where user == main and owner ~ \"^std::\" and frame 3 is null",
@@ -233,6 +234,7 @@ static const struct {
     {"session \"a.db\".session \"b.db\"", 16, "expected a set of that session"},
     {"session \"a.db\".(all | join type)", 16, "session needs allocations"},
     {"all | where pins > 1M", 13, "pins needs the time"},
+    {"all | sum resident", 11, "resident needs the time"},
     {"live at peak + leaked | where pins > 1M", 31, "pins needs the time"},
     {"live | join type | where pins > 1", 26, "pins is a field of allocations"},
     {"live at peak + end", 9, "expected a time"},
@@ -314,7 +316,7 @@ static void test_nesting(void **state)
     free(text);
 }
 
-/* ---- stored graphs ---- */
+/* ---- saved filters ---- */
 
 static const char *const stored[][2] = {
     {"big", "where size > 1M"},

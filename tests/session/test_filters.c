@@ -16,7 +16,7 @@
 
 #include "fixture.h"
 #include "pins_sql.h"
-#include "session/moment.h"
+#include "session/time.h"
 #include "session/session.h"
 #include "tests/soak.h"
 

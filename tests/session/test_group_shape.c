@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "session/group/shape.h"
+#include "session/table/group_state.h"
 #include "session/groups.h"
 
 #define PATH "group_shape.db"
@@ -210,10 +210,11 @@ static void test_only_groups_that_are_left(void **state)
     assert_non_null(result);
     const struct session_group_set *set = graph_result_groups(result);
     assert_in_range(set->count, 1, set->made - 1);
-    for (size_t group = 0; group < set->made; group++) {
+    for (uint32_t group = 0; group < set->made; group++) {
         const bool left = set->sums[group].allocations >= 60;
-        assert_int_equal(set->shapes[group].rows, left ? set->sums[group].allocations : 0);
-        assert_int_equal(set->details[group].objects > 0, left);
+        assert_int_equal(group_words(set, group, SUMS_STEPS)[0],
+                         left ? set->sums[group].allocations : 0);
+        assert_int_equal(group_words(set, group, SUMS_OBJECTS)[0] > 0, left);
     }
     graph_result_free(result);
 }

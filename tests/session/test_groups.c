@@ -17,24 +17,29 @@
 
 #include "fixture.h"
 #include "rows.h"
-#include "session/data/session_state.h"
-#include "session/group/group_state.h"
+#include "session/store/session_state.h"
+#include "session/table/group_state.h"
+#include "session/table/peaks.h"
 #include "session/groups.h"
-#include "session/scan/scan.h"
+#include "session/store/scan.h"
 
 #define PATH "groups.db"
 #define FIXTURE_DEPTH_MAX 256
 
 static struct session *session;
+#define TICK UINT64_C(50000000)
+
 static struct session_error error;
 static struct row *rows;
 static size_t row_count;
 
+/* The times of odd seeds fall together: blocks end in the nanosecond in which they begin. */
 static void open_fixture(uint64_t seed, size_t allocations, const char *sql)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.seed = seed;
     options.allocations = allocations;
+    options.tick = seed % 2 * TICK;
     assert_true(fixture_write(PATH, &options));
     assert_true(!sql || fixture_sql(PATH, sql));
     session = session_open(PATH, &error);
@@ -199,16 +204,16 @@ static void test_members(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 40, 300, 300};
-    const size_t events = group_window_events;
+    const size_t events = peak_events;
     for (size_t i = 0; i < 4; i++) {
         open_fixture(i + 1, sizes[i], NULL);
         scan_use_threads(session, i + 1);
         /* So small windows that some moments have too many events for one; then none at all. */
-        group_window_events = i == 2 ? 60 : i == 3 ? events : 2;
+        peak_events = i == 2 ? 60 : i == 3 ? events : 2;
         for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++)
             for (size_t n = 0; n < sizeof(joins) / sizeof(joins[0]); n++)
                 check_groups(sets[k], joins[n]);
-        group_window_events = events;
+        peak_events = events;
         close_fixture();
     }
 }
@@ -219,14 +224,14 @@ static void test_threads(void **state)
     (void)state;
     static const char *const texts[] = {"join stack", "join stack, size", "fold 100K",
                                         "join function | where bytes > 100K"};
-    const size_t events = group_window_events;
+    const size_t events = peak_events;
     open_fixture(5, 70000, NULL);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         scan_use_threads(session, 1);
-        group_window_events = events;
+        peak_events = events;
         struct graph_result *one = run(texts[i]);
         scan_use_threads(session, 4);
-        group_window_events = 5000;
+        peak_events = 5000;
         struct graph_result *many = run(texts[i]);
         struct session_group_set *set = graph_result_groups(one);
         struct session_group_set *other = graph_result_groups(many);
@@ -241,7 +246,7 @@ static void test_threads(void **state)
         graph_result_free(one);
         graph_result_free(many);
     }
-    group_window_events = events;
+    peak_events = events;
     close_fixture();
 }
 

@@ -12,7 +12,7 @@
 
 #include "fixture.h"
 #include "rows.h"
-#include "session/growth.h"
+#include "session/time.h"
 #include "session/user_code.h"
 
 #define PATH "growth.db"

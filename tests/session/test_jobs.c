@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "session/data/session_state.h"
+#include "session/store/session_state.h"
 #include "session/jobs.h"
-#include "session/scan/scan.h"
+#include "session/store/scan.h"
 
 #define SLOTS 50
 #define CELLS 300

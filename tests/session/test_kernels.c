@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "session/scan/kernels.h"
-#include "session/scan/row_set.h"
+#include "session/store/kernels.h"
+#include "session/store/row_set.h"
 
 static const uint32_t lengths[] = {1, 63, 64, 1000, 1024, 1025, 4000, COLUMN_CHUNK_ROWS};
 

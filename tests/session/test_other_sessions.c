@@ -13,9 +13,9 @@
 #include "fixture.h"
 #include "fixture_nodes.h"
 #include "session/groups.h"
-#include "session/query/other_sessions.h"
-#include "session/run/match.h"
-#include "session/scan/scan.h"
+#include "session/table/selection_state.h"
+#include "session/table/match.h"
+#include "session/store/scan.h"
 #include "session/session.h"
 
 #define HERE "sessions_here.db"
@@ -280,7 +280,7 @@ static void test_errors(void **state)
     }
 }
 
-/* Stored graphs of two sessions that use each other do not run forever. Graphs that use each
+/* Saved filters of two sessions that use each other do not run forever. Graphs that use each
  * other's sessions without a circle do run. */
 static void test_circle(void **state)
 {

@@ -15,8 +15,8 @@
 
 #include "fixture.h"
 #include "schemas/packed_array.h"
-#include "session/data/column_store.h"
-#include "session/data/database.h"
+#include "session/store/column_store.h"
+#include "session/store/database.h"
 #include "session/session.h"
 
 #define PATH "packed.db"

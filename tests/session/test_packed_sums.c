@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "session/data/session_state.h"
-#include "session/group/group_state.h"
+#include "session/store/session_state.h"
+#include "session/table/group_state.h"
 #include "session/groups.h"
 
 #define PATH "packed_sums.db"

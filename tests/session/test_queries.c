@@ -12,8 +12,8 @@
 
 #include "fixture.h"
 #include "rows.h"
-#include "session/births.h"
-#include "session/query/peak_search.h"
+#include "session/time.h"
+#include "session/table/peaks.h"
 #include "session/session.h"
 #include "session/stacks.h"
 #include "session/user_code.h"
@@ -152,13 +152,13 @@ static void check_peak(struct selection *selection)
 
 static void test_peak(void **state)
 {
-    const size_t kept = peak_search_events;
+    const size_t kept = peak_events;
     (void)state;
     with_selections(check_peak);
     /* With few events at once the search takes many turns. */
-    peak_search_events = 10;
+    peak_events = 10;
     with_selections(check_peak);
-    peak_search_events = kept;
+    peak_events = kept;
 }
 
 /* ---- legends ---- */

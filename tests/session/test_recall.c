@@ -15,10 +15,10 @@
 
 #include "fixture.h"
 #include "schemas/code/user_code.h"
-#include "session/data/session_state.h"
-#include "session/query/kept_selections.h"
-#include "session/query/sample_estimate.h"
-#include "session/run/recall.h"
+#include "session/store/session_state.h"
+#include "session/table/selection_state.h"
+#include "session/table/sample_estimate.h"
+#include "session/table/recall.h"
 #include "session/session.h"
 #include "session/user_code.h"
 

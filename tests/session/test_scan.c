@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "session/data/error.h"
-#include "session/data/session_state.h"
-#include "session/scan/scan.h"
+#include "session/store/error.h"
+#include "session/store/session_state.h"
+#include "session/store/scan.h"
 
 #define CHUNKS 5
 

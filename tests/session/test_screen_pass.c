@@ -16,10 +16,9 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "session/data/session_state.h"
-#include "session/query/kept_selections.h"
-#include "session/query/screen_pass.h"
-#include "session/scan/scan.h"
+#include "session/store/session_state.h"
+#include "session/table/selection_state.h"
+#include "session/store/scan.h"
 
 #define PATH "screen_pass.db"
 
@@ -116,6 +115,7 @@ static void ask_legend(struct selection *selection, const struct session_timelin
     static struct session_legend legend;
     (void)timeline;
     session->asked = *timeline;
+    session->expected = screen_pass_expected;
     selection_legend(selection, SESSION_COLOR_FUNCTION, &legend);
 }
 
@@ -124,6 +124,7 @@ static void ask_functions(struct selection *selection, const struct session_time
     struct session_function_row *rows;
     size_t count;
     session->asked = *timeline;
+    session->expected = screen_pass_expected;
     assert_true(selection_functions(selection, &rows, &count, &error));
     free(rows);
 }

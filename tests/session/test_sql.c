@@ -192,7 +192,7 @@ static void test_refused(void **state)
 static void test_allowed(void **state)
 {
     (void)state;
-    assert_int_equal(number("PRAGMA user_version"), 2);
+    assert_int_equal(number("PRAGMA user_version"), 3);
     assert_true(number("SELECT count(*) FROM pragma_table_info('allocation')") > 10);
     assert_true(number("SELECT count(*) FROM v_allocation") == 5000);
     assert_int_equal(number("SELECT count(*) FROM json_each('[1,2]')"), 2);

@@ -14,9 +14,10 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "session/data/session_state.h"
-#include "session/group/group_state.h"
-#include "session/scan/scan.h"
+#include "session/store/session_state.h"
+#include "session/table/group_state.h"
+#include "session/table/peaks.h"
+#include "session/store/scan.h"
 #include "session/session.h"
 #include "session/stacks.h"
 #include "stacks_sql.h"
@@ -85,14 +86,14 @@ static void test_splits(void **state)
 static void test_windows(void **state)
 {
     (void)state;
-    const size_t usual = group_window_events;
+    const size_t usual = peak_events;
     const struct session_stacks_options options = {.own_peaks = true};
     open_fixture(5, 3000, NULL);
     for (size_t events = 64; events < 20000; events *= 5) {
-        group_window_events = events;
+        peak_events = events;
         compare("all", "1", &options);
     }
-    group_window_events = usual;
+    peak_events = usual;
     session_close(session);
 }
 

@@ -11,7 +11,7 @@
 
 #include "fixture.h"
 #include "rows.h"
-#include "session/births.h"
+#include "session/time.h"
 #include "session/session.h"
 #include "session/stacking.h"
 

@@ -14,8 +14,8 @@
 
 #include "fixture.h"
 #include "rows.h"
-#include "session/query/time_buckets.h"
-#include "session/query/time_parts.h"
+#include "session/table/time_buckets.h"
+#include "session/table/selection_state.h"
 
 #define PATH "time_buckets.db"
 
@@ -59,7 +59,7 @@ static void close_fixture(void)
 static void open_buckets(struct time_buckets *buckets, uint64_t from, uint64_t to, size_t parts,
                          size_t most)
 {
-    if (!time_buckets_open(buckets, all, from, to, parts, most, &error))
+    if (!time_buckets_open(buckets, session, &all->set, from, to, parts, most, &error))
         fail_msg("%s", error.message);
     assert_in_range(buckets->count, parts + 1, 2 * (most > parts ? most : parts) + 1);
 }
@@ -75,12 +75,12 @@ static void check_order(uint64_t from, uint64_t to, size_t slots, size_t most)
 {
     enum { TIMES = 3000 };
     uint64_t times[TIMES] = {from, to - 1, to, UINT64_MAX};
-    const size_t parts = slots * TIME_PARTS;
+    const size_t parts = slots * SELECTION_SLOT_PARTS;
     struct time_buckets buckets;
     struct time_parts exact;
     size_t before = 0;
     open_buckets(&buckets, from, to, parts, most);
-    assert_true(time_parts_open(&exact, from, to, slots, &error));
+    assert_true(time_parts_open(&exact, from, to, parts, &error));
     for (size_t i = 4; i < TIMES; i++)
         times[i] =
             i % 2 ? from + draw() % (to - from) : from + exact.bounds[draw() % parts] + draw() % 2;
@@ -104,7 +104,7 @@ static void check_order(uint64_t from, uint64_t to, size_t slots, size_t most)
 
 static void test_order(void **unused)
 {
-    const uint64_t least = (uint64_t)TIME_BUCKETS_LEAST_NS * TIME_PARTS;
+    const uint64_t least = (uint64_t)TIME_BUCKETS_LEAST_NS * SELECTION_SLOT_PARTS;
     (void)unused;
     for (int sample = 0; sample < 2; sample++) {
         open_fixture(sample != 0, 20000);
@@ -143,7 +143,7 @@ static void test_cells(void **unused)
     open_fixture(true, 20000);
     const uint64_t end = session_duration_ns(session) + 1;
     check_cells(0, end, 1, 1 << 17);
-    check_cells(0, end, (size_t)240 * TIME_PARTS, 1 << 17);
+    check_cells(0, end, (size_t)240 * SELECTION_SLOT_PARTS, 1 << 17);
     check_cells(end / 3, end, 7, 5000);
     check_cells(0, UINT64_MAX, 1, 1 << 16);
     check_cells(0, UINT64_MAX, 77, 1 << 16);

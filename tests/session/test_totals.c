@@ -14,11 +14,11 @@
 
 #include "fixture.h"
 #include "rows.h"
-#include "session/data/column_directory.h"
-#include "session/data/session_state.h"
+#include "session/store/column_store.h"
+#include "session/store/session_state.h"
 #include "session/filter/program.h"
 #include "session/groups.h"
-#include "session/scan/scan.h"
+#include "session/store/scan.h"
 
 #define PATH "totals.db"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "session/scan/scan.h"
+#include "session/store/scan.h"
 #include "session/session.h"
 #include "session/tree.h"
 

@@ -78,7 +78,7 @@ head -c 300 "$work/true.bin" >"$work/$(printf 'cut\033[31m.bin')"
 expect 1 'cut.x1b|cut.*033|cut.*1b' --yes --script "$work/good.script" "$work/$(printf 'cut\033[31m.bin')"
 ! grep -q "$(printf '\033')" "$work/out" || { echo 'an escape sequence in a file name is printed'; failed=1; }
 
-# Stored graphs, with the session and without one.
+# Saved filters, with the session and without one.
 quiet() { # ARGUMENTS…: succeeds and says nothing
     "$tui" "$@" </dev/null >"$work/out" 2>&1 && [ ! -s "$work/out" ] || {
         printf 'mprof-tui %s: said:\n' "$*"
@@ -88,92 +88,91 @@ quiet() { # ARGUMENTS…: succeeds and says nothing
 }
 export XDG_CONFIG_HOME=$work/config
 printf '# Blocks of 1 KiB and more\nall | where size >= 1K\n' >"$work/big.graph"
-expect 0 '^leaks_by_type +shipped ' --list-graphs
-expect 0 '^# Which types' --export-graph leaks_by_type
-quiet --import-graph "$work/big.graph"
-expect 0 '^big +your folder +Blocks of 1 KiB' --list-graphs
-expect 1 'stored already' --import-graph "$work/big.graph"
-quiet --import-graph "$work/big.graph" "$work/session.db"
-expect 0 '^big +session +Blocks of 1 KiB' --list-graphs "$work/session.db"
-expect 0 '^big +your folder +\(not used\) Blocks' --list-graphs "$work/session.db"
-expect 0 '^all . where size >= 1K' --export-graph big "$work/session.db"
+expect 0 '^leaks_by_type +shipped ' --graph list
+expect 0 '^# Which types' --graph 'export leaks_by_type'
+quiet --graph "import $work/big.graph"
+expect 0 '^big +your folder +Blocks of 1 KiB' --graph list
+expect 1 'stored already' --graph "import $work/big.graph"
+quiet --graph "import $work/big.graph" "$work/session.db"
+expect 0 '^big +session +Blocks of 1 KiB' --graph list "$work/session.db"
+expect 0 '^big +your folder +\(not used\) Blocks' --graph list "$work/session.db"
+expect 0 '^all . where size >= 1K' --graph 'export big' "$work/session.db"
 cmp -s "$work/out" "$work/big.graph" || { echo 'an exported graph is another one'; failed=1; }
 expect 0 '▸ big & leaked' --filter 'big & leaked' --script "$work/good.script" "$work/session.db"
 expect 2 'column 1: .*did you mean "big"' --filter 'bigg' --script "$work/good.script" "$work/session.db"
-quiet --delete-graph big "$work/session.db"
-expect 0 '^big +your folder +Blocks' --list-graphs "$work/session.db"
-quiet --rename-graph big=large
-expect 0 '^large +your folder +Blocks' --list-graphs
-expect 1 'no graph is stored under the name "big"' --rename-graph big=large
-expect 1 'expected OLD=NEW' --rename-graph large
-quiet --rename-graph large=big
+quiet --graph 'delete big' "$work/session.db"
+expect 0 '^big +your folder +Blocks' --graph list "$work/session.db"
+quiet --graph 'rename big=large'
+expect 0 '^large +your folder +Blocks' --graph list
+expect 1 'no graph is stored under the name "big"' --graph 'rename big=large'
+expect 1 'expected OLD=NEW' --graph 'rename large'
+quiet --graph 'rename large=big'
 # The step write makes files only here.
 sizes=$(sqlite3 "$work/session.db" "SELECT count(DISTINCT size) FROM allocation WHERE arena_id = 0 AND size >= 1024")
-(cd "$work" && expect 0 "^groups: $sizes\$" --run-graph 'big | join size | write "sizes.csv"' session.db &&
+(cd "$work" && expect 0 "^groups: $sizes\$" --graph 'run big | join size | write "sizes.csv"' session.db &&
     exit "$failed") || failed=1
 [ "$(wc -l <"$work/sizes.csv")" = $((sizes + 1)) ] || { echo 'sizes.csv has other rows'; failed=1; }
-expect 1 'sizes.csv": write never replaces' --run-graph "all | write \"$work/sizes.csv\"" "$work/session.db"
-expect 0 "^sum size: [0-9]+ bytes$" --run-graph 'leaked | sum size' "$work/session.db"
-expect 2 '^mprof-tui: --run-graph, column 7: .*did you mean "where"' --run-graph 'all | wheer' "$work/session.db"
+expect 1 'sizes.csv": write never replaces' --graph "run all | write \"$work/sizes.csv\"" "$work/session.db"
+expect 0 "^sum size: [0-9]+ bytes$" --graph 'run leaked | sum size' "$work/session.db"
+expect 2 '^mprof-tui: --graph run, column 7: .*did you mean "where"' --graph 'run all | wheer' "$work/session.db"
 expect 2 'may not write files' --filter "all | write \"$work/no.csv\"" --script "$work/good.script" "$work/session.db"
-expect 2 'no session named' --run-graph all
+expect 2 'no session named' --graph 'run all'
 # A session of some allocations; one that is interrupted leaves nothing.
-expect 0 '^allocations: ' --run-graph "live | write \"$work/part.db\"" "$work/session.db"
-expect 1 'part.db": write never replaces' --run-graph "live | write \"$work/part.db\"" "$work/session.db"
+expect 0 '^allocations: ' --graph "run live | write \"$work/part.db\"" "$work/session.db"
+expect 1 'part.db": write never replaces' --graph "run live | write \"$work/part.db\"" "$work/session.db"
 same=$(printf '%s\n' "$work/session.db live" "$work/part.db all" | while read -r path set; do
-    "$tui" --run-graph "$set" "$path"
+    "$tui" --graph "run $set" "$path"
 done | sort -u | wc -l)
 [ "$same" = 2 ] || { echo "part.db has not the same allocations"; failed=1; }
 printf 'key :\ntype w %s\nkey Enter\ndump\n' "$work/browsed.db" >"$work/writes.script"
 expect 0 'browsed.db written' --filter live --size 300x24 --script "$work/writes.script" "$work/session.db"
-[ "$("$tui" --run-graph all "$work/browsed.db")" = "$("$tui" --run-graph all "$work/part.db")" ] ||
+[ "$("$tui" --graph 'run all' "$work/browsed.db")" = "$("$tui" --graph 'run all' "$work/part.db")" ] ||
     { echo 'the browser writes another session'; failed=1; }
 mkdir "$work/slow" && cp "$tui" "$work/slow/mprof-tui"
 printf '#!/bin/sh\ntouch "%s"\nexec sleep 600\n' "$work/slow/started" >"$work/slow/mprof-ingest"
 chmod +x "$work/slow/mprof-ingest"
-"$work/slow/mprof-tui" --run-graph "live | write \"$work/slow/part.db\"" "$work/session.db" >/dev/null 2>&1 &
+"$work/slow/mprof-tui" --graph "run live | write \"$work/slow/part.db\"" "$work/session.db" >/dev/null 2>&1 &
 until [ -e "$work/slow/started" ]; do sleep 0.02; done
 kill -TERM $!
 wait $!
 [ $? = 143 ] || { echo 'a writing that is ended does not end by the signal'; failed=1; }
 [ "$(echo "$work"/slow/*)" = "$work/slow/mprof-ingest $work/slow/mprof-tui $work/slow/started" ] ||
     { echo "a writing that is ended leaves $(ls "$work/slow")"; failed=1; }
-expect 2 'only works with --run-graph' --allow-write "$work/session.db"
 printf 'big | write "%s"' "$work/stored.json" >"$work/stores.graph"
-quiet --import-graph "$work/stores.graph"
-expect 1 'a stored graph may not write' --run-graph stores "$work/session.db"
-[ ! -e "$work/stored.json" ] || { echo 'a stored graph wrote a file'; failed=1; }
-expect 0 '^allocations: ' --allow-write --run-graph stores "$work/session.db"
-[ -s "$work/stored.json" ] || { echo 'a stored graph that may write wrote no file'; failed=1; }
-quiet --delete-graph stores
-quiet --delete-graph big
-expect 1 'no graph is stored under the name "big"' --delete-graph big
-expect 1 'ships with the program' --delete-graph leaks_by_type
-expect 1 'cannot be a graph.s name' --export-graph ../x
+quiet --graph "import $work/stores.graph"
+expect 1 'a saved filter may not write' --graph 'run stores' "$work/session.db"
+[ ! -e "$work/stored.json" ] || { echo 'a saved filter wrote a file'; failed=1; }
+expect 0 '^allocations: ' --graph 'run-all stores' "$work/session.db"
+[ -s "$work/stored.json" ] || { echo 'a saved filter that may write wrote no file'; failed=1; }
+quiet --graph 'delete stores'
+quiet --graph 'delete big'
+expect 1 'no graph is stored under the name "big"' --graph 'delete big'
+expect 1 'ships with the program' --graph 'delete leaks_by_type'
+expect 1 'cannot be a graph.s name' --graph 'export ../x'
 printf 'all | wheer' >"$work/wrong.graph"
-expect 1 'wrong.graph, column 7: ' --import-graph "$work/wrong.graph"
-expect 2 'one task with graphs or settings at a time' --list-graphs --delete-graph big
-quiet --add-setting 'hide boost'
-quiet --add-setting 'wrapper take(unsigned long)' "$work/session.db"
-expect 0 '^wrapper  session +take\(unsigned long\)' --list-settings "$work/session.db"
-expect 0 '^hide +your folder +boost' --list-settings "$work/session.db"
-quiet --delete-setting 'wrapper take(unsigned long)' "$work/session.db"
-expect 1 'the session has no setting "wrapper take' --delete-setting 'wrapper take(unsigned long)' "$work/session.db"
-quiet --delete-setting 'hide boost'
-quiet --list-settings
-expect 1 'expected hide, show, wrapper or source' --add-setting 'conceal boost'
-expect 1 'one line' --add-setting 'hide '
+expect 1 'wrong.graph, column 7: ' --graph "import $work/wrong.graph"
+expect 2 'one task with graphs or settings at a time' --graph list --graph 'delete big'
+quiet --setting 'add hide boost'
+quiet --setting 'add wrapper take(unsigned long)' "$work/session.db"
+expect 0 '^wrapper  session +take\(unsigned long\)' --setting list "$work/session.db"
+expect 0 '^hide +your folder +boost' --setting list "$work/session.db"
+quiet --setting 'delete wrapper take(unsigned long)' "$work/session.db"
+expect 1 'the session has no setting "wrapper take' --setting 'delete wrapper take(unsigned long)' "$work/session.db"
+quiet --setting 'delete hide boost'
+quiet --setting list
+expect 1 'expected hide, show, wrapper or source' --setting 'add conceal boost'
+expect 1 'one line' --setting 'add hide '
 # A wrapper moves the call site to its caller.
 inner=$(sqlite3 "$work/session.db" "SELECT f.name FROM stack s JOIN function f ON f.id = s.function_id JOIN
     allocation a ON a.stack_id = s.id WHERE s.depth > 5 GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")
 of_inner() { "$tui" --filter "where function == \"$inner\"" --script "$work/good.script" "$work/session.db" | grep -o '[0-9,]* of [0-9,]* allocations'; }
 before=$(of_inner)
-quiet --add-setting "wrapper $inner" "$work/session.db"
+quiet --setting "add wrapper $inner" "$work/session.db"
 [ "$(of_inner)" != "$before" ] || { echo "the wrapper $inner is a call site still: $before"; failed=1; }
-quiet --delete-setting "wrapper $inner" "$work/session.db"
+quiet --setting "delete wrapper $inner" "$work/session.db"
 [ "$(of_inner)" = "$before" ] || { echo "a setting that was deleted holds still: $(of_inner), not $before"; failed=1; }
 sqlite3 "$work/session.db" "INSERT INTO meta VALUES ('unfinished', 1)"
-expect 0 'still being recorded; the graph is stored in your folder' --import-graph "$work/big.graph" "$work/session.db"
+expect 0 'still being recorded; the graph is stored in your folder' --graph "import $work/big.graph" "$work/session.db"
 sqlite3 "$work/session.db" "DELETE FROM meta WHERE key = 'unfinished'"
 
 "$tui" --man >"$work/page.1"

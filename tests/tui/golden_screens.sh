@@ -87,6 +87,23 @@ done
 play two-sessions.80x24 two_sessions 80x24 "$work/earlier.db"
 play two-sessions.120x40 two_sessions 120x40 "$work/earlier.db"
 
+# Readings of the pages in memory: the resident set.
+cp "$work/session.db" "$work/read.db"
+python3 "$MPROF_SOURCE/tests/session/residency_rows.py" "$work/read.db" || failed=1
+session=$work/read.db
+play rss-read.80x24 rss 80x24
+play rss-read.120x40 rss 120x40
+session=$work/session.db
+
+# References between blocks: who keeps memory alive.
+cp "$work/session.db" "$work/held.db"
+python3 "$MPROF_SOURCE/tests/session/reference_rows.py" "$work/held.db" &&
+    "$MPROF_BUILD/bin/mprof-ingest" --rebuild "$work/held.db" >/dev/null || failed=1
+session=$work/held.db
+play retained-held.80x24 retained 80x24
+play retained-held.120x40 retained 120x40
+session=$work/session.db
+
 # The same allocations as if they were a sample.
 cp "$work/session.db" "$work/sampled.db"
 sqlite3 "$work/sampled.db" "DELETE FROM meta WHERE key IN ('sampled', 'sample_interval');
@@ -175,7 +192,7 @@ at_site="stack_id IN (SELECT id FROM stack WHERE function_id IN (SELECT id FROM 
 narrows '8 / m a k e Enter w' 2 "$at_site"
 narrows '8 / m a k e Enter Enter w' 2 "$at_site"
 narrows '8 / m a k e Enter Enter / c a c h e . c Enter w' 1 "$on_stack"
-narrows '7 / m a k e Enter Tab Up Up w' 2 "$on_stack"
+narrows '7 / m a k e Enter Tab Up Up w' 3 "$on_stack"
 # Functions of one place, as of a header in two modules; then of one module, too, as without debug
 # information.
 sqlite3 "$work/alike.db" "UPDATE function SET source_file_id = 3, line = 12,
@@ -201,7 +218,8 @@ session=$work/session.db
 
 # Keys that come together end in the same screen as keys that come one by one.
 for keys in '3 ] ] ] Right Down Down + + [ [ n' '2 Left Left + Right L Left - v Right Right' \
-    '5 Down Down > Down r PgDn Up Enter' '3 p } Down + Enter Down Down'; do
+    '5 Down Down > Down r PgDn Up Enter' '3 p } Down + Enter Down Down' \
+    '8 PgDn PgDn PgDn PgDn PgDn PgDn Enter' '4 Right Down Down w' '5 Down Down Down w' '7 Down Down w' '6 Down y' '7 Down y'; do
     printf 'key %s\n' "$keys" >"$work/single"
     printf 'burst %s\n' "$keys" >"$work/burst"
     for way in single burst; do

@@ -20,7 +20,7 @@ class Browser:
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            variables = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", **(environment or {}))
+            variables = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **(environment or {})}
             variables["XDG_CONFIG_HOME"] = variables["XDG_STATE_HOME"] = self.folder.name
             variables.pop("NO_COLOR", None)
             os.execve(arguments[0], arguments, variables)

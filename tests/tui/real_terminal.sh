@@ -73,8 +73,8 @@ tm send-keys '?'
 wait_for 'Everywhere'
 tm send-keys Escape
 wait_gone 'Everywhere'
-# A click on the third view's name, as xterm reports it.
-column=$(tm capture-pane -p | head -1 | grep -bo '3 Memory' | head -1 | cut -d: -f1)
+# A click on the third view's tab, as xterm reports it.
+column=$(tm capture-pane -p | head -1 | grep -bo '3 ' | tail -1 | cut -d: -f1)
 bytes_before=$(tm capture-pane -p | head -1 | cut -b1-"$column" | wc -m)
 tm send-keys -l "$(printf '\033[<0;%d;1M' "$bytes_before")"
 wait_for 'a cell'

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "grid_text.h"
-#include "tui/widget/alike.h"
-#include "tui/widget/table.h"
+#include "tui/screen/alike.h"
+#include "tui/screen/table.h"
 
 static const struct table table = {.sort = 1}; /* by no column that is shown */
 static struct table_source source;

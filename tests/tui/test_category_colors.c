@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "tui/screen/category_colors.h"
+#include "tui/screen/theme.h"
 
 #define SLOTS 4
 #define ASSIGN(colors, kind, assigned, ...)                                                        \

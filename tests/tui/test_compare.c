@@ -12,7 +12,6 @@
 
 #include "fixture.h"
 #include "tui/view/diff/compare.h"
-#include "tui/view/diff/counted.h"
 
 struct world {
     struct session *session;

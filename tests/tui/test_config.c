@@ -18,9 +18,8 @@
 #include "session/user_code.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
-#include "tui/browser/config.h"
-#include "tui/keys/action_names.h"
-#include "tui/keys/user_keys.h"
+#include "tui/browser/user_files.h"
+#include "tui/screen/keys.h"
 #include "tui/screen/theme.h"
 
 #define SESSION "config.db"
@@ -89,7 +88,7 @@ static void lines_hold(void **state)
     assert_int_equal(action_in(VIEW_TREE, ' '), ACTION_FOLLOW);
     assert_int_equal(action_in(VIEW_TREE, KEYCODE_PAGE_DOWN), ACTION_PAGE_DOWN);
     press('J');
-    assert_string_equal(browser->exploration.message, "");
+    assert_string_equal(browser->browse.message, "");
     press('q');
     assert_false(browser_finished(browser));
 }
@@ -117,7 +116,7 @@ static void footer_and_help_show_the_keys(void **state)
     press(':');
     for (const char *at = "keys\n"; *at; at++)
         press((uint32_t)*at);
-    assert_non_null(strstr(browser->exploration.message, "bound no keys"));
+    assert_non_null(strstr(browser->browse.message, "bound no keys"));
     assert_true(load("key F filter overview\nkey f none\nkey K redraw tree\n"));
     press(KEYCODE_DOWN);
     assert_true(screen_has("F filter"));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tui/view/overview/debug_package.h"
+#include "tui/view/overview/findings.h"
 
 static char folder[] = "debug_package.XXXXXX";
 static const char *const lists[][2] = {

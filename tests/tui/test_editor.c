@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tui/screen/editor.h"
+#include "tui/screen/line_editor.h"
 
 static char *words[EDITOR_WORDS];
 static char text[300];

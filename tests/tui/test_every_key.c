@@ -103,7 +103,7 @@ static void calm(void)
     assert_true(browser_filter(browser, "", &error));
     browser_event(browser, &(struct event){.kind = EVENT_TICK});
     /* Nothing is left to wait for, except for a view that plays. */
-    if (browser->exploration.wake_ms == 0)
+    if (browser->browse.wake_ms == 0)
         assert_int_equal(browser_patience(browser), -1);
 }
 

@@ -15,7 +15,6 @@
 #include "tui/view/overview/findings.h"
 #include "session/holes.h"
 #include "session/session.h"
-#include "tui/view/overview/ranked.h"
 
 #define PATH "findings.db"
 

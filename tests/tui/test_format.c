@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/screen/clipboard.h"
+#include "tui/screen/input.h"
 #include "tui/screen/format.h"
 
 static void sizes(void **state)

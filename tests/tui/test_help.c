@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/tui_options.h"
+#include "cli/options.h"
 #include "session/session.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/help.h"

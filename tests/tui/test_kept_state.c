@@ -13,11 +13,10 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "session/user_folder.h"
+#include "session/graphs.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
-#include "tui/browser/kept_state.h"
-#include "tui/view/functions/functions.h"
+#include "tui/browser/user_files.h"
 
 #define SESSION "kept.db"
 #define COPY "kept_copy.db"
@@ -135,7 +134,7 @@ static void everything_comes_back(void **state)
     press(KEYCODE_LEFT);
     press(KEYCODE_LEFT);
     type(":color type\n");
-    const uint64_t moment = browser->exploration.moment_ns;
+    const uint64_t moment = browser->browse.moment_ns;
     type("fall | where size > 100\n");
     char *shots[VIEWS] = {NULL};
     static const char views[] = "5678942"; /* the last one of the run: 2 */
@@ -147,9 +146,9 @@ static void everything_comes_back(void **state)
     open_session(SESSION, NULL, NULL);
     assert_string_equal(note, "");
     assert_int_equal(browser->current, VIEW_TIMELINE);
-    assert_string_equal(browser->exploration.filter, "all | where size > 100");
-    assert_int_equal(browser->exploration.color_by, SESSION_COLOR_TYPE);
-    assert_true(browser->exploration.moment_ns == moment);
+    assert_string_equal(browser->browse.filter, "all | where size > 100");
+    assert_int_equal(browser->browse.color_by, SESSION_COLOR_TYPE);
+    assert_true(browser->browse.moment_ns == moment);
     static const char order[] = "2569"; /* lists of which each row has an identity of its own */
     for (size_t i = 0; order[i]; i++) {
         press((uint32_t)order[i]);
@@ -162,7 +161,7 @@ static void everything_comes_back(void **state)
     /* Esc takes the filter back. */
     press('2');
     press(KEYCODE_ESCAPE);
-    assert_string_equal(browser->exploration.filter, "");
+    assert_string_equal(browser->browse.filter, "");
     close_session();
 }
 
@@ -211,34 +210,42 @@ static void the_stacking_comes_back(void **state)
     close_session();
 }
 
-/* S of the functions view. Nobody asks which functions are of the user's code before. */
+/* Returns how many rows the functions view has. */
+static size_t functions_shown(void)
+{
+    char *text = NULL;
+    size_t size, lines = 0;
+    FILE *out = open_memstream(&text, &size);
+    const struct view_ops *view = browser_view(VIEW_FUNCTIONS);
+    assert_true(view->table(browser->views[VIEW_FUNCTIONS], &browser->browse, out, TABLE_CSV));
+    fclose(out);
+    for (const char *at = text; (at = strstr(at, "\r\n")); at++)
+        lines++;
+    free(text);
+    return lines - 1; /* the line of names */
+}
+
+/* S of the functions view. */
 static void the_hidden_libraries_come_back(void **state)
 {
     (void)state;
     open_session(SESSION, "", "functions");
-    const struct functions *functions = browser->views[VIEW_FUNCTIONS];
-    assert_true(functions->known && functions->count == functions->all);
-    assert_null(functions->own);
-    assert_null(functions->own_load.shown);
+    const size_t all = functions_shown();
     type("S");
-    const size_t count = functions->count, all = functions->all;
+    const size_t count = functions_shown();
     char said[100], wanted[100];
     snprintf(wanted, sizeof(wanted), "%zu of %zu functions, those of your own code", count, all);
     footer(said, sizeof(said));
     assert_non_null(strstr(said, wanted));
-    assert_true(count > 0 && count < all && functions->own);
+    assert_true(count > 0 && count < all);
     close_session();
     open_session(SESSION, "", "functions");
-    functions = browser->views[VIEW_FUNCTIONS];
-    assert_int_equal(functions->count, count);
-    for (size_t i = 0; i < all; i++)
-        assert_int_equal(functions->own[functions->rows[i].function], i < count);
+    assert_int_equal(functions_shown(), count);
     type("S");
-    assert_int_equal(functions->count, all);
+    assert_int_equal(functions_shown(), all);
     close_session();
     open_session(SESSION, "", "functions");
-    functions = browser->views[VIEW_FUNCTIONS];
-    assert_int_equal(functions->count, all);
+    assert_int_equal(functions_shown(), all);
     close_session();
 }
 
@@ -251,11 +258,11 @@ static void what_is_named_comes_first(void **state)
     type("leaked\n6");
     close_session();
     open_session(SESSION, "all | where size > 50", "sizes");
-    assert_string_equal(browser->exploration.filter, "all | where size > 50");
+    assert_string_equal(browser->browse.filter, "all | where size > 50");
     assert_int_equal(browser->current, VIEW_SIZES);
     browser_free(browser);
     open_session(SESSION, "", NULL);
-    assert_string_equal(browser->exploration.filter, "");
+    assert_string_equal(browser->browse.filter, "");
     assert_int_equal(browser->current, VIEW_TYPES);
     browser_free(browser);
     browser = NULL;
@@ -266,12 +273,12 @@ static void a_copy_goes_on(void **state)
 {
     (void)state;
     open_session(COPY, NULL, NULL);
-    assert_string_equal(browser->exploration.filter, "leaked");
+    assert_string_equal(browser->browse.filter, "leaked");
     assert_int_equal(browser->current, VIEW_TYPES);
     browser_free(browser);
     assert_true(fixture_sql(COPY, "UPDATE meta SET value = '2001-02-03' WHERE key = 'start_time'"));
     open_session(COPY, NULL, NULL);
-    assert_string_equal(browser->exploration.filter, "");
+    assert_string_equal(browser->browse.filter, "");
     assert_int_equal(browser->current, VIEW_OVERVIEW);
     browser_free(browser);
     browser = NULL;
@@ -335,8 +342,8 @@ static void what_does_not_fit_is_left_out(void **state)
     open_session(SESSION, NULL, NULL);
     assert_non_null(strstr(note, "the filter of the last run is not used: "));
     assert_int_equal(browser->current, VIEW_TYPES);
-    assert_false(browser->exploration.has_range);
-    assert_true(browser->exploration.allocation == 0);
+    assert_false(browser->browse.has_range);
+    assert_true(browser->browse.allocation == 0);
     type("5s");
     press(KEYCODE_DOWN);
     browser_free(browser);

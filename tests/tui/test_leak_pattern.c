@@ -41,11 +41,11 @@ static void release(void *data)
 
 static void settle(void)
 {
-    for (int i = 0; i < 4000 && exploration_waits(&browser->exploration); i++) {
+    for (int i = 0; i < 4000 && browse_waits(&browser->browse); i++) {
         usleep(2000);
         browser_event(browser, &(struct event){.kind = EVENT_TICK});
     }
-    assert_false(exploration_waits(&browser->exploration));
+    assert_false(browse_waits(&browser->browse));
 }
 
 static void press(uint32_t key)
@@ -59,7 +59,7 @@ static struct session_job *occupy_engine(void)
     const struct session_question question = {
         .kind = SESSION_ASK_CALL, .place = 1000000, .call = work, .release = release};
     struct session_error error;
-    struct session_job *job = session_job_ask(browser->exploration.loader.jobs, &question, &error);
+    struct session_job *job = session_job_ask(browser->browse.loader.jobs, &question, &error);
     assert_non_null(job);
     while (sem_wait(&busy) != 0)
         ;
@@ -74,13 +74,13 @@ static void the_key_does_not_wait_for_the_search(void **state)
     struct session_job *job = occupy_engine();
     press('X');
     assert_int_not_equal(access(FILE_OF_PATTERNS, F_OK), 0);
-    assert_non_null(strstr(browser->exploration.message, "finding what else"));
+    assert_non_null(strstr(browser->browse.message, "finding what else"));
     press(KEYCODE_DOWN); /* another group, of which the user has said nothing */
     sem_post(&go_on);
     settle();
     session_job_free(job);
     assert_int_equal(access(FILE_OF_PATTERNS, F_OK), 0);
-    assert_non_null(strstr(browser->exploration.message, "suppressed this group"));
+    assert_non_null(strstr(browser->browse.message, "suppressed this group"));
 }
 
 /* The session is selected again while the search is on its way: nothing holds what is gone. */
@@ -93,7 +93,7 @@ static void a_search_ends_with_its_selection(void **state)
     press('X');
     press(KEYCODE_DOWN);
     assert_true(browser_filter(browser, "all | where size > 10", &error));
-    loader_cancel(&browser->exploration.loader);
+    loader_cancel(&browser->browse.loader);
     sem_post(&go_on);
     settle();
     session_job_free(job);

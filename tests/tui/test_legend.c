@@ -10,7 +10,7 @@
 
 #include "fixture.h"
 #include "session/stacks.h"
-#include "tui/view/common/legend.h"
+#include "tui/view/common/offers.h"
 
 #define PATH "test_legend.db"
 
@@ -18,7 +18,7 @@
 static void check(struct session *session, enum session_color_by by, size_t *shared)
 {
     static struct session_legend legend;
-    static struct exploration exploration;
+    static struct browse browse;
     struct session_error error = {.message = ""};
     char all[] = "";
     struct selection *selection = selection_new(session, "all", &error);
@@ -28,24 +28,24 @@ static void check(struct session *session, enum session_color_by by, size_t *sha
         by != SESSION_COLOR_SIZE && by != SESSION_COLOR_AGE && by != SESSION_COLOR_LIFETIME;
     assert_true(legend.count > 1);
     for (size_t i = 0; i < legend.count; i++) {
-        exploration = (struct exploration){.session = session, .filter = all};
-        legend_follow(&exploration, &legend, color_by_name(by), i);
+        browse = (struct browse){.session = session, .filter = all};
+        legend_follow(&browse, &legend, color_by_name(by), i);
         const uint32_t function = legend.entry[i].function;
         const bool alone = function == 0 || session_function_is_alone(session, function);
-        assert_int_equal(exploration.wish_filter != NULL, named && alone && i < SESSION_COLORS - 1);
+        assert_int_equal(browse.request_filter != NULL, named && alone && i < SESSION_COLORS - 1);
         *shared += !alone;
-        assert_int_equal(exploration.message[0] != 0, !exploration.wish_filter);
-        if (!exploration.wish_filter)
+        assert_int_equal(browse.message[0] != 0, !browse.request_filter);
+        if (!browse.request_filter)
             continue;
-        struct selection *narrow = selection_new(session, exploration.wish_filter, &error);
+        struct selection *narrow = selection_new(session, browse.request_filter, &error);
         if (!narrow)
-            fail_msg("%s: %s", exploration.wish_filter, error.message);
+            fail_msg("%s: %s", browse.request_filter, error.message);
         if (selection_allocations(narrow) != legend.entry[i].allocations)
-            fail_msg("%s selects %u of %u", exploration.wish_filter,
+            fail_msg("%s selects %u of %u", browse.request_filter,
                      (unsigned)selection_allocations(narrow),
                      (unsigned)legend.entry[i].allocations);
         selection_free(narrow);
-        free(exploration.wish_filter);
+        free(browse.request_filter);
     }
     selection_free(selection);
 }

@@ -25,22 +25,22 @@ static struct session_allocation selected(void)
 {
     struct session_allocation block;
     struct session_error error;
-    assert_int_not_equal(browser->exploration.allocation, 0);
-    assert_true(session_allocation(browser->exploration.session, browser->exploration.allocation,
-                                   &block, &error));
+    assert_int_not_equal(browser->browse.allocation, 0);
+    assert_true(
+        session_allocation(browser->browse.session, browser->browse.allocation, &block, &error));
     return block;
 }
 
 /* Writes a newer state, and lets the browser find it. */
 static void renew(const char *change)
 {
-    const uint64_t before = browser->exploration.renewals;
+    const uint64_t before = browser->browse.renewals;
     assert_true(fixture_sql(PATH, change));
-    for (int i = 0; i < 4000 && browser->exploration.renewals == before; i++) {
+    for (int i = 0; i < 4000 && browser->browse.renewals == before; i++) {
         browser_event(browser, &(struct event){.kind = EVENT_TICK});
         usleep(1000);
     }
-    assert_true(browser->exploration.renewals > before);
+    assert_true(browser->browse.renewals > before);
 }
 
 static void the_block_stays(void **state)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "tui/explore/load.h"
+#include "tui/view/common/load.h"
 
 #define PATH "test_load.db"
 

@@ -106,14 +106,14 @@ static void layouts_lie_within_the_screen(void **state)
 }
 
 /* Returns the positions that the legend names, as bits. */
-static unsigned named(const struct memory_grid *grid, const struct exploration *exploration,
-                      int width, int rows)
+static unsigned named(const struct memory_grid *grid, const struct browse *browse, int width,
+                      int rows)
 {
     const struct memory_layout layout = {.legend_y = 3, .legend_width = width, .legend_rows = rows};
     unsigned found = 0;
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < width; x++) {
-            const size_t entry = memory_legend_at(grid, exploration, &layout, x, y);
+            const size_t entry = memory_legend_at(grid, browse, &layout, x, y);
             if (entry != SIZE_MAX)
                 found |= 1U << entry;
         }
@@ -123,26 +123,26 @@ static unsigned named(const struct memory_grid *grid, const struct exploration *
 static void the_legend_names_the_colours_on_the_screen(void **state)
 {
     (void)state;
-    static struct exploration exploration;
+    static struct browse browse;
     struct session_cell cells[16] = {{.used = 0}};
     struct memory_grid *grid = calloc(1, sizeof(*grid));
     assert_non_null(grid);
     grid->map.columns = 8;
     grid->rows = 2;
     grid->cells = cells;
-    exploration.legend.count = SESSION_COLORS;
+    browse.legend.count = SESSION_COLORS;
     for (size_t i = 0; i < SESSION_COLORS; i++)
-        snprintf(exploration.legend.entry[i].label, sizeof(exploration.legend.entry[i].label),
+        snprintf(browse.legend.entry[i].label, sizeof(browse.legend.entry[i].label),
                  "function_with_a_name_%zu", i);
     for (int i = 0; i < 16; i++)
         cells[i] = (struct session_cell){.used = i < 13, .color = (uint8_t)(i % 9)};
     cells[9] = (struct session_cell){.filtered = 5, .color = 10}; /* has no colour */
-    assert_int_equal(named(grid, &exploration, 80, 2), 0x1ff);
-    assert_int_equal(named(grid, &exploration, 120, 1), 0x1ff);
+    assert_int_equal(named(grid, &browse, 80, 2), 0x1ff);
+    assert_int_equal(named(grid, &browse, 120, 1), 0x1ff);
     /* Without room for all, the first ones are named. */
-    assert_int_equal(named(grid, &exploration, 40, 1), 0x3);
+    assert_int_equal(named(grid, &browse, 40, 1), 0x3);
     grid->cells = NULL;
-    assert_int_equal(named(grid, &exploration, 80, 2), 0);
+    assert_int_equal(named(grid, &browse, 80, 2), 0);
     free(grid);
 }
 

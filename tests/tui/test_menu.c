@@ -10,7 +10,7 @@
 
 #include "grid_text.h"
 #include "tui/screen/input.h"
-#include "tui/widget/menu.h"
+#include "tui/screen/menu.h"
 
 static const char *label(const void *context, size_t item)
 {

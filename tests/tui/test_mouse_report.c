@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tui/screen/mouse_report.h"
+#include "tui/screen/input.h"
 
 static struct mouse_state mouse;
 static struct event event;

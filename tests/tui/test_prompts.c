@@ -13,7 +13,7 @@
 #include "grid_text.h"
 #include "fixture.h"
 #include "typing.h"
-#include "tui/browser/first_run.h"
+#include "tui/browser/user_files.h"
 
 #define PATH "prompts.db"
 
@@ -56,7 +56,7 @@ static void tab_goes_through_several_words(void **state)
     }
     assert_string_equal(typed(), first); /* round the end */
     press(KEYCODE_ENTER);
-    assert_string_equal(browser->exploration.filter, first);
+    assert_string_equal(browser->browse.filter, first);
     assert_int_equal(browser->completion.count, 0);
 }
 
@@ -84,13 +84,12 @@ static void commands_and_their_arguments(void **state)
     press(KEYCODE_TAB);
     assert_string_equal(typed(), "color thread");
     press(KEYCODE_ENTER);
-    assert_int_equal(browser->exploration.color_by, SESSION_COLOR_THREAD);
+    assert_int_equal(browser->browse.color_by, SESSION_COLOR_THREAD);
     press(':');
     type("color nothing");
     press(KEYCODE_ENTER);
     for (int by = SESSION_COLOR_FUNCTION; by <= SESSION_COLOR_KIND; by++)
-        assert_non_null(
-            strstr(browser->exploration.message, color_by_name((enum session_color_by)by)));
+        assert_non_null(strstr(browser->browse.message, color_by_name((enum session_color_by)by)));
     press(':');
     type("view func");
     press(KEYCODE_TAB);
@@ -103,7 +102,7 @@ static void commands_and_their_arguments(void **state)
     press(':');
     type("nothing of that name");
     press(KEYCODE_ENTER);
-    assert_string_equal(browser->exploration.message, "no command \"nothing\"; ? lists them");
+    assert_string_equal(browser->browse.message, "no command \"nothing\"; ? lists them");
     press(':');
     type("filter live at p");
     press(KEYCODE_TAB);
@@ -232,7 +231,7 @@ static void the_help_is_searched(void **state)
     press('/');
     type("zzz");
     press(KEYCODE_ENTER);
-    assert_string_equal(browser->exploration.message, "the help has no \"zzz\"");
+    assert_string_equal(browser->browse.message, "the help has no \"zzz\"");
     press('q');
     assert_int_equal(browser->mode, MODE_VIEW);
     assert_false(browser_finished(browser));
@@ -301,8 +300,8 @@ static char *file_text(const char *path)
 
 static void assert_says(const char *text)
 {
-    if (!strstr(browser->exploration.message, text))
-        fail_msg("\"%s\" is not in \"%s\"", text, browser->exploration.message);
+    if (!strstr(browser->browse.message, text))
+        fail_msg("\"%s\" is not in \"%s\"", text, browser->browse.message);
 }
 
 static void the_screen_is_written(void **state)
@@ -345,7 +344,7 @@ static void only_regular_files_are_replaced(void **state)
     assert_null(file_text("target.txt"));
     unlink("link.txt");
     command("w! /dev/null.txt/x.txt");
-    assert_true(browser->exploration.message_is_error);
+    assert_true(browser->browse.message_is_error);
     command("w nowhere/x.txt");
     assert_says("No such file");
     command("w x.pdf");
@@ -362,7 +361,7 @@ static void sessions_need_ingest(void **state)
     assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
     command("w part.db");
     assert_says("mprof-ingest, which makes the sums, cannot be run");
-    assert_true(browser->exploration.message_is_error);
+    assert_true(browser->browse.message_is_error);
     assert_int_equal(access("part.db", F_OK), -1);
     command("w " PATH);
     assert_says("is there already");
@@ -468,14 +467,15 @@ static void every_view_writes_every_format(void **state)
             char line[40];
             snprintf(line, sizeof(line), "w! %s", formats[i].name);
             command(line);
-            if (!strstr(browser->exploration.message, " written, "))
+            if (!strstr(browser->browse.message, " written, "))
                 fail_msg("%s, %s: %s", browser_view((enum view_number)view)->name, formats[i].name,
-                         browser->exploration.message);
+                         browser->browse.message);
             char *text = file_text(formats[i].name);
             assert_non_null(text);
             const size_t length = strlen(text), end = strlen(formats[i].ends);
-            /* The session has no arenas. */
-            const bool empty = view == VIEW_ARENAS && strcmp(text, "[\n]\n") == 0;
+            /* The session has no arenas, no resident set and no references. */
+            const bool empty = (view == VIEW_ARENAS || view == VIEW_RSS || view == VIEW_RETAINED) &&
+                               strcmp(text, "[\n]\n") == 0;
             if (!empty && strncmp(text, formats[i].begins, strlen(formats[i].begins)) != 0)
                 fail_msg("%s, %s: %.60s", browser_view((enum view_number)view)->name,
                          formats[i].name, text);

@@ -31,16 +31,16 @@ static void begin(void)
 {
     struct session_error error;
     assert_true(browser_filter(browser, SLOW, &error));
-    assert_non_null(browser->exploration.coming.job); /* it really is on its way */
-    assert_string_equal(exploration_wanted_filter(&browser->exploration), SLOW);
+    assert_non_null(browser->browse.coming.job); /* it really is on its way */
+    assert_string_equal(browse_wanted_filter(&browser->browse), SLOW);
 }
 
 static void settle(const char *expected)
 {
-    for (int i = 0; i < 4000 && exploration_waits(&browser->exploration); i++)
+    for (int i = 0; i < 4000 && browse_waits(&browser->browse); i++)
         tick();
-    assert_false(exploration_waits(&browser->exploration));
-    assert_string_equal(browser->exploration.filter, expected);
+    assert_false(browse_waits(&browser->browse));
+    assert_string_equal(browser->browse.filter, expected);
 }
 
 static void escape_gives_up_what_is_coming(void **state)
@@ -66,7 +66,7 @@ static void the_active_filter_gives_up_what_is_coming(void **state)
 static void press(uint32_t key)
 {
     browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = key});
-    for (int i = 0; i < 4000 && exploration_waits(&browser->exploration); i++)
+    for (int i = 0; i < 4000 && browse_waits(&browser->browse); i++)
         tick();
 }
 
@@ -98,13 +98,13 @@ static void undo_and_redo_go_through_the_filters(void **state)
     press('u');
     settle("");
     press('u'); /* nothing left */
-    assert_string_equal(browser->exploration.message, "no filter to undo");
+    assert_string_equal(browser->browse.message, "no filter to undo");
     settle("");
     press('U');
     press('U');
     settle("leaked");
     press('U');
-    assert_string_equal(browser->exploration.message, "no filter to do again");
+    assert_string_equal(browser->browse.message, "no filter to do again");
     press('u');
     filter("live at peak"); /* instead of what could be done again */
     press('U');
@@ -121,8 +121,8 @@ static void escape_takes_back_one_step(void **state)
     settle("");
     press('5');
     assert_int_equal(browser->current, VIEW_FUNCTIONS);
-    exploration_replace(&browser->exploration, "leaked");
-    exploration_show(&browser->exploration, VIEW_MEMORY);
+    browse_replace(&browser->browse, "leaked");
+    browse_show(&browser->browse, VIEW_MEMORY);
     browser_act(browser, &(struct view_input){.action = ACTION_REFRESH});
     settle("leaked");
     assert_int_equal(browser->current, VIEW_MEMORY);
@@ -132,12 +132,12 @@ static void escape_takes_back_one_step(void **state)
     press(KEYCODE_ESCAPE); /* the filter */
     settle("");
     press(KEYCODE_ESCAPE);
-    assert_string_equal(browser->exploration.message, "nothing to go back to; q quits");
+    assert_string_equal(browser->browse.message, "nothing to go back to; q quits");
     /* A filter that was undone is not a step of Esc any more. */
     filter("leaked");
     press('u');
     press(KEYCODE_ESCAPE);
-    assert_string_equal(browser->exploration.message, "nothing to go back to; q quits");
+    assert_string_equal(browser->browse.message, "nothing to go back to; q quits");
     /* Done again, it is one. */
     press('U');
     settle("leaked");
@@ -159,7 +159,7 @@ static void views_that_are_left_are_not_waited_for(void **state)
         snprintf(text, sizeof(text), "all | where size > %d", size);
         filter(text);
         browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = '5'});
-        left = browser->exploration.loader.waiting != NULL;
+        left = browser->browse.loader.waiting != NULL;
         browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = '1'});
     }
     assert_true(left);
@@ -176,12 +176,12 @@ static void a_filter_that_fails_leaves_no_step(void **state)
     leave_everything();
     /* It fails now, or when the engine has tried. */
     (void)browser_filter(browser, "session \"nothing.db\"", &error);
-    for (int i = 0; i < 4000 && exploration_waits(&browser->exploration); i++)
+    for (int i = 0; i < 4000 && browse_waits(&browser->browse); i++)
         tick();
     settle("");
     assert_int_equal(browser->trail_length, 0);
     press('u');
-    assert_string_equal(browser->exploration.message, "no filter to undo");
+    assert_string_equal(browser->browse.message, "no filter to undo");
 }
 
 static void offers_narrow_and_exclude(void **state)
@@ -218,16 +218,16 @@ static void colours_have_a_preview(void **state)
     (void)state;
     leave_everything();
     press('2');
-    const enum session_color_by before = browser->exploration.color_by;
+    const enum session_color_by before = browser->browse.color_by;
     press('c');
     press(KEYCODE_DOWN);
-    assert_int_equal(browser->exploration.color_by, before + 1);
+    assert_int_equal(browser->browse.color_by, before + 1);
     press(KEYCODE_ESCAPE);
-    assert_int_equal(browser->exploration.color_by, before);
+    assert_int_equal(browser->browse.color_by, before);
     press('c');
     press(KEYCODE_DOWN);
     press(KEYCODE_ENTER);
-    assert_int_equal(browser->exploration.color_by, before + 1);
+    assert_int_equal(browser->browse.color_by, before + 1);
 }
 
 static void says_which_keys_do_nothing(void **state)
@@ -236,10 +236,9 @@ static void says_which_keys_do_nothing(void **state)
     leave_everything();
     press('5');
     press('%');
-    assert_string_equal(browser->exploration.message,
-                        "% does nothing in Functions; ? lists the keys");
+    assert_string_equal(browser->browse.message, "% does nothing in Functions; ? lists the keys");
     press(KEYCODE_DOWN);
-    assert_string_equal(browser->exploration.message, "");
+    assert_string_equal(browser->browse.message, "");
 }
 
 static int open_browser(void **state)
@@ -251,7 +250,7 @@ static int open_browser(void **state)
     if (!fixture_write(PATH, &options) || !(session = session_open(PATH, &error)))
         return 1;
     browser = browser_new(session, &(struct browser_options){.width = 80, .height = 24}, &error);
-    for (int i = 0; browser && i < 4000 && exploration_waits(&browser->exploration); i++)
+    for (int i = 0; browser && i < 4000 && browse_waits(&browser->browse); i++)
         tick();
     return browser ? 0 : 1;
 }

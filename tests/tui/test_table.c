@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "grid_text.h"
-#include "tui/widget/table.h"
+#include "tui/screen/table.h"
 
 /* Towns with a number each; a row is an index of `order`. */
 static const struct {

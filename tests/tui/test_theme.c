@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "tui/screen/theme.h"
-#include "tui/screen/xterm_colors.h"
 
 /* Light as the eye adds it, red, green and blue from 0 to 1 (sRGB, IEC 61966-2-1). */
 static void linear(uint32_t color, double out[3])

@@ -12,7 +12,7 @@ programs=$MPROF_SOURCE/tests/programs/owners
 export XDG_CACHE_HOME=$PWD/cache
 
 # The owner by FUNCTION on the stack; the innermost such function counts. A - is nobody.
-truth() { # PROGRAM
+truth() { # PROGRAM SOURCE
     if [ "$1" = editor ]; then
         cat <<'END'
 Document::rename	Document::name
@@ -25,21 +25,23 @@ Document::insert	Document::lines
 remember	recent
 END
     else
-        sed -nE 's/.*owner ([A-Za-z_:]+): ([A-Za-z_:-]+) .*/\1\t\2/p' "$programs/holders.cpp"
+        sed -nE 's/.*owner ([A-Za-z_:]+): ([A-Za-z_:-]+) .*/\1\t\2/p' "$2"
     fi
 }
 
 measure() { # PROGRAM RIGHT COMPILER FLAGS...: at least RIGHT percent are right
-    local program=$1 least=$2 compiler=$3 result name
+    local program=$1 least=$2 compiler=$3 result name source standard=-std=c++17
     shift 3
     command -v "$compiler" >/dev/null || return
     name="$program, $compiler $*"
-    "$compiler" -std=c++17 -g "$@" "$programs/$program.cpp" -o "$program" ||
+    source=$programs/$program.cpp
+    [ -e "$source" ] || { source=$programs/$program.c standard=-std=gnu11; }
+    "$compiler" $standard -g "$@" "$source" -o "$program" ||
         { echo "FAILED: $name: not built"; return; }
     { "$MPROF_BUILD/bin/mprof-run" --quiet --force -o p.bin -- "./$program" >/dev/null &&
         "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o p.db p.bin; } ||
         { echo "FAILED: $name: no session"; return; }
-    truth "$program" >truth.tsv
+    truth "$program" "$source" >truth.tsv
     result=$(sqlite3 p.db <<'SQL'
 .mode tabs
 CREATE TEMP TABLE truth(function TEXT, owner TEXT);
@@ -53,10 +55,12 @@ CREATE TEMP TABLE known AS
       AS truth,
     (SELECT group_concat(v.function, ' ') FROM v_stack v WHERE v.stack_id = st.id) AS frames
   FROM stack st LEFT JOIN owner o ON o.id = st.owner_id WHERE st.allocations > 0;
--- History::add makes a copy, which no container holds, and an action.
+-- History::add makes a copy for a local action, which the container then takes.
+UPDATE known SET truth = owner WHERE truth = 'History' AND frames NOT LIKE '%vector<Action%'
+  AND owner IN ('History', 'Action::copy');
 UPDATE known SET truth = 'History::actions' WHERE truth = 'History' AND frames LIKE '%vector<Action%';
--- remember() makes a string before the container has it.
-UPDATE known SET truth = '-' WHERE truth = 'recent' AND frames NOT LIKE '%vector<%';
+-- remember() makes a string that the container then takes.
+UPDATE known SET truth = '-' WHERE truth = 'recent' AND frames NOT LIKE '%vector<%' AND owner = '-';
 -- A vector in a map's node is not a member; the map's nodes are.
 UPDATE known SET truth = 'Shop' WHERE truth = 'Shop::by_number' AND frames NOT LIKE '%\_Rb\_tree%' ESCAPE '\';
 UPDATE known SET truth = 'Document' WHERE truth = 'Document::marks' AND frames LIKE '%to_string%';
@@ -105,10 +109,22 @@ all() {
     measure holders 80 g++ -O0
     measure holders 65 g++ -O2
     measure holders 60 clang++ -O2
+    measure fields 95 gcc -O0
+    measure fields 90 gcc -O2
+    measure fields 95 clang -O0
+    measure fields 90 clang -O2
+    measure members 90 g++ -O0
+    measure members 75 g++ -O2
+    measure members 90 clang++ -O0
+    measure members 80 clang++ -O2
     [ -n "${MPROF_SOAK:-}${1:-}" ] || return
     measure editor 50 g++ -O2 -flto
     measure editor 75 clang++ -O0
     measure editor 85 clang++ -O2
+    measure fields 90 gcc -O1
+    measure fields 70 gcc -O2 -flto
+    measure members 80 g++ -O1
+    measure members 60 g++ -O2 -flto
     measure holders 65 g++ -O2 -flto
     measure holders 80 clang++ -O0
     measure holders 50 clang++ -O2 -flto

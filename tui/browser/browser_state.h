@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state of the browser, shared by its files (browser, frame, prompt). */
+/* The state of the browser, shared by its files. */
 #ifndef MPROF_TUI_BROWSER_BROWSER_STATE_H
 #define MPROF_TUI_BROWSER_BROWSER_STATE_H
 
 #include <stdbool.h>
 
 #include "tui/browser/complete.h"
-#include "tui/explore/explore.h"
 #include "tui/screen/input.h"
 #include "tui/screen/line_editor.h"
+#include "tui/screen/menu.h"
+#include "tui/view/common/browse.h"
 #include "tui/view/view.h"
-#include "tui/widget/menu.h"
 
 enum browser_mode {
     MODE_VIEW, /* keys go to the view */
@@ -19,7 +19,7 @@ enum browser_mode {
     MODE_COMMAND,
     MODE_GOTO,
     MODE_RANGE,
-    MODE_ASK, /* a view has asked, by exploration_ask() */
+    MODE_ASK, /* a view has asked, by browse_ask() */
     MODE_HELP,
     MODE_MENU,
     MODES
@@ -40,7 +40,7 @@ enum menu_kind { MENU_NARROW, MENU_EXCLUDE, MENU_COLOR, MENU_STACK };
 #define STACKINGS_MOST 40
 
 struct browser {
-    struct exploration exploration;
+    struct browse browse;
     void *views[VIEWS];
     enum view_number current;
     enum browser_mode mode;
@@ -52,6 +52,7 @@ struct browser {
     enum browser_mode prompt_behind; /* that a prompt was opened in: the view or the help */
     bool finished, redraw;
     bool more;   /* of the present event */
+    bool behind; /* the current view has not loaded all that it shows */
     int wait_ms; /* for answers, see browser.h */
     bool paused; /* the user looks at one state of a recording, and takes no newer one */
     int64_t renewal_ms, renewal_began_ms; /* the next and the last look for a newer session */
@@ -59,7 +60,7 @@ struct browser {
     struct line_editor *editors[MODES]; /* of the modes with typing; MODE_GOTO: of the view */
     struct line_editor *places[VIEWS];  /* the editors of MODE_GOTO, each with its own history */
     const char *asked;                  /* the prompt of MODE_ASK */
-    const char *asked_before;           /* what its line continues: of exploration_ask() */
+    const char *asked_before;           /* what its line continues: of browse_ask() */
     struct session_error filter_error;  /* of the filter in the editor */
     struct completion completion;
 
@@ -85,9 +86,15 @@ const struct view_ops *browser_view(enum view_number number);
 enum view_number browser_find_view(const char *name, bool whole);
 /* Writes "overview, timeline and memory". Returns `out`. */
 char *browser_view_names(char *out, size_t size);
+/* Returns true if the terminal has no room for the browser. */
+bool browser_too_small(const struct browser *browser);
+/* Returns the action of a key in the current view. */
+enum action browser_action_of(const struct browser *browser, uint32_t key);
 /* Lets the current view load what it lacks. */
 void browser_refresh(struct browser *browser);
-/* Sends an action to the current view and fulfils the view's wishes. */
+/* Does that if a burst of keys has not loaded what lies beside the rows. */
+void browser_catch_up(struct browser *browser);
+/* Sends an action to the current view and fulfils the view's requests. */
 bool browser_act(struct browser *browser, const struct view_input *input);
 /* Does what a key asks for. Returns false if that means nothing in the current view. */
 bool browser_do(struct browser *browser, enum action action);
@@ -101,7 +108,7 @@ bool browser_select_process(struct browser *browser, const char *word, struct se
 /* Goes to the functions view and finds a function there. */
 void browser_search(struct browser *browser, const char *text);
 
-/* steps.c: the ways back. */
+/* The ways back. */
 void steps_begin(struct browser *browser); /* the first filter runs */
 void steps_free(struct browser *browser);
 void steps_back(struct browser *browser); /* Esc */
@@ -110,30 +117,20 @@ void steps_redo(struct browser *browser);
 /* Forgets the filter that the engine could not run. */
 void steps_filter_failed(struct browser *browser);
 
-/* menus.c: what the selected thing offers, the colourings, and what the timeline stacks by. */
-void menus_open(struct browser *browser, enum menu_kind kind);
+/* Menus: what the selected thing offers, the colourings, and what the timeline stacks by. */
 /* Frees the offers of the last menu. */
 void menus_forget(struct browser *browser);
 void menus_key(struct browser *browser, uint32_t key);
 void menus_click(struct browser *browser, int x, int y);
-/* Lists the allocations behind the selected thing. Returns false if it offers none. */
-bool menus_list(struct browser *browser);
 
-/* mouse.c: all events of the mouse. */
-void mouse_event(struct browser *browser, const struct event *event);
-
-/* prompt.c: the modes with typing. */
+/* Begins a mode with typing. */
 void prompt_open(struct browser *browser, enum browser_mode mode);
-/* Asks what the view wishes to ask. */
-void prompt_ask(struct browser *browser);
-void prompt_key(struct browser *browser, uint32_t key);
 
-/* frame.c: everything around the view. */
+/* Everything around the view. */
 #define FRAME_TOP 2    /* rows above the view */
 #define FRAME_BOTTOM 1 /* and below */
 #define FRAME_WIDTH_LEAST 40
 #define FRAME_HEIGHT_LEAST 10
-void frame_render(const struct browser *browser, const struct area *screen);
 /* Returns the view whose name in the title line is at column `x`, VIEW_SAME if there is none. */
 enum view_number frame_tab_at(const struct browser *browser, int x);
 /* Returns the action of the footer's hint at column `x`, ACTION_NONE if there is none. */

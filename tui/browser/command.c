@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,15 +15,115 @@
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
 #include "tui/browser/help.h"
-#include "tui/browser/save_session.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+
+/* A session that is being written. The engine reads the names. */
+struct session_writing {
+    char *path, *graph;
+};
+
+static bool write_selection(struct session *session, struct selection *selection, void *data,
+                            struct session_error *error)
+{
+    const struct session_writing *writing = data;
+    (void)session;
+    return selection_write(selection, writing->graph, writing->path, error);
+}
+
+/* The engine is done with the data: the browser may have forgotten them before. */
+static void drop(void *data)
+{
+    struct session_writing *writing = data;
+    free(writing->path);
+    free(writing->graph);
+    free(writing);
+}
+
+static void save_session(struct browser *browser, const char *path)
+{
+    struct browse *browse = &browser->browse;
+    struct session_error error = {.message = SESSION_OUT_OF_MEMORY};
+    if (browser->writing) {
+        browse_complain(browse, "another session is being written; Esc gives it up");
+        return;
+    }
+    if (session_recording(browse->session)) {
+        browse_complain(browse, "the session is still being recorded: wait for its end");
+        return;
+    }
+    struct session_writing *writing = calloc(1, sizeof(*writing));
+    if (writing) {
+        writing->path = strdup(path);
+        writing->graph = strdup(browse->filter);
+    }
+    if (!writing || !writing->path || !writing->graph) {
+        if (writing)
+            drop(writing);
+        browse_complain(browse, "%s", error.message);
+        return;
+    }
+    snprintf(browser->written, sizeof(browser->written), "%.200s", path);
+    browser->writing = session_job_ask(browse->loader.jobs,
+                                       &(struct session_question){.kind = SESSION_ASK_CALL,
+                                                                  .place = UINT_MAX,
+                                                                  .selection = browse->selection,
+                                                                  .call = write_selection,
+                                                                  .data = writing,
+                                                                  .release = drop},
+                                       &error);
+    if (!browser->writing)
+        browse_complain(browse, "%s", error.message);
+    else if (browser->wait_ms < 0)
+        session_job_wait(browser->writing, -1);
+    save_session_look(browser);
+}
+
+/* Forgets the job, which ends by itself if it has not yet. */
+static void forget(struct browser *browser)
+{
+    session_job_free(browser->writing);
+    browser->writing = NULL;
+}
+
+void save_session_look(struct browser *browser)
+{
+    struct browse *browse = &browser->browse;
+    struct session_progress progress;
+    if (!browser->writing)
+        return;
+    const enum session_job_state state = session_job_poll(browser->writing, &progress);
+    const struct session_error *error = session_job_error(browser->writing);
+    if (state == SESSION_JOB_DONE) {
+        browse_say(browse, "%s written", browser->written);
+    } else if (error) {
+        browse_complain(browse, "%s", error->message);
+    } else if (state <= SESSION_JOB_RUNNING) {
+        const unsigned percent =
+            progress.total > 0 ? (unsigned)(100 * (uint64_t)progress.done / progress.total) : 0;
+        /* Another message stays until the next key. */
+        if (!browse->message[0] || strncmp(browse->message, "writing ", 8) == 0)
+            browse_say(browse, "writing %s: %u %% read; Esc gives it up", browser->written,
+                       percent);
+        return;
+    }
+    forget(browser);
+}
+
+bool save_session_give_up(struct browser *browser)
+{
+    if (!browser->writing)
+        return false;
+    forget(browser);
+    browse_say(&browser->browse, "%s is not written", browser->written);
+    return true;
+}
 
 /* ---- saving ----------------------------------------------------------------------------- */
 
 static bool fail(struct browser *browser, const char *path, const char *why)
 {
-    exploration_complain(&browser->exploration, "%.200s: %s", path, why);
+    browse_complain(&browser->browse, "%.200s: %s", path, why);
     return false;
 }
 
@@ -55,12 +157,12 @@ static bool write_as(struct browser *browser, const char *path, FILE *out)
         return write_screen(browser, out, svg) || fail(browser, path, SESSION_OUT_OF_MEMORY);
     if (!view->table)
         return fail(browser, path, "this view has no rows; .txt and .svg write the screen");
-    browser->exploration.message[0] = 0;
-    if (view->table(browser->views[browser->current], &browser->exploration, out,
+    browser->browse.message[0] = 0;
+    if (view->table(browser->views[browser->current], &browser->browse, out,
                     csv ? TABLE_CSV : TABLE_JSON))
         return true;
-    return browser->exploration.message[0] ? false
-                                           : fail(browser, path, "there are no rows to write yet");
+    return browser->browse.message[0] ? false
+                                      : fail(browser, path, "there are no rows to write yet");
 }
 
 /* ---- file ------------------------------------------------------------------------------- */
@@ -130,7 +232,7 @@ static void save_view(struct browser *browser, const char *path, bool replace)
     char *text = NULL, size_text[FORMAT_SIZE];
     size_t size = 0;
     if (!*path) {
-        exploration_complain(&browser->exploration, "name a file: :w FILE.csv|json|txt|svg|db");
+        browse_complain(&browser->browse, "name a file: :w FILE.csv|json|txt|svg|db");
         return;
     }
     if (!check_target(browser, path, replace))
@@ -149,8 +251,7 @@ static void save_view(struct browser *browser, const char *path, bool replace)
     if (fclose(out) != 0 && good)
         good = fail(browser, path, SESSION_OUT_OF_MEMORY);
     if (good && put_file(browser, path, replace, text, size))
-        exploration_say(&browser->exploration, "%.200s written, %s", path,
-                        format_size(size_text, size));
+        browse_say(&browser->browse, "%.200s written, %s", path, format_size(size_text, size));
     free(text);
 }
 
@@ -158,7 +259,7 @@ static void run_filter(struct browser *browser, const char *argument)
 {
     struct session_error error = {.message = ""};
     if (!browser_filter(browser, argument, &error))
-        exploration_complain(&browser->exploration, "column %d: %s", error.column, error.message);
+        browse_complain(&browser->browse, "column %d: %s", error.column, error.message);
 }
 
 static void run_view(struct browser *browser, const char *argument)
@@ -168,23 +269,22 @@ static void run_view(struct browser *browser, const char *argument)
     if (found != VIEW_SAME)
         browser_go(browser, found, false);
     else
-        exploration_complain(&browser->exploration, "views are %s, not \"%s\"",
-                             browser_view_names(names, sizeof(names)), argument);
+        browse_complain(&browser->browse, "views are %s, not \"%s\"",
+                        browser_view_names(names, sizeof(names)), argument);
 }
 
 static void run_color(struct browser *browser, const char *argument)
 {
-    struct exploration *exploration = &browser->exploration;
+    struct browse *browse = &browser->browse;
     enum session_color_by color_by;
     if (!color_by_from_name(argument, &color_by)) {
-        exploration_complain(
-            exploration,
-            "colours go by function, thread, size, age, type, module, user, owner, "
-            "lifetime or kind, not by \"%s\"",
-            argument);
+        browse_complain(browse,
+                        "colours go by function, thread, size, age, type, module, user, owner, "
+                        "lifetime or kind, not by \"%s\"",
+                        argument);
         return;
     }
-    exploration_color_by(exploration, color_by);
+    browse_color_by(browse, color_by);
     browser_act(browser, &(struct view_input){.action = ACTION_REFRESH});
 }
 
@@ -197,23 +297,22 @@ static void run_stack(struct browser *browser, const char *argument)
 
 static void run_theme(struct browser *browser, const char *argument)
 {
-    struct exploration *exploration = &browser->exploration;
+    struct browse *browse = &browser->browse;
     enum theme_kind theme;
     if (!theme_from_name(argument, &theme)) {
-        exploration_complain(exploration,
-                             "themes are dark, light, colour-blind and mono, not \"%s\"", argument);
+        browse_complain(browse, "themes are dark, light, colour-blind and mono, not \"%s\"",
+                        argument);
         return;
     }
     theme_use(theme);
-    exploration_say(exploration, "theme %s", theme_name(theme));
+    browse_say(browse, "theme %s", theme_name(theme));
 }
 
 static void run_goto(struct browser *browser, const char *argument)
 {
     if (!browser_view(browser->current)->asks)
-        exploration_complain(
-            &browser->exploration,
-            "goto works in the timeline (a time) and the memory grid (an address)");
+        browse_complain(&browser->browse,
+                        "goto works in the timeline (a time) and the memory grid (an address)");
     else
         browser_act(browser, &(struct view_input){.action = ACTION_GOTO, .text = argument});
 }
@@ -233,8 +332,8 @@ static void run_keys(struct browser *browser, const char *argument)
 {
     (void)argument;
     if (!help_open_keys(browser))
-        exploration_say(&browser->exploration,
-                        "you have bound no keys; mprof-tui --print-config shows the way");
+        browse_say(&browser->browse,
+                   "you have bound no keys; mprof-tui --print-config shows the way");
 }
 
 static void run_quit(struct browser *browser, const char *argument)
@@ -247,7 +346,7 @@ static void run_process(struct browser *browser, const char *argument)
 {
     struct session_error error = {.message = ""};
     if (!browser_select_process(browser, argument, &error))
-        exploration_complain(&browser->exploration, "%s", error.message);
+        browse_complain(&browser->browse, "%s", error.message);
 }
 
 static void run_write(struct browser *browser, const char *argument)
@@ -308,7 +407,7 @@ static const struct command commands[] = {
     {.name = "graph",
      .kind = ARGUMENT_GRAPH,
      .argument = "NAME",
-     .description = "use a stored graph as the filter",
+     .description = "use a saved filter as the filter",
      .run = run_filter},
     {.name = "w",
      .kind = ARGUMENT_FILE,
@@ -372,5 +471,5 @@ void command_run(struct browser *browser, const char *line)
     else if (found)
         found->run(browser, argument);
     else
-        exploration_complain(&browser->exploration, "no command \"%.40s\"; ? lists them", word);
+        browse_complain(&browser->browse, "no command \"%.40s\"; ? lists them", word);
 }

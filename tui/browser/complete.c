@@ -26,13 +26,6 @@ struct asking {
     bool in_sql;    /* in a string of SQL, where ' is doubled */
 };
 
-void completion_clear(struct completion *completion)
-{
-    for (size_t i = 0; i < completion->count; i++)
-        free(completion->words[i]);
-    *completion = (struct completion){.at = -1};
-}
-
 static bool fits(const struct asking *asking, const char *word)
 {
     if (asking->anywhere)
@@ -134,7 +127,7 @@ static void ask(struct browser *browser, struct asking *asking,
 
 static void filter_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    session_filter_words(browser->exploration.session, before, visit, asking);
+    session_filter_words(browser->browse.session, before, visit, asking);
 }
 
 static void complete_filter(struct browser *browser, struct asking *asking, const char *text)
@@ -151,8 +144,8 @@ static void complete_filter(struct browser *browser, struct asking *asking, cons
 static void function_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)before;
-    session_field_names(browser->exploration.session, "function", visit, asking);
-    session_field_names(browser->exploration.session, "type", visit, asking);
+    session_field_names(browser->browse.session, "function", visit, asking);
+    session_field_names(browser->browse.session, "type", visit, asking);
 }
 
 static void command_words(struct browser *browser, struct asking *asking, const char *before)
@@ -205,14 +198,14 @@ static void theme_words(struct browser *browser, struct asking *asking, const ch
 static void moment_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)before;
-    session_moment_names(browser->exploration.session, visit, asking);
+    session_moment_names(browser->browse.session, visit, asking);
 }
 
 static void process_words(struct browser *browser, struct asking *asking, const char *before)
 {
     (void)before;
     visit(asking, "all", false);
-    session_field_names(browser->exploration.session, "process", visit, asking);
+    session_field_names(browser->browse.session, "process", visit, asking);
 }
 
 static void graph_words(struct browser *browser, struct asking *asking, const char *before)
@@ -221,7 +214,7 @@ static void graph_words(struct browser *browser, struct asking *asking, const ch
     struct session_error error;
     size_t count = 0;
     (void)before;
-    if (!session_graphs(browser->exploration.session, &graphs, &count, &error))
+    if (!session_graphs(browser->browse.session, &graphs, &count, &error))
         return;
     for (size_t i = 0; i < count; i++)
         visit(asking, graphs[i].name, false);
@@ -345,7 +338,7 @@ static void sql_words(struct browser *browser, struct asking *asking, const char
 {
     char *text = strdup(line_editor_text(browser->editors[browser->mode]));
     if (text)
-        session_sql_words(browser->exploration.session, text, strlen(before),
+        session_sql_words(browser->browse.session, text, strlen(before),
                           *asking->part && !asking->anywhere, visit_sql, asking);
     free(text);
 }

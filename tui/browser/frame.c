@@ -3,25 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
-#include "tui/keys/keys.h"
+#include "tui/browser/help.h"
 #include "tui/screen/format.h"
-#include "tui/screen/key_names.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/menu.h"
 #include "tui/screen/theme.h"
 
 /* ---- title line ------------------------------------------------------------------------- */
 
-/* Returns true if a view has a tab: those with a digit have one, and the current one. */
+/* Returns true if a view has a tab: those with a key have one, and the current one. */
 static bool has_tab(const struct browser *browser, int number)
 {
     return browser_view((enum view_number)number) &&
-           (number < VIEW_DIGITS || number == (int)browser->current);
+           (number < VIEW_KEYED || number == (int)browser->current);
 }
 
-/* Returns the columns of " 1 ", or of the blank before a name without a digit. */
+/* Returns the columns of " 1 ", or of the blank before a name without a key. */
 static int digit_width(int number)
 {
-    return number < VIEW_DIGITS ? 3 : 1;
+    return number < VIEW_KEYED ? 3 : 1;
 }
 
 static int named_width(int number)
@@ -36,7 +38,7 @@ static enum tabs tabs_fitting(const struct browser *browser)
 {
     enum { PROGRAM = 12, STANDING = 28 };
     /* The delay of a recording matters more than the names of other views. */
-    const int program = PROGRAM + (session_recording(browser->exploration.session) ? STANDING : 0);
+    const int program = PROGRAM + (session_recording(browser->browse.session) ? STANDING : 0);
     int named = 0, digits = 0;
     for (int i = 0; i < VIEWS; i++) {
         if (!has_tab(browser, i))
@@ -89,8 +91,8 @@ static void render_tabs(const struct browser *browser, const struct area *screen
             theme_style(i == (int)browser->current ? THEME_TAB_ACTIVE : THEME_TAB);
         if (width == 0)
             continue;
-        if (i < VIEW_DIGITS)
-            area_print(screen, x, 0, style, " %d ", i + 1);
+        if (i < VIEW_KEYED)
+            area_print(screen, x, 0, style, " %c ", VIEW_KEYS[i]);
         else
             area_text(screen, x, 0, style, " ");
         if (width > digit)
@@ -115,22 +117,22 @@ enum { WORTH_SAYING_NS = 2000000000 };
  * and, if none has come since for a while, the time since then. A program that has ended goes no
  * further.
  */
-static uint64_t behind_ns(const struct exploration *exploration, bool ended)
+static uint64_t behind_ns(const struct browse *browse, bool ended)
 {
-    const uint64_t lag = session_lag_ns(exploration->session);
-    if (ended || exploration->renewed_ms == 0)
+    const uint64_t lag = session_lag_ns(browse->session);
+    if (ended || browse->renewed_ms == 0)
         return lag;
-    const uint64_t since = (uint64_t)(loader_now_ms() - exploration->renewed_ms) * 1000000;
+    const uint64_t since = (uint64_t)(loader_now_ms() - browse->renewed_ms) * 1000000;
     return lag + (since >= WORTH_SAYING_NS ? since : 0);
 }
 
 /* Draws "● recording, 12 s behind". The program may have ended before all of it is loaded. */
-static void render_standing(const struct exploration *exploration, bool paused,
-                            const struct area *left, int *x)
+static void render_standing(const struct browse *browse, bool paused, const struct area *left,
+                            int *x)
 {
     char text[96], time[FORMAT_SIZE];
-    const bool ended = session_program_ended(exploration->session);
-    const uint64_t behind = behind_ns(exploration, ended);
+    const bool ended = session_program_ended(browse->session);
+    const uint64_t behind = behind_ns(browse, ended);
     const char *what = paused ? "● paused" : ended ? "● ended, loading" : "● recording";
     if (!paused && behind >= WORTH_SAYING_NS)
         snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),
@@ -163,11 +165,11 @@ static int render_processes(const struct session *session, const struct area *le
 /* Draws the title. Its parts are in order of importance: those that do not fit are left out. */
 static void render_title(const struct browser *browser, const struct area *screen)
 {
-    const struct session *session = browser->exploration.session;
+    const struct session *session = browser->browse.session;
     char size[FORMAT_SIZE], time[FORMAT_SIZE], count[FORMAT_SIZE];
     char parts[5][96];
     bool sampled = session_sampled(session);
-    const char *about = browser->exploration.about;
+    const char *about = browser->browse.about;
     snprintf(parts[0], sizeof(parts[0]), "sampled, one in %s",
              format_size(size, (uint64_t)session_meta_number(session, "sample_interval")));
     snprintf(parts[1], sizeof(parts[1]), "peak %s%s at %s", about,
@@ -192,7 +194,7 @@ static void render_title(const struct browser *browser, const struct area *scree
     int x = 1 + area_text(&left, 1, 0, theme_style(THEME_TITLE), program_name(session));
     x += render_processes(session, &left, x);
     if (session_recording(session))
-        render_standing(&browser->exploration, browser->paused, &left, &x);
+        render_standing(&browser->browse, browser->paused, &left, &x);
     for (int i = !sampled; i < 5; i++) {
         if (x + 3 + text_width(parts[i]) >= left.width)
             continue;
@@ -238,12 +240,12 @@ static void render_filter_editor(const struct browser *browser, const struct are
 }
 
 /* Says how far the filter is that the engine runs, and what it is likely to select. */
-static void describe_coming(const struct exploration *exploration, char *out, size_t size)
+static void describe_coming(const struct browse *browse, char *out, size_t size)
 {
     char selected[FORMAT_SIZE], bytes[FORMAT_SIZE];
     struct session_progress progress;
-    const struct session_answer *answer = session_job_answer(exploration->coming.job);
-    session_job_poll(exploration->coming.job, &progress);
+    const struct session_answer *answer = session_job_answer(browse->coming.job);
+    session_job_poll(browse->coming.job, &progress);
     const unsigned percent =
         progress.total ? (unsigned)((uint64_t)progress.done * 100 / progress.total) : 0;
     if (answer)
@@ -256,7 +258,7 @@ static void describe_coming(const struct exploration *exploration, char *out, si
 
 static void render_filter(const struct browser *browser, const struct area *screen)
 {
-    const struct exploration *exploration = &browser->exploration;
+    const struct browse *browse = &browser->browse;
     area_fill(screen, 0, 1, screen->width, 1, ' ', theme_style(THEME_PLAIN));
     area_put(screen, 1, 1, grid_ascii(screen->grid) ? '>' : 0x25b8, theme_style(THEME_KEY));
     if (browser->mode == MODE_FILTER) {
@@ -264,21 +266,21 @@ static void render_filter(const struct browser *browser, const struct area *scre
         return;
     }
     char selected[FORMAT_SIZE], all[FORMAT_SIZE], size[FORMAT_SIZE], right[128];
-    const char *what = session_sampled(exploration->session) ? "recorded" : "allocations";
-    const bool counting = exploration->coming.job && !exploration->coming.newer;
-    const char *filter = counting ? exploration->coming.text : exploration->filter;
+    const char *what = session_sampled(browse->session) ? "recorded" : "allocations";
+    const bool counting = browse->coming.job && !browse->coming.newer;
+    const char *filter = counting ? browse->coming.text : browse->filter;
     filter = filter[0] ? filter : "all";
     if (counting) {
-        describe_coming(exploration, right, sizeof(right));
+        describe_coming(browse, right, sizeof(right));
     } else {
-        format_count(selected, selection_count(exploration->selection));
-        format_count(all, selection_chosen_from(exploration->selection));
-        if (exploration->peak_known)
-            format_size(size, exploration->peak_bytes);
+        format_count(selected, selection_count(browse->selection));
+        format_count(all, selection_chosen_from(browse->selection));
+        if (browse->peak_known)
+            format_size(size, browse->peak_bytes);
         else
             snprintf(size, sizeof(size), "…");
         snprintf(right, sizeof(right), "%s of %s %s · peak %s%s", selected, all, what,
-                 exploration->about, size);
+                 browse->about, size);
         if (FRAME_FILTER_COLUMN + text_width(filter) + 2 + text_width(right) >= screen->width)
             snprintf(right, sizeof(right), "%s of %s %s", selected, all, what);
         if (screen->width < 56)
@@ -395,10 +397,9 @@ static void render_footer(const struct browser *browser, const struct area *scre
 {
     struct area footer = area_part(screen, 0, screen->height - 1, screen->width, 1);
     area_fill(&footer, 0, 0, footer.width, 1, ' ', theme_style(THEME_PLAIN));
-    const struct exploration *exploration = &browser->exploration;
-    if (browser->mode == MODE_HELP && exploration->message[0])
-        area_field(&footer, 1, 0, footer.width - 2, theme_style(THEME_WARNING),
-                   exploration->message);
+    const struct browse *browse = &browser->browse;
+    if (browser->mode == MODE_HELP && browse->message[0])
+        area_field(&footer, 1, 0, footer.width - 2, theme_style(THEME_WARNING), browse->message);
     else if (browser->mode == MODE_HELP)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
                   "↑↓ PgUp PgDn scroll · / n N search · any other key closes the help");
@@ -410,10 +411,10 @@ static void render_footer(const struct browser *browser, const struct area *scre
                   "↑↓ move · Enter or a digit choose · Esc close");
     else if (browser->mode != MODE_VIEW)
         render_typing(browser, &footer);
-    else if (exploration->message[0])
+    else if (browse->message[0])
         area_field(&footer, 1, 0, footer.width - 2,
-                   theme_style(exploration->message_is_error ? THEME_WARNING : THEME_STRONG),
-                   exploration->message);
+                   theme_style(browse->message_is_error ? THEME_WARNING : THEME_STRONG),
+                   browse->message);
     else
         render_hints(&footer, browser->current);
 }
@@ -448,7 +449,7 @@ static void render_first_hint(const struct browser *browser, const struct area *
     }
 }
 
-void frame_render(const struct browser *browser, const struct area *screen)
+static void frame_render(const struct browser *browser, const struct area *screen)
 {
     render_title(browser, screen);
     render_filter(browser, screen);
@@ -458,4 +459,29 @@ void frame_render(const struct browser *browser, const struct area *screen)
         completion_render(&browser->completion, &above);
     else if (browser->hint > 0 && browser->mode == MODE_VIEW)
         render_first_hint(browser, &above);
+}
+
+void browser_render(const struct browser *browser, struct grid *grid)
+{
+    grid_allow_colors(grid, theme_in_use() != THEME_MONO);
+    grid_clear(grid);
+    struct area screen = area_whole(grid);
+    if (browser_too_small(browser)) {
+        area_print(&screen, 0, 0, theme_style(THEME_WARNING), "terminal too small");
+        area_print(&screen, 0, 1, theme_style(THEME_PLAIN), "mprof-tui needs %dx%d",
+                   FRAME_WIDTH_LEAST, FRAME_HEIGHT_LEAST);
+        area_print(&screen, 0, 2, theme_style(THEME_FAINT), "q quits");
+        return;
+    }
+    struct area middle =
+        area_part(&screen, 0, FRAME_TOP, screen.width, screen.height - FRAME_TOP - FRAME_BOTTOM);
+    const bool prompt = browser->mode != MODE_VIEW && browser->mode != MODE_MENU;
+    if (browser->mode == MODE_HELP || (prompt && browser->prompt_behind == MODE_HELP))
+        help_render(browser, &middle);
+    else
+        browser_view(browser->current)
+            ->render(browser->views[browser->current], &browser->browse, &middle);
+    if (browser->mode == MODE_MENU)
+        menu_render(&browser->menu, &middle);
+    frame_render(browser, &screen);
 }

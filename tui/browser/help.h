@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The help screen: scrolls, searches, and any other key closes it. */
+/* The help screen, which scrolls, searches, and which any other key closes; and the man page. */
 #ifndef MPROF_TUI_BROWSER_HELP_H
 #define MPROF_TUI_BROWSER_HELP_H
 
@@ -27,5 +27,8 @@ void help_mode_key(struct browser *browser, uint32_t key);
 /* Looks for a text in the help and shows it there. */
 void help_search(struct browser *browser, const char *text);
 void help_render(const struct browser *browser, const struct area *area);
+
+/* Writes the man page from the tables of options, keys, commands and filters. */
+void manual_page(FILE *out); /* in man(7) macros */
 
 #endif

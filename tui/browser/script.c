@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/key_names.h"
+#include "tui/screen/keys.h"
 #include "tui/screen/theme.h"
 
 struct player {

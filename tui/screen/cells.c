@@ -1,9 +1,99 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen/cells.h"
-#include "tui/screen/short_name.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+
+#include "schemas/printable.h"
+#include "tui/screen/name_fit.h"
+#include "tui/screen/theme.h"
+
+uint32_t text_next(const char **text)
+{
+    const unsigned char *byte = (const unsigned char *)*text;
+    if (byte[0] == 0)
+        return 0;
+    if (byte[0] < 0x80) {
+        *text += 1;
+        return byte[0];
+    }
+    int following = byte[0] >= 0xf0 ? 3 : byte[0] >= 0xe0 ? 2 : 1;
+    uint32_t glyph = byte[0] & (0x3fU >> following);
+    bool good = byte[0] >= 0xc2 && byte[0] <= 0xf4;
+    for (int i = 1; good && i <= following; i++) {
+        if ((byte[i] & 0xc0) != 0x80)
+            good = false;
+        else
+            glyph = glyph << 6 | (byte[i] & 0x3fU);
+    }
+    bool overlong = (following == 2 && glyph < 0x800) || (following == 3 && glyph < 0x10000);
+    if (!good || overlong || glyph > 0x10ffff || (glyph >= 0xd800 && glyph < 0xe000)) {
+        *text += 1;
+        return '?';
+    }
+    *text += following + 1;
+    return glyph;
+}
+
+int text_encode(uint32_t glyph, char *out)
+{
+    int length = glyph < 0x80 ? 1 : glyph < 0x800 ? 2 : glyph < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (int i = length - 1; i > 0; i--) {
+        out[i] = (char)(0x80 | (glyph & 0x3f));
+        glyph >>= 6;
+    }
+    out[0] = (char)(lead[length] | glyph);
+    out[length] = 0;
+    return length;
+}
+
+bool glyph_steers(uint32_t glyph)
+{
+    return printable_steers(glyph);
+}
+
+int glyph_width(uint32_t glyph)
+{
+    if (printable_steers(glyph))
+        return 0;
+    if (glyph < 0x300)
+        return 1;
+    /* Lines, blocks, arrows and punctuation are narrow everywhere. wcwidth() knows the rest, and
+     * returns -1 if the locale does not have the character. */
+    if (glyph >= 0x2010 && glyph < 0x2800)
+        return 1;
+    int width = wcwidth((wchar_t)glyph);
+    return width < 0 ? 1 : width > 2 ? 2 : width;
+}
+
+int text_width(const char *text)
+{
+    int width = 0;
+    for (uint32_t glyph; (glyph = text_next(&text)) != 0;)
+        width += glyph_width(glyph);
+    return width;
+}
+
+char *text_clean_lines(const char *text)
+{
+    char *clean = malloc(PRINTABLE_BYTE_MAX * strlen(text) + 1), *out = clean;
+    while (clean && *text) {
+        const unsigned length = *text == '\n' || *text == '\t' ? 1 : printable_glyph(text);
+        if (length > 0)
+            memcpy(out, text, length);
+        else
+            snprintf(out, PRINTABLE_BYTE_MAX + 1, "\\x%02x", (unsigned char)*text);
+        out += length > 0 ? length : PRINTABLE_BYTE_MAX;
+        text += length > 0 ? length : 1;
+    }
+    if (clean)
+        *out = 0;
+    return clean;
+}
 
 struct grid {
     int width, height, colors;
@@ -395,4 +485,122 @@ void area_field_right(const struct area *area, int x, int y, int width, struct c
     for (int i = 0; i < gap; i++)
         area_put(area, x + i, y, ' ', style);
     area_field(area, x + gap, y, width - gap, style, text);
+}
+
+void grid_dump_text(const struct grid *grid, FILE *out)
+{
+    for (int y = 0; y < grid_height(grid); y++) {
+        int end = grid_width(grid);
+        while (end > 0 && grid_cell(grid, end - 1, y)->glyph == ' ')
+            end--;
+        for (int x = 0; x < end; x++) {
+            const struct cell *cell = grid_cell(grid, x, y);
+            char text[5];
+            if (cell->width == 0)
+                continue;
+            text_encode(cell->glyph, text);
+            fputs(text, out);
+        }
+        fputc('\n', out);
+    }
+}
+
+/* Sizes in the picture's units. */
+enum { CELL_WIDTH = 9, CELL_HEIGHT = 18, BASELINE = 14, FONT = 15 };
+
+/* Returns the colour that a picture shows for one of xterm's 256: its blue is hard to read on a
+ * dark ground. */
+static uint32_t rgb(int color)
+{
+    enum { BLUE = 4, BRIGHT_BLUE = 12 };
+    return color == BLUE ? 0x4a7bd0 : color == BRIGHT_BLUE ? 0x7fa8ff : xterm_color(color);
+}
+
+struct look {
+    uint32_t ink, paper;
+    uint16_t attributes;
+};
+
+static struct look look_of(const struct cell *cell)
+{
+    const struct cell_style *style = &cell->style;
+    struct look look = {
+        .ink = style->foreground == CELL_DEFAULT ? theme_ink() : rgb(style->foreground & 255),
+        .paper = style->background == CELL_DEFAULT ? theme_paper() : rgb(style->background & 255),
+        .attributes = style->attributes};
+    if (style->attributes & CELL_REVERSE) {
+        const uint32_t ink = look.ink;
+        look.ink = look.paper;
+        look.paper = ink;
+    }
+    return look;
+}
+
+static bool same_look(const struct look *a, const struct look *b)
+{
+    return a->ink == b->ink && a->paper == b->paper && a->attributes == b->attributes;
+}
+
+static void put_glyph(FILE *out, uint32_t glyph)
+{
+    char encoded[5];
+    text_encode(glyph, encoded);
+    if (glyph == '<')
+        fputs("&lt;", out);
+    else if (glyph == '&')
+        fputs("&amp;", out);
+    else
+        fputs(encoded, out);
+}
+
+/* Writes the cells from `from` to `to` of a row, which look the same. */
+static void put_run(FILE *out, const struct grid *grid, int from, int to, int y,
+                    const struct look *look)
+{
+    bool blank = true;
+    for (int x = from; x < to; x++)
+        blank = blank && (grid_cell(grid, x, y)->glyph == ' ' || grid_cell(grid, x, y)->glyph == 0);
+    const int left = from * CELL_WIDTH, top = y * CELL_HEIGHT, width = (to - from) * CELL_WIDTH;
+    if (look->paper != theme_paper())
+        fprintf(out,
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%06" PRIx32 "\"/>\n",
+                left, top, width, CELL_HEIGHT, look->paper);
+    if (blank)
+        return;
+    fprintf(out,
+            "<text x=\"%d\" y=\"%d\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\" "
+            "fill=\"#%06" PRIx32 "\"%s%s%s>",
+            left, top + BASELINE, width, look->ink,
+            look->attributes & CELL_BOLD ? " font-weight=\"bold\"" : "",
+            look->attributes & CELL_DIM ? " opacity=\"0.6\"" : "",
+            look->attributes & CELL_UNDERLINE ? " text-decoration=\"underline\"" : "");
+    for (int x = from; x < to; x++) {
+        const struct cell *cell = grid_cell(grid, x, y);
+        if (cell->width > 0)
+            put_glyph(out, cell->glyph ? cell->glyph : ' ');
+    }
+    fputs("</text>\n", out);
+}
+
+void grid_dump_svg(const struct grid *grid, FILE *out)
+{
+    const int width = grid_width(grid), height = grid_height(grid);
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"monospace\" font-size=\"%d\" xml:space=\"preserve\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#%06x\"/>\n",
+            width * CELL_WIDTH, height * CELL_HEIGHT, FONT, (unsigned)theme_paper());
+    for (int y = 0; y < height; y++) {
+        for (int from = 0, to = 0; from < width; from = to) {
+            const struct look look = look_of(grid_cell(grid, from, y));
+            for (to = from + 1; to < width; to++) {
+                const struct look next = look_of(grid_cell(grid, to, y));
+                if (!same_look(&look, &next))
+                    break;
+            }
+            put_run(out, grid, from, to, y, &look);
+        }
+    }
+    fputs("</svg>\n", out);
 }

@@ -23,12 +23,7 @@
 
 #define CELL_DEFAULT (-1)
 
-enum cell_attribute {
-    CELL_BOLD = 1,
-    CELL_DIM = 2,
-    CELL_REVERSE = 4,
-    CELL_UNDERLINE = 8,
-};
+enum cell_attribute { CELL_BOLD = 1, CELL_DIM = 2, CELL_REVERSE = 4, CELL_UNDERLINE = 8 };
 
 struct cell_style {
     int16_t foreground, background;
@@ -99,7 +94,7 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
 void area_text_end(const struct area *area, int x, int y, int width, struct cell_style style,
                    const char *text);
 /*
- * Does the same for the name of a function, in its short form as it fits (short_name.h). It cuts a
+ * Does the same for the name of a function, in its short form as it fits (name_fit.h). It cuts a
  * name without a symbol ("module+0x4fd0") before its offset, which tells such names apart.
  */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The events that come from the user or from a script. */
+/* The events that come from the user or from a script, and sequences of xterm that terminals take
+ * and give. */
 #ifndef MPROF_TUI_SCREEN_INPUT_H
 #define MPROF_TUI_SCREEN_INPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* The events that come from the user or from a script. */
 
 /* A key is a Unicode code point, or one of these values above Unicode. */
 enum keycode {
@@ -50,5 +56,44 @@ struct event {
     int width, height; /* EVENT_RESIZE */
     bool more;         /* another event waits: show nothing in between */
 };
+
+/* ---- the mouse --------------------------------------------------------------------------- */
+
+/*
+ * Reads what a terminal reports of the mouse, in the form that xterm calls SGR (mode 1006):
+ * "ESC [ < BUTTON ; COLUMN ; ROW M", with "m" at the end when a button goes up.
+ */
+
+/* The longest report, without "ESC [ <". */
+#define MOUSE_REPORT_MOST 32
+/* Two clicks on one cell within so many ms are a double click. */
+#define MOUSE_DOUBLE_MS 400
+
+struct mouse_state {
+    int x, y; /* the cell of the last event */
+    bool held;
+    int64_t clicked_ms; /* the last click, 0: none that a second one could follow */
+};
+
+/*
+ * Makes an event of a report without "ESC [ <", which came at `now_ms`. Returns false if it is not
+ * a report, or tells the browser nothing: other buttons, and a move inside one cell.
+ */
+bool mouse_report_read(struct mouse_state *mouse, const char *report, int64_t now_ms,
+                       struct event *event);
+
+/* ---- the clipboard ----------------------------------------------------------------------- */
+
+/* Text for the clipboard of the user's terminal, also over ssh. */
+
+/* The longest text: terminals ignore what is longer. */
+#define CLIPBOARD_MOST 74000
+
+/*
+ * Writes the sequence that puts a text into the clipboard: OSC 52 of xterm's control sequences,
+ * with the text in base64, so that nothing in it reaches the terminal. Returns false if the text is
+ * too long; nothing is written then.
+ */
+bool clipboard_write(FILE *out, const char *text);
 
 #endif

@@ -7,6 +7,7 @@
 #define MPROF_TUI_SCREEN_LINE_EDITOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tui/screen/cells.h"
@@ -48,5 +49,21 @@ void line_editor_remember(struct line_editor *editor, const char *text);
  */
 int line_editor_render(const struct line_editor *editor, const struct area *area, int error,
                        struct cell_style style, struct cell_style error_style);
+
+/* Runs the user's editor: $VISUAL, otherwise $EDITOR, otherwise vi. */
+
+#define EDITOR_WORDS 16
+
+/*
+ * Splits the words of `editor` at blanks and adds the line ("+12", "--goto" for those that want it)
+ * and the file. `words` holds EDITOR_WORDS pointers, into `text` of `size` bytes; the last one is
+ * NULL. No shell sees them. Returns false if they do not fit.
+ */
+bool editor_words(const char *editor, const char *path, uint32_t line, char **words, char *text,
+                  size_t size);
+
+/* Runs the editor and waits for its end. Returns false with one line in `error`. The terminal must
+ * be free for it. */
+bool editor_run(const char *path, uint32_t line, char *error, size_t error_size);
 
 #endif

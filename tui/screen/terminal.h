@@ -32,7 +32,7 @@ bool terminal_ascii(const struct terminal *terminal);
 /* Shows a grid. Cuts cells that do not fit the terminal. */
 void terminal_show(struct terminal *terminal, const struct grid *grid);
 /* Puts a text into the terminal's clipboard, if the terminal lets programs do that, which it does
- * not tell. Returns false if the text is too long (clipboard.h). */
+ * not tell. Returns false if the text is too long (input.h). */
 bool terminal_copy(struct terminal *terminal, const char *text);
 /* Makes the next terminal_show() draw every cell again. */
 void terminal_redraw(struct terminal *terminal);

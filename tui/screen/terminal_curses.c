@@ -13,11 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tui/screen/clipboard.h"
 #include "tui/screen/input.h"
-#include "tui/screen/mouse_report.h"
 #include "tui/screen/terminal.h"
-#include "tui/screen/xterm_colors.h"
+#include "tui/screen/theme.h"
 
 #define COLOR_SLOTS 257 /* the default and 256 */
 
@@ -303,7 +301,6 @@ bool terminal_ascii(const struct terminal *terminal)
 
 /* ---- out -------------------------------------------------------------------------------- */
 
-/* Returns the number that the terminal gives a colour. */
 static int color_number(const struct terminal *terminal, int color)
 {
     enum { PALETTE = 8 }; /* below this, even a terminal with true colours has its own ones */
@@ -504,13 +501,20 @@ static uint32_t read_sequence(void)
     return KEYCODE_UNKNOWN;
 }
 
+/* Curses also returns ERR where a key comes in the middle of a character. */
+static bool hung_up(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO};
+    return poll(&input, 1, 0) == 1 && input.revents;
+}
+
 bool terminal_wait(struct terminal *terminal, int milliseconds, int counter, struct event *event)
 {
     wint_t code;
     *event = (struct event){.kind = EVENT_NONE};
     const int result = wait_for_code(milliseconds, counter, &code);
     if (result == ERR)
-        return (errno == EINTR || errno == EAGAIN) && isatty(STDIN_FILENO);
+        return errno != EIO && isatty(STDIN_FILENO) && !hung_up();
     if (result == 1) {
         event->kind = EVENT_TICK;
     } else if (result == KEY_CODE_YES && code == KEY_RESIZE) {

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Themes, and the colours of categories. */
+#ifndef MPROF_TUI_SCREEN_THEME_H
+#define MPROF_TUI_SCREEN_THEME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/screen/cells.h"
+
+/* ---- themes ------------------------------------------------------------------------------ */
+
 /*
  * The look of the screen: roles and the categories of a colouring, as styles. Views name a role,
  * never a colour number, so a category looks the same in every view of a session.
  *
  * One theme is in use at a time, in the whole program; THEME_DARK at first.
  */
-#ifndef MPROF_TUI_SCREEN_THEME_H
-#define MPROF_TUI_SCREEN_THEME_H
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "tui/screen/cells.h"
 
 enum theme_kind {
     THEME_DARK,        /* for a dark ground */
@@ -76,5 +81,47 @@ uint32_t theme_ink(void);
  * order of their first cell. Then writes a line for each character with its meaning.
  */
 void theme_dump(const struct grid *grid, FILE *out);
+
+/* ---- categories -------------------------------------------------------------------------- */
+
+/*
+ * Assigns the theme's colours to the categories of a legend. A name has a colour of its own, the
+ * same in every session. If two names of a legend have the same one, one of them gets another. A
+ * category keeps its first colour, even if a filter removes others or changes their order.
+ */
+
+#define CATEGORY_COLORS_KNOWN 512
+
+/* The colours assigned so far; all zeros: none. When it is full, it forgets the oldest. */
+struct category_colors {
+    struct {
+        uint64_t label; /* hash of colouring and label, 0: empty */
+        uint8_t slot;
+    } known[CATEGORY_COLORS_KNOWN];
+    size_t next;
+};
+
+/*
+ * Writes the colours, 0 to `slots` - 1, of the first `count` labels of a legend to `assigned`. All
+ * differ while `count` <= `slots` <= 64. If two labels had the same colour before, the first one
+ * keeps it. `kind` tells colourings apart.
+ */
+void category_colors_assign(struct category_colors *colors, unsigned kind,
+                            const char *const labels[], size_t count, size_t slots,
+                            uint8_t assigned[]);
+
+/* Returns the colour of one name: the one that it has in a legend of this colouring, otherwise its
+ * own. */
+size_t category_colors_slot(const struct category_colors *colors, unsigned kind, const char *label,
+                            size_t slots);
+
+/* ---- 256 colours ------------------------------------------------------------------------- */
+
+/* The 256 colours of xterm: 16 basic ones, a cube of six levels, and greys. */
+
+/* Returns a colour, 0 to 255, as 0xrrggbb. A user may have changed the first 16. */
+uint32_t xterm_color(int color);
+/* Returns the nearest of the first `count` colours. */
+int xterm_nearest(int color, int count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The system calls that the recorder makes, and the ones that filters forbid. */
-#include "capture/os/seccomp/seccomp.h"
-
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
+#include "capture/os/seccomp/seccomp.h"
 
 #define CALL(call, is_needed, ...)                                                                 \
     {                                                                                              \
@@ -84,15 +85,13 @@ _Static_assert(sizeof(required_calls) / sizeof(*required_calls) <= REQUIRED_CALL
 ARCH_ALIGNS_STACK size_t required_calls_forbidden(char *text, bool *possible)
 {
     size_t count = 0;
-    char digits[24];
-    digits[sizeof(digits) - 1] = 0;
     for (size_t i = 0; i < required_calls_count; i++) {
         const struct required_call *call = &required_calls[i];
         if (seccomp_filters_allow(call->number, call->arguments))
             continue;
         *possible = *possible && !call->needed;
         if (text) {
-            const char *number = os_decimal(digits + sizeof(digits) - 1, call->number);
+            const char *number = OS_DECIMAL(call->number);
             if (count)
                 *text++ = ':';
             memcpy(text, number, strlen(number) + 1);
@@ -101,4 +100,29 @@ ARCH_ALIGNS_STACK size_t required_calls_forbidden(char *text, bool *possible)
         count++;
     }
     return count;
+}
+
+#ifndef PTRACE_SECCOMP_GET_FILTER
+#define PTRACE_SECCOMP_GET_FILTER 0x420c
+#endif
+#define STATEMENTS_MAX 4096 /* of one filter: BPF_MAXINSNS */
+
+static long get_filter(int thread, unsigned long number, struct sock_filter *statements)
+{
+    return os_call(SYS_ptrace, PTRACE_SECCOMP_GET_FILTER, thread, (long)number, (long)statements, 0,
+                   0);
+}
+
+bool seccomp_filters_add_of(int thread)
+{
+    static struct sock_filter statements[STATEMENTS_MAX];
+    for (unsigned long i = 0;; i++) {
+        const long count = get_filter(thread, i, NULL);
+        if (count < 0)
+            return i > 0 && count == -ENOENT;
+        const struct sock_fprog program = {(unsigned short)count, statements};
+        if (count > STATEMENTS_MAX || get_filter(thread, i, statements) < 0)
+            return false;
+        seccomp_filters_add(&program);
+    }
 }

@@ -20,15 +20,15 @@
  *    and keeps them here as one more filter. If a confined program executes another one,
  *    exec_environment.c passes on the forbidden calls in the same way.
  *
- * Inside: filters.c keeps the filters, evaluate.c interprets them, mode.c finds out whether there
- * was one at the start, required_calls.c is the table of calls, traced.c reads the filters of a
- * process that mprof-run attaches to.
+ * Inside: filters.c keeps the filters and interprets them, required_calls.c is the table of calls,
+ * and reads the filters of a process that mprof-run attaches to.
  *
  * When it can be deleted: when the recorder makes no system call after the program has started,
  * because another process does that work; or when the kernel tells the answer of a filter without
- * carrying it out. The following then goes too: run/sandbox.c, run/attach_filters.c, the option
- * `without`, os_set_permission_check(), trace_file_may_grow(), what entry/confine.c does about
- * filters, and the tests recorder_confined, recorder_sandbox and test_seccomp.
+ * carrying it out. The following then goes too: run/sandbox.c, what run/attach.c does about
+ * filters, the option `without`, os_set_permission_check(), trace_file_may_grow(), what
+ * entry/confine.c does about filters, and the tests recorder_confined, recorder_sandbox and
+ * test_seccomp.
  */
 #ifndef MPROF_CAPTURE_OS_SECCOMP_SECCOMP_H
 #define MPROF_CAPTURE_OS_SECCOMP_SECCOMP_H
@@ -105,5 +105,13 @@ extern const size_t required_calls_count;
  * without one.
  */
 size_t required_calls_forbidden(char *text, bool *possible);
+
+/*
+ * Returns the answer of a filter to one call, as the kernel's interpreter gives it. 0 (kill the
+ * thread) for an unknown instruction, and if the answer depends on the place of the call. `data` is
+ * struct seccomp_data. Only this folder uses it.
+ */
+struct sock_filter;
+uint32_t seccomp_evaluate(const struct sock_filter *code, uint32_t count, const uint32_t *data);
 
 #endif

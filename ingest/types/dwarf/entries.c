@@ -79,10 +79,8 @@ static uint64_t size_of(Dwarf_Die *stripped)
     return dwarf_aggregate_size(stripped, &size) == 0 ? size : 0;
 }
 
-/*
- * Returns the size of libstdc++'s strings. It declares them "extern template", and clang then
- * writes only their declaration. Their size is part of the library's ABI.
- */
+/* Returns the size of libstdc++'s strings. It declares them "extern template", and clang then
+ * writes only their declaration. Their size is part of the library's ABI. */
 static uint64_t library_size(struct types_index *index, Dwarf_Die *stripped)
 {
     const struct types_unit *unit = types_index_unit(index, stripped);
@@ -460,4 +458,24 @@ bool types_is_polymorphic(struct types_index *index, const struct types_type *re
             return false;
     }
     return false;
+}
+
+/* ---- fit ----------------------------------------------------------------------------------- */
+
+enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
+                         int64_t offset)
+{
+    if (offset < 0 || (uint64_t)offset >= size)
+        return TYPES_FIT_NOT;
+    uint64_t held = size - (uint64_t)offset;
+    if (type->shape == TYPES_CHARACTER)
+        return TYPES_FIT_BUFFER;
+    if (type->shape == TYPES_VOID || type->shape == TYPES_UNUSABLE || type->size == 0)
+        return TYPES_FIT_NOT;
+    if (held == type->size)
+        return TYPES_FIT_WHOLE;
+    uint64_t start;
+    if (types_flexible_end(index, type, &start) && held >= start)
+        return TYPES_FIT_FLEXIBLE;
+    return held > 0 && held % type->size == 0 ? TYPES_FIT_ARRAY : TYPES_FIT_NOT;
 }

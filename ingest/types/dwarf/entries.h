@@ -28,19 +28,15 @@ struct types_type {
 /* Moves `die` to its next sibling. Returns false if there is none, or it does not come after it. */
 bool types_next_sibling(Dwarf_Die *die);
 
-/*
- * Finds the entry in DW_AT_type of `die`, or of the entry from which it was inlined or which it
- * completes. Returns false if there is none.
- */
+/* Finds the entry in DW_AT_type of `die`, or of the entry from which it was inlined or which it
+ * completes. Returns false if there is none. */
 bool types_type_of(Dwarf_Die *die, Dwarf_Die *type);
 
 /* Returns true if it is the tag of const, volatile, restrict or _Atomic. */
 bool types_is_qualifier(int tag);
 
-/*
- * Finds the type in an entry's DW_AT_type, which is void if there is none. Returns false if it is
- * damaged.
- */
+/* Finds the type in an entry's DW_AT_type, which is void if there is none. Returns false if it is
+ * damaged. */
 bool types_of(struct types_index *index, Dwarf_Die *entry, struct types_type *type);
 
 /* Describes the type `die` itself. */
@@ -53,15 +49,11 @@ bool types_pointee(struct types_index *index, const struct types_type *type,
 /* Finds the entry under typedefs, const and volatile. Returns false for void. */
 bool types_strip(Dwarf_Die *type, Dwarf_Die *stripped);
 
-/*
- * Returns the name in its one spelling ("std::vector<int>", "client" for `struct client`). The
- * caller frees it. NULL if memory is exhausted.
- */
+/* Returns the name in its one spelling ("std::vector<int>", "client" for `struct client`). The
+ * caller frees it. NULL if memory is exhausted. */
 char *types_name(struct types_index *index, const struct types_type *type);
 
-/*
- * Does the same, but calls a record by its tag even if a typedef is known better (alias.h).
- */
+/* Does the same, but calls a record by its tag even if a typedef is known better (index.h). */
 char *types_tag_name(struct types_index *index, const struct types_type *type);
 
 /* Finds the complete record whose tag in its one spelling is `name`. */
@@ -80,10 +72,8 @@ bool types_member_at(struct types_index *index, const struct types_type *record,
  */
 bool types_is_array_at(struct types_index *index, const struct types_type *record, uint64_t offset);
 
-/*
- * Returns true if `record`, or a member, base class or element in it, however deep, is of type
- * `member` at `offset`. In a union any member counts.
- */
+/* Returns true if `record`, or a member, base class or element in it, however deep, is of type
+ * `member` at `offset`. In a union any member counts. */
 bool types_has_member_at(struct types_index *index, const struct types_type *record,
                          uint64_t offset, const struct types_type *member);
 
@@ -102,14 +92,27 @@ bool types_is_derived(struct types_index *index, const struct types_type *derive
 /* Returns true if objects of the record contain the address of a table of virtual functions. */
 bool types_is_polymorphic(struct types_index *index, const struct types_type *record);
 
-/*
- * Returns true if another record of its unit begins with a member of this record's type, or several
- * begin with the same members. These are the two ways to derive in C.
- */
+/* Returns true if another record of its unit begins with a member of this record's type, or several
+ * begin with the same members. These are the two ways to derive in C. */
 bool types_is_head(struct types_index *index, const struct types_type *record);
 
 /* Returns true if both name the same type. */
 bool types_same(struct types_index *index, const struct types_type *left,
                 const struct types_type *right);
+
+/* Tells how well a type fits a block. */
+
+/* The fit of a type to a block that has `offset` bytes before the first element. */
+enum types_fit {
+    TYPES_FIT_NOT,
+    TYPES_FIT_BUFFER,   /* characters */
+    TYPES_FIT_ARRAY,    /* the block's size is a multiple */
+    TYPES_FIT_FLEXIBLE, /* a record that ends in a flexible array */
+    TYPES_FIT_WHOLE     /* exactly the size */
+};
+
+/* Compares the type with a block of `size` bytes. */
+enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
+                         int64_t offset);
 
 #endif

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/symbols/budget.h"
 #include "ingest/symbols/walk.h"
-#include "ingest/types/dwarf/alias.h"
 
 /* Deeper nesting than any compiler writes, and more entries than any unit has. */
 #define NESTING_MAX 256
@@ -258,14 +256,8 @@ const struct types_unit *types_index_unit(struct types_index *index, const Dwarf
 const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf_Die *die)
 {
     uint64_t offset = dwarf_dieoffset(die);
-    size_t low = 0, high = unit->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unit->entries[middle].die < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    ARRAY_BISECT(low, unit->count, unit->entries[middle].die < offset);
     return low < unit->count && unit->entries[low].die == offset ? &unit->entries[low] : NULL;
 }
 
@@ -313,40 +305,58 @@ static void index_names(struct types_index *index)
 /* Returns the first of the records with that hash of their name. */
 static size_t first_named(const struct types_index *index, uint64_t hash)
 {
-    size_t low = 0, high = index->name_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->names[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    ARRAY_BISECT(low, index->name_count, index->names[middle].hash < hash);
     return low;
 }
 
+/* Reads a unit that comes after `*number` others. */
+static void read_next_unit(struct types_index *index, const Dwarf_Die *die, uint32_t *number)
+{
+    struct types_unit *unit = (struct types_unit *)types_index_unit(index, die);
+    if (unit)
+        unit->number = ++*number;
+}
+
 /* Reads the units of types in the file of a split unit. */
-static void read_type_units(struct types_index *index, Dwarf *dwarf)
+static void read_type_units(struct types_index *index, Dwarf *dwarf, uint32_t *number)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     uint8_t type;
     while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
         if (type == DW_UT_type || type == DW_UT_split_type)
-            types_index_unit(index, &die);
+            read_next_unit(index, &die, number);
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint32_t a = (*(struct types_unit *const *)left)->number - 1,
+                   b = (*(struct types_unit *const *)right)->number - 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Reads all units, those of dwz's common file last. Their order does not depend on which were read
+ * before. */
 static void read_all_units(struct types_index *index)
 {
+    Dwarf *common = dwarf_getalt(index->file->dwarf);
     Dwarf_CU *unit = NULL;
     Dwarf_Die die, split;
     uint8_t type;
+    uint32_t number = 0;
     index->all = true;
     while (dwarf_get_units(index->file->dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
         const bool is_split = type == DW_UT_skeleton && split.addr;
-        types_index_unit(index, is_split ? &split : &die);
+        read_next_unit(index, is_split ? &split : &die, &number);
         if (is_split)
-            read_type_units(index, dwarf_cu_getdwarf(split.cu));
+            read_type_units(index, dwarf_cu_getdwarf(split.cu), &number);
     }
+    unit = NULL;
+    while (common && dwarf_get_units(common, unit, &unit, NULL, &type, &die, NULL) == 0)
+        read_next_unit(index, &die, &number);
+    if (index->count > 1)
+        qsort(index->list, index->count, sizeof(struct types_unit *), compare_numbers);
     index_names(index);
 }
 

@@ -9,7 +9,9 @@
 #ifndef MPROF_INGEST_TYPES_DWARF_LOCALS_H
 #define MPROF_INGEST_TYPES_DWARF_LOCALS_H
 
-#include "ingest/types/dwarf/site.h"
+#include "ingest/types/dwarf/entries.h"
+
+struct types_site;
 
 struct types_local {
     uint64_t start, end;   /* addresses in the module at which the place holds */
@@ -32,18 +34,29 @@ struct types_locals {
     Dwarf_Addr unwinding_bias;
 };
 
-/*
- * Reads the variables of the site's function; there are none without DWARF. Returns false if memory
- * is exhausted.
- */
+/* Reads the variables of the site's function; there are none without DWARF. Returns false if memory
+ * is exhausted. */
 bool types_locals_read(struct types_locals *locals, const struct types_site *site);
 void types_locals_free(struct types_locals *locals);
 
-/*
- * Finds the register `base` and the `offset` whose sum is the canonical frame address at `pc`.
- * Returns false if they are not known.
- */
+/* Finds the register `base` and the `offset` whose sum is the canonical frame address at `pc`.
+ * Returns false if they are not known. */
 bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t *base,
                         int64_t *offset);
+
+/* ---- globals ------------------------------------------------------------------------------- */
+
+/* The variables of one module that have a fixed address, by that address. */
+
+struct types_site;
+struct types_globals;
+
+/* Returns NULL if memory is exhausted. The first types_globals_find() reads the variables. */
+struct types_globals *types_globals_new(const struct symbols_file *file);
+void types_globals_free(struct types_globals *globals);
+
+/* Finds the variable that covers `address`, and the offset into it. Returns false if none does. */
+bool types_globals_find(struct types_globals *globals, struct types_index *index, uint64_t address,
+                        Dwarf_Die *variable, uint64_t *offset);
 
 #endif

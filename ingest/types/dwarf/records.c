@@ -6,14 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/symbols/walk.h"
+#include "ingest/types/dwarf/entries.h"
+
 /* Deeper inheritance than any compiler allows. */
 #define BASES_DEPTH 64
 
 struct record {
     const char *name;
     uint64_t size;
-    struct types_index *index;
-    struct types_type type;
+    struct types_place place;
 };
 
 struct types_records {
@@ -33,19 +35,24 @@ struct types_records *types_records_new(void)
     return calloc(1, sizeof(struct types_records));
 }
 
+void types_records_clear(struct types_records *records)
+{
+    tdestroy(records->tree, free);
+    records->tree = NULL;
+}
+
 void types_records_free(struct types_records *records)
 {
-    if (!records)
-        return;
-    tdestroy(records->tree, free);
+    if (records)
+        types_records_clear(records);
     free(records);
 }
 
-void types_records_add(struct types_records *records, const char *name, struct types_index *index,
-                       const struct types_type *type)
+void types_records_add(struct types_records *records, const char *name, uint64_t size,
+                       const struct types_place *place)
 {
-    const struct record key = {name, type->size, index, *type};
-    if (!name || type->shape != TYPES_RECORD || tfind(&key, &records->tree, compare_records))
+    const struct record key = {name, size, *place};
+    if (!name || place->part == TYPES_PART_NONE || tfind(&key, &records->tree, compare_records))
         return;
     struct record *record = malloc(sizeof(*record));
     if (!record)
@@ -53,6 +60,52 @@ void types_records_add(struct types_records *records, const char *name, struct t
     *record = key;
     if (!tsearch(record, &records->tree, compare_records))
         free(record);
+}
+
+const struct types_place *types_records_find(const struct types_records *records, const char *name,
+                                             uint64_t size)
+{
+    const struct record key = {.name = name, .size = size};
+    struct record *const *found = tfind(&key, &records->tree, compare_records);
+    return !found ? NULL : &(*found)->place;
+}
+
+/* ---- places ----------------------------------------------------------------------------- */
+
+struct types_place types_record_place(const struct symbols_file *file, uint32_t module,
+                                      const struct types_type *type)
+{
+    Dwarf_Die die = type->die;
+    Dwarf_Half version;
+    uint8_t kind;
+    if (type->shape != TYPES_RECORD || !die.addr ||
+        dwarf_cu_info(die.cu, &version, &kind, NULL, NULL, NULL, NULL, NULL) != 0)
+        return (struct types_place){.module = module};
+    struct types_place place = {module, TYPES_PART_SPLIT, dwarf_dieoffset(&die), die.cu};
+    Dwarf *dwarf = dwarf_cu_getdwarf(die.cu);
+    if (dwarf == file->dwarf)
+        place.part = kind == DW_UT_type && version < 5 ? TYPES_PART_TYPES : TYPES_PART_INFO;
+    else if (dwarf == dwarf_getalt(file->dwarf))
+        place.part = TYPES_PART_COMMON;
+    return place;
+}
+
+static bool entry_at(const struct symbols_file *file, const struct types_place *place,
+                     Dwarf_Die *die)
+{
+    if (place->unit)
+        return symbols_die_at(place->unit, place->offset, die);
+    switch (place->part) {
+    case TYPES_PART_INFO:
+        return dwarf_offdie(file->dwarf, place->offset, die);
+    case TYPES_PART_TYPES:
+        return dwarf_offdie_types(file->dwarf, place->offset, die);
+    case TYPES_PART_COMMON:
+        return dwarf_getalt(file->dwarf) &&
+               dwarf_offdie(dwarf_getalt(file->dwarf), place->offset, die);
+    default:
+        return false;
+    }
 }
 
 /* ---- members ---------------------------------------------------------------------------- */
@@ -132,13 +185,12 @@ static bool is_stored(struct types_index *index, Dwarf_Die *die, struct types_ty
     return place_of(die, type->size, member);
 }
 
-/* Calls `each` for the members of a record, or for none if it is not one. Returns false if `each`
- * did. */
-static bool each_member(struct types_index *index, const struct types_type *record,
-                        types_member_function *each, void *context)
+bool types_record_members(struct types_index *index, const struct symbols_file *file,
+                          const struct types_place *place, types_member_function *each,
+                          void *context)
 {
-    Dwarf_Die die = record->die, stripped, child;
-    if (record->shape != TYPES_RECORD || !die.addr || !types_strip(&die, &stripped) ||
+    Dwarf_Die die, stripped, child;
+    if (!entry_at(file, place, &die) || !types_strip(&die, &stripped) ||
         dwarf_child(&stripped, &child) != 0)
         return true;
     bool go_on = true;
@@ -153,12 +205,4 @@ static bool each_member(struct types_index *index, const struct types_type *reco
         free(name);
     } while (go_on && types_index_sibling(index, &child));
     return go_on;
-}
-
-bool types_records_members(const struct types_records *records, const char *name, uint64_t size,
-                           types_member_function *each, void *context)
-{
-    const struct record key = {.name = name, .size = size};
-    struct record *const *found = tfind(&key, &records->tree, compare_records);
-    return !found || each_member((*found)->index, &(*found)->type, each, context);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One machine frame of an allocation's stack, with everything that the type rules ask about it.
- */
+/* One machine frame of an allocation's stack, with everything that the type rules ask about it. */
 #ifndef MPROF_INGEST_TYPES_DWARF_SITE_H
 #define MPROF_INGEST_TYPES_DWARF_SITE_H
 
 #include "ingest/types/dwarf/entries.h"
-#include "ingest/types/dwarf/globals.h"
+#include "ingest/types/dwarf/locals.h"
 
 struct types_called_once;
 struct types_data_symbols;
@@ -29,7 +27,7 @@ struct types_site {
     struct types_sources *sources;
     time_t built; /* time of the module's last change; a newer source file is not its own */
     struct types_called_once *called;        /* flow/calls.h */
-    struct types_statement_facts *statement; /* source/statement_facts.h */
+    struct types_statement_facts *statement; /* source/source_statement.h */
     bool nameless;                /* the frames' names were read and do not give the type */
     struct symbols_frame *frames; /* innermost first, with inlined ones */
     size_t frame_count;

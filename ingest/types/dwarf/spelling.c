@@ -2,7 +2,6 @@
 #include "ingest/types/dwarf/spelling.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,14 +217,19 @@ static bool parse_template(struct parser *parser, struct text *out, size_t start
     return good;
 }
 
-/* Returns true if it is a namespace that users do not write because it is inline. */
-static bool is_inline_namespace(const char *name, size_t length)
+bool types_spelling_is_inline_space(const char *name, size_t length)
 {
-    static const char *const names[] = {"__cxx11", "__1", "__ndk1", "_V2"};
+    static const char *const names[] = {"__cxx11", "__debug", "__cxx1998", "__Cr", "_V2"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
             return true;
-    return false;
+    /* Versions: __1, __8, __ndk1. */
+    if (length < 3 || strncmp(name, "__", 2) != 0)
+        return false;
+    size_t at = length > 5 && strncmp(name + 2, "ndk", 3) == 0 ? 5 : 2;
+    while (at < length && isdigit((unsigned char)name[at]))
+        at++;
+    return at == length;
 }
 
 /* Copies "(anonymous namespace)", "{lambda(int)#1}", "'lambda'" as they are. */
@@ -265,7 +269,7 @@ static bool parse_name(struct parser *parser, struct text *out)
             size_t length = (size_t)(parser->at - word);
             if (length == 0)
                 return false;
-            if (is_inline_namespace(word, length) && strncmp(parser->at, "::", 2) == 0) {
+            if (types_spelling_is_inline_space(word, length) && strncmp(parser->at, "::", 2) == 0) {
                 parser->at += 2;
                 continue;
             }

@@ -9,6 +9,7 @@
 #ifndef MPROF_INGEST_TYPES_DWARF_SPELLING_H
 #define MPROF_INGEST_TYPES_DWARF_SPELLING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -19,16 +20,16 @@
  */
 char *types_spelling(const char *name);
 
-/*
- * Returns template argument `index` (from 0) of the outermost template of `name`, in its one
- * spelling. "std::allocator<int>" has "int". The caller frees it. NULL: there is none.
- */
+/* Returns template argument `index` (from 0) of the outermost template of `name`, in its one
+ * spelling. "std::allocator<int>" has "int". The caller frees it. NULL: there is none. */
 char *types_spelling_argument(const char *name, unsigned index);
 
-/*
- * Returns the part of `name` after its last "::" outside template arguments and parentheses.
- * `*length` is its length without template arguments.
- */
+/* Returns true if it is a namespace of a standard library that its users do not write, because it
+ * is inline, or has the containers of which those of libstdc++'s debug mode are made. */
+bool types_spelling_is_inline_space(const char *name, size_t length);
+
+/* Returns the part of `name` after its last "::" outside template arguments and parentheses.
+ * `*length` is its length without template arguments. */
 const char *types_spelling_last_part(const char *name, size_t *length);
 
 #endif

@@ -34,7 +34,8 @@ const struct types_unit *types_home_unit(const struct types_site *site, size_t f
     return types_index_unit(site->index, &home);
 }
 
-/* The functions of ISO C11, 7.24, and the checking forms of the Linux Standard Base. */
+/* The functions of ISO C11, 7.24, the checking forms of the Linux Standard Base, and casts of C++
+ * that are functions. */
 static bool returns_first(const char *name)
 {
     static const char *const names[] = {
@@ -45,7 +46,7 @@ static bool returns_first(const char *name)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return false;
+    return strncmp(name, "_ZSt4moveI", 10) == 0 || strncmp(name, "_ZSt7forwardI", 13) == 0;
 }
 
 /* The functions of the C library, the Itanium C++ ABI and libstdc++, whose own begin with
@@ -175,45 +176,110 @@ void types_called(const struct types_site *site, struct types_call *call)
     *call = site->called->call;
 }
 
+/* The numbers in DWARF of the registers that carry arguments: System V ABI, 3.6.2. */
+static const uint8_t argument_numbers[] = {5, 4, 1, 2, 8, 9};
+
+/* The register in which a parameter is when the function begins. */
+enum entry_place {
+    ENTRY_UNKNOWN, /* in memory later, or nowhere */
+    ENTRY_HERE,
+    ENTRY_ELSEWHERE
+};
+
+static enum entry_place entry_place(Dwarf_Die *parameter, uint64_t entry, unsigned number)
+{
+    Dwarf_Attribute location;
+    Dwarf_Op *operations;
+    size_t count;
+    if (number >= sizeof(argument_numbers) || !dwarf_attr(parameter, DW_AT_location, &location) ||
+        dwarf_getlocation_addr(&location, entry, &operations, &count, 1) != 1 || count != 1 ||
+        operations[0].atom < DW_OP_reg0 || operations[0].atom > DW_OP_reg31)
+        return ENTRY_UNKNOWN;
+    return operations[0].atom - DW_OP_reg0 == argument_numbers[number] ? ENTRY_HERE
+                                                                       : ENTRY_ELSEWHERE;
+}
+
+/* Finds the parameter that is in that register when the function begins. A compiler may leave out
+ * arguments of a function that only it can call, so those after them move. */
+static bool located_parameter(const struct types_site *site, Dwarf_Die *function, uint64_t entry,
+                              unsigned number, Dwarf_Die *parameter)
+{
+    if (dwarf_child(function, parameter) != 0)
+        return false;
+    do {
+        if (dwarf_tag(parameter) == DW_TAG_formal_parameter &&
+            entry_place(parameter, entry, number) == ENTRY_HERE)
+            return true;
+    } while (types_index_sibling(site->index, parameter));
+    return false;
+}
+
+/* Returns true if it takes a register of the whole numbers. `*skipped`: it takes one of the others.
+ */
+static bool takes_register(const struct types_site *site, Dwarf_Die *parameter,
+                           struct types_type *type, bool *skipped)
+{
+    Dwarf_Die die, stripped;
+    Dwarf_Attribute attribute;
+    Dwarf_Word encoding = 0;
+    *skipped = false;
+    if (!types_of(site->index, parameter, type) && !type->die.addr)
+        return false;
+    die = type->die;
+    if (!die.addr || !types_strip(&die, &stripped))
+        return false;
+    switch (dwarf_tag(&stripped)) {
+    case DW_TAG_base_type:
+        if (dwarf_attr(&stripped, DW_AT_encoding, &attribute))
+            dwarf_formudata(&attribute, &encoding);
+        *skipped = encoding == DW_ATE_float;
+        return !*skipped && type->size <= 8;
+    case DW_TAG_enumeration_type:
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+        return true;
+    default:
+        return false; /* records may take any number of registers */
+    }
+}
+
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,
                           unsigned number, struct types_type *type)
 {
     Dwarf_Die function = call->function, parameter;
-    if (!call->described || dwarf_child(&function, &parameter) != 0)
+    Dwarf_Addr entry;
+    bool skipped;
+    if (!call->described)
+        return false;
+    const bool located = dwarf_entrypc(&function, &entry) == 0;
+    if (located && located_parameter(site, &function, entry, number, &parameter))
+        return takes_register(site, &parameter, type, &skipped);
+    /* A clone with fewer arguments has a suffix: ".isra.0". */
+    if ((call->linkage && strchr(call->linkage, '.')) || dwarf_child(&function, &parameter) != 0)
         return false;
     unsigned at = 0;
     do {
         if (dwarf_tag(&parameter) != DW_TAG_formal_parameter)
             continue;
-        Dwarf_Die die, stripped;
-        if (!types_of(site->index, &parameter, type) && !type->die.addr)
-            return false;
-        die = type->die;
-        if (!die.addr || !types_strip(&die, &stripped))
-            return false;
-        Dwarf_Attribute attribute;
-        Dwarf_Word encoding = 0;
-        switch (dwarf_tag(&stripped)) {
-        case DW_TAG_base_type:
-            if (dwarf_attr(&stripped, DW_AT_encoding, &attribute))
-                dwarf_formudata(&attribute, &encoding);
-            if (encoding == DW_ATE_float)
+        if (!takes_register(site, &parameter, type, &skipped)) {
+            if (skipped)
                 continue;
-            if (type->size > 8)
-                return false;
-            break;
-        case DW_TAG_enumeration_type:
-        case DW_TAG_pointer_type:
-        case DW_TAG_reference_type:
-        case DW_TAG_rvalue_reference_type:
-            break;
-        default:
-            return false; /* records may take any number of registers */
+            return false;
         }
         if (at++ == number)
-            return true;
+            return !located || entry_place(&parameter, entry, number) != ENTRY_ELSEWHERE;
     } while (types_index_sibling(site->index, &parameter));
     return false;
+}
+
+bool types_call_takes_object(const struct types_site *site, const struct types_call *call)
+{
+    Dwarf_Die function = call->function, parameter;
+    Dwarf_Addr entry;
+    return !call->described || dwarf_entrypc(&function, &entry) != 0 ||
+           !located_parameter(site, &function, entry, 0, &parameter) ||
+           dwarf_hasattr_integrate(&parameter, DW_AT_artificial);
 }
 
 /* ---- calls that end in jumps ------------------------------------------------------------ */
@@ -310,4 +376,59 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
     struct tail_search search = {site, form_of, CODE_BYTES_MAX};
     const unsigned form = form_at(&search, target, DEPTH_MAX);
     return form == FORM_OPEN ? 0 : form;
+}
+
+/* ---- operator new -------------------------------------------------------------------------- */
+
+/* Returns true if `rest`, the text after "operator new", ends the operator's name. */
+static bool ends_operator(const char *rest)
+{
+    return *rest == '(' || *rest == '[' || *rest == '\0';
+}
+
+static const char operator_new[] = "operator new";
+
+bool types_is_operator_new(const char *function)
+{
+    const size_t length = sizeof(operator_new) - 1;
+    return strncmp(function, operator_new, length) == 0 && ends_operator(function + length);
+}
+
+/* Returns the position after "Class::operator new", or NULL if the function is not such an
+ * operator. */
+static const char *after_class_operator(const char *function)
+{
+    int depth = 0;
+    for (const char *at = function; *at != '\0' && !(depth == 0 && *at == '('); at++) {
+        depth += *at == '<';
+        depth -= *at == '>';
+        if (depth != 0 || strncmp(at, "::operator new", 2 + sizeof(operator_new) - 1) != 0)
+            continue;
+        at += 2 + sizeof(operator_new) - 1;
+        return at > function && ends_operator(at) ? at : NULL;
+    }
+    return NULL;
+}
+
+bool types_is_class_operator_new(const char *function)
+{
+    return after_class_operator(function) != NULL;
+}
+
+bool types_is_class_operator_new_larger(const char *function)
+{
+    static const char *const numbers[] = {"(unsigned long, unsigned long)", "(unsigned long, long)",
+                                          "(unsigned long, unsigned int)", "(unsigned long, int)"};
+    const char *rest = after_class_operator(function);
+    for (size_t i = 0; rest && i < sizeof(numbers) / sizeof(*numbers); i++)
+        if (strcmp(rest, numbers[i]) == 0)
+            return true;
+    return false;
+}
+
+bool types_is_operator_new_array(const char *function)
+{
+    const char *rest = types_is_operator_new(function) ? function + sizeof(operator_new) - 1
+                                                       : after_class_operator(function);
+    return rest && *rest == '[';
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Facts about the function that a site calls, and about the arguments of one that is called or was
- * inlined.
- */
+/* Facts about the function that a site calls, and about the arguments of one that is called or was
+ * inlined. */
 #ifndef MPROF_INGEST_TYPES_FLOW_CALLS_H
 #define MPROF_INGEST_TYPES_FLOW_CALLS_H
+
+#include <stdbool.h>
 
 #include "ingest/types/dwarf/site.h"
 
@@ -27,10 +27,8 @@ struct types_called_once {
 /* Describes the function whose code begins at `target` in the site's module. */
 void types_call_target(const struct types_site *site, uint64_t target, struct types_call *call);
 
-/*
- * Describes the function that the call before the site's return address calls. All empty: not
- * known.
- */
+/* Describes the function that the call before the site's return address calls. All empty: not
+ * known. */
 void types_called(const struct types_site *site, struct types_call *call);
 
 /*
@@ -45,16 +43,29 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
 bool types_call_parameter(const struct types_site *site, const struct types_call *call,
                           unsigned number, struct types_type *type);
 
+/* Returns false if the first argument of the constructor is known not to be its object. */
+bool types_call_takes_object(const struct types_site *site, const struct types_call *call);
+
 /* Returns true if `function`, inlined or not, is a constructor. */
 bool types_is_constructor(struct types_index *index, Dwarf_Die *function);
 
 /* Goes from an inlined or out-of-line instance to the function as it was declared. */
 void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared);
 
-/*
- * Returns the unit in which the function of the site's `frame` was compiled. Link-time optimization
- * puts the function's code into another unit, which has no types. NULL if memory is exhausted.
- */
+/* Returns the unit in which the function of the site's `frame` was compiled. Link-time optimization
+ * puts the function's code into another unit, which has no types. NULL if memory is exhausted. */
 const struct types_unit *types_home_unit(const struct types_site *site, size_t frame);
+
+/* Recognizes C++'s operator new by the demangled name of a function. */
+
+/* Returns true if it is a global operator new. The rules then look at its caller. */
+bool types_is_operator_new(const char *function);
+/* Returns true if it is an operator new that a class defines for itself. */
+bool types_is_class_operator_new(const char *function);
+/* Returns true if that operator takes a number besides the size: of bytes for more than the object.
+ */
+bool types_is_class_operator_new_larger(const char *function);
+/* Returns true if it is an operator for arrays, global or of a class. */
+bool types_is_operator_new_array(const char *function);
 
 #endif

@@ -44,6 +44,10 @@ static enum decode_operation operation_of(const ZydisDecodedInstruction *in)
         return in->operand_width == 64 ? DECODE_ADD : DECODE_OTHER;
     case ZYDIS_MNEMONIC_SUB:
         return in->operand_width == 64 ? DECODE_SUBTRACT : DECODE_OTHER;
+    case ZYDIS_MNEMONIC_IMUL:
+    case ZYDIS_MNEMONIC_MUL:
+    case ZYDIS_MNEMONIC_SHL:
+        return DECODE_MULTIPLY;
     case ZYDIS_MNEMONIC_PUSH:
         return DECODE_PUSH;
     case ZYDIS_MNEMONIC_POP:
@@ -151,7 +155,8 @@ bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
     if (operation == DECODE_CALL || operation == DECODE_JUMP || operation == DECODE_RETURN ||
         operation == DECODE_STOP)
         return true;
-    const bool other = operation == DECODE_OTHER || operation == DECODE_BRANCH;
+    const bool other =
+        operation == DECODE_OTHER || operation == DECODE_MULTIPLY || operation == DECODE_BRANCH;
     const uint8_t count = other ? in.operand_count : in.operand_count_visible;
     if (ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, operands, count)))
         return false;

@@ -20,9 +20,10 @@ enum decode_operation {
     DECODE_LEA,   /* to = address of from */
     DECODE_ADD,   /* to += from; 64 bits */
     DECODE_SUBTRACT,
-    DECODE_PUSH, /* from */
-    DECODE_POP,  /* to */
-    DECODE_CALL, /* `target`, or 0 if the instruction does not contain it */
+    DECODE_MULTIPLY, /* or a shift to the left; writes the registers in `writes` */
+    DECODE_PUSH,     /* from */
+    DECODE_POP,      /* to */
+    DECODE_CALL,     /* `target`, or 0 if the instruction does not contain it */
     DECODE_JUMP,
     DECODE_BRANCH, /* conditional jump */
     DECODE_RETURN,
@@ -42,15 +43,13 @@ struct decode_instruction {
     enum decode_operation operation;
     uint8_t length;
     uint8_t width;   /* bytes that a move moves */
-    uint32_t writes; /* bit n: register n; of DECODE_OTHER and DECODE_BRANCH */
+    uint32_t writes; /* bit n: register n; of the operations without operands */
     uint64_t target;
     struct decode_operand to, from;
 };
 
-/*
- * Returns the bytes from `address` to the end of the section of code that holds it. NULL: none
- * does.
- */
+/* Returns the bytes from `address` to the end of the section of code that holds it. NULL: none
+ * does. */
 const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
 
 /*

@@ -7,12 +7,8 @@
 #include <string.h>
 
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/flow/data_symbols.h"
 #include "ingest/types/flow/flow_state.h"
 #include "ingest/types/flow/folded.h"
-#include "ingest/types/flow/function.h"
-
-/* ---- paths ------------------------------------------------------------------------------ */
 
 /*
  * The evidence about a block, and the paths through the code after its allocation on which each
@@ -110,8 +106,6 @@ static void types_flow_path_add_own(struct types_flow_path *path, int64_t stored
  * leads. */
 #define STEPS_EXTRA 48
 #define VISITED_MAX 2048
-/* The most bytes of an instruction. */
-#define INSTRUCTION_MAX 15
 
 struct pending_path {
     uint64_t address;
@@ -130,6 +124,9 @@ struct follower {
     struct types_flow_path current; /* the path that is run now */
     bool lost;                      /* the path ended in a function that does not return */
     bool returns_nothing;
+    bool reached; /* the call, by running the code before it */
+    bool follows_object;
+    int64_t object; /* the object's place on the stack */
     size_t pending_count, visited_count;
     uint64_t start, end; /* of the part of the function that contains the call */
     /* Written when they are counted: */
@@ -150,6 +147,34 @@ static void add_pointer(struct follower *follower, enum types_evidence_kind kind
     struct types_type pointee;
     if (types_pointee(follower->site->index, pointer, &pointee))
         types_flow_path_add(&follower->current, kind, &pointee, value, NULL);
+}
+
+/* Notes the place into which the result was stored, beside the evidence that the place's type is.
+ */
+static void note_place(struct follower *follower, const struct types_type *pointer,
+                       const struct types_value *to, const struct types_value *value)
+{
+    struct types_type pointee;
+    struct types_flow *flow = follower->flow;
+    if ((to->kind != TYPES_VALUE_POINTER && to->kind != TYPES_VALUE_ADDRESS) ||
+        !types_pointee(follower->site->index, pointer, &pointee))
+        return;
+    for (size_t i = 0; i < flow->count; i++) {
+        struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->offset != value->offset ||
+            evidence->indexed != value->indexed || evidence->type.die.addr != pointee.die.addr)
+            continue;
+        if (evidence->stored == TYPES_VALUE_UNKNOWN) {
+            evidence->stored = to->kind;
+            evidence->holder = to->type;
+            evidence->stored_into = to->offset;
+            evidence->stored_indexed = to->indexed;
+        } else if (evidence->stored != to->kind || evidence->stored_into != to->offset ||
+                   evidence->holder.die.addr != to->type.die.addr) {
+            evidence->stored_twice = true;
+        }
+        return;
+    }
 }
 
 /* Looks at the variables that, from `pc` on, lie in a register that holds the result. */
@@ -184,8 +209,10 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
 {
     struct types_type type;
     if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
-        types_flow_state_place(&follower->places, pc, to, &type))
+        types_flow_state_place(&follower->places, pc, to, &type)) {
         add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
+        note_place(follower, &type, to, value);
+    }
     if (value->kind == TYPES_VALUE_RESULT && to->kind == TYPES_VALUE_RESULT && !value->indexed &&
         !to->indexed && value->offset > to->offset)
         types_flow_path_add_own(&follower->current, to->offset, value->offset);
@@ -214,8 +241,72 @@ static void look_at_throw(struct follower *follower, const struct types_call *ca
                             symbols_keep(follower->site->symbols, symbol));
 }
 
+/* Returns true if the function takes its last argument as a value to move from, or swaps. */
+static bool is_move(struct symbols *symbols, const char *linkage)
+{
+    const char *name = symbols_demangle(symbols, linkage);
+    const size_t length = strlen(name);
+    return (length > 3 && strcmp(name + length - 3, "&&)") == 0) || strstr(name, "::swap(") ||
+           strstr(name, "std::swap<");
+}
+
+/* Looks at a call that may move the object into the one to which its first argument points. */
+static void look_at_move(struct follower *follower, const struct types_call *call)
+{
+    const struct types_value *to = &follower->state.registers[REGISTER_RDI];
+    const struct types_value *from = &follower->state.registers[REGISTER_RSI];
+    struct types_flow *flow = follower->flow;
+    if (from->kind != TYPES_VALUE_STACK || from->offset != follower->object || !call->linkage ||
+        !is_move(follower->site->symbols, call->linkage))
+        return;
+    if (to->kind == TYPES_VALUE_STACK && !to->indexed)
+        follower->object = to->offset;
+    else if ((to->kind == TYPES_VALUE_POINTER || to->kind == TYPES_VALUE_ADDRESS) &&
+             flow->count < TYPES_EVIDENCE_MAX)
+        flow->evidence[flow->count++] = (struct types_evidence){.kind = TYPES_EVIDENCE_HANDED,
+                                                                .stored = to->kind,
+                                                                .holder = to->type,
+                                                                .stored_into = to->offset,
+                                                                .stored_indexed = to->indexed};
+}
+
+/* Returns true if it is a member function of a standard pointer that owns its object. */
+static bool is_of_pointer(struct symbols *symbols, const char *linkage)
+{
+    static const char *const classes[] = {"std::unique_ptr<", "std::shared_ptr<",
+                                          "std::__1::unique_ptr<", "std::__1::shared_ptr<",
+                                          "std::__shared_ptr<"};
+    const char *name = symbols_demangle(symbols, linkage);
+    if (strncmp(name, "void ", 5) == 0) /* of a template */
+        name += 5;
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+        if (strncmp(name, classes[i], strlen(classes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Looks at a call that gives the result to a pointer that owns it: reset(), or a constructor. */
+static void look_at_pointer(struct follower *follower, const struct types_call *call)
+{
+    const struct types_value *to = &follower->state.registers[REGISTER_RDI];
+    const struct types_value *value = &follower->state.registers[REGISTER_RSI];
+    struct types_flow *flow = follower->flow;
+    if (value->kind == TYPES_VALUE_RESULT && !value->indexed && !follower->current.rerun &&
+        (to->kind == TYPES_VALUE_POINTER || to->kind == TYPES_VALUE_ADDRESS) && call->linkage &&
+        flow->count < TYPES_EVIDENCE_MAX && is_of_pointer(follower->site->symbols, call->linkage))
+        flow->evidence[flow->count++] = (struct types_evidence){.kind = TYPES_EVIDENCE_HANDED,
+                                                                .offset = value->offset,
+                                                                .stored = to->kind,
+                                                                .holder = to->type,
+                                                                .stored_into = to->offset,
+                                                                .stored_indexed = to->indexed};
+}
+
 static void look_at_arguments(struct follower *follower, const struct types_call *call)
 {
+    look_at_pointer(follower, call);
+    if (follower->follows_object)
+        look_at_move(follower, call);
     for (unsigned i = 0; i < sizeof(argument_registers); i++) {
         const struct types_value *value = &follower->state.registers[argument_registers[i]];
         struct types_type type;
@@ -226,8 +317,9 @@ static void look_at_arguments(struct follower *follower, const struct types_call
                                 call->linkage);
         else if (types_call_parameter(follower->site, call, i, &type))
             add_pointer(follower,
-                        i == 0 && call->constructor ? TYPES_EVIDENCE_CONSTRUCTOR
-                                                    : TYPES_EVIDENCE_ARGUMENT,
+                        i == 0 && call->constructor && types_call_takes_object(follower->site, call)
+                            ? TYPES_EVIDENCE_CONSTRUCTOR
+                            : TYPES_EVIDENCE_ARGUMENT,
                         &type, value);
     }
 }
@@ -283,12 +375,29 @@ static void add_to(struct follower *follower, uint64_t pc, const struct decode_i
     } else if (in->operation == DECODE_ADD) {
         struct types_value other = operand_value(follower, pc, &in->from, 8);
         bool first = value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT;
+        first = first || (value.kind == TYPES_VALUE_ADDRESS && other.kind == TYPES_VALUE_UNKNOWN);
         result = first ? value : other;
+        const struct types_value *index = first ? &other : &value;
+        if (index->kind == TYPES_VALUE_UNKNOWN)
+            result.offset = types_offset_sum(result.offset, index->offset);
         result.indexed = true;
-        if (result.kind != TYPES_VALUE_POINTER && result.kind != TYPES_VALUE_RESULT)
+        if (result.kind == TYPES_VALUE_STACK)
             result = unknown;
     }
     follower->state.registers[in->to.base] = result;
+}
+
+/* Returns the value that the called function is declared to return, if that is a pointer. */
+static struct types_value returned_pointer(const struct follower *follower,
+                                           const struct types_call *target)
+{
+    struct types_value value = {.kind = TYPES_VALUE_POINTER};
+    struct types_type pointer;
+    Dwarf_Die function = target->function;
+    if (!types_of(follower->site->index, &function, &pointer) ||
+        !types_pointee(follower->site->index, &pointer, &value.type) || value.type.size == 0)
+        value.kind = TYPES_VALUE_UNKNOWN;
+    return value;
 }
 
 static void call(struct follower *follower, const struct decode_instruction *in)
@@ -303,8 +412,11 @@ static void call(struct follower *follower, const struct decode_instruction *in)
         follower->flow->shared = true;
     look_at_throw(follower, &target);
     types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
-    if ((target.returns_first || target.returns_second) && kept.kind == TYPES_VALUE_RESULT)
+    if ((target.returns_first || target.returns_second) &&
+        (kept.kind == TYPES_VALUE_RESULT || kept.kind == TYPES_VALUE_STACK))
         follower->state.registers[REGISTER_RAX] = kept;
+    else if (target.described)
+        follower->state.registers[REGISTER_RAX] = returned_pointer(follower, &target);
     follower->lost = target.no_return;
 }
 
@@ -330,9 +442,47 @@ static void pop(struct follower *follower, uint64_t pc, const struct decode_inst
     assign(follower, pc, in, &value);
 }
 
+static bool is_varying(const struct types_flow_state *state, uint8_t number)
+{
+    return number < 16 && (state->varying & (UINT32_C(1) << number)) != 0;
+}
+
+/* Returns true if the instruction computes a number that the compiler did not know. A choice
+ * between two constants is not such, so comparisons and logic do not count. */
+static bool computes(const struct types_flow_state *state, const struct decode_instruction *in)
+{
+    switch (in->operation) {
+    case DECODE_MOVE:
+        return in->from.kind == DECODE_MEMORY ||
+               (in->from.kind == DECODE_REGISTER && is_varying(state, in->from.base));
+    case DECODE_LEA:
+        return (in->from.index != REGISTER_NONE && in->from.scale > 1) ||
+               is_varying(state, in->from.base) || is_varying(state, in->from.index);
+    case DECODE_ADD:
+    case DECODE_SUBTRACT:
+        return is_varying(state, in->to.base) ||
+               (in->from.kind == DECODE_REGISTER && is_varying(state, in->from.base));
+    case DECODE_MULTIPLY:
+    case DECODE_CALL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void note_varying(struct types_flow_state *state, const struct decode_instruction *in)
+{
+    const bool varies = computes(state, in);
+    uint32_t writes = in->operation == DECODE_CALL ? CALL_CLOBBERS : in->writes;
+    if (in->to.kind == DECODE_REGISTER && in->to.base < 16)
+        writes |= UINT32_C(1) << in->to.base;
+    state->varying = varies ? state->varying | writes : state->varying & ~writes;
+}
+
 static void step(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
 {
     struct types_value value;
+    note_varying(&follower->state, in);
     switch (in->operation) {
     case DECODE_MOVE:
         value = operand_value(follower, pc, &in->from, in->width);
@@ -396,8 +546,9 @@ static bool in_function(const struct follower *follower, uint64_t address)
     return dwarf_haspc(&function, address - site->file->bias) == 1;
 }
 
-/* Runs the code from the start of the function up to the call, in the order of its addresses. */
-static void run_prefix(struct follower *follower)
+/* Runs the code from the start of the function up to the call, in the order of its addresses.
+ * Returns false if it did not get there. */
+static bool run_prefix(struct follower *follower)
 {
     size_t size;
     struct types_function *function = follower->function;
@@ -405,8 +556,9 @@ static void run_prefix(struct follower *follower)
     uint64_t length = follower->site->return_address - follower->start;
     if (!code || length > size || length > PREFIX_MAX ||
         !types_function_scan(function, code, follower->site->return_address))
-        return;
+        return false;
     size_t at = 0;
+    follower->state.varying = UINT32_MAX; /* the function's own arguments */
     if (function->reached != 0 && function->reached < follower->site->return_address) {
         at = function->reached - function->start;
         follower->state = function->state;
@@ -421,13 +573,14 @@ static void run_prefix(struct follower *follower)
         if (at + in.length >= length) { /* the call itself */
             function->reached = pc;
             function->state = follower->state;
-            break;
+            return true;
         }
         step(follower, pc, &in);
         if (in.operation == DECODE_JUMP || in.operation == DECODE_RETURN)
             memset(&follower->state, 0, sizeof(follower->state));
         at += in.length;
     }
+    return false;
 }
 
 /* ---- after the call --------------------------------------------------------------------- */
@@ -545,7 +698,7 @@ static bool holds_result(const struct types_flow_state *state)
 static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
 {
     while (*steps > 0 && in_function(follower, pc) && visit(follower, pc) &&
-           holds_result(&follower->state)) {
+           (follower->follows_object || holds_result(&follower->state))) {
         struct decode_instruction in;
         size_t size;
         const uint8_t *code = types_code(follower->site->file, pc, &size);
@@ -568,6 +721,7 @@ static void start_after_call(struct follower *follower, int64_t offset, bool in_
     struct types_value result = {.kind = TYPES_VALUE_RESULT, .offset = offset};
     struct types_value place = types_flow_state_register(
         &follower->state, &follower->places, follower->site->return_address - 1, REGISTER_RDI);
+    follower->flow->size_varies = is_varying(&follower->state, REGISTER_RDI);
     types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
     /* Evidence from the code before the call is about other results, so it does not count. */
     follower->flow->count = 0;
@@ -627,7 +781,7 @@ static struct follower *follower_before_call(const struct types_site *site, stru
     }
     if (follower->end > follower->start) {
         follower->places.locals = follower->function->locals;
-        run_prefix(follower);
+        follower->reached = run_prefix(follower);
     }
     return follower;
 }
@@ -640,10 +794,7 @@ bool types_flow_before_call(const struct types_site *site, types_flow_look *look
     struct follower *follower = follower_before_call(site, &flow);
     if (!follower)
         return false;
-    /* Code that cannot be decoded ends the run before the call. */
-    const uint64_t reached = follower->function->reached;
-    if (follower->end > follower->start && reached != 0 && reached < site->return_address &&
-        site->return_address - reached <= INSTRUCTION_MAX)
+    if (follower->reached)
         look(context, &follower->state, &follower->places);
     free(follower);
     return true;
@@ -662,6 +813,30 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
         follower->returns_nothing = returns_nothing(site);
         start_after_call(follower, offset, in_memory);
         run_paths(follower);
+    }
+    free(follower);
+    return good;
+}
+
+bool types_flow_follow_object(const struct types_site *site, uint8_t number, bool returned,
+                              struct types_flow *flow)
+{
+    memset(flow, 0, sizeof(*flow));
+    if (!site->file)
+        return true;
+    struct follower *follower = follower_before_call(site, flow);
+    bool good = follower != NULL;
+    if (good && follower->reached) {
+        const struct types_value object = types_flow_state_register(
+            &follower->state, &follower->places, site->return_address - 1, number);
+        flow->count = 0;
+        follower->follows_object = true;
+        follower->object = object.offset;
+        types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
+        if (returned)
+            follower->state.registers[REGISTER_RAX] = object;
+        if (object.kind == TYPES_VALUE_STACK && !object.indexed)
+            run_paths(follower);
     }
     free(follower);
     return good;

@@ -26,7 +26,8 @@ enum types_evidence_kind {
     TYPES_EVIDENCE_CONSTRUCTOR, /* `this` of a constructor */
     TYPES_EVIDENCE_TABLE,       /* the table of virtual functions stored at its start */
     TYPES_EVIDENCE_THROWN,      /* thrown as an exception of the class of this typeinfo */
-    TYPES_EVIDENCE_OWN          /* the block itself, at stored_at, points into itself */
+    TYPES_EVIDENCE_HANDED, /* it, or the object that holds it, is handed to the one at `stored` */
+    TYPES_EVIDENCE_OWN     /* the block itself, at stored_at, points into itself */
 };
 
 struct types_evidence {
@@ -35,8 +36,15 @@ struct types_evidence {
     int64_t offset;         /* of the pointer from the start of the block */
     bool indexed;           /* an unknown number was also added */
     int64_t stored_at;      /* offset of a pointer that points into its own block */
-    const char *symbol;     /* of a table, a typeinfo, or a constructor without debug information */
-    uint32_t path_ends;     /* bit n: it was met on the path to end n of the flow */
+    /* The place in memory that the result was stored into first: inside an object, or an address of
+     * the module. TYPES_VALUE_UNKNOWN: into none. */
+    enum types_value_kind stored;
+    struct types_type holder; /* the object's type, with TYPES_VALUE_POINTER */
+    int64_t stored_into;      /* the offset in it, or the address */
+    bool stored_indexed;      /* an index was added to the place */
+    bool stored_twice;        /* and into another such place */
+    const char *symbol; /* of a table, a typeinfo, or a constructor without debug information */
+    uint32_t path_ends; /* bit n: it was met on the path to end n of the flow */
 };
 
 #define TYPES_EVIDENCE_MAX 32
@@ -49,6 +57,7 @@ struct types_flow {
     bool returned;         /* the function returns the result */
     bool shared; /* a constructor was called whose code has several names (types/flow/folded.h) */
     int64_t returned_offset;
+    bool size_varies; /* the first argument of the call was computed: it cannot be a constant */
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order in which it was met; last */
 };
 
@@ -61,9 +70,16 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
                        struct types_flow *flow);
 
 /*
- * Looks at the registers and stack slots just before the site's call. types_flow_state_register()
- * and its kin (flow_state.h) read them, at the address site->return_address - 1.
+ * Follows an object on the stack that holds the block after the call: its address was in register
+ * `number`. Notes into which other objects it is moved: the arguments of functions that take a "T
+ * &&", and of swap. With `returned`, the call returns its address. Returns false if memory is
+ * exhausted.
  */
+bool types_flow_follow_object(const struct types_site *site, uint8_t number, bool returned,
+                              struct types_flow *flow);
+
+/* Looks at the registers and stack slots just before the site's call. types_flow_state_register()
+ * and its kin (flow_state.h) read them, at the address site->return_address - 1. */
 typedef void types_flow_look(void *context, const struct types_flow_state *state,
                              const struct types_place_types *places);
 /* Calls `look`, unless the code is not known. Returns false if memory is exhausted. */

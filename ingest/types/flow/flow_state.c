@@ -1,6 +1,97 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/flow/flow_state.h"
 
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/types/flow/decode.h"
+
+/* ---- place types --------------------------------------------------------------------------- */
+
+static bool holds(const struct types_local *local, uint64_t pc)
+{
+    return local->start <= pc && pc < local->end;
+}
+
+/* Finds the scalar at `offset` in the variable. */
+static bool type_within(const struct types_place_types *places, const Dwarf_Die *variable,
+                        uint64_t offset, struct types_type *type)
+{
+    struct types_type whole;
+    Dwarf_Die die = *variable;
+    return types_of(places->site->index, &die, &whole) && whole.die.addr &&
+           types_member_at(places->site->index, &whole, offset, type);
+}
+
+bool types_place_of(const struct types_place_types *places, const struct types_local *local,
+                    struct types_type *type)
+{
+    return type_within(places, &local->variable, local->piece_offset, type);
+}
+
+/* All return false if no known variable is there at `pc`. `type` is that of the variable, or of its
+ * member at the place. Only registers that hold the plain value count. */
+static bool types_place_register(const struct types_place_types *places, uint64_t pc,
+                                 uint8_t number, struct types_type *type)
+{
+    for (size_t i = 0; i < places->locals.count; i++) {
+        const struct types_local *local = &places->locals.locals[i];
+        if (!local->on_stack && local->base == number && local->offset == 0 && holds(local, pc) &&
+            types_place_of(places, local, type))
+            return true;
+    }
+    return false;
+}
+
+/* `offset` is from the canonical frame address. */
+static bool types_place_stack(const struct types_place_types *places, uint64_t pc, int64_t offset,
+                              struct types_type *type)
+{
+    uint8_t frame_base = 0;
+    int64_t frame_offset = 0;
+    bool frame = false, tried = false;
+    for (size_t i = 0; i < places->locals.count; i++) {
+        const struct types_local *local = &places->locals.locals[i];
+        if (!local->on_stack || !holds(local, pc))
+            continue;
+        int64_t start = local->offset;
+        if (local->base != TYPES_FRAME_ADDRESS) {
+            if (!tried)
+                frame = types_locals_frame(&places->locals, pc, &frame_base, &frame_offset);
+            tried = true;
+            if (!frame || local->base != frame_base)
+                continue;
+            start -= frame_offset;
+        }
+        if (offset < start)
+            continue;
+        uint64_t inside = (uint64_t)(offset - start);
+        if (local->piece_size != 0 && inside >= local->piece_size)
+            continue;
+        if (type_within(places, &local->variable, local->piece_offset + inside, type))
+            return true;
+    }
+    return false;
+}
+
+static bool types_place_global(const struct types_place_types *places,
+                               const struct types_value *address, struct types_type *type)
+{
+    Dwarf_Die variable;
+    struct types_type whole;
+    uint64_t offset;
+    return places->site->globals &&
+           types_globals_find(places->site->globals, places->site->index, (uint64_t)address->offset,
+                              &variable, &offset) &&
+           (!address->indexed ||
+            (types_of(places->site->index, &variable, &whole) && whole.shape == TYPES_ARRAY)) &&
+           type_within(places, &variable, offset, type);
+}
+
+/* ---- flow state ---------------------------------------------------------------------------- */
+
 static const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};
 
 /* Returns the value of a place whose declared type is a pointer. */
@@ -25,7 +116,8 @@ struct types_value types_flow_state_register(const struct types_flow_state *stat
     if ((number == REGISTER_RSP || number == REGISTER_RBP) &&
         types_locals_frame(&places->locals, pc, &base, &offset) && base == number)
         return (struct types_value){.kind = TYPES_VALUE_STACK, .offset = -offset};
-    return types_place_register(places, pc, number, &type) ? pointer_value(places, &type) : unknown;
+    return types_place_register(places, pc, number, &type) ? pointer_value(places, &type)
+                                                           : state->registers[number];
 }
 
 static struct types_value stack_address(const struct types_flow_state *state,
@@ -46,7 +138,8 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
                                             const struct decode_operand *operand)
 {
     struct types_value value = unknown;
-    bool indexed = operand->index != REGISTER_NONE;
+    const bool indexed = operand->index != REGISTER_NONE;
+    uint8_t index = operand->index;
     if (operand->base == REGISTER_RIP)
         return (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = operand->value};
     if (operand->base == REGISTER_NONE) {
@@ -64,13 +157,22 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
         return value;
     /* In base + index, either may be the pointer if the scale is 1. */
     if (value.kind != TYPES_VALUE_POINTER && value.kind != TYPES_VALUE_RESULT &&
-        operand->scale == 1) {
+        value.kind != TYPES_VALUE_ADDRESS && operand->scale == 1) {
         value = types_flow_state_register(state, places, pc, operand->index);
         value.offset = types_offset_sum(value.offset, operand->value);
+        index = operand->base;
     }
+    /* A number that was added to the index. */
+    if (index < 16 && state->registers[index].kind == TYPES_VALUE_UNKNOWN)
+        value.offset = types_offset_sum(value.offset,
+                                        (int64_t)((uint64_t)state->registers[index].offset *
+                                                  (index == operand->index ? operand->scale : 1)));
     value.indexed = true;
     value.scale = operand->scale;
-    return value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT ? value : unknown;
+    return value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT ||
+                   value.kind == TYPES_VALUE_ADDRESS
+               ? value
+               : (struct types_value){.kind = TYPES_VALUE_UNKNOWN, .offset = value.offset};
 }
 
 /* Finds the place inside the pointer's type or, if it points into an array, inside one element. */
@@ -100,7 +202,7 @@ bool types_flow_state_place(const struct types_place_types *places, uint64_t pc,
     case TYPES_VALUE_STACK:
         return types_place_stack(places, pc, address->offset, type);
     case TYPES_VALUE_ADDRESS:
-        return types_place_global(places, (uint64_t)address->offset, type);
+        return types_place_global(places, address, type);
     case TYPES_VALUE_POINTER:
         return place_through_pointer(places, address, type);
     default:
@@ -145,4 +247,123 @@ void types_flow_state_clobber(struct types_flow_state *state, uint32_t registers
     for (unsigned i = 0; i < 16; i++)
         if (registers & (UINT32_C(1) << i))
             state->registers[i] = unknown;
+}
+
+/* ---- function ------------------------------------------------------------------------------ */
+
+/* The number of last used functions that are certainly kept. */
+#define FUNCTIONS 64
+/* The most jumps in the code before a call that are examined. */
+#define TARGETS_MAX 8192
+
+struct kept_function {
+    uint64_t start;
+    uint32_t module;
+    struct types_function *function; /* NULL: an item without content (array.h) */
+};
+
+struct types_functions {
+    struct generation_cache recent;
+    uint64_t read;
+};
+
+static void drop(void *item)
+{
+    const struct kept_function *kept = item;
+    if (!kept->function)
+        return;
+    types_locals_free(&kept->function->locals);
+    free(kept->function->targets);
+    free(kept->function);
+}
+
+static bool same_function(const void *item, const void *key)
+{
+    const struct kept_function *kept = item, *wanted = key;
+    return kept->function && kept->start == wanted->start && kept->module == wanted->module;
+}
+
+struct types_functions *types_functions_new(void)
+{
+    struct types_functions *functions = calloc(1, sizeof(*functions));
+    if (functions)
+        functions->recent = (struct generation_cache){
+            .item_size = sizeof(struct kept_function), .limit = FUNCTIONS, .drop = drop};
+    return functions;
+}
+
+void types_functions_free(struct types_functions *functions)
+{
+    if (functions)
+        generation_cache_free(&functions->recent);
+    free(functions);
+}
+
+struct types_function *types_functions_find(struct types_functions *functions,
+                                            const struct types_site *site, uint64_t start)
+{
+    struct kept_function wanted = {.start = start, .module = site->module};
+    uint64_t hash = hash_combine(hash_combine(hash_seed(), start), site->module);
+    const struct kept_function *kept =
+        generation_cache_find(&functions->recent, hash, same_function, &wanted);
+    if (kept)
+        return kept->function;
+    wanted.function = calloc(1, sizeof(*wanted.function));
+    if (!wanted.function)
+        return NULL;
+    functions->read++;
+    wanted.function->start = wanted.function->scanned = start;
+    if (types_locals_read(&wanted.function->locals, site) &&
+        generation_cache_add(&functions->recent, hash, &wanted))
+        return wanted.function;
+    drop(&wanted);
+    return NULL;
+}
+
+uint64_t types_functions_read(const struct types_functions *functions)
+{
+    return functions->read;
+}
+
+/* Forgets everything about the code. */
+static void begin_again(struct types_function *function)
+{
+    function->scanned = function->start;
+    function->target_count = 0;
+    function->reached = 0;
+}
+
+bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end)
+{
+    if (end < function->scanned)
+        begin_again(function); /* later jumps tell nothing about an earlier call */
+    size_t known = function->target_count;
+    bool good = true;
+    while (good && function->scanned < end) {
+        struct decode_instruction in;
+        const uint64_t at = function->scanned - function->start;
+        good = function->target_count < TARGETS_MAX &&
+               types_decode_branch(code + at, end - function->scanned, function->scanned, &in) &&
+               array_reserve(&function->targets, &function->target_capacity,
+                             function->target_count + 1, sizeof(*function->targets));
+        if (!good)
+            break;
+        if (in.operation == DECODE_BRANCH || in.operation == DECODE_JUMP) {
+            function->targets[function->target_count++] = in.target;
+            if (in.target <= function->reached)
+                function->reached = 0;
+        }
+        function->scanned += in.length;
+    }
+    if (function->target_count > known)
+        qsort(function->targets, function->target_count, sizeof(*function->targets),
+              compare_uint64);
+    return good;
+}
+
+bool types_function_is_target(const struct types_function *function, uint64_t address)
+{
+    return function->target_count > 0 &&
+           bsearch(&address, function->targets, function->target_count, sizeof(address),
+                   compare_uint64);
 }

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The contents of registers and stack slots at one point of a function (flow.h).
- */
+/* The contents of registers and stack slots at one point of a function (flow.h). */
 #ifndef MPROF_INGEST_TYPES_FLOW_FLOW_STATE_H
 #define MPROF_INGEST_TYPES_FLOW_FLOW_STATE_H
 
-#include "ingest/types/dwarf/place_types.h"
+#include "ingest/types/dwarf/locals.h"
+#include "ingest/types/dwarf/site.h"
 #include "ingest/types/flow/decode.h"
 
+/* The declared type of a place (a register, a stack slot or a global variable), as the debug
+ * information gives it for one address in a function's code. */
+
+struct types_place_types {
+    const struct types_site *site;
+    struct types_locals locals;
+};
+
+/* Finds the type of the value in `local`. Returns false if it is not known. */
+bool types_place_of(const struct types_place_types *places, const struct types_local *local,
+                    struct types_type *type);
+
+/* ---- flow state ---------------------------------------------------------------------------- */
+
 enum types_value_kind {
-    TYPES_VALUE_UNKNOWN,
+    TYPES_VALUE_UNKNOWN, /* a number, + offset */
     TYPES_VALUE_RESULT,  /* the allocation's result + offset */
     TYPES_VALUE_POINTER, /* address of a `type`, + offset */
     TYPES_VALUE_ADDRESS, /* offset is an address of the module */
@@ -24,10 +37,8 @@ struct types_value {
     struct types_type type;
 };
 
-/*
- * Adds offsets. They come from the program's own code and can be any number, so they wrap as the
- * machine's do.
- */
+/* Adds offsets. They come from the program's own code and can be any number, so they wrap as the
+ * machine's do. */
 static inline int64_t types_offset_sum(int64_t left, int64_t right)
 {
     return (int64_t)((uint64_t)left + (uint64_t)right);
@@ -42,6 +53,7 @@ struct types_flow_state {
         struct types_value value;
     } slots[TYPES_SLOTS_MAX];
     size_t slot_count;
+    uint32_t varying; /* bit n: register n was computed: it cannot hold a constant */
 };
 
 /*
@@ -56,10 +68,8 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
                                             const struct types_place_types *places, uint64_t pc,
                                             const struct decode_operand *operand);
 
-/*
- * Returns the value at an address: that of a tracked slot, or a pointer by the place's declared
- * type.
- */
+/* Returns the value at an address: that of a tracked slot, or a pointer by the place's declared
+ * type. */
 struct types_value types_flow_state_load(const struct types_flow_state *state,
                                          const struct types_place_types *places, uint64_t pc,
                                          const struct types_value *address);
@@ -74,5 +84,45 @@ void types_flow_state_store(struct types_flow_state *state, int64_t slot,
 
 /* Forgets the registers in the mask. */
 void types_flow_state_clobber(struct types_flow_state *state, uint32_t registers);
+
+/*
+ * The facts read about the last few functions, for all calls in each: the places of its variables,
+ * and the values that the code before a call leaves in registers. Most calls are asked for in the
+ * order of their addresses, and each continues from the one before.
+ */
+
+struct types_function {
+    struct types_locals locals;
+    uint64_t start;    /* of its code */
+    uint64_t scanned;  /* jumps before this address are among the targets */
+    uint64_t *targets; /* addresses that jumps lead to, sorted */
+    size_t target_count, target_capacity;
+    uint64_t reached; /* `state` holds just before this instruction; 0: nothing was run */
+    struct types_flow_state state;
+};
+
+struct types_functions;
+
+/* Returns NULL if memory is exhausted. */
+struct types_functions *types_functions_new(void);
+void types_functions_free(struct types_functions *functions);
+
+/* Returns the site's function, whose code begins at `start`, with its variables. NULL if memory is
+ * exhausted. Valid until the next call. */
+struct types_function *types_functions_find(struct types_functions *functions,
+                                            const struct types_site *site, uint64_t start);
+
+/* Returns how often a function was read. */
+uint64_t types_functions_read(const struct types_functions *functions);
+
+/*
+ * Notes the targets of jumps in the code from the start of the function, where `code` points, to
+ * `end`. If a target lies in code that was already run, `reached` becomes 0. Returns false if the
+ * code cannot be read or jumps too often.
+ */
+bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end);
+
+/* Returns true if a jump before the end of the scan leads to `address`. */
+bool types_function_is_target(const struct types_function *function, uint64_t address);
 
 #endif

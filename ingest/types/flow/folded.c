@@ -2,6 +2,7 @@
 #include "ingest/types/flow/folded.h"
 
 #include <dwarf.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,22 +55,8 @@ enum types_folding types_folding_of(Dwarf_Die *entry)
 
 /* ---- the symbols ------------------------------------------------------------------------ */
 
-static int compare_named(const void *left, const void *right)
-{
-    const struct named_start *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
-static int compare_starts(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-/*
- * Returns true if these are names of one function: its clones (".part.0"), and the variants of a
- * constructor or destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3).
- */
+/* Returns true if these are names of one function: its clones (".part.0"), and the variants of a
+ * constructor or destructor, which differ by one digit after C or D (Itanium C++ ABI, 5.1.4.3). */
 static bool same_function(const char *left, const char *right)
 {
     size_t length = strcspn(left, ".@"), at = 0;
@@ -148,14 +135,14 @@ struct types_folded *types_folded_new(const struct symbols_file *file)
     for (int i = 1; i < count; i++)
         kept += read_symbol(folded, file, i, &named[kept]);
     if (kept > 1)
-        qsort(named, kept, sizeof(*named), compare_named);
+        qsort(named, kept, sizeof(*named), compare_uint64);
     for (size_t i = 1; i < kept; i++)
         if (named[i].start == named[i - 1].start &&
             !same_function(named[i].name, named[i - 1].name))
             add_start(folded, named[i].start);
     free(named);
     if (folded->count > 1)
-        qsort(folded->starts, folded->count, sizeof(*folded->starts), compare_starts);
+        qsort(folded->starts, folded->count, sizeof(*folded->starts), compare_uint64);
     return folded;
 }
 
@@ -170,5 +157,98 @@ void types_folded_free(struct types_folded *folded)
 bool types_folded_at(const struct types_folded *folded, uint64_t start)
 {
     return folded && folded->count > 0 &&
-           bsearch(&start, folded->starts, folded->count, sizeof(start), compare_starts);
+           bsearch(&start, folded->starts, folded->count, sizeof(start), compare_uint64);
+}
+
+/* ---- data symbols -------------------------------------------------------------------------- */
+
+/* The number of objects inside one another that are searched. */
+#define NESTING_MAX 16
+
+struct object {
+    uint64_t start, end;
+    size_t order; /* position in the tables */
+    const char *name;
+};
+
+struct types_data_symbols {
+    const struct symbols_file *file;
+    struct object *list; /* sorted by start; of those with the same start, the first in the tables
+                            comes last */
+    size_t count, capacity;
+    bool read;
+};
+
+struct types_data_symbols *types_data_symbols_new(const struct symbols_file *file)
+{
+    struct types_data_symbols *objects = calloc(1, sizeof(*objects));
+    if (objects)
+        objects->file = file;
+    return objects;
+}
+
+void types_data_symbols_free(struct types_data_symbols *objects)
+{
+    if (objects)
+        free(objects->list);
+    free(objects);
+}
+
+static void read_table(struct types_data_symbols *objects, Elf_Scn *section,
+                       const GElf_Shdr *header)
+{
+    Elf *elf = objects->file->elf;
+    Elf_Data *data = elf_getdata(section, NULL);
+    if (!data || header->sh_entsize == 0)
+        return;
+    for (size_t i = 0; i < data->d_size / header->sh_entsize; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol))
+            return;
+        if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF ||
+            symbol.st_size == 0 || symbol.st_value + symbol.st_size < symbol.st_value)
+            continue;
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (!name || !array_reserve(&objects->list, &objects->capacity, objects->count + 1,
+                                    sizeof(*objects->list)))
+            continue;
+        objects->list[objects->count] = (struct object){
+            symbol.st_value, symbol.st_value + symbol.st_size, objects->count, name};
+        objects->count++;
+    }
+}
+
+static int compare_objects(const void *left, const void *right)
+{
+    const struct object *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->order > b->order ? -1 : a->order < b->order;
+}
+
+static void read_all(struct types_data_symbols *objects)
+{
+    objects->read = true;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(objects->file->elf, section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) &&
+            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+            read_table(objects, section, &header);
+    }
+    if (objects->count > 1)
+        qsort(objects->list, objects->count, sizeof(*objects->list), compare_objects);
+}
+
+const char *types_data_symbols_find(struct types_data_symbols *objects, uint64_t address)
+{
+    if (!objects)
+        return NULL;
+    if (!objects->read)
+        read_all(objects);
+    size_t low = 0;
+    ARRAY_BISECT(low, objects->count, objects->list[middle].start <= address);
+    for (size_t i = 0; i < NESTING_MAX && low > 0; i++)
+        if (address < objects->list[--low].end)
+            return objects->list[low].name;
+    return NULL;
 }

@@ -11,6 +11,8 @@
 #ifndef MPROF_INGEST_TYPES_FLOW_FOLDED_H
 #define MPROF_INGEST_TYPES_FLOW_FOLDED_H
 
+#include <stdint.h>
+
 #include "ingest/symbols/file.h"
 
 enum types_folding {
@@ -28,10 +30,21 @@ struct types_folded;
 struct types_folded *types_folded_new(const struct symbols_file *file);
 void types_folded_free(struct types_folded *folded);
 
-/*
- * Returns true if the function that begins at `start` has several names, or if another function
- * only jumps to it. False if `folded` is NULL.
- */
+/* Returns true if the function that begins at `start` has several names, or if another function
+ * only jumps to it. False if `folded` is NULL. */
 bool types_folded_at(const struct types_folded *folded, uint64_t start);
+
+/* The variables of a module in its symbol tables, with their addresses. They include tables of
+ * virtual functions and typeinfos. */
+
+struct types_data_symbols;
+
+/* Returns NULL if memory is exhausted. The first question reads the tables. */
+struct types_data_symbols *types_data_symbols_new(const struct symbols_file *file);
+void types_data_symbols_free(struct types_data_symbols *objects);
+
+/* Returns the linker's name of the object that covers the ELF address. NULL: there is none, or
+ * `objects` is NULL. */
+const char *types_data_symbols_find(struct types_data_symbols *objects, uint64_t address);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/source/statement_facts.h"
+#include "ingest/types/source/source_statement.h"
 
 #define TEXT_MAX 256
 #define NESTING_MAX 64
@@ -70,6 +70,57 @@ static bool find_in_unit(const struct types_site *site, const struct types_unit 
     return found;
 }
 
+/* Finds a template argument of `scope`, or a type declared in it. */
+static bool find_in_declaration(struct types_index *index, Dwarf_Die *scope, const char *name,
+                                struct types_type *type)
+{
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    if (!dwarf_haschildren(scope) || dwarf_child(scope, &child) != 0)
+        return false;
+    do {
+        const int tag = dwarf_tag(&child);
+        const bool argument = tag == DW_TAG_template_type_parameter;
+        const char *found = argument || tag == DW_TAG_typedef || tag == DW_TAG_structure_type ||
+                                    tag == DW_TAG_class_type || tag == DW_TAG_union_type
+                                ? dwarf_diename(&child)
+                                : NULL;
+        if (!found || strcmp(found, name) != 0)
+            continue;
+        return (argument
+                    ? dwarf_attr(&child, DW_AT_type, &attribute) &&
+                          types_reference(&attribute, &child) && types_from(index, &child, type)
+                    : types_from(index, &child, type)) &&
+               type->size > 0;
+    } while (types_index_sibling(index, &child));
+    return false;
+}
+
+/* Finds the type in the scopes of the site's function: a template argument of the function or of a
+ * class around it, or a type that such a class declares. */
+static bool find_in_scopes(const struct types_site *site, const char *name, struct types_type *type)
+{
+    Dwarf_Die function = site->entries[site->level], declared, scope;
+    if (!site->index)
+        return false;
+    for (const char *at = name; *at != '\0'; at++)
+        if (!types_text_is_word(*at))
+            return false;
+    types_declared_function(&function, &declared);
+    const struct types_unit *unit = types_index_unit(site->index, &declared);
+    const struct types_entry *entry = !unit ? NULL : types_index_entry(unit, &declared);
+    if (find_in_declaration(site->index, &function, name, type) ||
+        find_in_declaration(site->index, &declared, name, type))
+        return true;
+    for (uint32_t at = !entry ? TYPES_NO_PARENT : entry->parent; at != TYPES_NO_PARENT;
+         at = unit->entries[at].parent)
+        if (unit->entries[at].tag != DW_TAG_namespace &&
+            types_index_die(unit, &unit->entries[at], &scope) &&
+            find_in_declaration(site->index, &scope, name, type))
+            return true;
+    return false;
+}
+
 /* `length` is less than TEXT_MAX. */
 static bool find_name(const struct types_site *site, const char *text, size_t length,
                       struct types_type *type)
@@ -83,7 +134,8 @@ static bool find_name(const struct types_site *site, const char *text, size_t le
     if (wanted && strncmp(wanted, "const ", 6) == 0)
         wanted += 6;
     bool found = wanted && *wanted != '\0' && unit &&
-                 (find_in_unit(site, unit, wanted, type) || types_named(site->index, wanted, type));
+                 (find_in_scopes(site, wanted, type) || find_in_unit(site, unit, wanted, type) ||
+                  types_named(site->index, wanted, type));
     free(spelled);
     return found;
 }
@@ -163,10 +215,8 @@ static bool read_all_named(const struct types_site *site, Dwarf_Die *scope, cons
     return true;
 }
 
-/*
- * Finds a variable in the function of which this inlined one is an instance. The instance lacks the
- * variables that the compiler keeps nowhere. It is not known here in which block the site is.
- */
+/* Finds a variable in the function of which this inlined one is an instance. The instance lacks the
+ * variables that the compiler keeps nowhere. It is not known here in which block the site is. */
 static bool find_in_origin(const struct types_site *site, Dwarf_Die *function, const char *name,
                            struct types_type *type)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the types of names and simple expressions in source text, at a site of a program.
- */
+/* Finds the types of names and simple expressions in source text, at a site of a program. */
 #ifndef MPROF_INGEST_TYPES_SOURCE_EXPRESSION_H
 #define MPROF_INGEST_TYPES_SOURCE_EXPRESSION_H
 
@@ -15,10 +13,8 @@
 bool types_expression_name(const struct types_site *site, const char *text, size_t length,
                            struct types_type *type);
 
-/*
- * Finds the type of "*p", "p[0]", "*table->items", "object.member", where `p` is a variable of the
- * site.
- */
+/* Finds the type of "*p", "p[0]", "*table->items", "object.member", where `p` is a variable of the
+ * site. */
 bool types_expression_value(const struct types_site *site, const char *text, size_t length,
                             struct types_type *type);
 

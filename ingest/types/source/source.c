@@ -4,21 +4,14 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "ingest/types/dwarf/fit.h"
+#include "ingest/types/dwarf/entries.h"
 #include "ingest/types/dwarf/site.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/flow/operator_new.h"
-#include "ingest/types/source/choice.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/source_statement.h"
-#include "ingest/types/source/statement_facts.h"
 
-/* ---- sizeof ----------------------------------------------------------------------------- */
-
-/*
- * Finds the type of a block from the sizeof operators in its source statement, and from the type
- * that a macro gets there.
- */
+/* Finds the type of a block from the sizeof operators in its source statement, and from the type
+ * that a macro gets there. */
 
 /* More operators than a statement that allocates has. */
 #define OPERANDS_MAX 16
@@ -226,10 +219,8 @@ static bool types_sizeof_choose(const struct types_site *site, const char *text,
     return true;
 }
 
-/*
- * Returns true if a sizeof in the statement names `record`, no matter to what it is added or
- * whether a macro adds it.
- */
+/* Returns true if a sizeof in the statement names `record`, no matter to what it is added or
+ * whether a macro adds it. */
 static bool types_sizeof_names(const struct types_site *site, const char *text,
                                const struct types_type *record)
 {
@@ -299,10 +290,8 @@ static bool read_arguments(const struct types_site *site, const char *open, cons
     return true;
 }
 
-/*
- * Chooses by "luaM_newvector(L, n, Node)". Functions take no types, so this is a macro. The only
- * type it gets is that of the elements, if its size divides the block.
- */
+/* Chooses by "luaM_newvector(L, n, Node)". Functions take no types, so this is a macro. The only
+ * type it gets is that of the elements, if its size divides the block. */
 static bool types_macro_choose(const struct types_site *site, const char *text, uint64_t size,
                                int64_t offset, struct types_choice *choice)
 {
@@ -323,12 +312,8 @@ static bool types_macro_choose(const struct types_site *site, const char *text, 
     return fit >= TYPES_FIT_ARRAY;
 }
 
-/* ---- targets of assignments ------------------------------------------------------------- */
-
-/*
- * Finds the variable or member to which the source statement assigns the result of its call, and
- * the type to which it is declared to point: "table->items = (struct item *)allocate(size)".
- */
+/* Finds the variable or member to which the source statement assigns the result of its call, and
+ * the type to which it is declared to point: "table->items = (struct item *)allocate(size)". */
 
 /* Returns true if it is a word that a parenthesis follows and that is not a function. */
 static bool is_keyword(const char *word, size_t length)
@@ -756,6 +741,22 @@ bool types_source_choose(const struct types_site *site, enum types_operator by, 
     else
         choice->chosen = choose_new(&at, text, by, size, offset, choice);
     return choice->chosen;
+}
+
+enum types_new_statement types_source_new(const struct types_site *site)
+{
+    const char *text = types_statement_facts_text(site, call_column);
+    const char *at = !text ? NULL : types_text_find(text, "new");
+    if (!at)
+        return text && types_text_find(text, "__builtin_operator_new") ? TYPES_NEW_CALL
+                                                                       : TYPES_NEW_UNSTATED;
+    /* Placement new may have the call as its argument. */
+    for (; at; at = types_text_find(at + 3, "new")) {
+        const char *word = skip_blanks_back(text, at);
+        if (word - text >= 8 && strncmp(word - 8, "operator", 8) == 0)
+            return TYPES_NEW_CALL;
+    }
+    return TYPES_NEW_EXPRESSION;
 }
 
 bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,

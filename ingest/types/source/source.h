@@ -9,8 +9,36 @@
 #ifndef MPROF_INGEST_TYPES_SOURCE_SOURCE_H
 #define MPROF_INGEST_TYPES_SOURCE_SOURCE_H
 
+#include "ingest/types/dwarf/entries.h"
+#include "ingest/types/dwarf/records.h"
 #include "ingest/types/dwarf/site.h"
-#include "ingest/types/source/choice.h"
+
+/* The type that a rule chose for a block. The statement, the machine code and the compiler each
+ * have rules; ingest/types/choose.h applies them in their order. */
+
+enum types_operator {
+    TYPES_BY_FUNCTION,   /* malloc and its kin */
+    TYPES_BY_NEW,        /* operator new: one object */
+    TYPES_BY_NEW_LARGER, /* a class's operator new that takes a number of further bytes */
+    TYPES_BY_NEW_ARRAY   /* operator new[] */
+};
+
+struct types_choice {
+    bool chosen;
+    bool wrapper;   /* nothing chosen, and the function returns the result to its caller untyped */
+    bool ambiguous; /* nothing chosen: the type depends on a branch after the call */
+    struct types_type type;
+    const char *named; /* instead of a type: the name of a class that is only declared here, kept
+                          until symbols_free(), or NULL */
+    uint64_t offset;   /* of the first element */
+    bool exact_size;   /* the type has exactly the size of the block */
+    bool one_object;   /* one object of any size: it ends in a flexible array */
+    bool from_caller;  /* from the source around an inlined function that hands memory on */
+    enum types_confidence confidence;
+    enum types_rule rule;
+};
+
+/* ---- source -------------------------------------------------------------------------------- */
 
 /*
  * Chooses by the statement at the site's innermost line, for a block of `size` bytes with `offset`
@@ -21,10 +49,16 @@
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
                          int64_t offset, bool front, struct types_choice *choice);
 
-/*
- * Returns true if the statement puts the block into a pointer to bytes. For a block that nothing
- * else names.
- */
+/* A statement's word about a call of operator new. */
+enum types_new_statement {
+    TYPES_NEW_UNSTATED,
+    TYPES_NEW_EXPRESSION, /* "new T", which passes the size of one object */
+    TYPES_NEW_CALL        /* "operator new(size)", which passes any size */
+};
+enum types_new_statement types_source_new(const struct types_site *site);
+
+/* Returns true if the statement puts the block into a pointer to bytes. For a block that nothing
+ * else names. */
 bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
                         struct types_choice *choice);
 

@@ -9,3 +9,8 @@ DELETE FROM type_total;
 DELETE FROM slot_sum;
 DELETE FROM tile;
 DELETE FROM meta WHERE key = 'slot_ns';
+DELETE FROM root;
+DELETE FROM reference_member;
+DELETE FROM reference;
+DELETE FROM retained;
+DELETE FROM retained_group;

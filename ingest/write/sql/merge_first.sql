@@ -10,6 +10,8 @@ INSERT INTO first
   UNION ALL SELECT 'arena', ifnull(max(id), 0) FROM main.arena
   UNION ALL SELECT 'collection', ifnull(max(id), 0) FROM main.collection
   UNION ALL SELECT 'mark', ifnull(max(id), 0) FROM main.mark
+  UNION ALL SELECT 'residency', ifnull(max(id), 0) FROM main.residency
+  UNION ALL SELECT 'snapshot', ifnull(max(id), 0) FROM main.heap_snapshot
   UNION ALL SELECT 'region', ifnull(max(id), 0) FROM main.region
   UNION ALL SELECT 'mapping', ifnull(max(mapping), 0) FROM main.region
   UNION ALL SELECT 'problem', ifnull(max(id), 0) FROM main.problem;
@@ -25,6 +27,8 @@ CREATE TEMP VIEW IF NOT EXISTS base AS SELECT
   max(id) FILTER (WHERE what = 'arena') AS arena,
   max(id) FILTER (WHERE what = 'collection') AS collection,
   max(id) FILTER (WHERE what = 'mark') AS mark,
+  max(id) FILTER (WHERE what = 'residency') AS residency,
+  max(id) FILTER (WHERE what = 'snapshot') AS snapshot,
   max(id) FILTER (WHERE what = 'region') AS region,
   max(id) FILTER (WHERE what = 'mapping') AS mapping,
   max(id) FILTER (WHERE what = 'problem') AS problem,

@@ -43,6 +43,38 @@ INSERT INTO main.mark
   FROM base, part.mark;
 INSERT INTO main.rss
   SELECT ns + base.later, bytes, process_id + base.process FROM base, part.rss;
+INSERT INTO main.residency
+  SELECT id + base.residency, process_id + base.process, begin_ns + base.later,
+    end_ns + base.later, reason, r.mark, rss_before, rss_after, present, swapped, zero_known, coarse,
+    allocator, huge, live_huge, pss, lazy_free, cgroup_bytes, cgroup_limit
+  FROM base, part.residency r;
+INSERT INTO main.residency_class
+  SELECT residency_id + base.residency, class, detail, bytes, blocks, in_rss
+  FROM base, part.residency_class;
+INSERT INTO main.residency_stack
+  SELECT residency_id + base.residency, iif(stack_id = 0, 0, stack_id + base.stack),
+    coalesce((SELECT new FROM type_map WHERE old = type_id), 0), live_bytes, live_count, resident, untouched, swapped, headers,
+    pinned, pinned_pages, last_owned
+  FROM base, part.residency_stack;
+INSERT INTO main.residency_run
+  SELECT residency_id + base.residency, position, data FROM base, part.residency_run;
+INSERT INTO main.residency_missing
+  SELECT process_id + base.process, why FROM base, part.residency_missing;
+INSERT INTO main.heap_snapshot
+  SELECT id + base.snapshot, process_id + base.process, ns + base.later, reason, name, partial,
+    threads, stopped_ns, read_bytes, left_out, words, why
+  FROM base, part.heap_snapshot;
+INSERT INTO main.heap_range
+  SELECT snapshot_id + base.snapshot, address, size, protection, kind, path, offset
+  FROM base, part.heap_range;
+INSERT INTO main.heap_thread
+  SELECT snapshot_id + base.snapshot, tid, stack_pointer, thread_pointer FROM base, part.heap_thread;
+INSERT INTO main.heap_register
+  SELECT snapshot_id + base.snapshot, tid, position, number, value FROM base, part.heap_register;
+INSERT INTO main.heap_variable
+  SELECT snapshot_id + base.snapshot, address, size, name FROM base, part.heap_variable;
+INSERT INTO main.heap_words
+  SELECT snapshot_id + base.snapshot, position, data FROM base, part.heap_words;
 INSERT INTO main.region
   SELECT id + base.region, r.mapping + base.mapping, address, size, protection, shared, file,
     offset, thread_id + base.thread, iif(stack_id = 0, 0, stack_id + base.stack),

@@ -23,7 +23,7 @@ trace() {
         kept_count, runtime_id IS NOT NULL FROM arena WHERE name = 'cells'" "$2|$3|$4|1"
     expect "what is kept" "SELECT size, sum(free_ns IS NULL), sum(kept) FROM v_allocation WHERE $cells GROUP BY size" "$5"
     is "$(sqlite3 session.db ".load $MPROF_BUILD/lib/mprof_sqlite" "SELECT sum(kept) FROM v_allocation WHERE $cells")" -eq "$4" "kept by the extension"
-    is "$(mprof-tui --run-graph 'survived | where arena == cells | count' session.db 2>&1 | sed -n 's/^count: \([0-9]*\).*/\1/p')" -eq "$4" "kept by a graph"
+    is "$(mprof-tui --graph 'run survived | where arena == cells | count' session.db 2>&1 | sed -n 's/^count: \([0-9]*\).*/\1/p')" -eq "$4" "kept by a graph"
     kept=$(ask session.db "SELECT ifnull(sum(size), 0) FROM v_allocation WHERE $cells AND kept")
     mprof-report 1988 --filter 'all | where arena == cells' -o tables.txt session.db || fail "the tables of 1988"
     is "$(sed -n 's/^Total bytes that the last collection left: ~*//p' tables.txt)" -eq "$kept" "bytes in the tables of 1988"

@@ -63,7 +63,7 @@ check "a cell of the parent that the child's collector took" child.db "SELECT co
     JOIN stack s ON s.id = f.free_stack_id WHERE arena_id > 0" '1|collector'
 check "kept in the child" child.db "SELECT collected, kept_count, live_count FROM arena" '1|0|1'
 check "cell of the child" child.db "$cells" 'cons|exact|16|1|1'
-graph() { mprof-tui --run-graph "$2" session.db 2>&1 | sed 's/, .*//' | grep -qx "$1" || { echo "$2: not $1"; failed=1; }; }
+graph() { mprof-tui --graph "run $2" session.db 2>&1 | sed 's/, .*//' | grep -qx "$1" || { echo "$2: not $1"; failed=1; }; }
 graph 'count: 1' 'survived | where arena == toy | count'
 graph 'count: 11' 'live | where arena == toy | count'
 graph 'count: 0' 'leaked | where arena == toy | count'

@@ -3,6 +3,7 @@
 recorded with its stack, what it had before is unseen and never unmatched, and the process itself does not
 notice: its registers, errno, threads, forks, loads and exceptions are as without. A process that cannot be recorded gives one line and is left alone. MPROF_SOAK=1 attaches 20 times for 2 seconds each, also to
 python3 and to redis-server under load."""
+import atexit
 import os
 import random
 import shutil
@@ -29,6 +30,7 @@ class Target:
     def __init__(self, arguments, **keywords):
         self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, cwd=FOLDER, **keywords)
         self.pid = self.process.pid
+        atexit.register(self.process.kill)  # what a failed test leaves would keep ctest waiting
         check(self.process.stdout.readline() == "ready\n", f"{arguments} begins")
 
     def end(self, number=None):

@@ -160,7 +160,7 @@ def check_refusals():
     fails(1, "is not recorded", os.getpid(), "pause")
     fails(1, "is not a trace", folder + "/picture", "pause")
     fails(1, "No such file or directory; name a process that records, or its trace", folder + "/nothing", "status")
-    fails(2, "is not a command; these are: status pause resume mark snapshot rotate stop", folder + "/nothing", "begin")
+    fails(2, "is not a command; these are: status pause resume mark snapshot references rotate stop", folder + "/nothing", "begin")
     fails(2, "the process or trace comes before the command", "pause", folder + "/nothing")
     fails(2, "takes a NAME", folder + "/nothing", "mark")
     fails(2, "takes no NAME", folder + "/nothing", "pause", "now")

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/run/client_chunk.h"
+#include "capture/run/client.h"
 #include "capture/run/sandbox.h"
 
 static struct client client;

@@ -14,13 +14,12 @@
 
 #include <cmocka.h>
 
-#include "capture/options/options.h"
-#include "capture/options/trace_name.h"
-#include "capture/os/disk_space.h"
+#include "capture/os/options.h"
+#include "capture/os/trace_name.h"
 #include "capture/os/os.h"
-#include "capture/os/symbol_name.h"
-#include "capture/record/bootstrap.h"
-#include "capture/trace/chunk.h"
+#include "capture/record/triggers.h"
+#include "capture/record/real.h"
+#include "capture/record/chunk.h"
 
 static void options_default(void **state)
 {

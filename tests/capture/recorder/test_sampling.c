@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "capture/options/options.h"
-#include "capture/record/sampled_blocks.h"
+#include "capture/os/options.h"
 #include "capture/record/sampling.h"
 
 static void distance_is_that_of_the_logarithm(void **unused)

@@ -2,6 +2,7 @@
 /* The kernel and seccomp_evaluate() run the same filters and give the same answers. */
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,6 @@
 
 #include <cmocka.h>
 
-#include "capture/os/seccomp/evaluate.h"
 #include "capture/os/seccomp/seccomp.h"
 
 #define STEPS 24u

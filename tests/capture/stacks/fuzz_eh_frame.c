@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/stack/unwind_expression.h"
+#include "capture/stack/unwind_step.h"
 #include "capture/stack/unwind_rule.h"
 #include "capture/stack/unwind_table.h"
 #include "tests/capture/stacks/unwind_evaluate.h"

@@ -213,6 +213,7 @@ static int threads_exact(void)
             return 1;
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    print_message("%u wrong, %lu looks\n", threads_wrong, (unsigned long)executable_maps_looks());
     return threads_wrong != 0 || executable_maps_looks() > LOOKS_FEW;
 }
 

@@ -19,7 +19,6 @@
 
 #include "capture/os/lockfree_table.h"
 #include "capture/os/os.h"
-#include "capture/stack/module_image.h"
 #include "capture/stack/modules.h"
 #include "tests/capture/stacks/event.h"
 #include "tests/capture/stacks/shapes.h"

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "capture/stack/module_image.h"
-#include "capture/stack/unwind_expression.h"
+#include "capture/stack/modules.h"
+#include "capture/stack/unwind_step.h"
 #include "capture/stack/unwind_rule.h"
 #include "capture/stack/unwind_table.h"
 #include "tests/capture/stacks/unwind_evaluate.h"

@@ -3,7 +3,7 @@
 #ifndef MPROF_TESTS_UNWIND_EVALUATE_H
 #define MPROF_TESTS_UNWIND_EVALUATE_H
 
-#include "capture/stack/unwind_expression.h"
+#include "capture/stack/unwind_step.h"
 #include "capture/stack/unwind_table.h"
 
 static inline void unwind_evaluate(const struct unwind_row *row)

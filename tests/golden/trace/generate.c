@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schemas/trace_references.h"
 #include "tests/ingest/trace_builder.h"
 
 #define N(number) ((uint64_t)(number))
@@ -101,6 +102,9 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
                   N(14), "ak:twice\n\n");
     lane_extended(lane, TRACE_EXT_SNAPSHOT, "ws", N(2080), "before \"threads\"");
     lane_extended(lane, TRACE_EXT_RSS, "wn", N(2090), N(8192));
+    lane_extended(lane, TRACE_EXT_RECORDER_MEMORY, "wnnn", N(2091), N(3), N(0x7f4000000000),
+                  N(0x3000));
+    lane_extended(lane, TRACE_EXT_RECORDER_MEMORY, "wnnn", N(2091), N(3), N(0), N(0));
     lane_extended(lane, TRACE_EXT_RECORDING, "wn", N(2092), N(0));
     lane_extended(lane, TRACE_EXT_RECORDING, "wn", N(2094), N(1));
     lane_extended(lane, TRACE_EXT_DROPPED, "wnn", N(2096), N(2), N(TRACE_DROP_REENTRANT));
@@ -147,14 +151,36 @@ static void other_threads(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_MODULE_END, "wn", N(2230), N(1));
 }
 
+/* An observer reads the pages in memory twice, the second time as a delta, and a third time not. */
+static void observer(struct lane *lane, struct trace_builder *builder)
+{
+    lane_begin(lane, builder, TRACE_THREAD_OUTSIDE, 2300);
+    lane_extended(lane, TRACE_EXT_MAPPING, "wnnnns", N(2300), N(0x405000), N(0x8000), N(3), N(0),
+                  "[heap]");
+    lane_extended(lane, TRACE_EXT_MAPPING, "wnnnns", N(2300), N(0x7f2000000000), N(0x3000), N(11),
+                  N(0x1000), "/var/data");
+    lane_extended(lane, TRACE_EXT_RESIDENT, "wnnnnnnnnnnnnn", N(2302), N(1), N(2), N(3), N(1), N(0),
+                  N(0x5000), N(0x5000), N(13), N(0), N(0x4001), N(1), N(0), N(0));
+    lane_extended(lane, TRACE_EXT_PAGES, "ws", N(2302),
+                  "\x85\x08\x18\x01\x0a\x01\x0b\xf4\xf7\xff\x8f\x7f\x10");
+    lane_extended(lane, TRACE_EXT_MAPPING, "wnnnns", N(2310), N(0x7f2000001000), N(0x2000), N(64),
+                  N(0), "");
+    lane_extended(lane, TRACE_EXT_RESIDENT, "wnnnnnnnnnnnnn", N(2310), N(2), N(0), N(2), N(5), N(1),
+                  N(0x4000), N(0x4000), N(11), N(0), N(0), N(0), N(0), N(0));
+    lane_extended(lane, TRACE_EXT_PAGES, "ws", N(2310),
+                  "\x86\x08\x0c\x04\x08\xf5\xf7\xff\x8f\x7f\x0c");
+    lane_extended(lane, TRACE_EXT_NO_RESIDENT, "wn", N(2320), N(TRACE_NO_RESIDENT_RIGHTS));
+}
+
 static struct trace_builder *worked(void)
 {
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_TSC);
-    struct lane lane, other;
+    struct lane lane, other, outside;
     first_thread(&lane, builder);
     runtime(&lane);
     other_threads(&other, builder);
     trace_builder_unused_slot(builder);
+    observer(&outside, builder);
     lane_extended(&lane, TRACE_EXT_END, "wn", N(3000), N(TRACE_END_EXIT));
     lane_seal(&lane);
     trace_builder_end(builder, TRACE_STATE_ENDED, 3000);
@@ -232,6 +258,69 @@ static void save_missing(size_t chunk_0, size_t chunk_1)
     trace_builder_free(builder);
 }
 
+/* Two snapshots, of which the second has no end, beside a thread that allocates. The words are
+ * those of the worked bytes. */
+static void save_references(void)
+{
+    static const char end[] = "end";
+    struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
+    struct trace_references_words words = {0};
+    struct lane lane, outside;
+    uint8_t payload[TRACE_EXTENDED_MAX];
+    lane_begin(&lane, builder, 1, 1000);
+    lane_alloc(&lane, 1100, 0x4052a0, 32, 0);
+    lane_begin(&outside, builder, TRACE_THREAD_REFERENCES, 1200);
+    lane_payload(&outside, TRACE_EXT_REFERENCES, payload,
+                 trace_put_references(payload, &(struct trace_references){.number = 1,
+                                                                          .read = 15,
+                                                                          .swapped = 4096,
+                                                                          .name = "cache",
+                                                                          .name_length = 5}));
+    lane_payload(&outside, TRACE_EXT_REFERENCES_MAPPING, payload,
+                 trace_put_references_mapping(
+                     payload, &(struct trace_references_mapping){.number = 1,
+                                                                 .start = 0x405000,
+                                                                 .end = 0x415000,
+                                                                 .protection = 3,
+                                                                 .kind = TRACE_REFERENCES_HEAP,
+                                                                 .path = "[heap]",
+                                                                 .path_length = 6}));
+    lane_payload(&outside, TRACE_EXT_REFERENCES_THREAD, payload,
+                 trace_put_references_thread(
+                     payload, &(struct trace_references_thread){.number = 1,
+                                                                .tid = 4242,
+                                                                .stack_pointer = 0xfff000,
+                                                                .thread_pointer = 0x4150c0,
+                                                                .instruction = 0x401120,
+                                                                .count = 1,
+                                                                .registers = {{3, 0x4052a0}}}));
+    trace_references_add(&words, (struct trace_references_word){0x4052a8, 0x4052d0, false});
+    trace_references_add(&words, (struct trace_references_word){0x4052d8, 0x405300, false});
+    trace_references_add(&words, (struct trace_references_word){0x4052e0, 0x4052a1, true});
+    lane_payload(&outside, TRACE_EXT_REFERENCES_WORDS, payload,
+                 trace_put_references_words(payload, 1, &words));
+    lane_payload(
+        &outside, TRACE_EXT_REFERENCES_END, payload,
+        trace_put_references_end(
+            payload,
+            &(struct trace_references_end){
+                .number = 1, .words = 3, .bytes = 65536, .stopped_ns = 1000000, .threads = 1}));
+    lane_payload(
+        &outside, TRACE_EXT_REFERENCES, payload,
+        trace_put_references(payload, &(struct trace_references){.number = 2,
+                                                                 .reason = TRACE_REFERENCES_AT_END,
+                                                                 .read = 15,
+                                                                 .name = end,
+                                                                 .name_length = 3}));
+    lane_seal(&outside);
+    lane_free(&lane, 1300, 0x4052a0);
+    lane_extended(&lane, TRACE_EXT_END, "wn", N(1400), N(TRACE_END_EXIT));
+    lane_seal(&lane);
+    trace_builder_end(builder, TRACE_STATE_ENDED, 1400);
+    save(builder, "references.bin");
+    trace_builder_free(builder);
+}
+
 int main(int argc, char **argv)
 {
     static const uint8_t png[16] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -244,6 +333,7 @@ int main(int argc, char **argv)
     struct trace_builder *builder = worked();
     save(builder, "worked.bin");
     trace_builder_free(builder);
+    save_references();
 
     save_cut("bad-empty.bin", 0);
     save_cut("bad-header-cut.bin", 100);

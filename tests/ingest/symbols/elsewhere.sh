@@ -101,6 +101,32 @@ if command -v debuginfod >/dev/null; then
     server=
     rm -rf cache
     has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a server that is down"
+    # A server that takes questions and never answers: ingest gives up, and a signal ends the wait.
+    rm -rf cache
+    python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+kept = []
+while True:
+    kept.append(s.accept())
+    print("asked", flush=True)' >silent.txt &
+    server=$!
+    asked() { while [ "$(wc -l <silent.txt)" -lt "$1" ]; do sleep 0.05; done; }
+    asked 1
+    export DEBUGINFOD_URLS=http://127.0.0.1:$(head -n 1 silent.txt)
+    has "$(DEBUGINFOD_TIMEOUT=2 "$ingest" -f -o silent.db --sysroot "$work/root" trace.bin 2>&1)" \
+        "no server of DEBUGINFOD_URLS answered in time" "a silent server"
+    rm -rf cache
+    questions=$(wc -l <silent.txt)
+    DEBUGINFOD_TIMEOUT=600 "$ingest" -f -o silent.db --sysroot "$work/root" trace.bin >stopped.txt 2>&1 &
+    waiting=$!
+    asked $((questions + 1))
+    kill -TERM $waiting
+    wait $waiting
+    has "$(cat stopped.txt)" interrupted "a signal while a server is silent"
+    kill $server
+    wait $server 2>/dev/null
+    server=
     unset DEBUGINFOD_URLS
 fi
 

@@ -22,7 +22,7 @@ static void print_frames(const struct symbols_frame *frames, size_t count)
 
 int main(int argc, char **argv)
 {
-    struct symbols_options options = {NULL, NULL};
+    struct symbols_options options = {.debug_dir = NULL};
     int at = 1;
     if (argc > 3 && strcmp(argv[1], "--debug-dir") == 0) {
         options.debug_dir = argv[2];

@@ -15,7 +15,7 @@
 #include "ingest/symbols/intervals.h"
 #include "ingest/symbols/symbols.h"
 
-static const struct symbols_options none = {NULL, NULL};
+static const struct symbols_options none = {.debug_dir = NULL};
 
 static uint32_t at(const struct symbols_intervals *map, uint64_t address)
 {
@@ -171,7 +171,7 @@ static void unknown_modules_are_nameless(void **state)
 static void a_sysroot_stands_before_every_path(void **state)
 {
     (void)state;
-    struct symbols_options options = {NULL, "/proc"};
+    struct symbols_options options = {.sysroot = "/proc"};
     struct symbols *symbols = symbols_new(&options);
     assert_non_null(symbols);
     symbols_module(symbols, 1, "/self/exe", NULL, 0);
@@ -268,7 +268,7 @@ static void perf_maps_name_generated_code(void **state)
     fclose(file);
     struct stat information;
     assert_int_equal(stat(path, &information), 0);
-    struct symbols_options options = {NULL, directory};
+    struct symbols_options options = {.sysroot = directory};
     struct symbols_program program = {.pid = 1988, .start_ns = 1000000000};
     struct symbols *symbols = symbols_new(&options);
     assert_non_null(symbols);

@@ -39,7 +39,7 @@ static void check(const struct symbols_file *file, uint64_t address, uint64_t ne
 
 int main(int argc, char **argv)
 {
-    struct symbols_options options = {NULL, NULL};
+    struct symbols_options options = {.debug_dir = NULL};
     struct symbols *symbols = argc == 2 ? symbols_new(&options) : NULL;
     if (!symbols) {
         fprintf(stderr, "usage: check_decode FILE <ADDRESSES\n");

@@ -110,7 +110,7 @@ static void compare(const char *type, uint64_t count, uint64_t size,
 
 static bool check_log(FILE *log, bool quiet, struct figures *figures)
 {
-    struct symbols_options options = {NULL, NULL};
+    struct symbols_options options = {.debug_dir = NULL};
     struct symbols *symbols = symbols_new(&options);
     struct types *types = !symbols ? NULL : types_new(symbols);
     struct modules modules = {{NULL}, 0};

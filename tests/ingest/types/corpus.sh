@@ -14,15 +14,21 @@ fi
 failed=0 sessions=()
 # try COMPILER LEVEL PROGRAM…: builds, records and ingests.
 try() {
-    local compiler=$1 level=$2 flags program name build
+    local compiler=$1 level=$2 flags program name build library own
     shift 2
     read -ra flags <<<"-g ${level/-flto/ -flto} -I$MPROF_SOURCE"
     "$compiler" "${flags[@]}" -c -o "corpus-$compiler$level.o" "$here/corpus.c" || { failed=1; return; }
     for program in "$@"; do
         name=${program%.*}-$compiler$level
-        build=("$compiler")
+        build=("$compiler") library=()
         [ "${program##*.}" = cpp ] && build=("${compiler/%gcc/g}++" -std=c++17)
-        "${build[@]}" "${flags[@]}" -o "$name" "$here/$program" "corpus-$compiler$level.o" &&
+        read -ra own < <(sed -n 's,^/\* flags: \(.*\) \*/$,\1,p' "$here/$program")
+        if [ -e "$here/${program%.*}.h" ]; then # a library's classes
+            library=("$PWD/lib$name.so")
+            "${build[@]}" "${flags[@]}" -g0 -shared -fPIC -DDEFINED -o "${library[0]}" -x c++ \
+                "$here/${program%.*}.h" || { failed=1; continue; }
+        fi
+        "${build[@]}" "${flags[@]}" "${own[@]}" -o "$name" "$here/$program" "corpus-$compiler$level.o" "${library[@]}" &&
             "$MPROF_BUILD/bin/mprof-run" -o "$name.bin" "./$name" 2>"$name.log" &&
             "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o "$name.db" "$name.bin" ||
             { echo "$name failed"; cat "$name.log"; failed=1; continue; }
@@ -32,11 +38,12 @@ try() {
 mkdir -p corpus && cd corpus && rm -f -- * || exit 1
 for compiler in gcc clang; do
     for level in ${levels[$compiler]}; do
-        programs=(arrays.c makers.c structures.c objects.cpp placement.cpp)
+        programs=(arrays.c makers.c structures.c objects.cpp placement.cpp elsewhere.cpp names.cpp)
         case ${MPROF_SOAK:-0}$compiler$level in # these take long to compile
-        1*) programs+=(folded.cpp containers.cpp pools.cpp) ;;
-        0gcc-O2 | 0gcc-O2-flto | 0clang-O2) programs+=(folded.cpp containers.cpp) ;;
-        0gcc-O0 | 0clang-Oz) programs+=(pools.cpp) ;;
+        1*) programs+=(folded.cpp containers.cpp pools.cpp allocators.cpp debug_mode.cpp coroutines.cpp) ;;
+        0gcc-O2 | 0gcc-O2-flto | 0clang-O2) programs+=(folded.cpp containers.cpp debug_mode.cpp coroutines.cpp) ;;
+        0gcc-O0 | 0clang-Oz) programs+=(pools.cpp allocators.cpp) ;;
+        0gcc-O3 | 0clang-O2-flto) programs+=(allocators.cpp) ;;
         esac
         try "$compiler" "$level" "${programs[@]}"
     done

@@ -97,7 +97,7 @@ static void ask(struct types *types, uint64_t size, struct types_answer *answer)
 
 static void test_sites_are_read_once(void **state)
 {
-    struct symbols_options options = {NULL, NULL};
+    struct symbols_options options = {.debug_dir = NULL};
     struct symbols *symbols = symbols_new(&options);
     struct types *types = types_new(symbols);
     struct types_answer answer;
@@ -126,7 +126,7 @@ static void test_sites_are_read_once(void **state)
 /* The caller of a function that returns nothing is not asked. */
 static void test_nothing_is_returned(void **state)
 {
-    struct symbols_options options = {NULL, NULL};
+    struct symbols_options options = {.debug_dir = NULL};
     struct symbols *symbols = symbols_new(&options);
     struct types *types = types_new(symbols);
     struct types_answer answer;
@@ -154,7 +154,7 @@ static const char *asked_at(struct types *types, const struct types_frame *frame
 /* A function is read once for all its calls, and each answer is the same as when asked alone. */
 static void test_functions_are_read_once(void **state)
 {
-    struct symbols_options options = {NULL, NULL};
+    struct symbols_options options = {.debug_dir = NULL};
     struct types_frame calls[CALLS];
     const char *names[CALLS];
     (void)state;

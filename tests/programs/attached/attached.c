@@ -134,6 +134,8 @@ static bool is_end(void)
 static void wait_in_handler(int number)
 {
     (void)number;
+    if (write(STDOUT_FILENO, "ready\n", 6) != 6)
+        bad++;
     while (!is_end())
         nanosleep(&(struct timespec){0, 3000000}, NULL);
 }
@@ -254,7 +256,8 @@ int main(int argc, char **argv)
     }
     if (titled)
         write_title(argc, argv);
-    printf("ready\n");
+    if (!handles)
+        printf("ready\n");
     fflush(stdout);
     if (reallocs)
         resize_until_end();

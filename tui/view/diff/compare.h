@@ -7,9 +7,9 @@
 #ifndef MPROF_TUI_VIEW_DIFF_COMPARE_H
 #define MPROF_TUI_VIEW_DIFF_COMPARE_H
 
-#include "session/growth.h"
 #include "session/same_modules.h"
 #include "session/session.h"
+#include "session/time.h"
 
 struct compare_row {
     char *name; /* owned; the functions of a path from the call site outwards, with " ← " between */
@@ -41,5 +41,23 @@ void compare_free(struct compare_row *rows, size_t count);
 int64_t compare_net(const struct compare_row *row);
 /* Returns "new", "gone", "grown", "shrunk" or "same". */
 const char *compare_state(const struct compare_row *row);
+
+/* ---- the blocks that a row counts, as a step of a filter -------------------------------- */
+
+enum counted {
+    COUNTED_CAME, /* live at B, not at A */
+    COUNTED_WENT, /* live at A, not at B */
+    COUNTED_LIVE, /* live at B */
+};
+
+struct counted_times {
+    uint64_t before_ns, after_ns; /* A and B: either may be the later one */
+    bool two_sessions;            /* A is in another one: all that is live at B is counted */
+};
+
+/* Returns the step that selects blocks of a row in the later session, malloc()ed, NULL if there is
+ * no memory. */
+char *counted_step(const struct compare_row *row, enum session_growth_by by, enum counted counted,
+                   const struct counted_times *times);
 
 #endif

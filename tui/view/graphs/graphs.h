@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the view of graphs: the list of stored graphs, and the active filter as boxes and
+ * The state of the view of graphs: the list of saved filters, and the active filter as boxes and
  * lines. Each change of a box makes another text, which becomes the active filter; so undo and redo
  * of filters are those of the diagram, and a filter that is typed is drawn. graphs.c changes the
- * state, boxes.c asks what flows out of each box, layout.c places the boxes, render.c draws.
+ * state, diagram.c asks what flows out of each box, places the boxes and draws.
  */
 #ifndef MPROF_TUI_VIEW_GRAPHS_GRAPHS_H
 #define MPROF_TUI_VIEW_GRAPHS_GRAPHS_H
 
-#include "session/diagram.h"
 #include "session/graphs.h"
 #include "session/groups.h"
-#include "tui/explore/explore.h"
-#include "tui/view/common/panes.h"
-#include "tui/widget/table.h"
+#include "tui/screen/table.h"
+#include "tui/view/common/browse.h"
 
 /* The longest text of a graph whose boxes are counted. */
 #define FLOW_TEXT 4000
@@ -38,7 +36,7 @@ struct box_place {
 #define NO_BOX SIZE_MAX
 #define BOX_GAP 4
 
-/* A step that the user has switched off (switch.c). */
+/* A step that the user has switched off. */
 struct disabled_box {
     char *before; /* text of the graph that ends where it was */
     char *text;
@@ -51,7 +49,7 @@ struct graphs {
     struct load list_load;
     struct session_graph *list; /* of the load's data */
     size_t list_count;
-    uint64_t stores; /* changes with each change of the stored graphs */
+    uint64_t stores; /* changes with each change of the saved filters */
     struct table table;
     bool in_diagram; /* the diagram has the keys */
 
@@ -74,46 +72,22 @@ struct graphs {
     char rejected[FLOW_TEXT]; /* the last answer, if it did not parse */
 };
 
-/* layout.c: places the boxes of the diagram. */
-void graphs_lay_out(struct graphs *graphs);
-/* Returns the first box that takes the output of another, the same one for the result. */
-size_t graphs_consumer(const struct graphs *graphs, size_t box);
 /* Returns the nearest box in a direction (ACTION_LEFT, _RIGHT, _UP, _DOWN), or the same box. */
 size_t graphs_neighbour(const struct graphs *graphs, enum action direction);
 
-/* boxes.c: makes the diagram of the active filter, and asks what flows out of its boxes. */
-void graphs_load_boxes(struct graphs *graphs, struct exploration *exploration);
-void graphs_clear_boxes(struct graphs *graphs, struct exploration *exploration);
+/* Makes the diagram of the active filter, and asks what flows out of its boxes. */
+void graphs_load_boxes(struct graphs *graphs, struct browse *browse);
+void graphs_clear_boxes(struct graphs *graphs, struct browse *browse);
 
-/* wire.c: lines that the user draws, and boxes that are opened. The texts of changed graphs are
- * malloc()ed; NULL: there is none, and the user was told why. */
-void graphs_wire_begin(struct graphs *graphs, struct exploration *exploration);
-/* Chooses the input of a box that has just been selected. */
-void graphs_wire_select(struct graphs *graphs);
-/* Ends the line at the selected box. `*asks`: it needs an operator first. */
-char *graphs_wire_end(struct graphs *graphs, struct exploration *exploration, bool *asks);
-char *graphs_wire_joined(struct graphs *graphs, struct exploration *exploration, const char *text);
-char *graphs_open_box(struct graphs *graphs, struct exploration *exploration);
-
-/* switch.c: steps that are off. Returns the next one after a box from `*at` on, 0 at first; NULL if
+/* Steps that are off. Returns the next one after a box from `*at` on, 0 at first; NULL if
  * there is none. It moves `*at` on. */
 const char *graphs_next_off(const struct graphs *graphs, size_t box, size_t *at);
-/* Switches the first of them on or, if there is none, the selected step off, and stores which of
- * both. Returns the text of the changed graph, malloc()ed; NULL: there is none, and the user was
- * told why. */
-char *graphs_switch(struct graphs *graphs, struct exploration *exploration, bool *off);
 /* Forgets that a step was ever off: the user deletes it. */
-void graphs_forget_off(struct graphs *graphs, size_t box);
 void graphs_clear_off(struct graphs *graphs);
 
-/* list.c: the stored graphs. */
-void graphs_load_list(struct graphs *graphs, struct exploration *exploration);
+/* The saved filters. */
 struct table_source graphs_list_source(const struct graphs *graphs);
-const struct session_graph *graphs_selected(const struct graphs *graphs);
-/* Writes "NAME(A, B)" if the graph has parameters, otherwise "NAME". Returns whether it has. */
-bool graphs_use(const struct session_graph *graph, char *out, size_t size);
 
-/* render.c */
 struct graphs_layout {
     struct table_place list; /* height 0: not shown */
     struct table_place diagram;
@@ -124,7 +98,6 @@ size_t graphs_box_at(const struct graphs *graphs, const struct table_place *plac
 /* Returns the input of a box with two that a row of the screen belongs to. */
 size_t graphs_pin_at(const struct graphs *graphs, const struct table_place *place, size_t box,
                      int y);
-void graphs_render(const void *view, const struct exploration *exploration,
-                   const struct area *area);
+void graphs_render(const void *view, const struct browse *browse, const struct area *area);
 
 #endif

@@ -1,38 +1,286 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The view of leaks: what it does with actions. */
-#include "tui/view/leaks/leaks.h"
-
+/*
+ * The view of leaks: groups of never freed blocks, and in a pane the whole stack of the selected
+ * one. It chooses what suppresses a group, and writes that beside the session (supp_file.h).
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
+#include "session/code_facts.h"
+#include "session/leaks.h"
+#include "session/user_code.h"
 #include "tui/screen/format.h"
-#include "tui/view/common/list.h"
-#include "tui/view/view.h"
+#include "tui/screen/theme.h"
+#include "tui/view/common/offers.h"
+#include "tui/view/common/table_view.h"
+#include "tui/view/leaks/supp_file.h"
 
-static void *create(void)
+/* A pattern that suppresses a group, and what else it takes. */
+struct leak_pattern {
+    char text[600];         /* "": no frame of the group has a name */
+    uint64_t groups, bytes; /* of the others */
+};
+
+/* The question for the pattern of a group. */
+struct leak_question {
+    struct load load;
+    const struct leaks_data *of; /* NULL: nothing is asked */
+    size_t group;
+};
+
+struct leaks {
+    struct table_view view;
+    uint64_t writes;  /* of the file of suppressions: changes with each */
+    uint64_t noted;   /* list.ordered of the rows whose note the user has seen */
+    size_t nth;       /* stack of the group that the pane shows */
+    uint64_t nth_key; /* of that group */
+    struct leak_question shown_pattern, written_pattern; /* of the selected group; of `X` */
+    const struct leak_pattern *pattern; /* of the selected group, NULL while it is not known */
+    struct function_matchers matchers;  /* of selected_function() */
+    uint32_t
+        told; /* the function that other views select because the stack has the keys; 0: none */
+};
+
+/* A group. */
+struct leak_row {
+    uint64_t key; /* in another filter it is the same if its type and its largest stack are */
+    struct session_leak leak;
+    uint32_t user, site;             /* functions; user 0: none */
+    size_t first_frame, frame_count; /* in `frames`: its largest stack, innermost first */
+    size_t user_frame;               /* the user's of these, or else the call site, or else 0 */
+};
+
+struct leaks_data {
+    struct list_data list;             /* of[2]: writes */
+    struct suppressions *suppressions; /* of the file beside the session */
+    char note[SUPP_ERROR_SIZE];        /* about that file; "": none */
+    struct session_leaks leaks;        /* its groups are the rows */
+    uint32_t *frames;                  /* functions, `frame_count` in all groups */
+    size_t frame_count;
+};
+
+#define LEAK_FRAMES 512
+struct frame_row {
+    uint64_t place;
+    struct session_frame frame;
+};
+
+/* The whole stack of a group. */
+struct stack_data {
+    struct list_data list; /* of[1]: the stack and its place in the group */
+    struct frame_row rows[LEAK_FRAMES];
+    size_t user, site;
+    uint32_t stack;
+};
+
+#define AT(member) offsetof(struct leak_row, leak.member)
+enum {
+    COLUMN_EACH = 3,
+    COLUMN_WHERE,
+    COLUMN_TYPE,
+    COLUMN_WHAT,
+    COLUMN_WHEN,
+    COLUMN_SITE = 10,
+    COLUMNS
+};
+
+static const struct table_column columns[COLUMNS] = {
+    {"bytes", 6, .keep = true, .meaning = "live at the end", .file = "live_bytes",
+     .number = TABLE_BYTES, .at = AT(bytes), .bar = true},
+    {"share", 5, 60, .unsorted = true, .meaning = "of the bytes of all groups",
+     .number = TABLE_SHARE, .at = AT(bytes)},
+    {"blocks", 6, .keep = true, .meaning = "live at the end", .file = "live_count",
+     .number = TABLE_COUNT, .at = AT(blocks)},
+    [COLUMN_EACH] = {"× bytes", 12, 70, .file = "size",
+                     .meaning = "the size of a block, or the smallest and the largest",
+                     .number = TABLE_BYTES, .at = AT(most_size)},
+    [COLUMN_WHERE] = {"allocated by", .keep = true, .text = true, .cut = TABLE_CUT_NAME,
+                      .meaning = "innermost function of your own code on the stack",
+                      .file = "allocated_by"},
+    [COLUMN_TYPE] = {"type", 0, 76, .text = true, .cut = TABLE_CUT_CATEGORY,
+                     .meaning = "type of the blocks; ? after an inferred one"},
+    [COLUMN_WHAT] = {"what", 10, 50, .text = true,
+                     .meaning = "leak, early leak (of the start of the run), or why it is none"},
+    [COLUMN_WHEN] = {"when", 16, 96, .text = true, .unsorted = true,
+                     .meaning = "tenths of the run that allocated blocks of the group"},
+    {"first", 8, 125, .meaning = "time of the first allocation", .file = "first_ns",
+     .number = TABLE_INSTANT, .at = AT(first_ns)},
+    {"last", 8, 125, .meaning = "time of the last allocation", .file = "last_ns",
+     .number = TABLE_INSTANT, .at = AT(last_ns)},
+    [COLUMN_SITE] = {"call site", 0, 170, .text = true, .cut = TABLE_CUT_NAME, .file = "function",
+                     .meaning = "the function that allocates, wrappers skipped"},
+};
+
+/* ---- groups ----------------------------------------------------------------------------- */
+
+static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
-    struct leaks *leaks = calloc(1, sizeof(*leaks));
-    if (leaks) {
-        leaks->groups.descending = true;
-        leaks->frames.blurred = true;
+    (void)browse;
+    request->of[2] = ((const struct leaks *)view)->writes;
+    return true;
+}
+
+/* Frames that are kept of all groups, and at least of each. */
+enum { FRAMES_IN_ALL = 1 << 24, FRAMES_OF_EACH = 16 };
+
+/* Finds the names under which groups are listed. */
+static bool name_groups(struct session *session, struct leaks_data *data, struct leak_row *rows)
+{
+    const struct session_leaks *leaks = &data->leaks;
+    struct session_frame frames[LEAK_FRAMES];
+    const size_t share = FRAMES_IN_ALL / (leaks->count + 1);
+    const size_t most = share > LEAK_FRAMES      ? LEAK_FRAMES
+                        : share < FRAMES_OF_EACH ? FRAMES_OF_EACH
+                                                 : share;
+    size_t kept = 0, room = 0;
+    for (size_t i = 0; i < leaks->count; i++) {
+        const struct session_leak *leak = &leaks->leaks[i];
+        const size_t count = session_stack(session, leak->stack, frames, most);
+        const size_t known = count < most ? count : most;
+        const size_t user = session_stack_user(session, leak->stack);
+        const size_t site = session_stack_call_site(session, leak->stack);
+        if (!array_grow(&data->frames, &room, kept + known, sizeof(*data->frames)))
+            return false;
+        for (size_t frame = 0; frame < known; frame++)
+            data->frames[kept + frame] = frames[frame].function;
+        rows[i] = (struct leak_row){
+            .key = (uint64_t)leak->stack << 32 | leak->type,
+            .leak = *leak,
+            .user = user < known ? frames[user].function : 0,
+            .site = site < known ? frames[site].function : 0,
+            .first_frame = kept,
+            .frame_count = known,
+            .user_frame = user < known   ? user
+                          : site < known ? site
+                                         : 0,
+        };
+        kept += known;
     }
-    return leaks;
+    data->frame_count = kept;
+    return true;
 }
 
-static void destroy(void *view, struct exploration *exploration)
+static bool run(struct session *session, struct selection *selection, void *context,
+                struct session_error *error)
 {
-    struct leaks *leaks = view;
-    load_clear(&exploration->loader, &leaks->leaks_load);
-    load_clear(&exploration->loader, &leaks->stack_load);
-    function_tests_clear(&leaks->tests, exploration);
-    leaks_forget_pattern(&leaks->shown_pattern, exploration);
-    leaks_forget_pattern(&leaks->written_pattern, exploration);
-    free(leaks->order);
-    free(leaks);
+    struct leaks_data *data = context;
+    char path[SUPP_PATH_SIZE];
+    data->suppressions =
+        supp_file_read(supp_file_path(path, sizeof(path), session_path(session)), data->note);
+    if (!selection_leaks(selection, data->suppressions, &data->leaks, error))
+        return false;
+    data->list.rows = calloc(data->leaks.count + 1, sizeof(struct leak_row));
+    if (!data->list.rows || !name_groups(session, data, data->list.rows)) {
+        snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
+        return false;
+    }
+    data->list.count = data->leaks.count;
+    return true;
 }
 
-/* ---- filters of a group ----------------------------------------------------------------- */
+static void clear(void *context)
+{
+    struct leaks_data *data = context;
+    suppressions_free(data->suppressions);
+    session_leaks_free(&data->leaks);
+    free(data->list.rows);
+    free(data->frames);
+}
+
+static uint64_t rank(const void *view, const void *row)
+{
+    (void)view;
+    return ((const struct leak_row *)row)->leak.kind;
+}
+
+/* Returns the function that a group is listed under. */
+static uint32_t function_of(const struct leak_row *row)
+{
+    return row->user != 0 ? row->user : row->site;
+}
+
+/* Returns true if the program still ran at the end of the session. */
+static bool is_unknown(const struct session *session)
+{
+    return session_recording(session) || session_stopped(session);
+}
+
+enum { SIZE_TEXT = 72 };
+
+/* Writes "16 to 124 B", or the size of all blocks. */
+static char *size_text(char *out, const struct session_leak *leak)
+{
+    char least[FORMAT_SIZE], most[FORMAT_SIZE];
+    format_size_short(least, leak->least_size);
+    format_size_short(most, leak->most_size);
+    if (leak->least_size == leak->most_size)
+        snprintf(out, SIZE_TEXT, "%s", least);
+    else if (strcmp(least, most) == 0)
+        snprintf(out, SIZE_TEXT, "≈%s", least);
+    else
+        snprintf(out, SIZE_TEXT, "%s–%s", least, most);
+    return out;
+}
+
+/* Writes the name of the type, and how sure it is. */
+static void type_text(char *out, size_t size, const struct session *session,
+                      const struct session_leak *leak)
+{
+    snprintf(out, size, "%s%s", session_type_name(session, leak->type),
+             leak->type == 0 || leak->exact ? "" : "?");
+}
+
+static void put_function(const struct session *session, uint32_t function, struct table_cell *cell)
+{
+    if (function != 0)
+        list_function_cell(session, function, cell);
+    else
+        cell->name = "no function known";
+}
+
+static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
+{
+    static const char *const kinds[] = {"leak", "early leak", "suppressed", "runtime",
+                                        "suppressed"};
+    const struct session *session = ((const struct leaks *)view)->view.session;
+    const struct leak_row *group = row;
+    const struct session_leak *leak = &group->leak;
+    const bool later = leak->kind == SESSION_LEAK_LATER, live = later && is_unknown(session);
+    cell->styled = !later || column == COLUMN_WHAT;
+    cell->style = theme_style(!later ? THEME_FAINT : live ? THEME_PLAIN : THEME_WARNING);
+    switch (column) {
+    case COLUMN_EACH:
+        size_text(cell->text, leak);
+        cell->is_number = leak->least_size == leak->most_size;
+        break;
+    case COLUMN_WHERE:
+        put_function(session, function_of(group), cell);
+        break;
+    case COLUMN_SITE:
+        put_function(session, group->site, cell);
+        break;
+    case COLUMN_TYPE:
+        if (leak->type != 0 && leak->exact)
+            cell->name = session_type_name(session, leak->type);
+        else
+            type_text(cell->text, sizeof(cell->text), session, leak);
+        break;
+    case COLUMN_WHAT:
+        cell->name = live ? "live" : kinds[leak->kind];
+        break;
+    case COLUMN_WHEN:
+        if (leak->blocks == 1 || leak->first_ns == leak->last_ns)
+            cell->name = "once";
+        else
+            snprintf(cell->text, sizeof(cell->text), "%s%u of 10",
+                     leak->tenths >= 8 ? "steady, " : "", leak->tenths);
+        break;
+    default:
+        break;
+    }
+}
 
 /* The filter language allows a list of so many items. */
 enum { ITEMS_MOST = 100000 };
@@ -64,15 +312,21 @@ static size_t write_stacks(FILE *out, const struct session_leaks *leaks,
     return items;
 }
 
-/* Returns the step that selects exactly the blocks of a group, NULL if it would be too long. The
- * caller frees it. */
-static char *group_step(const struct leaks *leaks, const struct session_leak *leak)
+/* Returns the step that selects exactly the blocks of a group. */
+static char *step(const void *view, const void *row, const char **why)
 {
-    char *step = NULL, *type = NULL;
+    const struct leaks *leaks = view;
+    const struct leaks_data *data = leaks->view.list.data;
+    const struct session_leak *leak = &((const struct leak_row *)row)->leak;
+    char *step = NULL,
+         *type = list_name_step(
+             "type", leak->type == 0 ? NULL : session_type_name(leaks->view.session, leak->type));
     size_t size, items = 1;
-    FILE *out = open_memstream(&step, &size);
-    if (!out)
+    FILE *out = type ? open_memstream(&step, &size) : NULL;
+    if (!out) {
+        free(type);
         return NULL;
+    }
     fputs("where freed == false and stack ", out);
     if (leak->stack == 0 && leak->stack_count == 1) {
         fputs("is null", out);
@@ -80,378 +334,642 @@ static char *group_step(const struct leaks *leaks, const struct session_leak *le
         fprintf(out, "== %" PRIu32, leak->stack);
     } else {
         fputs("in (", out);
-        items = write_stacks(out, &leaks->data->leaks, leak);
+        items = write_stacks(out, &data->leaks, leak);
         fputc(')', out);
     }
-    if (leak->type == 0)
-        fputs(" and type is null", out);
-    else if ((type = filter_quoted(session_type_name(leaks->session, leak->type))))
-        fprintf(out, " and type == %s", type);
-    const bool whole = leak->type == 0 || type;
+    fprintf(out, " and %s", type + strlen("where "));
     free(type);
-    if (fclose(out) == 0 && whole && items <= ITEMS_MOST)
+    if (fclose(out) == 0 && items <= ITEMS_MOST)
         return step;
+    if (items != SIZE_MAX)
+        *why =
+            "the group has too many stacks for a filter: Tab, then Enter lists the blocks of one "
+            "of them";
     free(step);
     return NULL;
 }
 
-static void list_group(struct leaks *leaks, struct exploration *exploration)
+static void label(const void *view, const void *row, char *out, size_t size)
 {
-    const struct session_leak *leak = leaks_selected(leaks);
-    char *step = leak ? group_step(leaks, leak) : NULL;
-    if (step)
-        exploration_list(exploration, step);
-    else if (leak)
-        exploration_complain(exploration,
-                             "%zu stacks are too many for a filter: Tab, then Enter "
-                             "lists the blocks of one of them",
-                             leak->stack_count);
-    free(step);
+    (void)view;
+    (void)row;
+    snprintf(out, size, "the blocks of this group");
 }
 
-static void list_stack(struct leaks *leaks, struct exploration *exploration)
+static const struct list_kind groups_list = {.columns = columns,
+                                             .column_count = COLUMNS,
+                                             .row_size = sizeof(struct leak_row),
+                                             .load = LIST_LOAD(leaks_data, run, clear),
+                                             .ask = ask,
+                                             .cell = cell,
+                                             .rank = rank,
+                                             .step = step,
+                                             .label = label};
+
+/* ---- the stack -------------------------------------------------------------------------- */
+
+enum { FRAME_FUNCTION, FRAME_PLACE, FRAME_NOTE, FRAME_MODULE, FRAME_COLUMNS };
+
+static const struct table_column frame_columns[FRAME_COLUMNS] = {
+    [FRAME_FUNCTION] = {"function, innermost first", .text = true, .keep = true, .unsorted = true,
+                        .cut = TABLE_CUT_NAME},
+    [FRAME_PLACE] = {"where", 24, 46, .text = true, .unsorted = true},
+    [FRAME_NOTE] = {"how", 8, 64, .text = true, .unsorted = true},
+    [FRAME_MODULE] = {"module", 18, 90, .text = true, .unsorted = true},
+};
+
+/* Returns the stack of the selected group that the pane shows. */
+static const struct session_leak_stack *shown_stack(const struct leaks *leaks)
 {
-    const struct session_leak *leak = leaks_selected(leaks);
-    char step[64];
-    if (!leak || !leaks->stack)
-        return;
-    snprintf(step, sizeof(step), "where freed == false and stack == %" PRIu32, leaks->stack->stack);
-    exploration_list(exploration,
-                     leaks->stack->stack == 0 ? "where freed == false and stack is null" : step);
+    const struct leaks_data *data = leaks->view.list.data;
+    const struct leak_row *row = list_selected(&leaks->view.list);
+    return &data->leaks.stacks[row->leak.first_stack + leaks->nth];
 }
 
-static size_t offer_type(const char *type, struct view_offer *out)
+static bool ask_stack(const void *view, const struct browse *browse, struct list_request *request)
 {
-    char *quoted = filter_quoted(type);
-    if (!quoted || asprintf(&out->long_step, "where type == %s", quoted) < 0)
-        out->long_step = NULL;
-    free(quoted);
-    snprintf(out->label, sizeof(out->label), "this type: %.100s", type);
-    return out->long_step != NULL;
-}
-
-static size_t offers(void *view, struct exploration *exploration, struct view_offer *out,
-                     size_t capacity)
-{
-    static const struct function_words words = {"made below this function",
-                                                "made below each function of this name", false};
     const struct leaks *leaks = view;
-    const struct session_leak *leak = leaks_selected(leaks);
-    size_t count = 0;
-    (void)exploration;
-    if (!leak)
-        return 0;
-    char *step = group_step(leaks, leak);
-    if (step && count < capacity) {
-        snprintf(out[count].label, sizeof(out->label), "the blocks of this group");
-        out[count++].long_step = step; /* the browser frees it */
-        step = NULL;
+    (void)browse;
+    request->of[1] = (uint64_t)shown_stack(leaks)->stack << 32 | leaks->nth;
+    return true;
+}
+
+static bool run_stack(struct session *session, struct selection *selection, void *context,
+                      struct session_error *error)
+{
+    struct stack_data *data = context;
+    struct session_frame frames[LEAK_FRAMES];
+    (void)selection;
+    (void)error;
+    data->stack = (uint32_t)(data->list.request.of[1] >> 32);
+    const size_t count = session_stack(session, data->stack, frames, LEAK_FRAMES);
+    data->list.count = count < LEAK_FRAMES ? count : LEAK_FRAMES;
+    data->list.rows = data->rows;
+    for (size_t i = 0; i < data->list.count; i++)
+        data->rows[i] = (struct frame_row){i, frames[i]};
+    data->user = session_stack_user(session, data->stack);
+    data->site = session_stack_call_site(session, data->stack);
+    return true;
+}
+
+static void frame_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
+{
+    const struct leaks *leaks = view;
+    const struct stack_data *stack = leaks->view.side.data;
+    const struct frame_row *shown = row;
+    const struct session_frame *frame = &shown->frame;
+    cell->styled = true;
+    cell->style = theme_style(shown->place == stack->user  ? THEME_STRONG
+                              : shown->place < stack->site ? THEME_FAINT
+                                                           : THEME_PLAIN);
+    if (column == FRAME_FUNCTION)
+        cell->name = frame->function ? session_function_name(leaks->view.session, frame->function)
+                                     : "no function known";
+    else if (column == FRAME_NOTE)
+        cell->name = frame->inlined ? "inlined" : frame->guessed ? "guessed" : "";
+    else if (column == FRAME_MODULE)
+        cell->name = session_function_module(leaks->view.session, frame->function);
+    else if (frame->line != 0)
+        snprintf(cell->text, sizeof(cell->text), "%s:%" PRIu32, basename(frame->file), frame->line);
+}
+
+static char *stack_step(const void *view, const void *row, const char **why)
+{
+    const struct stack_data *stack = ((const struct leaks *)view)->view.side.data;
+    char *step;
+    (void)row;
+    (void)why;
+    if (stack->stack == 0)
+        return strdup("where freed == false and stack is null");
+    return asprintf(&step, "where freed == false and stack == %" PRIu32, stack->stack) < 0 ? NULL
+                                                                                           : step;
+}
+
+static void stack_label(const void *view, const void *row, char *out, size_t size)
+{
+    (void)view;
+    (void)row;
+    snprintf(out, size, "the blocks of this stack");
+}
+
+static const struct list_kind stack_list = {.columns = frame_columns,
+                                            .column_count = FRAME_COLUMNS,
+                                            .row_size = sizeof(struct frame_row),
+                                            .none = "no stack was taken",
+                                            .load = LIST_LOAD(stack_data, run_stack, NULL),
+                                            .ask = ask_stack,
+                                            .cell = frame_cell,
+                                            .step = stack_step,
+                                            .label = stack_label};
+
+/* Begins with another group at its first stack. */
+static const struct list_kind *choose_stack(void *view, const void *row)
+{
+    struct leaks *leaks = view;
+    const struct leak_row *group = row;
+    if (leaks->nth_key != group->key || leaks->nth >= group->leak.stack_count)
+        leaks->nth = 0;
+    leaks->nth_key = group->key;
+    return &stack_list;
+}
+
+/* Begins at the call site, with the user's frame selected. */
+static void begin_stack(void *view)
+{
+    struct list *side = &((struct leaks *)view)->view.side;
+    const struct stack_data *stack = side->data;
+    side->table.selected = stack->user < stack->list.count ? stack->user : stack->site;
+    side->table.first = stack->site > 0 ? stack->site - 1 : 0;
+}
+
+/* ---- patterns --------------------------------------------------------------------------- */
+
+/* Runs a request in the engine. */
+struct pattern_data {
+    struct {
+        const struct leaks_data *of; /* held */
+        uint64_t group;
+    } request;
+    struct leak_pattern best;
+};
+
+/* A search on the engine's thread. */
+struct search {
+    struct session *session;
+    const struct leaks_data *data;
+    const struct leak_row *rows;
+    size_t group;
+    char *takes;  /* by function: what the pattern does with it, 0 while nobody has asked */
+    size_t count; /* of functions */
+};
+
+enum { TAKES = 1, LEAVES = 2, BETWEEN_LOOKS = 1000 };
+
+/* Frames that are looked at for one pattern: a group of many frames beside many others tries fewer
+ * of its functions, but some. */
+enum { LOOKS_MAX = 1 << 28, TRIES_MIN = 4 };
+
+/* Returns true if a pattern names a function or its module. The patterns that this view writes name
+ * no source files. */
+static bool takes_function(const struct search *search, const char *pattern, uint32_t function)
+{
+    char *known = &search->takes[function];
+    if (*known == 0)
+        *known =
+            suppression_matches(pattern, session_function_name(search->session, function)) ||
+                    suppression_matches(pattern, session_function_module(search->session, function))
+                ? TAKES
+                : LEAVES;
+    return *known == TAKES;
+}
+
+static bool takes_group(const struct search *search, const char *pattern, size_t group)
+{
+    const struct leak_row *row = &search->rows[group];
+    for (size_t i = 0; i < row->frame_count; i++)
+        if (takes_function(search, pattern, search->data->frames[row->first_frame + i]))
+            return true;
+    return false;
+}
+
+/* Sums up the other groups that a pattern would take from the leaks. */
+static bool add_others(const struct search *search, struct leak_pattern *pattern,
+                       struct session_error *error)
+{
+    memset(search->takes, 0, search->count);
+    pattern->groups = pattern->bytes = 0;
+    for (size_t i = 0; i < search->data->list.count; i++) {
+        const struct session_leak *leak = &search->rows[i].leak;
+        if (i % BETWEEN_LOOKS == 0 && !session_job_goes_on(search->session, error))
+            return false;
+        if (i != search->group && leak->kind <= SESSION_LEAK_START_UP &&
+            takes_group(search, pattern->text, i)) {
+            pattern->groups++;
+            pattern->bytes += leak->bytes;
+        }
     }
-    free(step);
-    count +=
-        function_tests_offer(&leaks->tests, leaks->session, SESSION_ANYWHERE,
-                             leaks_selected_function(leaks), &words, out + count, capacity - count);
-    if (leak->type != 0 && count < capacity)
-        count += offer_type(session_type_name(leaks->session, leak->type), &out[count]);
-    if (count < capacity) {
-        snprintf(out[count].label, sizeof(out->label), "never freed");
-        snprintf(out[count++].step, sizeof(out->step), "where freed == false");
+    return true;
+}
+
+/* Chooses among the frames of the group, from the user's own outwards, the function that names the
+ * group and the fewest bytes of others. */
+static bool choose_pattern(const struct search *search, struct leak_pattern *best,
+                           struct session_error *error)
+{
+    const struct leak_row *row = &search->rows[search->group];
+    const size_t tries = TRIES_MIN + LOOKS_MAX / (search->data->frame_count + 1);
+    struct leak_pattern tried;
+    for (size_t i = row->user_frame; i < row->frame_count && i - row->user_frame < tries; i++) {
+        if (!session_leak_frame_pattern(search->session, search->data->frames[row->first_frame + i],
+                                        tried.text, sizeof(tried.text)) ||
+            (best->text[0] && tried.text[0] != '^'))
+            continue;
+        if (!add_others(search, &tried, error))
+            return false;
+        if (!best->text[0] || tried.bytes < best->bytes)
+            *best = tried;
+        if (best->groups == 0)
+            break;
     }
-    return count;
+    return true;
+}
+
+static bool run_pattern(struct session *session, struct selection *selection, void *context,
+                        struct session_error *error)
+{
+    struct pattern_data *data = context;
+    struct search search = {.session = session,
+                            .data = data->request.of,
+                            .rows = data->request.of->list.rows,
+                            .group = (size_t)data->request.group,
+                            .count = (size_t)session_function_count(session) + 1};
+    (void)selection;
+    search.takes = calloc(search.count, 1);
+    if (!search.takes) {
+        snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
+        return false;
+    }
+    const bool good = choose_pattern(&search, &data->best, error);
+    free(search.takes);
+    return good;
+}
+
+static void clear_pattern(void *context)
+{
+    load_let_go((void *)((struct pattern_data *)context)->request.of);
+}
+
+static void forget_pattern(struct leak_question *question, struct browse *browse)
+{
+    load_clear(&browse->loader, &question->load);
+    load_let_go((void *)question->of);
+    question->of = NULL;
+}
+
+/* Asks for the pattern of the selected group. The question holds the data. */
+static void ask_pattern(struct leak_question *question, struct browse *browse,
+                        const struct list *list)
+{
+    const size_t group = list->order[list->table.selected];
+    if (question->of == list->data && question->group == group)
+        return;
+    forget_pattern(question, browse);
+    question->of = load_hold((void *)list->data);
+    question->group = group;
+}
+
+/* Returns the answer, NULL while there is none. It is valid until the next call. */
+static const struct leak_pattern *take_pattern(struct leak_question *question,
+                                               struct browse *browse)
+{
+    static const struct load_kind kind = LOAD_KIND(pattern_data, run_pattern, clear_pattern);
+    if (!question->of)
+        return NULL;
+    /* A request that is about to be made holds the data, too. */
+    const struct pattern_data wanted = {.request = {question->of, question->group}};
+    if (!question->load.job && !question->load.shown)
+        load_hold((void *)question->of);
+    const struct pattern_data *data = browse_get(browse, &question->load, &kind, &wanted.request);
+    if (!data && !question->load.job)
+        forget_pattern(question, browse); /* it cannot be asked */
+    return data ? &data->best : NULL;
 }
 
 /* ---- suppressions ----------------------------------------------------------------------- */
 
 /* Returns true if the file beside the session has the pattern. */
-static bool is_own(const struct leaks *leaks, const char *pattern)
+static bool is_own(const struct leaks_data *data, const char *pattern)
 {
-    const struct suppressions *all = leaks->data->suppressions;
+    const struct suppressions *all = data->suppressions;
     for (size_t i = 0; all && i < suppressions_count(all); i++)
         if (strcmp(suppressions_pattern(all, i), pattern) == 0)
             return true;
     return false;
 }
 
-static void unsuppress(struct leaks *leaks, struct exploration *exploration,
-                       const struct session_leak *leak)
+static void unsuppress(struct leaks *leaks, struct browse *browse, const char *pattern)
 {
     char path[SUPP_PATH_SIZE], error[SUPP_ERROR_SIZE];
-    supp_file_path(path, sizeof(path), session_path(leaks->session));
-    if (!is_own(leaks, leak->why)) {
-        exploration_complain(exploration, "%.100s comes from mprof-ingest: it is not in %.150s",
-                             leak->why, path);
-    } else if (!supp_file_remove(path, leak->why, error)) {
-        exploration_complain(exploration, "%s", error);
+    supp_file_path(path, sizeof(path), session_path(browse->session));
+    if (!is_own(leaks->view.list.data, pattern)) {
+        browse_complain(browse, "%.100s comes from mprof-ingest: it is not in %.150s", pattern,
+                        path);
+    } else if (!supp_file_remove(path, pattern, error)) {
+        browse_complain(browse, "%s", error);
     } else {
-        exploration_say(exploration, "no longer suppressed: leak:%.100s is taken out of %.150s",
-                        leak->why, path);
+        browse_say(browse, "no longer suppressed: leak:%.100s is taken out of %.150s", pattern,
+                   path);
         leaks->writes++;
     }
 }
 
-/* Says what was suppressed. */
-static void say_suppressed(struct exploration *exploration, const struct leak_pattern *pattern,
+static void say_suppressed(struct browse *browse, const struct leak_pattern *pattern,
                            const char *path)
 {
     char bytes[FORMAT_SIZE], groups[FORMAT_SIZE];
     if (strcmp(pattern->text, "^main$") == 0)
-        exploration_complain(
-            exploration,
-            "suppressed this group and all that main() leaks: leak:%s is added to %.120s",
+        browse_complain(
+            browse, "suppressed this group and all that main() leaks: leak:%s is added to %.120s",
             pattern->text, path);
     else if (pattern->groups == 0)
-        exploration_say(exploration, "suppressed this group alone: leak:%.120s is added to %.120s",
-                        pattern->text, path);
+        browse_say(browse, "suppressed this group alone: leak:%.120s is added to %.120s",
+                   pattern->text, path);
     else
-        exploration_complain(
-            exploration, "suppressed this group and %s other%s, %s: leak:%.120s is added to %.120s",
-            format_count(groups, pattern->groups), pattern->groups == 1 ? "" : "s",
-            format_size(bytes, pattern->bytes), pattern->text, path);
+        browse_complain(browse,
+                        "suppressed this group and %s other%s, %s: leak:%.120s is added to %.120s",
+                        format_count(groups, pattern->groups), pattern->groups == 1 ? "" : "s",
+                        format_size(bytes, pattern->bytes), pattern->text, path);
 }
 
 /* Writes the suppression that the user has asked for as soon as its pattern is known. */
-static void write_pattern(struct leaks *leaks, struct exploration *exploration)
+static void write_pattern(struct leaks *leaks, struct browse *browse)
 {
     struct leak_question *question = &leaks->written_pattern;
     char path[SUPP_PATH_SIZE], error[SUPP_ERROR_SIZE], about[200];
     char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
     const bool asked = question->of != NULL;
-    const struct leak_pattern *pattern = leaks_pattern(question, exploration);
+    const struct leak_pattern *pattern = take_pattern(question, browse);
     if (!pattern) {
         if (asked && question->of)
-            exploration_say(exploration, "finding what else the suppression takes …");
+            browse_say(browse, "finding what else the suppression takes …");
         return;
     }
-    const struct session_leak *leak = &question->of->leaks.leaks[question->group];
-    supp_file_path(path, sizeof(path), session_path(leaks->session));
+    const struct leak_row *rows = question->of->list.rows;
+    const struct session_leak *leak = &rows[question->group].leak;
+    supp_file_path(path, sizeof(path), session_path(browse->session));
     snprintf(about, sizeof(about), "%s in %s block%s", format_size(bytes, leak->bytes),
              format_count(blocks, leak->blocks), format_plural(leak->blocks));
     if (pattern->text[0] == 0) {
-        exploration_complain(exploration, "no frame of the stack has a name to suppress");
+        browse_complain(browse, "no frame of the stack has a name to suppress");
     } else if (!supp_file_add(path, pattern->text, about, error)) {
-        exploration_complain(exploration, "%s", error);
+        browse_complain(browse, "%s", error);
     } else {
         leaks->writes++;
-        say_suppressed(exploration, pattern, path);
+        say_suppressed(browse, pattern, path);
     }
-    leaks_forget_pattern(question, exploration);
+    forget_pattern(question, browse);
 }
 
-static void suppress(struct leaks *leaks, struct exploration *exploration)
+static void suppress(struct leaks *leaks, struct browse *browse)
 {
-    const struct session_leak *leak = leaks_selected(leaks);
-    if (!leak)
+    const struct leak_row *row = list_selected(&leaks->view.list);
+    if (!row)
         return;
-    if (session_recording(leaks->session))
-        exploration_complain(exploration, "nothing is known of leaks while the program runs");
-    else if (leak->kind == SESSION_LEAK_SUPPRESSED || leak->kind == SESSION_LEAK_SUPPRESSED_HERE)
-        unsuppress(leaks, exploration, leak);
+    if (session_recording(browse->session))
+        browse_complain(browse, "nothing is known of leaks while the program runs");
+    else if (row->leak.kind == SESSION_LEAK_SUPPRESSED ||
+             row->leak.kind == SESSION_LEAK_SUPPRESSED_HERE)
+        unsuppress(leaks, browse, row->leak.why);
     else
-        leaks_ask_pattern(&leaks->written_pattern, exploration, leaks->data,
-                          leaks_selected_group(leaks));
+        ask_pattern(&leaks->written_pattern, browse, &leaks->view.list);
 }
 
-/* ---- update ----------------------------------------------------------------------------- */
+/* ---- actions ---------------------------------------------------------------------------- */
 
-static void focus(struct leaks *leaks, bool in_stack)
+/* Returns the function of the selected frame if the pane has the keys, otherwise the one that the
+ * selected group is listed under; 0: none. */
+static uint32_t selected_function(const struct leaks *leaks)
 {
-    leaks->in_stack = in_stack && leaks->stack && leaks->stack->count > 0;
-    leaks->groups.blurred = leaks->in_stack;
-    leaks->frames.blurred = !leaks->in_stack;
-}
-
-/* Shows another stack of the group. */
-static void turn(struct leaks *leaks, bool forwards)
-{
-    const struct session_leak *leak = leaks_selected(leaks);
-    if (leak)
-        leaks->nth = (leaks->nth + (forwards ? 1 : leak->stack_count - 1)) % leak->stack_count;
-}
-
-static void take_frame(struct leaks *leaks, struct exploration *exploration)
-{
-    const size_t row = leaks->frames.selected;
-    if (leaks->stack && row < leaks->stack->count && row < LEAK_FRAMES) {
-        exploration->function = leaks->stack->frames[row].function;
-        exploration->has_function = true;
-    }
+    const struct leak_row *group = list_selected(&leaks->view.list);
+    const struct frame_row *frame = leaks->view.in_side ? list_selected(&leaks->view.side) : NULL;
+    return frame ? frame->frame.function : group ? function_of(group) : 0;
 }
 
 /* Opens the line of the selected frame or, in the groups, of the frame that they name. */
-static void open_source(const struct leaks *leaks, struct exploration *exploration)
+static void open_source(const struct leaks *leaks, struct browse *browse)
 {
-    const struct leak_stack_data *stack = leaks->stack;
-    const size_t named = stack && stack->user < stack->count ? stack->user
-                         : stack                             ? stack->site
-                                                             : 0;
-    const size_t at = leaks->in_stack ? leaks->frames.selected : named;
-    if (!stack || at >= stack->count || at >= LEAK_FRAMES || stack->frames[at].line == 0)
-        exploration_complain(exploration, "the source of this frame is not known");
+    const struct list *side = &leaks->view.side;
+    const struct stack_data *stack = side->data;
+    const size_t named = !stack ? 0 : stack->user < side->count ? stack->user : stack->site;
+    const size_t at = leaks->view.in_side ? side->table.selected : named;
+    if (!stack || at >= side->count || stack->rows[at].frame.line == 0)
+        browse_complain(browse, "the source of this frame is not known");
     else
-        exploration_open_source(exploration, stack->frames[at].file, stack->frames[at].line);
+        browse_open_source(browse, stack->rows[at].frame.file, stack->rows[at].frame.line);
 }
 
-static bool act_on_table(struct leaks *leaks, struct exploration *exploration,
-                         const struct view_input *input)
-{
-    const struct panes panes = panes_lay_out(input->width, input->height, 1, leaks_rows(leaks));
-    struct table_place place = panes_side_table(&panes);
-    place.y += 2;
-    place.height -= 2;
-    const bool mouse = input->action == ACTION_CLICK || input->action == ACTION_WHEEL_UP ||
-                       input->action == ACTION_WHEEL_DOWN;
-    if (mouse && panes.side.height > 0)
-        focus(leaks, panes.beside ? input->x >= panes.side.x : input->y >= panes.side.y);
-    if (leaks->in_stack) {
-        const struct table_source frames = leaks_frames_source(leaks);
-        const enum table_answer answer =
-            list_update(exploration, &leaks->frames, &frames, input, &place);
-        take_frame(leaks, exploration);
-        if (answer == TABLE_FOLLOW)
-            list_stack(leaks, exploration);
-        return answer != TABLE_IGNORED;
-    }
-    const struct table_source groups = leaks_groups_source(leaks);
-    const enum table_answer answer =
-        list_update(exploration, &leaks->groups, &groups, input, &panes.main);
-    if (answer == TABLE_SORTED) {
-        leaks_sort(leaks);
-        table_settle(&leaks->groups, &groups, &panes.main);
-    } else if (answer == TABLE_FOLLOW) {
-        list_group(leaks, exploration);
-    }
-    return answer != TABLE_IGNORED;
-}
-
-static bool act(struct leaks *leaks, struct exploration *exploration,
-                const struct view_input *input)
-{
-    switch (input->action) {
-    case ACTION_NEXT_PANE:
-    case ACTION_PREVIOUS_PANE:
-        focus(leaks, !leaks->in_stack);
-        return true;
-    case ACTION_BACK:
-        if (!leaks->in_stack)
-            return false;
-        focus(leaks, false);
-        return true;
-    case ACTION_LEFT:
-    case ACTION_RIGHT:
-        turn(leaks, input->action == ACTION_RIGHT);
-        return true;
-    case ACTION_OPEN:
-        open_source(leaks, exploration);
-        return true;
-    case ACTION_SUPPRESS:
-        suppress(leaks, exploration);
-        return true;
-    case ACTION_FOLLOW:
-        if (leaks->in_stack)
-            list_stack(leaks, exploration);
-        else
-            list_group(leaks, exploration);
-        return true;
-    default:
-        return act_on_table(leaks, exploration, input);
-    }
-}
-
-static bool update(void *view, struct exploration *exploration, const struct view_input *input)
+static bool act(void *view, struct browse *browse, const struct view_input *input)
 {
     struct leaks *leaks = view;
-    const uint64_t writes = leaks->writes;
-    /* Moves in the table need no stack; other actions may, and a burst of keys has not loaded it.
-     */
-    const bool moves =
-        !leaks->in_stack && (input->action == ACTION_UP || input->action == ACTION_DOWN ||
-                             input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN);
-    leaks_load(leaks, exploration, !moves && !input->more);
-    const struct panes panes = panes_lay_out(input->width, input->height, 1, leaks_rows(leaks));
-    const struct table_source source = leaks_groups_source(leaks);
-    table_settle(&leaks->groups, &source, &panes.main);
-    if (!moves)
-        leaks_load(leaks, exploration, true);
-    bool used = input->action == ACTION_REFRESH;
-    if (!used && leaks->data)
-        used = act(leaks, exploration, input);
-    else if (!used)
-        used = input->action != ACTION_BACK;
-    write_pattern(leaks, exploration);
-    leaks_load(leaks, exploration, !input->more);
-    if (leaks->writes != writes) {
-        const struct table_source renewed = leaks_groups_source(leaks);
-        table_settle(&leaks->groups, &renewed, &panes.main);
-        leaks_load(leaks, exploration, !input->more);
+    const struct leak_row *row = list_selected(&leaks->view.list);
+    bool used = true;
+    if (input->action == ACTION_LEFT || input->action == ACTION_RIGHT) {
+        const size_t count = row ? row->leak.stack_count : 1;
+        leaks->nth = (leaks->nth + (input->action == ACTION_RIGHT ? 1 : count - 1)) % count;
+    } else if (input->action == ACTION_OPEN) {
+        open_source(leaks, browse);
+    } else if (input->action == ACTION_SUPPRESS) {
+        suppress(leaks, browse);
+    } else {
+        used = false;
     }
-    if (leaks->data && leaks->data->note[0] && !leaks->data->noted) {
-        leaks->data->noted = true;
-        exploration_complain(exploration, "%s", leaks->data->note);
-    }
-    if (leaks->in_stack && !input->more && (!leaks->stack || leaks->stack->count == 0))
-        focus(leaks, false);
+    write_pattern(leaks, browse);
     return used;
 }
 
-/* ---- text ------------------------------------------------------------------------------- */
+static void loaded(void *view, struct browse *browse)
+{
+    struct leaks *leaks = view;
+    const struct leaks_data *data = leaks->view.list.data;
+    leaks->pattern = NULL;
+    if (!data || !data->note[0] || leaks->noted == leaks->view.list.ordered)
+        return;
+    leaks->noted = leaks->view.list.ordered;
+    browse_complain(browse, "%s", data->note);
+}
 
-static bool copy(void *view, struct exploration *exploration, FILE *out)
+static void side_loaded(void *view, struct browse *browse)
+{
+    struct leaks *leaks = view;
+    const uint32_t function = selected_function(leaks);
+    const uint32_t below[FUNCTION_PARTS] = {[SESSION_ANYWHERE] = function};
+    if (!list_selected(&leaks->view.list))
+        return;
+    ask_pattern(&leaks->shown_pattern, browse, &leaks->view.list);
+    leaks->pattern = take_pattern(&leaks->shown_pattern, browse);
+    browse->stack = shown_stack(leaks)->stack;
+    browse->has_stack = true;
+    if (leaks->view.in_side && function != leaks->told) {
+        browse->function = function;
+        browse->has_function = true;
+    }
+    leaks->told = leaks->view.in_side ? function : 0;
+    function_matchers_load(&leaks->matchers, browse, below);
+}
+
+static void close_questions(void *view, struct browse *browse)
+{
+    struct leaks *leaks = view;
+    function_matchers_clear(&leaks->matchers, browse);
+    forget_pattern(&leaks->shown_pattern, browse);
+    forget_pattern(&leaks->written_pattern, browse);
+}
+
+static size_t offers(void *view, struct browse *browse, struct view_offer *out, size_t capacity)
+{
+    static const struct function_words words = {"made below this function",
+                                                "made below each function of this name", false};
+    const struct leaks *leaks = view;
+    const uint32_t type = ((const struct leak_row *)list_selected(&leaks->view.list))->leak.type;
+    const char *name = session_type_name(browse->session, type);
+    size_t count = function_matchers_offer(&leaks->matchers, browse->session, SESSION_ANYWHERE,
+                                           selected_function(leaks), &words, out, capacity);
+    if (type != 0 && count < capacity) {
+        snprintf(out[count].label, sizeof(out->label), "this type: %.100s", name);
+        out[count].step = list_name_step("type", name);
+        count += out[count].step != NULL;
+    }
+    if (count < capacity) {
+        snprintf(out[count].label, sizeof(out->label), "never freed");
+        count += offer_step(&out[count], "where freed == false");
+    }
+    return count;
+}
+
+static void copy(const void *view, FILE *out)
 {
     const struct leaks *leaks = view;
-    const struct session_leak *leak = leaks_selected(leaks);
-    char type[1100], bytes[FORMAT_SIZE], size[LEAK_SIZE_TEXT], when[LEAK_SIZE_TEXT];
-    (void)exploration;
-    if (!leak || !leaks->stack)
-        return false;
-    fprintf(out, "%s: %s in %" PRIu64 " block%s of %s B, %s, allocated %s\n",
-            leaks_kind_name(leaks, leak->kind), format_size(bytes, leak->bytes), leak->blocks,
-            format_plural(leak->blocks), leaks_size_text(size, leak),
-            leaks_type_text(type, sizeof(type), leaks, leak), leaks_when_text(when, leak));
-    for (size_t i = 0; i < leaks->stack->count && i < LEAK_FRAMES; i++) {
-        const struct session_frame *frame = &leaks->stack->frames[i];
-        fprintf(out, "  %s", session_function_name(leaks->session, frame->function));
+    for (size_t i = 0; i < leaks->view.side.count; i++) {
+        const struct session_frame *frame =
+            &((const struct frame_row *)list_row(&leaks->view.side, i))->frame;
+        fprintf(out, "  %s", session_function_name(leaks->view.session, frame->function));
         if (frame->line != 0)
             fprintf(out, "  %s:%" PRIu32, frame->file, frame->line);
         fputc('\n', out);
     }
-    return true;
 }
 
-static bool write_table(void *view, struct exploration *exploration, FILE *out,
-                        enum table_format format)
+/* ---- lines ------------------------------------------------------------------------------ */
+
+/* Writes the leaks, then parts of them, then the other kinds. */
+static void head(const void *view, const struct browse *browse, const struct area *area)
+{
+    const struct leaks_data *data = ((const struct leaks *)view)->view.list.data;
+    if (!data)
+        return;
+    const struct session_leaks *all = &data->leaks;
+    const bool stopped = session_stopped(browse->session);
+    const bool recording = session_recording(browse->session) || stopped;
+    char bytes[FORMAT_SIZE], blocks[FORMAT_SIZE], groups[FORMAT_SIZE];
+    int x = 1;
+    if (all->leaked.groups == 0 && !recording)
+        x += area_print(area, x, 0, theme_style(THEME_GOOD), "nothing leaked");
+    else
+        x += area_print(
+            area, x, 0, theme_style(THEME_STRONG), "%s %s%s in %s%s block%s of %s group%s",
+            stopped     ? "live when the recording stopped"
+            : recording ? "live so far"
+                        : "leaked",
+            browse->about, format_size(bytes, all->leaked.bytes), browse->about,
+            format_count(blocks, all->leaked.blocks), format_plural(all->leaked.blocks),
+            format_count(groups, all->leaked.groups), format_plural(all->leaked.groups));
+    if (recording && !stopped)
+        x += area_text(area, x, 0, theme_style(THEME_FAINT),
+                       "; the program still runs: nothing is known of leaks");
+    for (int kind = SESSION_LEAK_START_UP; kind < SESSION_LEAK_KINDS; kind++) {
+        static const char *const names[] = {"", "early", "suppressed here", "runtime",
+                                            "suppressed"};
+        if (all->of_kind[kind].groups == 0)
+            continue;
+        if (kind <= SESSION_LEAKS_LAST && all->of_kind[kind].groups == all->leaked.groups) {
+            x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), " · all %s", names[kind]);
+            continue;
+        }
+        x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), " · %s %s%s", names[kind],
+                             browse->about, format_size(bytes, all->of_kind[kind].bytes));
+    }
+}
+
+/* Draws the blocks by the tenth of the run that allocated them. */
+static void render_tenths(const struct area *area, int x, int y, const struct session_leak *leak)
+{
+    uint64_t most = 1;
+    for (int i = 0; i < SESSION_LEAK_TENTHS; i++)
+        most = leak->born[i] > most ? leak->born[i] : most;
+    for (int i = 0; i < SESSION_LEAK_TENTHS; i++) {
+        const uint64_t eighths = leak->born[i] == 0 ? 0 : 1 + leak->born[i] * 7 / most;
+        const uint32_t ascii[] = {'_', '.', '.', ':', ':', '|', '|', '#', '#'};
+        area_put(area, x + i, y,
+                 eighths == 0             ? 0xb7
+                 : grid_ascii(area->grid) ? ascii[eighths]
+                                          : 0x2580 + (uint32_t)eighths,
+                 theme_style(THEME_PLAIN));
+    }
+}
+
+/* Writes two lines about the selected group. */
+static void side_head(const void *view, const void *row, const struct browse *browse,
+                      const struct area *area)
+{
+    const struct session_leak *leak = &((const struct leak_row *)row)->leak;
+    char type[512], size[SIZE_TEXT], count[FORMAT_SIZE], first[FORMAT_SIZE], last[FORMAT_SIZE];
+    (void)view;
+    type_text(type, sizeof(type), browse->session, leak);
+    size_text(size, leak);
+    const char last_letter = size[strlen(size) - 1];
+    const char *unit = last_letter >= '0' && last_letter <= '9' ? " B" : "";
+    int x = area_print(area, 1, 0, theme_style(THEME_PLAIN), "%s%s × %s%s  ", browse->about,
+                       format_count(count, leak->blocks), size, unit);
+    area_category(area, 1 + x, 0, area->width - x - 2, theme_style(THEME_PLAIN), type);
+    render_tenths(area, 1, 1, leak);
+    x = 3 + SESSION_LEAK_TENTHS;
+    if (*leak->why)
+        x += area_print(area, x, 1, theme_style(THEME_PLAIN), "%s: %s  ",
+                        leak->kind == SESSION_LEAK_RUNTIME ? "kept by" : "by", leak->why);
+    area_print(area, x, 1, theme_style(THEME_FAINT), "in %u of 10 tenths  first %s, last %s",
+               leak->tenths, format_instant(first, leak->first_ns),
+               format_instant(last, leak->last_ns));
+}
+
+static void title(const void *view, const void *row, char *out, size_t size)
 {
     const struct leaks *leaks = view;
-    const struct table_source source = leaks_groups_source(leaks);
-    (void)exploration;
-    if (!leaks->data)
-        return false;
-    table_write(&source, out, format);
-    return true;
+    const struct session_leak *leak = &((const struct leak_row *)row)->leak;
+    const struct session_leak_stack *shown = shown_stack(leaks);
+    const char *about = leaks->view.list.estimated ? "~" : "";
+    char nth[FORMAT_SIZE], count[FORMAT_SIZE], bytes[FORMAT_SIZE], blocks[FORMAT_SIZE];
+    if (leak->kind <= SESSION_LEAK_START_UP && leaks->pattern && leaks->pattern->groups > 0 &&
+        !session_recording(leaks->view.session))
+        snprintf(out, size, " stack (X suppresses %s more group%s, %s) ",
+                 format_count(count, leaks->pattern->groups), format_plural(leaks->pattern->groups),
+                 format_size(bytes, leaks->pattern->bytes));
+    else if (leak->stack_count == 1)
+        snprintf(out, size, " stack ");
+    else
+        snprintf(out, size, " stack %s of %s: %s%s in %s%s block%s (← → others) ",
+                 format_count(nth, leaks->nth + 1), format_count(count, leak->stack_count), about,
+                 format_size(bytes, shown->bytes), about, format_count(blocks, shown->blocks),
+                 format_plural(shown->blocks));
 }
 
 static const struct key_binding keys[] = {
-    {.keys = {KEYCODE_ENTER},
-     .action = ACTION_FOLLOW,
-     .footer = "list",
-     .description = "list the blocks of the group; in the stack: those of this stack"},
-    {.keys = {KEYCODE_TAB},
-     .action = ACTION_NEXT_PANE,
-     .footer = "stack",
-     .description = "into the stack, and back"},
-    {.keys = {KEYCODE_LEFT},
-     .action = ACTION_LEFT,
-     .description = "the previous stack of the group"},
-    {.keys = {KEYCODE_RIGHT},
-     .action = ACTION_RIGHT,
-     .footer_keys = "←→",
-     .footer = "stacks",
-     .description = "the next stack of the group"},
-    {.keys = {'X'},
-     .action = ACTION_SUPPRESS,
-     .footer = "suppress",
-     .description = "write a suppression of the group beside the session; again: take it out"},
-    {.keys = {'o'}, .action = ACTION_OPEN, .description = "the source of the frame"},
+    {ACTION_FOLLOW, "list the blocks of the group; in the stack: those of this stack",
+     .keys = {KEYCODE_ENTER}, .footer = "list"},
+    {ACTION_NEXT_PANE, "into the stack, and back", .keys = {KEYCODE_TAB}, .footer = "stack"},
+    {ACTION_LEFT, "the previous stack of the group", .keys = {KEYCODE_LEFT}},
+    {ACTION_RIGHT, "the next stack of the group", .keys = {KEYCODE_RIGHT}, .footer_keys = "←→",
+     .footer = "stacks"},
+    {ACTION_SUPPRESS, "write a suppression of the group beside the session; again: take it out",
+     .keys = {'X'}, .footer = "suppress"},
+    {ACTION_OPEN, "the source of the frame", .keys = {'o'}},
 };
+
+static const struct table_view_kind kind = {.size = sizeof(struct leaks),
+                                            .list = &groups_list,
+                                            .side = &stack_list,
+                                            .lines = 1,
+                                            .side_lines = 2,
+                                            .head = head,
+                                            .side_head = side_head,
+                                            .title = title,
+                                            .loaded = loaded,
+                                            .choose = choose_stack,
+                                            .begin = begin_stack,
+                                            .side_loaded = side_loaded,
+                                            .act = act,
+                                            .offers = offers,
+                                            .copy = copy,
+                                            .close = close_questions};
 
 const struct view_ops leaks_view = {
     .name = "leaks",
@@ -460,12 +978,6 @@ const struct view_ops leaks_view = {
             "of a recursion are one path. Leaks whose group was complete after the first tenth of "
             "the run are early. Blocks of the runtime and suppressed ones are not leaks.",
     .keys = KEY_TABLE(keys),
-    .create = create,
-    .destroy = destroy,
-    .update = update,
-    .render = leaks_render,
-    .offers = offers,
-    .copy = copy,
-    .order = leaks_keep_order,
-    .table = write_table,
+    .rows = &kind,
+    TABLE_VIEW_OPS,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the memory view. memory.c changes it, map.c places addresses in it, load.c loads
- * what it shows, and render.c draws it. Beside the cells there is a pane: the allocation under the
- * cursor, the list of holes (holes.c), or the use of memory over time (over_time.c).
+ * The state of the memory view. memory.c changes it, draw.c places addresses in it and draws it.
+ * Beside the cells there is a pane (panes.c): the allocation under the cursor, the list of holes,
+ * or the use of memory over time.
  *
  * The regions of the address space lie below each other, each with a heading row, then rows of
  * `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and the last
@@ -13,8 +13,9 @@
 #define MPROF_TUI_VIEW_MEMORY_GRID_H
 
 #include "session/holes.h"
-#include "tui/explore/worst_holes.h"
-#include "tui/view/common/function_test.h"
+#include "session/residency.h"
+#include "tui/view/common/moments.h"
+#include "tui/view/common/offers.h"
 #include "tui/view/view.h"
 
 #define MEMORY_ROWS_MOST 256
@@ -82,15 +83,17 @@ struct memory_details {
 /* Returns the rows that the layout of the allocation's type takes, with a heading and one row for
  * each padding. */
 int memory_members_rows(const struct memory_details *details);
-/* Draws the layout from row `first` on (from 0, without the heading). The last row tells how many
- * did not fit. */
-void memory_members_render(const struct memory_details *details,
-                           const struct exploration *exploration, const struct area *area,
-                           int first);
+
+/* The pages in memory at the moment. */
+struct memory_pages {
+    bool read; /* around that moment */
+    struct session_page_run *runs;
+    size_t count;
+};
 
 /* The part of one moment that the screen shows. */
 struct memory_frame_loads {
-    struct load regions, cells, use, details;
+    struct load regions, cells, use, details, pages;
 };
 
 /* A play through time, or a step. */
@@ -107,7 +110,7 @@ struct memory_grid {
     struct memory_map map;
     struct memory_frame_loads frame;
     struct load gaps_load, holes_load, moment_load, now_load, block_load;
-    struct function_tests tests; /* of the block under the cursor */
+    struct function_matchers matchers; /* of the block under the cursor */
     bool regions_known;
     bool zoom_chosen; /* by the user; otherwise everything fits the screen */
     uint64_t cursor;  /* an address */
@@ -115,6 +118,8 @@ struct memory_grid {
     uint64_t first_row;
     int rows; /* of the screen */
     bool alternate;
+
+    const struct memory_pages *pages; /* NULL: not known, or not read at this moment */
 
     const struct session_cell *cells;     /* rows × columns; NULL: not known yet */
     const struct session_use *use;        /* of the cursor's region; NULL: not known yet */
@@ -146,72 +151,48 @@ struct memory_grid {
     int stack_scroll;
 };
 
-/*
- * Loads the allocation at an address and its neighbours at `ns`. `id` is its id, 0 if not known.
- * `details` are all 0 before. Returns false with `error` set; the parts that could be read are
- * there.
- */
-bool memory_details_load(struct memory_details *details, struct session *session, uint64_t ns,
-                         uint64_t address, uint64_t id, struct session_error *error);
-
 /* Returns the details of no cell: all are zero. A constant of them would be 27 KB of zeros in the
  * program's file. */
 const struct memory_details *memory_no_details(void);
 
 /* Asks for the regions at the moment. The map has none while they are not known. */
-void memory_load_regions(struct memory_grid *grid, struct exploration *exploration);
+void memory_load_regions(struct memory_grid *grid, struct browse *browse);
 /* Asks for the cells of the screen, the use of the cursor's region and the cursor's allocation. */
-void memory_load(struct memory_grid *grid, struct exploration *exploration);
+void memory_load(struct memory_grid *grid, struct browse *browse);
 
-/* holes.c: begins to look for the next hole above or below the cursor. */
-void memory_seek_hole(struct memory_grid *grid, const struct exploration *exploration, bool up);
+/* Begins to look for the next hole above or below the cursor. */
+void memory_seek_hole(struct memory_grid *grid, const struct browse *browse, bool up);
 /* Goes to the hole that is looked for, once it is found. */
-void memory_take_hole(struct memory_grid *grid, struct exploration *exploration);
+void memory_take_hole(struct memory_grid *grid, struct browse *browse);
 /* Loads the list of holes, and moves the cursor to the selected one once it is known. */
-void memory_load_holes(struct memory_grid *grid, struct exploration *exploration);
+void memory_load_holes(struct memory_grid *grid, struct browse *browse);
 /* Acts on the list. Returns false if the action means nothing there. */
 bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *input);
 /* The list was opened. If the user has chosen no moment, it opens at the one with the most
  * holes, which the overview names. */
-void memory_open_holes(struct memory_grid *grid, const struct exploration *exploration);
-void memory_holes_render(const struct memory_grid *grid, const struct exploration *exploration,
+void memory_open_holes(struct memory_grid *grid, const struct browse *browse);
+void memory_holes_render(const struct memory_grid *grid, const struct browse *browse,
                          const struct area *area);
 
 /* Tells how the holes are written to a file. */
 void memory_holes_write(const struct memory_grid *grid, FILE *out, enum table_format format);
 
-/* block.c: goes to the block that another view has selected, and tells about the one here. */
-void memory_jump(struct memory_grid *grid, struct exploration *exploration);
-size_t memory_offers(void *view, struct exploration *exploration, struct view_offer *out,
-                     size_t capacity);
-bool memory_copy(void *view, struct exploration *exploration, FILE *out);
-bool memory_table(void *view, struct exploration *exploration, FILE *out, enum table_format format);
+/* Goes to the block that another view has selected, and tells about the one here. */
+bool memory_copy(void *view, struct browse *browse, FILE *out);
 
-/* over_time.c: loads the use at one more moment after the other, coarse steps first. */
-void memory_load_over_time(struct memory_grid *grid, struct exploration *exploration);
+/* Loads the use at one more moment after the other, coarse steps first. */
+void memory_load_over_time(struct memory_grid *grid, struct browse *browse);
 /* Returns the moment of a column of the use over time: the first one is the run's beginning, the
  * last one its end. */
 uint64_t memory_moment_of(const struct memory_grid *grid, size_t column);
-void memory_over_time_render(const struct memory_grid *grid, const struct exploration *exploration,
+void memory_over_time_render(const struct memory_grid *grid, const struct browse *browse,
                              const struct area *area);
 
-/* Fits the cells to the screen; moves the cursor into a region, and scrolls to it. */
-void memory_fit(struct memory_grid *grid, const struct view_input *input);
-void memory_place_cursor(struct memory_grid *grid);
-
-/* play.c: keys that go through time. Returns false if the action is none of these. */
-bool memory_act_on_play(struct memory_grid *grid, struct exploration *exploration,
-                        enum action action);
-/* Goes to the wanted moment if its frame is there. Call it before the frame is asked for. */
-void memory_play(struct memory_grid *grid, struct exploration *exploration,
-                 const struct view_input *input);
-void memory_stop(struct memory_grid *grid);
-void memory_leave(void *view, struct exploration *exploration);
 /* Writes the speed of a play, such as "×2" or "×1/4". Returns `out`. */
 #define MEMORY_SPEED_SIZE 16
 char *memory_speed(const struct memory_grid *grid, char *out);
 
-void memory_loads_clear(struct memory_grid *grid, struct exploration *exploration);
+void memory_loads_clear(struct memory_grid *grid, struct browse *browse);
 
 struct memory_layout {
     int columns, rows;  /* of the grid */
@@ -224,14 +205,10 @@ struct memory_layout memory_lay_out(int width, int height, bool tall);
 /* Returns true if the pane needs more room. */
 bool memory_is_tall(const struct memory_grid *grid);
 
-/* legend.c: draws the colours that are on the screen, with their names. */
-void memory_legend_render(const struct memory_grid *grid, const struct exploration *exploration,
-                          const struct area *area, const struct memory_layout *layout);
 /* Returns the entry at a place of the legend, SIZE_MAX if there is none. */
-size_t memory_legend_at(const struct memory_grid *grid, const struct exploration *exploration,
+size_t memory_legend_at(const struct memory_grid *grid, const struct browse *browse,
                         const struct memory_layout *layout, int x, int y);
 
-void memory_grid_render(const void *view, const struct exploration *exploration,
-                        const struct area *area);
+void memory_grid_render(const void *view, const struct browse *browse, const struct area *area);
 
 #endif

@@ -1,17 +1,129 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/view/overview/findings.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "schemas/code/short_name.h"
 #include "session/code_facts.h"
 #include "session/graphs.h"
+#include "session/groups.h"
 #include "session/leaks.h"
+#include "session/residency.h"
 #include "tui/screen/format.h"
-#include "tui/screen/short_name.h"
-#include "tui/view/overview/debug_package.h"
-#include "tui/view/overview/ranked.h"
+#include "tui/view/common/moments.h"
+
+/* Returns true if the list of a package names a file whose last component is `module`. */
+static bool list_has(FILE *list, const char *module)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+    for (ssize_t length; !found && (length = getline(&line, &size, list)) >= 0;) {
+        if (length > 0 && line[length - 1] == '\n')
+            line[length - 1] = '\0';
+        const char *slash = strrchr(line, '/');
+        found = slash && strcmp(slash + 1, module) == 0;
+    }
+    free(line);
+    return found;
+}
+
+static bool has_file(const char *folder, const char *package, const char *module)
+{
+    static const char *const architectures[] = {"", ":amd64", ":arm64"};
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof(architectures) / sizeof(architectures[0]); i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof(path), "%s/%s%s.list", folder, package, architectures[i]);
+        FILE *list = fopen(path, "re");
+        if (!list)
+            continue;
+        found = list_has(list, module);
+        fclose(list);
+    }
+    return found;
+}
+
+/* Writes the name by Debian's rule: "libfoo2", or "libfoo2-1" if the library's name ends in a
+ * digit. Returns false if the module is not a shared library with a version. */
+static bool package_of(const char *module, char *out, size_t size)
+{
+    const char *dot = strstr(module, ".so.");
+    if (!dot || dot == module || strchr(module, '/') || !isdigit((unsigned char)dot[4]))
+        return false;
+    const char *between = isdigit((unsigned char)dot[-1]) ? "-" : "";
+    const int digits = (int)strspn(dot + 4, "0123456789");
+    const int length =
+        snprintf(out, size, "%.*s%s%.*s", (int)(dot - module), module, between, digits, dot + 4);
+    for (char *letter = out; *letter; letter++)
+        *letter = *letter == '_' ? '-' : (char)tolower((unsigned char)*letter);
+    return length > 0 && (size_t)length < size;
+}
+
+bool debug_package(const char *module, const char *folder, char out[DEBUG_PACKAGE_SIZE])
+{
+    static const char *const variants[] = {"", "t64", "v5"}; /* of packages that were built again */
+    char name[DEBUG_PACKAGE_SIZE / 2], package[DEBUG_PACKAGE_SIZE - 10];
+    /* The C library has a package for all its debug information. */
+    if (has_file(folder, "libc6", module)) {
+        snprintf(out, DEBUG_PACKAGE_SIZE, "libc6-dbg");
+        return true;
+    }
+    if (!package_of(module, name, sizeof(name)))
+        return false;
+    for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+        snprintf(package, sizeof(package), "%s%s", name, variants[i]);
+        if (!has_file(folder, package, module))
+            continue;
+        snprintf(out, DEBUG_PACKAGE_SIZE, "%s-dbgsym", package);
+        return true;
+    }
+    return false;
+}
+
+bool ranked_holes(const struct session_use *use, uint64_t ns, struct ranked_finding *finding)
+{
+    if (use->hole_count == 0 || !worst_holes_prevail(use))
+        return false;
+    *finding = (struct ranked_finding){.kind = RANKED_HOLES,
+                                       .bytes = use->hole_bytes,
+                                       .count = use->hole_count,
+                                       .first_ns = ns,
+                                       .last_ns = ns};
+    return true;
+}
+
+/* Writes `field == "name"`, or that the field has no value. */
+static void write_test(const char *field, const char *name, char *out, size_t size)
+{
+    char quoted[2 * RANKED_NAME + 3];
+    if (*name)
+        snprintf(out, size, "%s == %s", field, filter_quote(quoted, sizeof(quoted), name));
+    else
+        snprintf(out, size, "%s is null", field);
+}
+
+bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out, size_t size)
+{
+    char user[2 * RANKED_NAME + 20], type[2 * RANKED_NAME + 20], more[6 * RANKED_NAME + 160];
+    char made_by[2 * RANKED_NAME + 20] = "";
+    /* A name that was cut would select nothing. */
+    if (finding->kind == RANKED_HOLES || strlen(finding->user) + 1 == RANKED_NAME ||
+        strlen(finding->type) + 1 == RANKED_NAME)
+        return false;
+    write_test("user", finding->user, user, sizeof(user));
+    write_test("type", finding->type, type, sizeof(type));
+    if (ranked_has_kind(finding))
+        write_test("kind", finding->made_by, made_by, sizeof(made_by));
+    snprintf(more, sizeof(more), " | where %s and %s%s%s", user, type, made_by[0] ? " and " : "",
+             made_by);
+    return ranked_text(finding->kind, filter, more, out, size);
+}
 
 struct collection {
     struct session *session;
@@ -338,7 +450,7 @@ static bool read_kept(const struct collection *to, uint64_t *bytes, uint64_t *co
     struct session_leaks leaks;
     bool collected;
     *bytes = *count = 0;
-    for (size_t i = 0; i < to->row_count; i++) {
+    for (size_t i = 0; to->rows && i < to->row_count; i++) {
         *bytes += to->rows[i].kept_bytes;
         *count += to->rows[i].kept_count;
     }
@@ -436,6 +548,77 @@ static void add_short_lived(struct collection *to)
         short_name_cut(name, sizeof(name), session_function_name(to->session, most->function)));
 }
 
+/* Returns what a group has of live bytes that were never touched, or of the holes that it pins. */
+static uint64_t out_of_reach(const struct session_residency_group *group, bool pinned)
+{
+    return pinned ? group->pinned : group->untouched;
+}
+
+/* Writes the name of the group that has most of it: " parse_expr", after `before`. "" if none has.
+ */
+static void write_most(const struct collection *to, const struct session_residency *moment,
+                       enum session_residency_by by, bool pinned, const char *before, char *out,
+                       size_t size)
+{
+    struct session_residency_group *rows, total;
+    struct session_error error;
+    size_t count, most = 0;
+    char name[60];
+    *out = 0;
+    if (!session_residency_groups(to->session, moment, by, &rows, &count, &total, &error))
+        return;
+    for (size_t i = 1; i < count; i++)
+        if (out_of_reach(&rows[i], pinned) > out_of_reach(&rows[most], pinned))
+            most = i;
+    if (count > 0 && rows[most].id != 0 && out_of_reach(&rows[most], pinned) > 0)
+        snprintf(out, size, "%s %s", before,
+                 by == SESSION_RESIDENCY_TYPE
+                     ? session_type_name(to->session, rows[most].id)
+                     : short_name_cut(name, sizeof(name),
+                                      session_function_name(to->session, rows[most].id)));
+    free(rows);
+}
+
+/* A smaller resident set is that of a program's files and stacks. */
+#define SMALL_RSS (UINT64_C(16) << 20)
+/* Less than that is the end of some blocks. */
+#define SMALL_UNTOUCHED (UINT64_C(1) << 20)
+
+/* Says why live bytes and the resident set differ by more than a tenth, when that is largest. */
+static void add_resident(struct collection *to)
+{
+    const struct session_residency *moments;
+    struct session_error error;
+    size_t count;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], who[96] = "", what[96];
+    if (to->filtered || !session_residencies(to->session, &moments, &count, &error) || count == 0)
+        return;
+    const struct session_residency *moment = &moments[session_residency_largest(moments, count)];
+    const uint64_t *bytes = moment->bytes, untouched = bytes[RESIDENCY_LIVE_UNTOUCHED];
+    const uint64_t live =
+        bytes[RESIDENCY_LIVE_RESIDENT] + untouched + bytes[RESIDENCY_LIVE_SWAPPED];
+    enum session_residency_class most = RESIDENCY_HEADERS;
+    if (untouched >= SMALL_UNTOUCHED && untouched > live / 10 && untouched > moment->present / 10) {
+        write_most(to, moment, SESSION_RESIDENCY_USER, false, ": mostly", who, sizeof(who));
+        write_most(to, moment, SESSION_RESIDENCY_TYPE, false, who[0] ? "," : ": mostly", what,
+                   sizeof(what));
+        add(to, FINDING_ODD, "", VIEW_RSS, "%s of %s live were never touched%s%s",
+            format_size(a, untouched), format_size(b, live), who, what);
+    }
+    if (moment->present < SMALL_RSS ||
+        moment->present - bytes[RESIDENCY_LIVE_RESIDENT] <= moment->present / 10)
+        return;
+    for (int part = RESIDENCY_HEADERS; part < RESIDENCY_IN_RSS; part++)
+        if (bytes[part] > bytes[most])
+            most = (enum session_residency_class)part;
+    who[0] = 0;
+    if (most == RESIDENCY_HOLES)
+        write_most(to, moment, SESSION_RESIDENCY_USER, true, ", pinned by", who, sizeof(who));
+    add(to, FINDING_ODD, "", VIEW_RSS, "RSS %s, of it live %s; %s in %s%s",
+        format_size(a, moment->present), format_size(b, bytes[RESIDENCY_LIVE_RESIDENT]),
+        format_size(c, bytes[most]), session_residency_class_title(most), who);
+}
+
 size_t findings_collect(struct session *session, struct selection *selection, bool filtered,
                         const struct session_function_row *rows, size_t row_count,
                         const struct session_error *unread, struct finding *findings,
@@ -459,6 +642,7 @@ size_t findings_collect(struct session *session, struct selection *selection, bo
         add_leaks(&to);
         add_short_lived(&to);
     }
+    add_resident(&to);
     add_own_graphs(&to);
     add_misuse(&to);
     add_mismatches(&to);

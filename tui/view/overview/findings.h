@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds oddities of a session, as lines for the overview. */
+/* Finds oddities and faults of a session, as lines for the overview. */
 #ifndef MPROF_TUI_VIEW_OVERVIEW_FINDINGS_H
 #define MPROF_TUI_VIEW_OVERVIEW_FINDINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "tui/explore/explore.h"
+#include "session/findings.h"
+#include "session/session.h"
+#include "tui/view/common/browse.h"
+
+/* ---- facts ------------------------------------------------------------------------------ */
 
 #define FINDINGS_MOST 8
 
@@ -34,5 +40,29 @@ size_t findings_collect(struct session *session, struct selection *selection, bo
                         const struct session_function_row *rows, size_t row_count,
                         const struct session_error *unread, struct finding *findings,
                         size_t capacity);
+
+/* ---- ranked (session/findings.h) ------------------------------------------------------- */
+
+/* Makes a finding of the holes at a moment, its first_ns. Returns false if they are no more than
+ * what is in use. */
+bool ranked_holes(const struct session_use *use, uint64_t ns, struct ranked_finding *finding);
+/* Writes the filter that selects what a finding counts; `filter` is that of ranked_find(). Returns
+ * false if it does not fit, or for holes, which have no blocks. */
+bool ranked_filter(const struct ranked_finding *finding, const char *filter, char *out,
+                   size_t size);
+
+/* ---- packages --------------------------------------------------------------------------- */
+
+/* Names the package that has the debug information of a library, on Debian and what is made of it.
+ */
+#define DEBUG_PACKAGE_FOLDER "/var/lib/dpkg/info" /* the files of each installed package */
+#define DEBUG_PACKAGE_SIZE 120
+
+/*
+ * Writes the name of the package to `out`. Names follow Debian's rule: libfoo.so.2 lies in libfoo2,
+ * and its debug information in libfoo2-dbgsym. A package counts only if it is installed and the
+ * lists of files in `folder` say that it has the library. Returns false if there is none.
+ */
+bool debug_package(const char *module, const char *folder, char out[DEBUG_PACKAGE_SIZE]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the overview. overview.c changes it, load.c asks for its data one after another so
- * that other views need not wait for all of them, render.c draws it.
+ * The state of the overview. overview.c changes it, and asks for its data one after another so that
+ * other views need not wait for all of them; render.c draws it.
  *
  * The lines that the user can select are, in this order: the ranked findings, the facts about
  * session and recording, what the user's functions held at the peak, and the types.
@@ -10,9 +10,8 @@
 #define MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H
 
 #include "session/holes.h"
-#include "tui/explore/growth.h"
+#include "tui/view/common/moments.h"
 #include "tui/view/overview/findings.h"
-#include "tui/view/overview/ranked.h"
 #include "tui/view/view.h"
 
 #define OVERVIEW_SLOTS_MOST 400
@@ -46,14 +45,9 @@ struct overview {
     int selected;               /* line */
 };
 
-/* load.c */
-void overview_load(struct overview *overview, struct exploration *exploration, int width);
-void overview_loads_clear(struct overview *overview, struct exploration *exploration);
-
 /* The lines of each part. */
 int overview_fact_lines(const struct overview *overview);
 const struct finding *overview_fact(const struct overview *overview, size_t at);
-int overview_lines(const struct overview *overview);
 
 enum overview_line_kind { LINE_RANKED, LINE_FACT, LINE_HELD, LINE_NONE };
 
@@ -63,12 +57,6 @@ struct overview_line {
     enum overview_held way;
     size_t at; /* of the part */
 };
-struct overview_line overview_line_of(const struct overview *overview, int number);
-
-/* rows.c: the lines as rows of a table, for `:w` and `y`, as view_ops.table and view_ops.copy. */
-bool overview_table(void *view, struct exploration *exploration, FILE *out,
-                    enum table_format format);
-bool overview_copy(void *view, struct exploration *exploration, FILE *out);
 
 /* The rows of the screen, from top to bottom; a part without rows is not shown. */
 struct overview_layout {
@@ -76,11 +64,9 @@ struct overview_layout {
     int held, held_rows;
     int columns; /* of what was held: 1 to 3 */
 };
-struct overview_layout overview_lay_out(const struct overview *overview, int width, int height);
 /* Returns the line at a position of the screen, -1 if there is none. */
 int overview_line_at(const struct overview *overview, int width, int height, int x, int y);
 
-void overview_render(const void *view, const struct exploration *exploration,
-                     const struct area *area);
+void overview_render(const void *view, const struct browse *browse, const struct area *area);
 
 #endif

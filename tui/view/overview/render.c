@@ -12,7 +12,8 @@
 
 /* ---- layout ----------------------------------------------------------------------------- */
 
-struct overview_layout overview_lay_out(const struct overview *overview, int width, int height)
+static struct overview_layout overview_lay_out(const struct overview *overview, int width,
+                                               int height)
 {
     struct overview_layout layout = {.ranked = 1};
     const int ranked = (int)overview->ranked_count, facts = overview_fact_lines(overview);
@@ -114,12 +115,12 @@ static struct alike_name finding_user(void *context, size_t number)
     return (struct alike_name){.name = finding->user[0] ? finding->user : "no function of yours"};
 }
 
-static void render_one(const struct overview *overview, const struct exploration *exploration,
+static void render_one(const struct overview *overview, const struct browse *browse,
                        const struct area *area, int y, size_t number)
 {
     const struct finding_columns columns = finding_columns(area);
     const struct ranked_finding *finding = &overview->ranked[number];
-    const int severity = ranked_severity(finding, exploration->peak_bytes);
+    const int severity = ranked_severity(finding, browse->peak_bytes);
     const bool selected = overview->selected == (int)number;
     const struct cell_style plain = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
     char size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], rest[120];
@@ -152,8 +153,8 @@ static void render_one(const struct overview *overview, const struct exploration
 }
 
 /* Tells types and functions of the findings apart that look alike. */
-static void render_finding_names(const struct overview *overview, const struct area *area, int y,
-                                 size_t first, int rows)
+static void finding_names(const struct overview *overview, const struct area *area, int y,
+                          size_t first, int rows)
 {
     const struct finding_columns columns = finding_columns(area);
     struct alike_field types[RANKED_MOST], users[RANKED_MOST];
@@ -188,33 +189,31 @@ static void render_facts(const struct overview *overview, const struct area *are
     }
 }
 
-static void render_findings(const struct overview *overview, const struct exploration *exploration,
+static void render_findings(const struct overview *overview, const struct browse *browse,
                             const struct area *area, const struct overview_layout *layout)
 {
     area_text(area, 1, 0, theme_style(THEME_HEADING), "Findings");
     if (overview->kinds_done < RANKED_KINDS && overview->data) {
         char pending[PENDING_SIZE];
-        area_print(area, 11, 0, theme_style(THEME_FAINT), "%s",
-                   exploration_pending(pending, exploration));
+        area_print(area, 11, 0, theme_style(THEME_FAINT), "%s", browse_pending(pending, browse));
     }
     const int first = overview->selected < (int)overview->ranked_count
                           ? first_shown(overview->selected, layout->ranked_rows)
                           : 0;
     for (int i = 0; i < layout->ranked_rows; i++)
-        render_one(overview, exploration, area, layout->ranked + i, (size_t)first + (size_t)i);
-    render_finding_names(overview, area, layout->ranked, (size_t)first, layout->ranked_rows);
+        render_one(overview, browse, area, layout->ranked + i, (size_t)first + (size_t)i);
+    finding_names(overview, area, layout->ranked, (size_t)first, layout->ranked_rows);
     render_facts(overview, area, layout);
 }
 
 /* ---- totals ----------------------------------------------------------------------------- */
 
-static void render_totals(const struct exploration *exploration, const struct area *area, int y,
-                          int rows)
+static void render_totals(const struct browse *browse, const struct area *area, int y, int rows)
 {
-    const struct session *session = exploration->session;
-    const struct selection *selection = exploration->selection;
+    const struct session *session = browse->session;
+    const struct selection *selection = browse->selection;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE];
-    const char *about = exploration->about;
+    const char *about = browse->about;
     uint64_t count = selection_allocations(selection), bytes = selection_bytes(selection);
     uint64_t live = selection_live_count(selection);
     area_text(area, 1, y, theme_style(THEME_HEADING), "Totals");
@@ -224,16 +223,15 @@ static void render_totals(const struct exploration *exploration, const struct ar
     if (rows < 2)
         return;
     int x = 10 + area_text(area, 10, y + 1, theme_style(THEME_PLAIN), "peak       ");
-    if (exploration->peak_known)
+    if (browse->peak_known)
         x += area_print(area, x, y + 1, theme_style(THEME_PLAIN), "%s%s at %s", about,
-                        format_size(a, exploration->peak_bytes),
-                        format_duration(b, exploration->peak_ns));
+                        format_size(a, browse->peak_bytes), format_duration(b, browse->peak_ns));
     else
         x += area_text(area, x, y + 1, theme_style(THEME_FAINT), "counting …");
     area_print(area, x, y + 1, theme_style(THEME_PLAIN), " · live %s %s%s in %s%s",
-               session_recording(exploration->session) ? "now"
-               : session_stopped(exploration->session) ? "when the recording stopped"
-                                                       : "at the end",
+               session_recording(browse->session) ? "now"
+               : session_stopped(browse->session) ? "when the recording stopped"
+                                                  : "at the end",
                about, format_size(c, selection_live_bytes(selection)), about,
                format_count(d, live));
     if (rows < 3)
@@ -248,7 +246,7 @@ static void render_totals(const struct exploration *exploration, const struct ar
                format_count(d, count - live));
 }
 
-static void render_chart(const struct overview_data *data, const struct exploration *exploration,
+static void render_chart(const struct overview_data *data, const struct browse *browse,
                          const struct area *area, int y, int height)
 {
     const int slot_count = (int)data->request.slot_count;
@@ -258,7 +256,7 @@ static void render_chart(const struct overview_data *data, const struct explorat
             scale = data->slots[i].peak_bytes;
     char text[FORMAT_SIZE];
     area_text(area, 1, y, theme_style(THEME_HEADING), "Live bytes over time");
-    area_print(area, 23, y, theme_style(THEME_FAINT), "up to %s%s", exploration->about,
+    area_print(area, 23, y, theme_style(THEME_FAINT), "up to %s%s", browse->about,
                format_size(text, scale));
     struct area chart = area_part(area, 2, y + 1, slot_count, height);
     struct cell_style live = theme_category(area->grid, 0, SESSION_COLORS - 1, -1);
@@ -271,17 +269,17 @@ static void render_chart(const struct overview_data *data, const struct explorat
             layers[1].value = 0;
         bars_column(&chart, x, layers, 2, scale, CELL_DEFAULT);
     }
-    const uint64_t start = session_start_ns(exploration->session);
+    const uint64_t start = session_start_ns(browse->session);
     if (start == 0)
         area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), "0 s");
     else
         area_text(area, 2, y + 1 + height, theme_style(THEME_FAINT), format_duration(text, start));
-    format_duration(text, session_duration_ns(exploration->session));
+    format_duration(text, session_duration_ns(browse->session));
     area_text(area, 2 + chart.width - text_width(text), y + 1 + height, theme_style(THEME_FAINT),
               text);
-    const uint64_t peak = exploration->peak_ns;
-    const uint64_t end = session_duration_ns(exploration->session);
-    if (!exploration->peak_known || end <= start || peak < start)
+    const uint64_t peak = browse->peak_ns;
+    const uint64_t end = session_duration_ns(browse->session);
+    if (!browse->peak_known || end <= start || peak < start)
         return;
     int at = (int)((double)(peak - start) / (double)(end - start) * chart.width);
     if (at > 4 && at < chart.width - 14)
@@ -289,10 +287,10 @@ static void render_chart(const struct overview_data *data, const struct explorat
 }
 
 /* Returns the resident set size at a time, 0 if it is not known. */
-static uint64_t rss_at(const struct exploration *exploration, uint64_t ns)
+static uint64_t rss_at(const struct browse *browse, uint64_t ns)
 {
     const struct session_rss *samples = NULL;
-    const size_t count = session_rss(exploration->session, &samples);
+    const size_t count = session_rss(browse->session, &samples);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count && samples[i].ns <= ns; i++)
         bytes = samples[i].bytes;
@@ -329,7 +327,7 @@ static void render_parts(const struct area *area, int x, int y, const struct par
 }
 
 /* Draws what lies outside of blocks at the peak. */
-static void render_outside(const struct overview *overview, const struct exploration *exploration,
+static void render_outside(const struct overview *overview, const struct browse *browse,
                            const struct area *area, int y)
 {
     const struct session_use *use = overview->use;
@@ -337,20 +335,20 @@ static void render_outside(const struct overview *overview, const struct explora
     const bool narrow = area->width < 100; /* so that RSS has room */
     int x = 1 + area_text(area, 1, y, theme_style(THEME_HEADING),
                           narrow ? "Outside blocks at peak" : "Outside blocks at the peak");
-    if (session_sampled(exploration->session)) {
+    if (session_sampled(browse->session)) {
         area_text(area, x, y, faint, "  not known: blocks that are not in the sample look empty");
         return;
     }
     if (!use) {
         char pending[PENDING_SIZE];
-        area_print(area, x, y, faint, "  %s", exploration_pending(pending, exploration));
+        area_print(area, x, y, faint, "  %s", browse_pending(pending, browse));
         return;
     }
-    if (session_meta_number(exploration->session, "made_up_addresses")) {
+    if (session_meta_number(browse->session, "made_up_addresses")) {
         area_text(area, x, y, faint, "  not known: the recording has no addresses");
         return;
     }
-    const uint64_t rss = rss_at(exploration, exploration->peak_ns);
+    const uint64_t rss = rss_at(browse, browse->peak_ns);
     struct part parts[5] = {{"  holes ", use->hole_bytes}};
     size_t count = 1;
     if (use->unknown_bytes > 0)
@@ -379,7 +377,7 @@ static struct alike_name held_name(void *context, size_t row)
     return (struct alike_name){.name = growth_name(names->session, by, names->held->rows[row].id)};
 }
 
-static void render_held(const struct overview *overview, const struct exploration *exploration,
+static void render_held(const struct overview *overview, const struct browse *browse,
                         const struct area *area, enum overview_held way)
 {
     const struct growth_data *held = overview->held[way];
@@ -387,10 +385,10 @@ static void render_held(const struct overview *overview, const struct exploratio
     area_text(area, 0, 0, theme_style(THEME_HEADING),
               way == HELD_BY_TYPE ? "At the peak, by type" : "At the peak, by function of yours");
     if (!held) {
-        area_text(area, 0, 1, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        area_text(area, 0, 1, theme_style(THEME_FAINT), browse_pending(text, browse));
         return;
     }
-    struct held_names names = {exploration->session, held, way};
+    struct held_names names = {browse->session, held, way};
     struct alike_field fields[ALIKE_MOST];
     size_t shown = 0;
     const int rows = area->height - 1, first = held_first(overview, way, rows);
@@ -418,35 +416,34 @@ static void render_held(const struct overview *overview, const struct exploratio
     alike_rewrite(area, fields, shown, held_name, &names);
 }
 
-void overview_render(const void *view, const struct exploration *exploration,
-                     const struct area *area)
+void overview_render(const void *view, const struct browse *browse, const struct area *area)
 {
     const struct overview *overview = view;
     const struct overview_layout layout = overview_lay_out(overview, area->width, area->height);
     if (layout.total_rows > 0)
-        render_totals(exploration, area, layout.totals, layout.total_rows);
+        render_totals(browse, area, layout.totals, layout.total_rows);
     if (!overview->data) {
         char text[PENDING_SIZE];
         area_text(area, 1, 0, theme_style(THEME_HEADING), "Findings");
-        area_text(area, 11, 0, theme_style(THEME_FAINT), exploration_pending(text, exploration));
+        area_text(area, 11, 0, theme_style(THEME_FAINT), browse_pending(text, browse));
         return;
     }
-    render_findings(overview, exploration, area, &layout);
+    render_findings(overview, browse, area, &layout);
     if (layout.outside < area->height)
-        render_outside(overview, exploration, area, layout.outside);
+        render_outside(overview, browse, area, layout.outside);
     if (layout.chart_height > 0)
-        render_chart(overview->data, exploration, area, layout.chart, layout.chart_height);
+        render_chart(overview->data, browse, area, layout.chart, layout.chart_height);
     if (layout.held_rows < 1)
         return;
     const int half = layout.columns == 2 ? area->width / 2 : area->width;
     if (layout.columns == 2 || held_shown(overview) == HELD_BY_USER) {
         struct area left = area_part(area, 1, layout.held, half - 1, layout.held_rows + 1);
-        render_held(overview, exploration, &left, HELD_BY_USER);
+        render_held(overview, browse, &left, HELD_BY_USER);
     }
     if (layout.columns == 2 || held_shown(overview) == HELD_BY_TYPE) {
         struct area right =
             area_part(area, layout.columns == 2 ? half : 1, layout.held,
                       layout.columns == 2 ? area->width - half : half - 1, layout.held_rows + 1);
-        render_held(overview, exploration, &right, HELD_BY_TYPE);
+        render_held(overview, browse, &right, HELD_BY_TYPE);
     }
 }

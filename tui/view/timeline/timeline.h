@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the timeline. timeline.c changes it, load.c asks for its data, stack.c knows the
- * layers, range.c handles the marked range of time, and render.c and details.c draw it.
+ * The state of the timeline. timeline.c changes it and handles the marked range of time, load.c
+ * knows the layers and asks for its data, render.c draws it.
  *
  * The window [from, to) is split into as many slots as the chart has columns. Slots have one
  * length, except that an idle gap of the window can be one slot: a run is a part of the window
@@ -10,10 +10,11 @@
 #ifndef MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
 #define MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
 
-#include "session/growth.h"
 #include "session/stacking.h"
-#include "tui/explore/explore.h"
-#include "tui/explore/growth.h"
+#include "session/time.h"
+#include "tui/view/common/browse.h"
+#include "tui/view/common/list.h"
+#include "tui/view/common/moments.h"
 #include "tui/view/view.h"
 
 #define TIMELINE_SLOTS_MOST 600
@@ -25,6 +26,7 @@ enum timeline_mode {
     TIMELINE_LIVE, /* live bytes */
     TIMELINE_RATE, /* allocations a second */
     TIMELINE_NET,  /* bytes allocated less bytes freed in each slot */
+    TIMELINE_RSS,  /* the resident set by its parts, where the pages in memory were read */
     TIMELINE_MODES,
 };
 
@@ -70,8 +72,8 @@ struct timeline {
     uint64_t range_ns;                      /* where the range begins that is being marked */
     uint64_t dragged_ns; /* where the mouse button went down; UINT64_MAX: not in the chart */
 
-    struct load slots_load, shares_load, busy_load, at_load, events_load, types_load, users_load,
-        colors_load, stack_load;
+    struct load slots_load, shares_load, busy_load, at_load, events_load, colors_load, stack_load;
+    struct load rss_load;
     const struct session_slot *slots; /* slot_count of them; all 0 while they are not known */
     bool slots_known;
     const struct timeline_colors *colors; /* by slot; NULL: of another mode, or not known yet */
@@ -81,12 +83,16 @@ struct timeline {
     const struct timeline_event *events; /* of the slot under the cursor; NULL: unknown, too many */
     size_t event_count;
 
-    const struct growth_data *grown[2]; /* in the range, by type and by user; NULL: not known */
-    uint32_t *orders[2];                /* of their rows in which something happened */
-    size_t order_counts[2];
-    struct table tables[2];
+    struct list ranges[2]; /* what grew in the range, by type and by user */
+    const struct session *session;
     int pane; /* which of these has the keys */
 };
+
+/* Returns true if the layers of the chart are bytes at the moments of its slots. */
+static inline bool timeline_shows_bytes(const struct timeline *timeline)
+{
+    return timeline->mode == TIMELINE_LIVE || timeline->mode == TIMELINE_RSS;
+}
 
 /* The positions of the parts in the view's area. */
 struct timeline_layout {
@@ -114,53 +120,32 @@ int timeline_slot_of(const struct timeline *timeline, uint64_t ns);
 const struct session_slot *timeline_no_slots(void);
 const struct session_legend *timeline_no_legend(void);
 
-/* stack.c: stacks by a text of the user, "" for the colouring; drops one that the filter or another
+/* Stacks by a text of the user, "" for the colouring; drops one that the filter or another
  * colouring has made meaningless; asks for the legend. */
-void timeline_stack_by(struct timeline *timeline, struct exploration *exploration, const char *by);
-void timeline_check_stack(struct timeline *timeline, struct exploration *exploration);
+void timeline_stack_by(struct timeline *timeline, struct browse *browse, const char *by);
+void timeline_check_stack(struct timeline *timeline, struct browse *browse);
 const char *timeline_chosen(const void *view);
-void timeline_choose(void *view, struct exploration *exploration, const char *text);
-void timeline_load_stack(struct timeline *timeline, struct exploration *exploration);
-const char *timeline_stack_name(const struct timeline *timeline,
-                                const struct exploration *exploration);
+void timeline_choose(void *view, struct browse *browse, const char *text);
+const char *timeline_stack_name(const struct timeline *timeline, const struct browse *browse);
 struct cell_style timeline_style(const struct timeline *timeline, const struct grid *grid,
                                  size_t position);
 uint32_t timeline_pattern(const struct timeline *timeline, size_t position);
-/* Finds the layers of a selection, on the engine's thread. Returns false with `error` set. */
-bool timeline_stacking(struct selection *selection, const struct timeline_stack *stack,
-                       struct session_stacking *stacking, struct session_error *error);
 
-/* load.c: splits the window into runs, and asks for what the screen shows. */
-void timeline_load_runs(struct timeline *timeline, struct exploration *exploration);
-void timeline_load(struct timeline *timeline, struct exploration *exploration);
-void timeline_loads_clear(struct timeline *timeline, struct exploration *exploration);
+/* Splits the window into runs, and asks for what the screen shows. */
+void timeline_load_runs(struct timeline *timeline, struct browse *browse);
+void timeline_load(struct timeline *timeline, struct browse *browse);
+void timeline_loads_clear(struct timeline *timeline, struct browse *browse);
 
-/* range.c: marks a range by two actions or by text ("2s 5s"), and shows what grew in it. */
-void timeline_range(struct timeline *timeline, struct exploration *exploration, const char *text);
-void timeline_load_range(struct timeline *timeline, struct exploration *exploration);
+/* Marks a range by two actions or by text ("2s 5s"), and shows what grew in it. */
+void timeline_load_range(struct timeline *timeline, struct browse *browse);
 /* Returns false if the action means nothing to the tables of the range. */
-bool timeline_act_on_range(struct timeline *timeline, struct exploration *exploration,
-                           const struct view_input *input);
-void timeline_range_render(const struct timeline *timeline, const struct exploration *exploration,
+void timeline_range_render(const struct timeline *timeline, const struct browse *browse,
                            const struct area *area);
-size_t timeline_offers(void *view, struct exploration *exploration, struct view_offer *out,
-                       size_t capacity);
-bool timeline_copy(void *view, struct exploration *exploration, FILE *out);
-bool timeline_table(void *view, struct exploration *exploration, FILE *out,
-                    enum table_format format);
 
-/* slots.c: writes the slots of the chart. Returns false if they are not known. */
+/* Writes the slots of the chart. Returns false if they are not known. */
 bool timeline_write_slots(const struct timeline *timeline, const struct session *session, FILE *out,
                           enum table_format format);
 
-void timeline_render(const void *view, const struct exploration *exploration,
-                     const struct area *area);
-/* details.c: draws the lines below the chart, and the legend beside it. */
-void timeline_details_render(const struct timeline *timeline, const struct exploration *exploration,
-                             const struct area *area, const struct timeline_layout *layout);
-/* `scale` is the number at the top of the chart. */
-void timeline_legend_render(const struct timeline *timeline, const struct exploration *exploration,
-                            const struct area *area, const struct timeline_layout *layout,
-                            uint64_t scale);
+void timeline_render(const void *view, const struct browse *browse, const struct area *area);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef MPROF_TUI_VIEW_TREE_TREE_H
 #define MPROF_TUI_VIEW_TREE_TREE_H
 
+#include "schemas/code/short_name.h"
 #include "session/tree.h"
-#include "tui/screen/short_name.h"
 #include "tui/view/view.h"
 
 enum tree_shape { SHAPE_ROWS, SHAPE_FLAME, SHAPE_ICICLE, SHAPES };
@@ -82,8 +82,6 @@ struct tree_view {
     int width;        /* of the area */
 };
 
-/* ---- rows.c ---- */
-
 enum tree_column {
     TREE_COLUMN_AT_PEAK,
     TREE_COLUMN_GROWTH,
@@ -99,7 +97,7 @@ enum tree_column {
 /* The data for the callbacks of a table. */
 struct tree_rows {
     const struct tree_view *view;
-    const struct exploration *exploration;
+    const struct browse *browse;
 };
 struct table_source tree_source(struct tree_rows *rows);
 /* Returns the order of siblings that the table shows. */
@@ -108,8 +106,6 @@ struct session_tree_order tree_order(const struct tree_view *view);
 void tree_rows_make(struct tree_view *view);
 /* Returns the selected node, 0: none. */
 uint32_t tree_selected(const struct tree_view *view);
-/* Returns true if a node is `top` or lies below it. */
-bool tree_is_below(const struct tree_view *view, uint32_t node, uint32_t top);
 /* Selects a node and opens what lies above it. */
 void tree_select(struct tree_view *view, uint32_t node);
 bool tree_is_open(const struct tree_view *view, uint32_t node);
@@ -118,47 +114,33 @@ void tree_set_open(struct tree_view *view, uint32_t node, bool open);
 void tree_label(const struct tree_view *view, const struct session *session, uint32_t node,
                 char *out, size_t size);
 
-/* ---- load.c ---- */
-
 /* Asks for the tree of the present settings and takes it. Returns true if it is another one. */
-bool tree_load(struct tree_view *view, struct exploration *exploration);
+bool tree_load(struct tree_view *view, struct browse *browse);
 /* Gives the engine a task; view->task has its particulars. Takes the answer when it is there. */
-void tree_begin_task(struct tree_view *view, struct exploration *exploration, enum tree_task task);
-void tree_take_task(struct tree_view *view, struct exploration *exploration);
+void tree_begin_task(struct tree_view *view, struct browse *browse, enum tree_task task);
+void tree_take_task(struct tree_view *view, struct browse *browse);
 /* Asks for what can wait: the test of the selected node and what it has besides its children, the
  * share of short-lived blocks. */
-void tree_load_rest(struct tree_view *view, struct exploration *exploration);
+void tree_load_rest(struct tree_view *view, struct browse *browse);
 /* Shows the allocations of the selected node, or does so when its test has come. */
-void tree_list(struct tree_view *view, struct exploration *exploration);
-void tree_drop(struct tree_view *view, struct exploration *exploration);
-
-/* ---- render.c ---- */
+void tree_list(struct tree_view *view, struct browse *browse);
+void tree_drop(struct tree_view *view, struct browse *browse);
 
 struct tree_layout {
     struct table_place table; /* or the boxes */
     int details;              /* the first row of the details; -1: there is no room */
 };
 struct tree_layout tree_lay_out(int width, int height);
-void tree_render(const void *view, const struct exploration *exploration, const struct area *area);
-
-/* ---- flame.c ---- */
+void tree_render(const void *view, const struct browse *browse, const struct area *area);
 
 /* Asks for the nodes that are wide enough to be seen. */
-void tree_flame_load(struct tree_view *view, struct exploration *exploration,
+void tree_flame_load(struct tree_view *view, struct browse *browse,
                      const struct table_place *place);
-void tree_flame_render(const struct tree_view *view, const struct exploration *exploration,
-                       const struct area *area);
 /* Returns the node at a position, 0: none. */
 uint32_t tree_flame_at(const struct tree_view *view, const struct table_place *place, int x, int y);
 /* Returns the node that an arrow leads to from the selected one. */
 uint32_t tree_flame_beside(const struct tree_view *view, enum action action);
 
-/* ---- offers.c ---- */
-
-size_t tree_offers(void *view, struct exploration *exploration, struct view_offer *out,
-                   size_t capacity);
-bool tree_copy(void *view, struct exploration *exploration, FILE *out);
-bool tree_table(void *view, struct exploration *exploration, FILE *out, enum table_format format);
 /* Keeps the order of the rows, as view_ops.order. */
 bool tree_keep_order(void *view, struct table_order *order, bool set);
 

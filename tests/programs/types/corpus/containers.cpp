@@ -123,6 +123,18 @@ CASE(text_from_a_stream)
     KNOWN(text.data(), "std::string buffer", ANY_COUNT);
 }
 
+/* A function that only this unit can call may leave out an argument. */
+struct Interval {
+    long first;
+    int second;
+};
+CASE(pointer_with_a_deleter_of_its_own)
+{
+    static std::shared_ptr<Interval> shared(new Interval{1, 2},
+                                            [](Interval *interval) { delete interval; });
+    KNOWN(shared.get(), "Interval", 1);
+}
+
 /* ---- nodes ------------------------------------------------------------------------------- */
 
 CASE(map)

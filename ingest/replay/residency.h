@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The pages in memory at the moments that an observer has read (trace-format.md, "Pages in
+ * memory"), and a ledger of each: every byte of the resident set is in exactly one class.
+ *
+ * Order of calls: residency_mapping(), residency_begin(), residency_pages() for the records as they
+ * come; residency_freed() for each block that ends; when residency_is_whole(), residency_ledger()
+ * with all live blocks. residency_free() at the end.
+ */
+#ifndef MPROF_INGEST_REPLAY_RESIDENCY_H
+#define MPROF_INGEST_REPLAY_RESIDENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ingest/base/array.h"
+#include "ingest/replay/allocator_rules.h"
+#include "ingest/replay/last_owners.h"
+#include "ingest/replay/live_table.h"
+#include "ingest/replay/scan.h"
+#include "schemas/trace_layout.h"
+
+enum residency_class {
+    RESIDENCY_LIVE_RESIDENT,
+    RESIDENCY_HEADERS,
+    RESIDENCY_HOLES_RESIDENT,
+    RESIDENCY_FREE_PAGES,
+    RESIDENCY_STACKS,
+    RESIDENCY_FILES,
+    RESIDENCY_ARENAS,
+    RESIDENCY_OTHER_ANONYMOUS,
+    RESIDENCY_RECORDER,
+    RESIDENCY_UNATTRIBUTED,
+    RESIDENCY_IN_RSS, /* those before are in RSS */
+    RESIDENCY_LIVE_UNTOUCHED = RESIDENCY_IN_RSS,
+    RESIDENCY_LIVE_SWAPPED,
+    RESIDENCY_ZERO_PAGE,
+    RESIDENCY_HUGETLB,
+    RESIDENCY_CLASSES
+};
+
+#define RESIDENCY_NO_BLOCKS UINT64_MAX
+
+struct residency_row {
+    enum residency_class class;
+    char *detail;
+    uint64_t bytes, blocks; /* RESIDENCY_NO_BLOCKS: it has none */
+};
+
+/* The blocks of a stack and a type, in bytes unless said otherwise. */
+struct residency_sum {
+    uint32_t stack, type;
+    uint64_t live_bytes, live_count, resident, swapped, headers;
+    uint64_t pinned, pinned_pages; /* holes on pages with its blocks; such pages, by its first */
+    uint64_t last_owned;           /* holes where its blocks lived last */
+};
+
+/* A piece of the runs, as in the table residency_run. */
+struct residency_piece {
+    size_t start, length; /* in `coded` */
+};
+
+struct residency_moment {
+    uint64_t begin_ns, end_ns;
+    enum trace_resident_reason reason;
+    const char *mark; /* owned by the replay; NULL: none */
+    uint64_t rss_before, rss_after, present, swapped, coarse, huge, live_huge;
+    uint64_t pss, lazy_free, cgroup, cgroup_limit; /* plus 1; 0: not known */
+    bool zero_known;
+    enum heap_allocator allocator;
+    struct residency_row *rows;
+    size_t row_count, row_capacity;
+    struct residency_sum *sums;
+    size_t sum_count;
+    uint8_t *coded;
+    size_t coded_length, coded_capacity;
+    struct residency_piece *pieces;
+    size_t piece_count, piece_capacity;
+};
+
+struct resident_run {
+    uint64_t page, count;
+    uint32_t kind; /* enum trace_page_class */
+};
+
+struct resident_runs {
+    struct resident_run *runs;
+    size_t count, capacity;
+};
+
+struct resident_mapping {
+    uint64_t start, end;
+    unsigned flags; /* enum trace_mapping_flag */
+    bool has_heap;  /* blocks of the heap lie in it; arena: of an allocator of the program */
+    const char *arena;
+    char *name;
+};
+
+/* A live block of the heap, or of an arena. */
+struct residency_block {
+    uint64_t address, size;
+    uint32_t owner; /* OWNER_NONE: of an arena */
+    const char *arena;
+};
+
+/* Returns the function that mapped the anonymous memory at the address, NULL: it is not known.
+ * Reduces *end to the end of what it mapped. */
+typedef const char *residency_mapper(const void *context, uint64_t address, uint64_t *end);
+
+struct residency {
+    const struct trace_scan *scan;
+    residency_mapper *mapper; /* with its context; NULL: there is none */
+    const void *mapper_context;
+    enum heap_allocator library; /* that the process has */
+    const char *late;            /* blocks that the heap may have and nobody knows; NULL: none */
+    struct resident_runs runs;   /* of the last whole moment */
+    uint64_t number;             /* of that moment */
+    uint64_t break_start, break_size; /* of the program break, with room to grow; 0: none */
+    struct resident_mapping *mappings;
+    size_t mapping_count, mapping_capacity;
+    struct residency_moment next; /* that is being read */
+    uint64_t next_number, next_flags, next_bytes;
+    bool reading;
+    unsigned deltas; /* since the last full moment */
+    uint8_t *bytes;
+    size_t length, capacity;
+    struct last_owners last;
+    struct residency_sum *owners; /* by number from 1: stack and type */
+    size_t owner_count, owner_capacity;
+    struct index_map owner_by_hash;
+    uint64_t *heaps; /* numbers of the 64 MiB in which glibc has an arena */
+    size_t heap_count, heap_capacity;
+    struct index_map heap_by_hash;
+    struct residency_moment *moments;
+    size_t moment_count, moment_capacity;
+    uint64_t work, left_out; /* blocks visited; moments without a ledger, because there were many */
+};
+
+/* Returns NULL if memory is exhausted. `scan` must outlive it. */
+struct residency *residency_new(const struct trace_scan *scan);
+void residency_free(struct residency *residency);
+
+/* Take records. False if memory is exhausted. */
+bool residency_mapping(struct residency *residency, const struct trace_extension *extension);
+bool residency_begin(struct residency *residency, const struct trace_extension *extension,
+                     uint64_t begin_ns, uint64_t end_ns, const char *mark);
+bool residency_pages(struct residency *residency, const struct trace_extension *extension);
+
+/* Returns true if the records of a moment are complete. */
+bool residency_is_whole(const struct residency *residency);
+/* Ends the moment without a ledger. */
+void residency_leave_out(struct residency *residency);
+
+/* A block of the heap has ended. */
+bool residency_freed(struct residency *residency, const struct live_block *block);
+
+/* Returns the owner of the block's stack and type. OWNER_NONE: memory is exhausted. */
+uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t type);
+
+/* Makes the ledger of the moment of `blocks`, which it sorts. `now` is the moment in ticks. False
+ * if memory is exhausted. */
+bool residency_ledger(struct residency *residency, struct residency_block *blocks, size_t count,
+                      uint64_t now);
+
+/* ---- for residency_ledger.c ------------------------------------------------------------- */
+
+/* Returns the first mapping that ends after `address`. */
+size_t residency_first_mapping(const struct residency *residency, uint64_t address);
+/* Notes that glibc has an arena in the 64 MiB of this address. False if memory is exhausted. */
+bool residency_know_heap(struct residency *residency, uint64_t address);
+/* Returns true if that was noted. */
+bool residency_is_heap(const struct residency *residency, uint64_t address);
+/* Returns true if the address lies in the mapping of the program break, as far as it is known. */
+bool residency_in_break(const struct residency *residency, uint64_t address);
+/* Makes the runs of this moment of its bytes. `*good`: the format allows them. False if memory is
+ * exhausted. */
+bool residency_apply_runs(struct residency *residency, bool *good);
+
+const char *residency_class_name(enum residency_class class);
+const char *residency_reason_name(enum trace_resident_reason reason);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ingest/symbols/variables.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/base/array.h"
+#include "ingest/symbols/file.h"
+
+/* Module ids of a trace are dense. A damaged id must not make the table huge. */
+#define MODULE_ID_MAX (1U << 20)
+
+struct variable {
+    uint64_t start, size;
+    const char *name;
+};
+
+struct variable_module {
+    struct variable *rows; /* sorted */
+    size_t count, capacity;
+    bool read;
+};
+
+struct symbols_variables {
+    struct symbols *symbols;
+    struct variable_module *modules; /* by id */
+    size_t module_count;
+};
+
+struct symbols_variables *symbols_variables_new(struct symbols *symbols)
+{
+    struct symbols_variables *variables = calloc(1, sizeof(*variables));
+    if (variables)
+        variables->symbols = symbols;
+    return variables;
+}
+
+void symbols_variables_free(struct symbols_variables *variables)
+{
+    for (size_t i = 0; variables && i < variables->module_count; i++)
+        free(variables->modules[i].rows);
+    if (variables)
+        free(variables->modules);
+    free(variables);
+}
+
+/* Orders by address. Among aliases the shortest name comes first, since others have versions or
+ * prefixes. */
+static int compare_variables(const void *left, const void *right)
+{
+    const struct variable *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    const size_t length_a = strlen(a->name), length_b = strlen(b->name);
+    if (length_a != length_b)
+        return length_a < length_b ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static bool read_module(struct symbols *symbols, uint32_t id, struct variable_module *module)
+{
+    const struct symbols_file *file = symbols_module_file(symbols, id);
+    const int count = !file ? 0 : dwfl_module_getsymtab(file->module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        GElf_Word section;
+        const char *name =
+            dwfl_module_getsym_info(file->module, i, &symbol, &address, &section, NULL, NULL);
+        if (!name || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
+            GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
+            continue;
+        if (!array_reserve(&module->rows, &module->capacity, module->count + 1,
+                           sizeof(*module->rows)))
+            return false;
+        const char *kept = symbols_keep(symbols, name);
+        if (!kept)
+            return false;
+        module->rows[module->count++] = (struct variable){address, symbol.st_size, kept};
+    }
+    if (module->count > 0)
+        qsort(module->rows, module->count, sizeof(*module->rows), compare_variables);
+    return true;
+}
+
+/* Returns the module, which the first call reads. NULL if there is none, or memory is exhausted. */
+static const struct variable_module *find_module(struct symbols_variables *variables, uint32_t id)
+{
+    if (id == 0 || id >= MODULE_ID_MAX ||
+        !array_reserve(&variables->modules, &variables->module_count, (size_t)id + 1,
+                       sizeof(*variables->modules)))
+        return NULL;
+    struct variable_module *module = &variables->modules[id];
+    if (!module->read) {
+        module->read = true;
+        if (!read_module(variables->symbols, id, module))
+            return NULL;
+    }
+    return module;
+}
+
+const char *symbols_variables_name(struct symbols_variables *variables, uint32_t id,
+                                   uint64_t address, bool (*prefer)(const char *name))
+{
+    const struct variable_module *module = find_module(variables, id);
+    size_t first = 0;
+    if (!module)
+        return NULL;
+    ARRAY_BISECT(first, module->count, module->rows[middle].start < address);
+    for (size_t i = first; i < module->count && module->rows[i].start == address; i++)
+        if (prefer(module->rows[i].name))
+            return module->rows[i].name;
+    return first < module->count && module->rows[first].start == address ? module->rows[first].name
+                                                                         : NULL;
+}
+
+bool symbols_variables_find(struct symbols_variables *variables, uint32_t id, uint64_t address,
+                            struct symbols_place *place)
+{
+    const struct variable_module *module = find_module(variables, id);
+    size_t next = 0;
+    if (!module)
+        return false;
+    ARRAY_BISECT(next, module->count, module->rows[middle].start <= address);
+    /* Those of no size only name a place. */
+    while (next > 0 && module->rows[next - 1].size == 0)
+        next--;
+    if (next == 0)
+        return false;
+    /* The first of those at that address. */
+    size_t found = next - 1;
+    while (found > 0 && module->rows[found - 1].start == module->rows[next - 1].start &&
+           module->rows[found - 1].size != 0)
+        found--;
+    const struct variable *variable = &module->rows[found];
+    if (address - variable->start >= variable->size)
+        return false;
+    *place = (struct symbols_place){symbols_demangle(variables->symbols, variable->name),
+                                    variable->start, variable->start + variable->size};
+    return place->name != NULL;
+}

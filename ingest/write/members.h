@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names the places inside blocks by the layouts of their types: the member, of nested records,
+ * base classes and arrays, to which an offset belongs.
+ *
+ * Order of calls: a zeroed struct; members_read(); members_at() any number of times;
+ * members_free().
+ */
+#ifndef MPROF_INGEST_WRITE_MEMBERS_H
+#define MPROF_INGEST_WRITE_MEMBERS_H
+
+#include "ingest/base/array.h"
+#include "ingest/write/database.h"
+
+/* A place in a type. */
+struct member_place {
+    uint32_t type;
+    uint64_t offset; /* below the type's size */
+    bool is_text;    /* the type is one of characters: no pointer lies there */
+    uint32_t name;   /* index in `names` + 1; 0: not known */
+    uint32_t target; /* the type whose pointer lies there, if it is known; 0: not known */
+};
+
+struct members {
+    struct member_type {
+        int64_t id;
+        char *name;
+        uint64_t size;       /* 0: not known */
+        size_t first, count; /* of its members */
+    } * types;
+    size_t type_count, type_capacity;
+    struct index_map type_by_id, type_by_name;
+    struct member_row {
+        char *name; /* NULL: a base class, or a record without a name */
+        char *type;
+        uint64_t offset, size;
+    } * rows;
+    size_t row_count, row_capacity;
+    struct member_place *places; /* asked for so far */
+    size_t place_count, place_capacity;
+    struct index_map by_place;
+    char **names; /* 'App::history', in the order in which they were asked for */
+    size_t name_count, name_capacity;
+    struct index_map by_name;
+};
+
+/* Reads the types of the session and their members. False with the database's status set. */
+bool members_read(struct members *members, struct writer_database *database);
+void members_free(struct members *members);
+
+/*
+ * Finds the place at `offset` in a block of `size` bytes whose type has the id `type`. Returns NULL
+ * if memory is exhausted; the place's name is 0 if the type is not known or no member lies there.
+ * The pointer is valid until the next call.
+ */
+const struct member_place *members_at(struct members *members, int64_t type, uint64_t size,
+                                      uint64_t offset);
+
+/*
+ * Returns true if a layout explains why a pointer leads to `offset` in a block of `size` bytes and
+ * the type `type`: a base class begins there, a member of the type to which the pointer at `from`
+ * leads, or the first element of an array behind its count (new[]). `from` may be NULL.
+ */
+bool members_explain(const struct members *members, int64_t type, uint64_t size, uint64_t offset,
+                     bool is_array, const struct member_place *from);
+
+#endif

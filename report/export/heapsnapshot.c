@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * V8's heap snapshots, as Chrome's memory panel opens them: the graph of the last references
+ * between blocks. Blocks are objects with their type as constructor. Roots hang on the root node,
+ * and blocks that nothing reaches on a node of their own, so that their sizes can be seen.
+ *
+ * The format: https://chromium.googlesource.com/v8/v8/+/main/src/profiler/heap-snapshot-generator.h
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/export.h"
+#include "report/output/json.h"
+#include "report/output/output.h"
+#include "schemas/array.h"
+#include "session/retained.h"
+
+/* Places in the lists of types below. */
+enum { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
+enum { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_WEAK = 6 };
+/* Nodes before the session's own: the root, and the one of what is unreachable. */
+enum { OWN_NODES = 2 };
+
+static const char *const node_fields[] = {"type",       "name",          "id",          "self_size",
+                                          "edge_count", "trace_node_id", "detachedness"};
+static const char *const node_types[] = {"hidden",
+                                         "array",
+                                         "string",
+                                         "object",
+                                         "code",
+                                         "closure",
+                                         "regexp",
+                                         "number",
+                                         "native",
+                                         "synthetic",
+                                         "concatenated string",
+                                         "sliced string",
+                                         "symbol",
+                                         "bigint",
+                                         "object shape"};
+static const char *const edge_fields[] = {"type", "name_or_index", "to_node"};
+static const char *const edge_types[] = {"context", "element",  "property", "internal",
+                                         "hidden",  "shortcut", "weak"};
+
+#define COUNT_OF(list) (sizeof(list) / sizeof(*(list)))
+
+struct writing {
+    const struct export *export;
+    struct json *json;
+    struct text_ids *texts;
+    char **kept; /* texts that do not live in the session */
+    size_t kept_count, kept_capacity;
+    int64_t *nodes; /* the session's, in the order of the file */
+    enum reached { UNREACHABLE, POSSIBLY, SURELY } * reached; /* by place in `nodes` */
+    size_t node_count, node_capacity, flag_capacity, root_count;
+    uint64_t references, groups; /* groups: of unreachable blocks */
+};
+
+static bool fail(const struct writing *writing)
+{
+    return report_fail_memory(writing->export->error, "the heap snapshot");
+}
+
+/* Stores the number of a text, which it copies if it is new. */
+static bool find_text(struct writing *writing, const char *text, uint32_t *id)
+{
+    bool is_new;
+    if (!array_grow(&writing->kept, &writing->kept_capacity, writing->kept_count + 1,
+                    sizeof(char *)))
+        return fail(writing);
+    char *copy = strdup(text);
+    if (!copy || !text_ids_find(writing->texts, copy, id, &is_new)) {
+        free(copy);
+        return fail(writing);
+    }
+    if (is_new)
+        writing->kept[writing->kept_count++] = copy;
+    else
+        free(copy);
+    return true;
+}
+
+/* First pass: numbers the nodes and counts their references. */
+static bool count_node(void *context, const struct session_heap_node *node)
+{
+    struct writing *writing = context;
+    if (!array_grow(&writing->nodes, &writing->node_capacity, writing->node_count + 1,
+                    sizeof(*writing->nodes)) ||
+        !array_grow(&writing->reached, &writing->flag_capacity, writing->node_count + 1,
+                    sizeof(*writing->reached)))
+        return fail(writing);
+    writing->nodes[writing->node_count++] = node->id;
+    writing->root_count += node->id < 0;
+    writing->references += node->references;
+    writing->reached[writing->node_count - 1] = node->unreachable ? UNREACHABLE
+                                                : node->sure      ? SURELY
+                                                                  : POSSIBLY;
+    writing->groups += node->first;
+    return true;
+}
+
+static void put_node(struct writing *writing, int type, uint32_t name, uint64_t id, uint64_t size,
+                     uint64_t edges)
+{
+    const uint64_t fields[] = {(uint64_t)type, name, id, size, edges, 0, 0};
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        json_number(writing->json, fields[i]);
+}
+
+static bool write_node(void *context, const struct session_heap_node *node)
+{
+    struct writing *writing = context;
+    struct session *session = writing->export->own.session;
+    char text[512];
+    uint32_t name;
+    if (node->id < 0)
+        snprintf(text, sizeof(text), "%s (%s)", node->name, node->kind);
+    else if (node->type)
+        snprintf(text, sizeof(text), "%s", session_type_name(session, node->type));
+    else
+        snprintf(text, sizeof(text), "(unknown type) of %s",
+                 node->function ? session_function_name(session, node->function) : "?");
+    if (!find_text(writing, export_clean(&writing->export->own, text), &name))
+        return false;
+    /* V8's numbers of objects are odd. Those of blocks are twice their id plus 1. */
+    put_node(writing, node->id < 0 ? NODE_SYNTHETIC : NODE_OBJECT, name,
+             node->id < 0 ? (uint64_t)-node->id * 2 : (uint64_t)node->id * 2 + 1, node->size,
+             node->references);
+    return true;
+}
+
+/* Returns the index of a node in `nodes`. */
+static size_t index_of(const struct writing *writing, int64_t id)
+{
+    size_t low = id < 0 ? 0 : writing->root_count;
+    const size_t end = id < 0 ? writing->root_count : writing->node_count;
+    /* Roots have descending numbers, since theirs are below 0. */
+    ARRAY_BISECT(low, end, id < 0 ? writing->nodes[middle] > id : writing->nodes[middle] < id);
+    return low;
+}
+
+/* Returns the place of a node in the list of the file. */
+static uint64_t place_of(size_t index)
+{
+    return (index + OWN_NODES) * COUNT_OF(node_fields);
+}
+
+static void put_edge(struct writing *writing, int type, uint64_t name, uint64_t place)
+{
+    json_number(writing->json, (uint64_t)type);
+    json_number(writing->json, name);
+    json_number(writing->json, place);
+}
+
+static bool write_reference(void *context, const struct session_heap_reference *reference)
+{
+    struct writing *writing = context;
+    char text[64];
+    uint32_t name;
+    snprintf(text, sizeof(text), "+%" PRIu64, reference->offset);
+    if (reference->from < 0)
+        snprintf(text, sizeof(text), "%" PRIx64, reference->offset);
+    if (!find_text(
+            writing,
+            export_clean(&writing->export->own, reference->member ? reference->member : text),
+            &name))
+        return false;
+    /* These keep nothing alive. */
+    const size_t from = index_of(writing, reference->from), to = index_of(writing, reference->to);
+    const bool weak =
+        (writing->reached[from] == UNREACHABLE && writing->reached[to] != UNREACHABLE) ||
+        (reference->doubt && writing->reached[to] == SURELY);
+    put_edge(writing, weak ? EDGE_WEAK : EDGE_PROPERTY, name, place_of(to));
+    return true;
+}
+
+static bool write_group(void *context, const struct session_heap_node *node)
+{
+    struct writing *writing = context;
+    if (node->first)
+        put_edge(writing, EDGE_ELEMENT, ++writing->groups, place_of(index_of(writing, node->id)));
+    return true;
+}
+
+static void put_list(struct json *json, const char *const *texts, size_t count)
+{
+    json_array(json);
+    for (size_t i = 0; i < count; i++)
+        json_text(json, texts[i]);
+    json_array_end(json);
+}
+
+static void put_meta(struct writing *writing)
+{
+    static const char *const trace_fields[] = {"function_id", "name", "script_name",
+                                               "script_id",   "line", "column"};
+    static const char *const tree_fields[] = {"id", "function_info_index", "count", "size",
+                                              "children"};
+    static const char *const sample_fields[] = {"timestamp_us", "last_assigned_id"};
+    static const char *const location_fields[] = {"object_index", "script_id", "line", "column"};
+    struct json *json = writing->json;
+    json_member_object(json, "snapshot");
+    json_member_object(json, "meta");
+    json_key(json, "node_fields");
+    put_list(json, node_fields, COUNT_OF(node_fields));
+    json_member_array(json, "node_types");
+    put_list(json, node_types, COUNT_OF(node_types));
+    put_list(json,
+             (const char *const[]){"string", "number", "number", "number", "number", "number"}, 6);
+    json_array_end(json);
+    json_key(json, "edge_fields");
+    put_list(json, edge_fields, COUNT_OF(edge_fields));
+    json_member_array(json, "edge_types");
+    put_list(json, edge_types, COUNT_OF(edge_types));
+    put_list(json, (const char *const[]){"string_or_number", "node"}, 2);
+    json_array_end(json);
+    json_key(json, "trace_function_info_fields");
+    put_list(json, trace_fields, COUNT_OF(trace_fields));
+    json_key(json, "trace_node_fields");
+    put_list(json, tree_fields, COUNT_OF(tree_fields));
+    json_key(json, "sample_fields");
+    put_list(json, sample_fields, COUNT_OF(sample_fields));
+    json_key(json, "location_fields");
+    put_list(json, location_fields, COUNT_OF(location_fields));
+    json_object_end(json);
+    json_member_number(json, "node_count", writing->node_count + OWN_NODES);
+    json_member_number(json, "edge_count",
+                       writing->references + writing->root_count + 1 + writing->groups);
+    json_member_number(json, "trace_function_count", 0);
+    json_object_end(json);
+}
+
+static bool put_nodes(struct writing *writing, int64_t snapshot)
+{
+    uint32_t root, unreachable;
+    if (!find_text(writing, "(roots)", &root) || !find_text(writing, "(unreachable)", &unreachable))
+        return false;
+    json_member_array(writing->json, "nodes");
+    put_node(writing, NODE_SYNTHETIC, root, 1, 0, writing->root_count + 1);
+    /* Roots have the even numbers from 2 on: the next one is free. */
+    const int64_t last = writing->root_count ? writing->nodes[writing->root_count - 1] : 0;
+    put_node(writing, NODE_SYNTHETIC, unreachable, (uint64_t)-last * 2 + 2, 0, writing->groups);
+    if (!session_heap_nodes(writing->export->own.session, snapshot, write_node, writing,
+                            writing->export->error))
+        return false;
+    json_array_end(writing->json);
+    return true;
+}
+
+static bool put_edges(struct writing *writing, int64_t snapshot)
+{
+    struct session *session = writing->export->own.session;
+    json_member_array(writing->json, "edges");
+    for (size_t i = 0; i < writing->root_count; i++)
+        put_edge(writing, EDGE_ELEMENT, i + 1, place_of(i));
+    put_edge(writing, EDGE_ELEMENT, writing->root_count + 1, COUNT_OF(node_fields));
+    writing->groups = 0;
+    if (!session_heap_nodes(session, snapshot, write_group, writing, writing->export->error) ||
+        !session_heap_references(session, snapshot, write_reference, writing,
+                                 writing->export->error))
+        return false;
+    json_array_end(writing->json);
+    return true;
+}
+
+static bool put_file(struct writing *writing, int64_t snapshot)
+{
+    static const char *const empty[] = {"trace_function_infos", "trace_tree", "samples",
+                                        "locations"};
+    struct json *json = writing->json;
+    if (!session_heap_nodes(writing->export->own.session, snapshot, count_node, writing,
+                            writing->export->error))
+        return false;
+    json_object(json);
+    put_meta(writing);
+    if (!put_nodes(writing, snapshot) || !put_edges(writing, snapshot))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(empty); i++) {
+        json_member_array(json, empty[i]);
+        json_array_end(json);
+    }
+    json_member_array(json, "strings");
+    for (size_t i = 0; i < text_ids_count(writing->texts); i++)
+        json_text(json, text_ids_text(writing->texts, (uint32_t)i));
+    json_array_end(json);
+    json_object_end(json);
+    return true;
+}
+
+bool export_heapsnapshot(struct export *export)
+{
+    struct session_heap_snapshots snapshots;
+    struct writing writing = {.export = export};
+    bool good = session_heap_snapshots(export->own.session, &snapshots, export->error);
+    if (good && snapshots.count == 0) {
+        snprintf(export->error->message, sizeof(export->error->message),
+                 "%s: has no references between blocks; record them with mprof-run "
+                 "--references=end",
+                 session_path(export->own.session));
+        good = false;
+    }
+    if (good) {
+        writing.texts = text_ids_new();
+        writing.json = json_begin(export->out, false);
+        good = (writing.texts && writing.json) || fail(&writing);
+        good = good && put_file(&writing, snapshots.rows[snapshots.count - 1].id);
+        good = json_end(writing.json) && good;
+    }
+    text_ids_free(writing.texts);
+    for (size_t i = 0; i < writing.kept_count; i++)
+        free(writing.kept[i]);
+    free(writing.kept);
+    free(writing.nodes);
+    free(writing.reached);
+    session_heap_snapshots_free(&snapshots);
+    return good;
+}

@@ -1,3 +1,0 @@
--- SPDX-License-Identifier: BSD-2-Clause
-SELECT f.id, f.name, f.linkage_name, f.role, f.module_id, m.path
-FROM function f LEFT JOIN module m ON m.id = f.module_id;

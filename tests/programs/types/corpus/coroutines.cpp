@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* flags: -std=c++20 */
+/* The frames of coroutines, which only gcc describes. */
+#include "corpus.h"
+
+#include <coroutine>
+
+struct Sequence {
+    struct promise_type {
+        long value = 0;
+        Sequence get_return_object()
+        {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend()
+        {
+            return {};
+        }
+        std::suspend_always final_suspend() noexcept
+        {
+            return {};
+        }
+        std::suspend_always yield_value(long given)
+        {
+            value = given;
+            return {};
+        }
+        void return_void()
+        {
+        }
+        void unhandled_exception()
+        {
+        }
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+static Sequence count(long end)
+{
+    for (long i = 0; i < end; i++)
+        co_yield i;
+}
+namespace shop
+{
+static Sequence both(int first, long second)
+{
+    co_yield first;
+    co_yield second;
+}
+} // namespace shop
+CASE(coroutine)
+{
+    static Sequence numbers = count((long)corpus_few);
+    numbers.handle.resume();
+    KEEP(numbers.handle.address());
+    IS(numbers.handle.address(), "count(long) frame", 1);
+}
+CASE(coroutine_in_a_namespace)
+{
+    static Sequence numbers = shop::both(1, 2);
+    numbers.handle.resume();
+    KEEP(numbers.handle.address());
+    IS(numbers.handle.address(), "shop::both(int, long) frame", 1);
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Who keeps memory alive, on a trace of known bytes: the report and Chrome's heap snapshot say what SQL says.
+set -u
+bin=$MPROF_BUILD/bin
+rm -rf retained && mkdir retained && cd retained || exit 1
+failed=0
+complain() { echo "FAILED: $*"; failed=1; }
+expect() { [ "$2" = "$3" ] || complain "$1: $2, not $3"; }
+
+"$bin/mprof-ingest" --quiet -o golden.db "$MPROF_SOURCE/tests/golden/trace/references.bin" || exit 1
+report() { "$bin/mprof-report" retained --format json "$@" golden.db; }
+# The first snapshot is whole: a register reaches the one block. The second one is not, and so nothing is sure.
+report --at cache >cache.json || complain "cache"
+report >last.json || complain "the last one"
+expect reachable "$(jq -c '.facts | [.reachable_bytes, .reachable_count, .unreachable_bytes]' cache.json)" "[32,1,0]"
+expect roots "$(jq -c '.tables.roots.rows | map([.root, .kind, .retained_bytes])' cache.json)" '[["thread 4242","register",32]]'
+expect incomplete "$(jq -c '.facts | [.why, .reachable_bytes, .unreachable_bytes, .unknown_bytes]' last.json)" \
+    '["the trace ends in the middle of it",0,0,32]'
+expect sql "$(sqlite3 golden.db "SELECT group_concat(reachability || retained_bytes, ' ') FROM v_retained")" "reachable32 unknown32"
+expect path "$(sqlite3 golden.db "SELECT path FROM v_path_to_root WHERE snapshot_id = 1 AND allocation_id = 1")" \
+    "(unknown) ← thread 4242 (register)"
+expect marks "$(sqlite3 golden.db "SELECT group_concat(kind || ' ' || name, ', ') FROM mark")" "references cache, references end"
+
+"$bin/mprof-export" -f heapsnapshot golden.db >golden.heapsnapshot || complain "export"
+jq -e '.snapshot.node_count * (.snapshot.meta.node_fields | length) == (.nodes | length) and
+       .snapshot.edge_count * (.snapshot.meta.edge_fields | length) == (.edges | length) and
+       ([.nodes[4:][range(0; length; 7) as $i | $i]] | length) > 0' golden.heapsnapshot >/dev/null ||
+    complain "the numbers of nodes and edges: $(head -c 300 golden.heapsnapshot)"
+
+# Rebuilt, the tables are the same.
+dump() { sqlite3 golden.db "SELECT * FROM retained; SELECT * FROM root; SELECT * FROM reference; SELECT * FROM retained_group"; }
+dump >before.txt
+"$bin/mprof-ingest" --rebuild golden.db >/dev/null || complain "rebuild"
+dump | cmp - before.txt || complain "rebuilt tables differ"
+
+"$bin/mprof-report" retained --filter all golden.db >/dev/null 2>&1
+expect "a filter" $? 2
+"$bin/mprof-export" -f heapsnapshot --filter all golden.db >/dev/null 2>&1
+expect "a filter of the export" $? 2
+"$bin/mprof-ingest" --quiet -o none.db "$MPROF_SOURCE/tests/golden/trace/worked.bin" || exit 1
+"$bin/mprof-report" retained none.db 2>message
+expect "no snapshot" $? 1
+grep -q -- "--references=end" message || complain "no advice: $(cat message)"
+exit $failed

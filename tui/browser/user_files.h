@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The user's files: the configuration, and what the browser leaves behind from one run to the next.
+ */
+#ifndef MPROF_TUI_BROWSER_USER_FILES_H
+#define MPROF_TUI_BROWSER_USER_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "session/session.h"
+#include "tui/screen/action.h"
+#include "tui/screen/table.h"
+
+/* ---- the first run ----------------------------------------------------------------------- */
+
+/*
+ * Returns true if this is the first run: there is no file $XDG_STATE_HOME/mprof/browsed
+ * (~/.local/state/mprof/browsed). Makes it. Without a folder that can be written, no run is the
+ * first one.
+ */
+bool first_run(void);
+
+/* ---- the clipboard's file ---------------------------------------------------------------- */
+
+/* A file with the text that was copied last: not every terminal lets programs fill its clipboard.
+ */
+
+/*
+ * Writes the text to $XDG_STATE_HOME/mprof/copied.txt (~/.local/state/mprof/copied.txt), in place
+ * of what was there. Stores the path as a message shows it, with ~ for the home folder. Returns
+ * false if there is no such folder, or it cannot be written.
+ */
+bool copied_file_write(const char *text, char *path, size_t size);
+
+/* ---- configuration ----------------------------------------------------------------------- */
+
+/*
+ * The user's configuration of the browser: $XDG_CONFIG_HOME/mprof/tui.conf, or
+ * ~/.config/mprof/tui.conf. It is text. Each line is empty, a comment that begins with '#', or one
+ * of
+ *
+ *   theme NAME               the theme, unless --theme names another
+ *   hide WORD                a namespace, class, module or function that is not the user's own code
+ *   key KEY ACTION [VIEW]    binds a key, in all views or in one; the action none unbinds it
+ *
+ * docs/browser.md describes it for users.
+ */
+
+#define CONFIG_ERROR_SIZE 512
+
+/*
+ * Reads the file and puts it in force: theme, hidden words for the sessions that are opened later,
+ * keys. `*themed` becomes true if it names a theme. A file that is not there is no error. Returns
+ * false with one line in `error` (file, line, what was expected) about the first line that is
+ * wrong; all other lines hold.
+ */
+bool config_load(bool *themed, char error[CONFIG_ERROR_SIZE]);
+
+/* Writes a configuration that changes nothing: each line with what holds without it, as a comment.
+ */
+void config_print(FILE *out);
+
+/* ---- the state of a session's views ------------------------------------------------------ */
+
+/*
+ * Keeps the state of a session's views from one run to the next: view, filter, colouring, moment,
+ * range, selected allocation, the choice of each view that has one (view_ops.chosen), and the order
+ * and selected row of each list. It lies in the user's folder, in a file of text that is named
+ * after the session's identity: a copy of a session, and one that is ingested again, go on where
+ * the first one was left.
+ *
+ * Call kept_state_read() before browser_new(), which gets it in its options, and kept_state_write()
+ * at the end.
+ */
+
+struct browser;
+
+struct kept_state {
+    bool found;
+    char *filter;     /* parses in the session, or NULL */
+    const char *view; /* a view's name, or NULL */
+    enum session_color_by color_by;
+    bool has_moment, has_range;
+    uint64_t moment_ns, from_ns, to_ns;
+    uint64_t allocation; /* 0: none */
+    struct {
+        bool known;
+        struct table_order order;
+        char *choice; /* or NULL */
+    } lists[VIEWS];
+};
+
+#define KEPT_STATE_NOTE 256
+
+/*
+ * Reads the state. Without a file `found` stays false. A file that is damaged, or of another
+ * version, gives no state and one line in `note`; so does a filter that does not parse any more,
+ * and the rest counts. kept_state_clear() it.
+ */
+void kept_state_read(struct session *session, struct kept_state *state, char note[KEPT_STATE_NOTE]);
+void kept_state_clear(struct kept_state *state);
+/* Puts all but view and filter in force in a browser that has shown nothing so far. */
+void kept_state_apply(const struct kept_state *state, struct browser *browser);
+/* Writes the browser's state. Returns false with one line in `note` if that is impossible. */
+bool kept_state_write(const struct browser *browser, char note[KEPT_STATE_NOTE]);
+
+#endif

@@ -1,0 +1,803 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The view of functions with their allocations; below, callers and callees of the selected one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemas/code/short_name.h"
+#include "session/stacks.h"
+#include "session/user_code.h"
+#include "tui/screen/format.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/theme.h"
+#include "tui/view/common/list.h"
+#include "tui/view/common/offers.h"
+#include "tui/view/view.h"
+
+enum pane { PANE_LIST, PANE_CALLERS, PANE_CALLEES, PANES };
+
+struct functions {
+    struct list lists[PANES];
+    struct load own_load, edges_load, at_peak_load;
+    const struct own_data *own;         /* NULL: nobody needs it, or it has not come yet */
+    const struct edges_data *edges;     /* of the selected function, or NULL */
+    const struct at_peak_data *at_peak; /* comes after the rows; NULL: not there yet */
+    const struct session *session;
+    enum pane pane; /* which of the lists has the keys */
+    bool hide;      /* shows only functions of the user's own code, if there are any */
+    bool all;       /* there are none */
+    bool tells;     /* says how many there are as soon as they are known */
+};
+
+struct rows_data {
+    struct list_data list;
+    uint64_t total_bytes; /* of the selection, for percentages */
+};
+
+struct own_data {
+    uint64_t selections; /* the request */
+    bool *own;           /* by function: the user's own code */
+};
+
+struct at_peak_data {
+    uint64_t selections; /* the request */
+    uint64_t *bytes;     /* by function */
+    size_t count;
+};
+
+struct edges_data {
+    struct {
+        uint64_t selections, function;
+    } request;
+    struct session_edge *edges[PANES]; /* of the callers and the callees */
+    size_t count[PANES];
+    /* Tests of the language for its stacks and for those that it is the call site of, if its name
+     * does not tell them; NULL if it does. */
+    char *on_stack, *call_site;
+};
+
+#define AT(member) offsetof(struct session_function_row, member)
+enum {
+    COLUMN_TOTAL,
+    COLUMN_SELF,
+    COLUMN_TOTAL_PEAK = 4,
+    COLUMN_SHORT = 6,
+    COLUMN_NAME = 9,
+    COLUMN_PLACE,
+    COLUMNS
+};
+
+static const struct table_column columns[COLUMNS] = {
+    [COLUMN_TOTAL] = {"total", 11, .keep = true, .file = "total_bytes", .number = TABLE_BYTES,
+                      .at = AT(total_bytes)},
+    [COLUMN_SELF] = {"self", 11, .keep = true, .file = "bytes", .number = TABLE_BYTES,
+                     .at = AT(self_bytes)},
+    {"count", 5, 56, .file = "allocations", .number = TABLE_COUNT, .at = AT(self_count)},
+    {"program peak", 12, 76, .file = "at_peak_bytes", .number = TABLE_BYTES,
+     .at = AT(at_peak_bytes)},
+    [COLUMN_TOTAL_PEAK] = {"program peak total", 18, 116, .file = "total_at_peak_bytes",
+                           .number = TABLE_BYTES, .at = TABLE_ASKED},
+    {"live", 5, 64, .file = "live_bytes", .number = TABLE_BYTES, .at = AT(live_bytes)},
+    [COLUMN_SHORT] = {"short", 5, 100, .file = "short_count", .number = TABLE_COUNT,
+                      .at = TABLE_ASKED},
+    {"all count", 9, 130, .file = "total_allocations", .number = TABLE_COUNT,
+     .at = AT(total_count)},
+    {"live count", 10, 130, .file = "live_count", .number = TABLE_COUNT, .at = AT(live_count)},
+    [COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_NAME,
+                     .file = "function"},
+    [COLUMN_PLACE] = {"where", 24, 110, .text = true, .file = "place"},
+};
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+/* Rows of one number are listed by name. */
+static int compare_names(const void *left, const void *right, void *session)
+{
+    const uint32_t a = ((const struct session_function_row *)left)->function;
+    const uint32_t b = ((const struct session_function_row *)right)->function;
+    const int order = strcmp(session_function_name(session, a), session_function_name(session, b));
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+static bool run_rows(struct session *session, struct selection *selection, void *context,
+                     struct session_error *error)
+{
+    struct rows_data *data = context;
+    struct session_function_row *rows = NULL;
+    data->total_bytes = selection_bytes(selection);
+    const bool good = selection_functions(selection, &rows, &data->list.count, error);
+    if (good && data->list.count > 1)
+        qsort_r(rows, data->list.count, sizeof(*rows), compare_names, session);
+    data->list.rows = rows;
+    return good;
+}
+
+static uint32_t function_of(const void *row)
+{
+    return ((const struct session_function_row *)row)->function;
+}
+
+static uint64_t key(const void *view, const void *row)
+{
+    (void)view;
+    return function_of(row);
+}
+
+static bool is_own(const struct functions *functions, const void *row)
+{
+    return functions->own->own[function_of(row)];
+}
+
+static bool hides(const void *view, const void *row)
+{
+    const struct functions *functions = view;
+    return functions->own && !functions->all && !is_own(functions, row);
+}
+
+/* Returns the bytes at the peak, or for the order the share of what lived shortly. */
+static uint64_t number(const void *view, const void *row, size_t column)
+{
+    const struct session_function_row *shown = row;
+    const struct at_peak_data *at_peak = ((const struct functions *)view)->at_peak;
+    if (column == COLUMN_TOTAL_PEAK)
+        return at_peak && at_peak->bytes && shown->function < at_peak->count
+                   ? at_peak->bytes[shown->function]
+                   : shown->total_at_peak_bytes;
+    return shown->self_count
+               ? (uint64_t)((double)shown->short_lived / (double)shown->self_count * 1e15)
+               : 0;
+}
+
+static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
+{
+    const struct functions *functions = view;
+    const struct rows_data *data = functions->lists[PANE_LIST].data;
+    const struct session_function_row *shown = row;
+    char number[FORMAT_SIZE], percent[FORMAT_SIZE];
+    if (column == COLUMN_NAME) {
+        list_function_cell(functions->session, shown->function, cell);
+    } else if (column == COLUMN_PLACE) {
+        cell->name = list_function_place(functions->session, shown->function);
+        cell->styled = true;
+        cell->style = theme_style(THEME_FAINT);
+    } else if (column == COLUMN_SHORT) {
+        cell->number = shown->short_lived;
+        format_percent(cell->text, shown->short_lived, shown->self_count);
+    } else if (column <= COLUMN_SELF) {
+        snprintf(cell->text, sizeof(cell->text), "%s%6s", format_size_short(number, cell->number),
+                 cell->number ? format_percent(percent, cell->number, data->total_bytes) : "");
+    }
+}
+
+static const struct list_kind rows_list = {.columns = columns,
+                                           .column_count = COLUMNS,
+                                           .row_size = sizeof(struct session_function_row),
+                                           .sort = COLUMN_TOTAL,
+                                           .load = LIST_LOAD(rows_data, run_rows, list_free_rows),
+                                           .key = key,
+                                           .cell = cell,
+                                           .number = number,
+                                           .hides = hides};
+
+/* ---- callers and callees ---------------------------------------------------------------- */
+
+enum { EDGE_NAME = 2, EDGE_PLACE, EDGE_COLUMNS };
+
+/* The engine has sorted them by bytes. */
+static const struct table_column edge_columns[EDGE_COLUMNS] = {
+    {"", 5, .unsorted = true, .keep = true},
+    {"", 5, .unsorted = true, .keep = true},
+    [EDGE_NAME] = {"", .text = true, .unsorted = true, .keep = true, .cut = TABLE_CUT_NAME},
+    [EDGE_PLACE] = {"", 24, 70, .text = true, .unsorted = true},
+};
+
+static const struct session_function_row *selected(const struct functions *functions)
+{
+    return list_selected(&functions->lists[PANE_LIST]);
+}
+
+static void edge_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
+{
+    const struct functions *functions = view;
+    const struct session_edge *edge = row;
+    cell->styled = column % 2 == 1;
+    cell->style = theme_style(THEME_FAINT);
+    if (column == 0)
+        format_size_short(cell->text, edge->bytes);
+    else if (column == 1)
+        format_percent(cell->text, edge->bytes, selected(functions)->total_bytes);
+    else if (column == EDGE_NAME)
+        list_function_cell(functions->session, edge->function, cell);
+    else
+        cell->name = list_function_place(functions->session, edge->function);
+}
+
+static uint64_t edge_key(const void *view, const void *row)
+{
+    (void)view;
+    return ((const struct session_edge *)row)->function;
+}
+
+static bool ask_edges(const void *view, const struct browse *browse, struct list_request *request)
+{
+    const struct functions *functions = view;
+    (void)browse;
+    request->of[1] = functions->edges ? functions->edges->request.function : 0;
+    return functions->edges != NULL;
+}
+
+static bool make_edges(const struct functions *functions, struct list_data *data, enum pane pane)
+{
+    const struct edges_data *edges = functions->edges;
+    data->count = edges->count[pane];
+    data->rows = calloc(data->count + 1, sizeof(struct session_edge));
+    if (data->rows && data->count > 0)
+        memcpy(data->rows, edges->edges[pane], data->count * sizeof(struct session_edge));
+    return data->rows;
+}
+
+static bool make_callers(const void *view, struct list_data *data)
+{
+    return make_edges(view, data, PANE_CALLERS);
+}
+
+static bool make_callees(const void *view, struct list_data *data)
+{
+    return make_edges(view, data, PANE_CALLEES);
+}
+
+#define EDGES(function)                                                                            \
+    {                                                                                              \
+        .columns = edge_columns, .column_count = EDGE_COLUMNS,                                     \
+        .row_size = sizeof(struct session_edge), .ask = ask_edges, .make = (function),             \
+        .key = edge_key, .cell = edge_cell                                                         \
+    }
+static const struct list_kind callers_list = EDGES(make_callers),
+                              callees_list = EDGES(make_callees);
+
+static void *create(void)
+{
+    struct functions *functions = calloc(1, sizeof(*functions));
+    if (functions) {
+        list_init(&functions->lists[PANE_LIST], &rows_list, functions);
+        list_init(&functions->lists[PANE_CALLERS], &callers_list, functions);
+        list_init(&functions->lists[PANE_CALLEES], &callees_list, functions);
+    }
+    return functions;
+}
+
+static void destroy(void *view, struct browse *browse)
+{
+    struct functions *functions = view;
+    for (int pane = 0; pane < PANES; pane++)
+        list_clear(&functions->lists[pane], browse);
+    load_clear(&browse->loader, &functions->own_load);
+    load_clear(&browse->loader, &functions->edges_load);
+    load_clear(&browse->loader, &functions->at_peak_load);
+    free(functions);
+}
+
+/* ---- loading ---------------------------------------------------------------------------- */
+
+static bool run_own(struct session *session, struct selection *selection, void *data,
+                    struct session_error *error)
+{
+    size_t count;
+    (void)selection;
+    return session_own_functions(session, &((struct own_data *)data)->own, &count, error);
+}
+
+static void clear_own(void *data)
+{
+    free(((struct own_data *)data)->own);
+}
+
+/* Says how many functions are shown, after the user has chosen which. */
+static void tell_count(struct functions *functions, struct browse *browse)
+{
+    const struct list *list = &functions->lists[PANE_LIST];
+    const struct list_data *data = list->data;
+    functions->tells = false;
+    if (!functions->hide ||
+        (functions->own && list->count > 0 && is_own(functions, list_row(list, 0)))) {
+        browse_say(browse, "%zu of %zu functions%s", list->count, data->count,
+                   functions->hide ? ", those of your own code" : "");
+        return;
+    }
+    functions->hide = false;
+    if (functions->own) /* otherwise the load has said what failed */
+        browse_complain(browse, "none of these functions is in code of yours");
+}
+
+static void load_rows(struct functions *functions, struct browse *browse)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct own_data), run_own,
+                                          clear_own};
+    struct list *list = &functions->lists[PANE_LIST];
+    const struct own_data *own = NULL;
+    functions->session = browse->session;
+    if (functions->hide)
+        own = browse_get(browse, &functions->own_load, &kind, &browse->selections);
+    const bool waits = functions->hide && !own;
+    if (functions->own_load.failed)
+        own = NULL;
+    if (own != functions->own)
+        list_renew(list);
+    functions->own = own;
+    list_load(list, browse);
+    if (waits) {
+        list->data = NULL;
+        list->count = 0;
+    } else if (own && list->data && list->count == 0) { /* none is the user's own: all are shown */
+        functions->all = true;
+        list_renew(list);
+        list_load(list, browse);
+        functions->all = false;
+    }
+    if (functions->tells && list->data)
+        tell_count(functions, browse);
+}
+
+static bool run_at_peak(struct session *session, struct selection *selection, void *data,
+                        struct session_error *error)
+{
+    struct at_peak_data *at_peak = data;
+    (void)session;
+    return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error);
+}
+
+static void clear_at_peak(void *data)
+{
+    free(((struct at_peak_data *)data)->bytes);
+}
+
+static void load_at_peak(struct functions *functions, struct browse *browse)
+{
+    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct at_peak_data),
+                                          run_at_peak, clear_at_peak};
+    struct list *list = &functions->lists[PANE_LIST];
+    const struct at_peak_data *before = functions->at_peak;
+    functions->at_peak = browse_get(browse, &functions->at_peak_load, &kind, &browse->selections);
+    if (functions->at_peak != before && list->table.sort == COLUMN_TOTAL_PEAK)
+        list_sort(list);
+}
+
+/* Takes the stacks of a function that others have the name of. */
+static bool take_stacks(struct session *session, struct edges_data *edges,
+                        struct session_error *error)
+{
+    const uint32_t function = (uint32_t)edges->request.function;
+    if (session_function_is_alone(session, function))
+        return true;
+    return session_function_stacks(session, function, SESSION_ANYWHERE, &edges->on_stack, error) &&
+           session_function_stacks(session, function, SESSION_AT_CALL_SITE, &edges->call_site,
+                                   error);
+}
+
+static bool run_edges(struct session *session, struct selection *selection, void *data,
+                      struct session_error *error)
+{
+    struct edges_data *edges = data;
+    return selection_edges(selection, (uint32_t)edges->request.function,
+                           &edges->edges[PANE_CALLERS], &edges->count[PANE_CALLERS],
+                           &edges->edges[PANE_CALLEES], &edges->count[PANE_CALLEES], error) &&
+           take_stacks(session, edges, error);
+}
+
+static void clear_edges(void *data)
+{
+    struct edges_data *edges = data;
+    free(edges->edges[PANE_CALLERS]);
+    free(edges->edges[PANE_CALLEES]);
+    free(edges->on_stack);
+    free(edges->call_site);
+}
+
+static void load_edges(struct functions *functions, struct browse *browse)
+{
+    static const struct load_kind kind = LOAD_KIND(edges_data, run_edges, clear_edges);
+    const struct session_function_row *row = selected(functions);
+    functions->edges = NULL;
+    if (row) {
+        const struct edges_data wanted = {.request = {browse->selections, row->function}};
+        functions->edges = browse_get(browse, &functions->edges_load, &kind, &wanted.request);
+    }
+    for (enum pane pane = PANE_CALLERS; pane < PANES; pane++) {
+        struct list *list = &functions->lists[pane];
+        const uint64_t before = list->ordered;
+        list_load(list, browse);
+        if (list->ordered != before)
+            list->table = (struct table){.selected = 0};
+    }
+}
+
+/* ---- what is selected ------------------------------------------------------------------- */
+
+/* Finds the function of the selected row of the list that has the keys. */
+static bool selected_function(const struct functions *functions, uint32_t *function)
+{
+    const struct list *list = &functions->lists[functions->pane];
+    const void *row = list_selected(list);
+    if (row)
+        *function = (uint32_t)list->kind->key(functions, row);
+    return row != NULL;
+}
+
+/* Offers a test that lists stacks, of a function that its name does not tell. */
+static size_t offer_stacks(const struct browse *browse, uint32_t function, const char *what,
+                           const char *test, struct view_offer *out)
+{
+    char name[80];
+    if (!test)
+        return 0;
+    snprintf(out->label, sizeof(out->label), "%s %.70s (%.30s)", what,
+             short_name_cut(name, sizeof(name), session_function_name(browse->session, function)),
+             list_function_place(browse->session, function));
+    return offer_step(out, "where %s", test);
+}
+
+/* Offers a test by name. It takes all functions of that name. */
+static size_t offer_name(const struct browse *browse, uint32_t function, const char *what,
+                         const char *test, struct view_offer *out)
+{
+    const char *name = session_function_name(browse->session, function);
+    char *quoted = filter_quoted(name);
+    const size_t count = quoted ? offer_step(out, "where %s %s", test, quoted) : 0;
+    free(quoted);
+    snprintf(out->label, sizeof(out->label), "%s %.110s", what, name);
+    return count;
+}
+
+static size_t offers(void *view, struct browse *browse, struct view_offer *out, size_t capacity)
+{
+    const struct functions *functions = view;
+    const bool listed = functions->pane == PANE_LIST;
+    uint32_t function;
+    size_t count = 0;
+    if (capacity < 4 || !selected_function(functions, &function))
+        return 0;
+    /* Its name alone would take more than the row counts. */
+    if (listed && !functions->edges && !session_function_is_alone(browse->session, function))
+        return 0;
+    if (listed)
+        count += offer_stacks(browse, function, "below",
+                              functions->edges ? functions->edges->on_stack : NULL, &out[count]);
+    if (listed)
+        count += offer_stacks(browse, function, "called in",
+                              functions->edges ? functions->edges->call_site : NULL, &out[count]);
+    const bool each = count > 0;
+    count += offer_name(browse, function, each ? "below every" : "below", "stack has", &out[count]);
+    count += offer_name(browse, function, each ? "called in every" : "called in",
+                        "function ==", &out[count]);
+    return count;
+}
+
+static bool copy(void *view, struct browse *browse, FILE *out)
+{
+    uint32_t function;
+    if (!selected_function(view, &function))
+        return false;
+    fprintf(out, "%s  %s\n", session_function_name(browse->session, function),
+            session_function_place(browse->session, function));
+    return true;
+}
+
+static bool write_table(void *view, struct browse *browse, FILE *out, enum table_format format)
+{
+    const struct table_source source = list_source(&((struct functions *)view)->lists[PANE_LIST]);
+    (void)browse;
+    if (source.rows > 0)
+        table_write(&source, out, format);
+    return source.rows > 0;
+}
+
+static bool keep_order(void *view, struct table_order *order, bool set)
+{
+    return table_order(&((struct functions *)view)->lists[PANE_LIST].table, columns, COLUMNS, order,
+                       set);
+}
+
+static const char *chosen(const void *view)
+{
+    return ((const struct functions *)view)->hide ? "own" : "";
+}
+
+static void choose(void *view, struct browse *browse, const char *text)
+{
+    (void)browse;
+    ((struct functions *)view)->hide = strcmp(text, "own") == 0;
+}
+
+/* ---- update ----------------------------------------------------------------------------- */
+
+/* The places of the view's parts. */
+struct layout {
+    struct table_place panes[PANES]; /* height 0: there is no room */
+    int name; /* the row of the selected function's whole name; -1: no room */
+};
+
+static struct layout lay_out(int width, int height)
+{
+    const int edges = height >= 40 ? height / 3 : height >= 15 ? 5 : height >= 10 ? 3 : 0;
+    const int below = edges > 0 ? edges + 1 : 0, name = height >= 15, half = width / 2;
+    return (struct layout){.panes = {[PANE_LIST] = {0, 0, width, height - below - name},
+                                     [PANE_CALLERS] = {0, height - below, half, below},
+                                     [PANE_CALLEES] = {half, height - below, width - half, below}},
+                           .name = name ? height - below - 1 : -1};
+}
+
+/* A search is for names: not for files. */
+static bool has_name(void *context, size_t place, const char *text)
+{
+    const struct list *list = context;
+    const struct functions *functions = list->view;
+    return strcasestr(session_function_name(functions->session, function_of(list_row(list, place))),
+                      text);
+}
+
+static struct table_source source_of(const struct functions *functions, enum pane pane)
+{
+    struct table_source source = list_source(&functions->lists[pane]);
+    if (pane == PANE_LIST)
+        source.matches = has_name;
+    else
+        source.about = NULL;
+    return source;
+}
+
+static void settle(struct functions *functions, enum pane pane, const struct layout *layout)
+{
+    const struct table_source source = source_of(functions, pane);
+    table_settle(&functions->lists[pane].table, &source, &layout->panes[pane]);
+}
+
+/* Gives the keys to a list, unless it has no rows. */
+static void focus(struct functions *functions, enum pane pane)
+{
+    if (pane == PANE_LIST || functions->lists[pane].count > 0)
+        functions->pane = pane;
+}
+
+/* Shows all functions, or those of the user's own code alone. */
+static void hide_libraries(struct functions *functions, struct browse *browse, bool hide)
+{
+    functions->hide = hide;
+    functions->tells = true;
+    load_rows(functions, browse);
+}
+
+/* Goes into the callers or callees, or to the function of the selected one. */
+static void follow(struct functions *functions, struct browse *browse)
+{
+    struct list *list = &functions->lists[PANE_LIST];
+    uint32_t function;
+    if (functions->pane == PANE_LIST) {
+        focus(functions, functions->lists[PANE_CALLERS].count > 0 ? PANE_CALLERS : PANE_CALLEES);
+        return;
+    }
+    if (!selected_function(functions, &function))
+        return;
+    if (functions->own && !functions->own->own[function])
+        hide_libraries(functions, browse, false);
+    const struct table_source source = source_of(functions, PANE_LIST);
+    for (size_t row = 0; row < source.rows; row++) {
+        if (function_of(list_row(list, row)) != function)
+            continue;
+        functions->pane = PANE_LIST;
+        table_select(&list->table, &source, row);
+        return;
+    }
+    browse_complain(browse, "%.200s is not in the list",
+                    session_function_name(browse->session, function));
+}
+
+/* Returns the table that gets an action: the one under the mouse; searches and orders are for the
+ * functions. */
+static enum pane pane_of(struct functions *functions, const struct view_input *input,
+                         const struct layout *layout)
+{
+    switch (input->action) {
+    case ACTION_CLICK:
+    case ACTION_WHEEL_UP:
+    case ACTION_WHEEL_DOWN:
+        focus(functions, input->y < layout->panes[PANE_CALLERS].y   ? PANE_LIST
+                         : input->x < layout->panes[PANE_CALLEES].x ? PANE_CALLERS
+                                                                    : PANE_CALLEES);
+        return functions->pane;
+    case ACTION_SEARCH:
+    case ACTION_NEXT:
+    case ACTION_PREVIOUS:
+        functions->pane = PANE_LIST;
+        return PANE_LIST;
+    case ACTION_SORT:
+    case ACTION_SORT_LEFT:
+    case ACTION_SORT_RIGHT:
+    case ACTION_SORT_REVERSE:
+        return PANE_LIST;
+    default:
+        return functions->pane;
+    }
+}
+
+static bool act(struct functions *functions, struct browse *browse, const struct view_input *input,
+                const struct layout *layout)
+{
+    const enum pane before = functions->pane;
+    const bool back = input->action == ACTION_PREVIOUS_PANE;
+    uint32_t function;
+    switch (input->action) {
+    case ACTION_LEFT:
+    case ACTION_RIGHT:
+        focus(functions, input->action == ACTION_LEFT ? PANE_CALLERS : PANE_CALLEES);
+        return true;
+    case ACTION_NEXT_PANE:
+    case ACTION_PREVIOUS_PANE:
+        for (unsigned step = 1; step < PANES && functions->pane == before; step++)
+            focus(functions, (before + (back ? PANES - step : step)) % PANES);
+        return true;
+    case ACTION_FOLLOW:
+        follow(functions, browse);
+        return true;
+    case ACTION_OPEN:
+        if (selected_function(functions, &function))
+            browse_open_function(browse, function);
+        return true;
+    case ACTION_LIBRARIES:
+        functions->pane = PANE_LIST;
+        hide_libraries(functions, browse, !functions->hide);
+        return true;
+    case ACTION_BACK:
+        functions->pane = PANE_LIST;
+        return before != PANE_LIST;
+    default:
+        break;
+    }
+    const enum pane pane = pane_of(functions, input, layout);
+    struct list *list = &functions->lists[pane];
+    const struct table_source source = source_of(functions, pane);
+    const enum table_answer answer =
+        list_update_table(browse, &list->table, &source, input, &layout->panes[pane]);
+    if (answer == TABLE_SORTED)
+        list_sort(list);
+    if (answer == TABLE_FOLLOW)
+        follow(functions, browse);
+    return answer != TABLE_IGNORED;
+}
+
+/* Selects the function that another view has shown, or tells other views which one is selected. */
+static void share_function(struct functions *functions, struct browse *browse,
+                           const struct view_input *input, uint64_t before)
+{
+    struct table *list = &functions->lists[PANE_LIST].table;
+    if (input->action == ACTION_REFRESH && browse->has_function) {
+        list->key = browse->function;
+        list->has_key = true;
+    } else if (list->has_key && list->key != before) {
+        browse->function = (uint32_t)list->key;
+        browse->has_function = true;
+    }
+}
+
+static bool update(void *view, struct browse *browse, const struct view_input *input)
+{
+    struct functions *functions = view;
+    const struct layout layout = lay_out(input->width, input->height);
+    bool used = input->action == ACTION_REFRESH;
+    load_rows(functions, browse);
+    const struct table *list = &functions->lists[PANE_LIST].table;
+    settle(functions, PANE_LIST, &layout);
+    const uint64_t before = list->key;
+    const bool moves = input->action == ACTION_UP || input->action == ACTION_DOWN ||
+                       input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN;
+    /* All actions except moves in the list may use the edges, which a burst of keys has not loaded
+     * yet. */
+    if (!used && !(moves && functions->pane == PANE_LIST))
+        load_edges(functions, browse);
+    if (!used)
+        used = act(functions, browse, input, &layout);
+    share_function(functions, browse, input, before);
+    settle(functions, PANE_LIST, &layout);
+    if (!input->more) {
+        load_edges(functions, browse);
+        load_at_peak(functions, browse);
+        settle(functions, PANE_LIST, &layout);
+    }
+    if (functions->pane != PANE_LIST && functions->lists[functions->pane].count == 0)
+        functions->pane = PANE_LIST;
+    settle(functions, PANE_CALLERS, &layout);
+    settle(functions, PANE_CALLEES, &layout);
+    return used;
+}
+
+/* ---- render ----------------------------------------------------------------------------- */
+
+/* Draws the whole name of the selected function, and where it is. */
+static void render_name(const struct functions *functions, const struct browse *browse,
+                        const struct area *area, int y)
+{
+    const uint32_t function = selected(functions)->function;
+    const char *name = session_function_name(browse->session, function);
+    const char *place = list_function_place(browse->session, function);
+    const int room = area->width - 3 - text_width(place);
+    const int width = text_width(name) < room ? text_width(name) : room;
+    area_field(area, 1, y, width, theme_style(THEME_STRONG), name);
+    area_text(area, width + 3, y, theme_style(THEME_FAINT), place);
+}
+
+/* Returns the words in place of the rows of a table that has none. */
+static const char *empty(const struct functions *functions, enum pane pane)
+{
+    if (!functions->edges)
+        return pane == PANE_CALLERS ? "counting …" : "";
+    if (pane == PANE_CALLERS)
+        return "none: stacks begin here";
+    return selected(functions)->self_count > 0 ? "none: it allocates by itself"
+                                               : "none: it only hands the call to the allocator";
+}
+
+static void render_list(const struct functions *functions, const struct browse *browse,
+                        enum pane pane, const struct area *area)
+{
+    const struct list *list = &functions->lists[pane];
+    const struct list_data *data = functions->lists[PANE_LIST].data;
+    struct table_column shown[COLUMNS];
+    struct table_source source = source_of(functions, pane);
+    struct table table = list->table;
+    char title[64], number[FORMAT_SIZE];
+    memcpy(shown, list->kind->columns, list->kind->column_count * sizeof(*shown));
+    source.columns = shown;
+    table.blurred = pane != functions->pane;
+    if (pane == PANE_LIST && data && list->count < data->count) {
+        shown[COLUMN_NAME].title = "function of yours";
+    } else if (pane != PANE_LIST) {
+        snprintf(title, sizeof(title), source.rows > 0 ? "%s (%s)" : "%s",
+                 pane == PANE_CALLERS ? "callers" : "callees", format_count(number, source.rows));
+        shown[EDGE_NAME].title = title;
+        if (table.blurred) /* they have a cursor only while they have the keys */
+            table.selected = source.rows;
+    }
+    table_render(&table, &source, area);
+    if (pane == PANE_LIST && source.rows == 0)
+        list_render_empty(browse, area, 2, list->data != NULL);
+    else if (source.rows == 0)
+        area_text(area, 2, 1, theme_style(THEME_FAINT), empty(functions, pane));
+}
+
+static void render(const void *view, const struct browse *browse, const struct area *area)
+{
+    const struct functions *functions = view;
+    const struct layout layout = lay_out(area->width, area->height);
+    for (enum pane pane = PANE_LIST; pane < PANES; pane++) {
+        const struct area part = table_area(area, &layout.panes[pane]);
+        if (part.height > 0 && (pane == PANE_LIST || selected(functions)))
+            render_list(functions, browse, pane, &part);
+    }
+    if (layout.name >= 0 && selected(functions))
+        render_name(functions, browse, area, layout.name);
+}
+
+static const struct key_binding keys[] = {
+    {ACTION_LEFT, "to the callers", .keys = {KEYCODE_LEFT}},
+    {ACTION_RIGHT, "to the callees", .keys = {KEYCODE_RIGHT}},
+    {ACTION_FOLLOW, "into the callers and callees, then to the selected one",
+     .keys = {KEYCODE_ENTER}, .footer = "follow"},
+    {ACTION_LIBRARIES, "hide the functions of libraries, or show them", .keys = {'S'},
+     .footer = "libraries"},
+    {ACTION_OPEN, "the source of the function", .keys = {'o'}},
+};
+
+const struct view_ops functions_view = {
+    .name = "functions",
+    .title = "Functions",
+    .keys = KEY_TABLE(keys),
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .render = render,
+    .offers = offers,
+    .copy = copy,
+    .order = keep_order,
+    .chosen = chosen,
+    .choose = choose,
+    .table = write_table,
+};
