@@ -40,8 +40,12 @@ struct lockfree_table {
     uint64_t (*place)(uint64_t key, uint64_t value);
 };
 
-/* The largest distance of an entry from its place. */
-#define LOCKFREE_TABLE_PROBES 128u
+/*
+ * The largest distance of an entry from its place. Entries that lie close together reach further,
+ * the larger the table is: seven tenths full, one of 2^26 has runs of about 320. A pair without a
+ * place would be made again by each that looks for it.
+ */
+#define LOCKFREE_TABLE_PROBES 512u
 
 /* Prefetches the cache line at `place`. */
 static inline void lockfree_table_prefetch(const struct lockfree_table *table, uint64_t place)

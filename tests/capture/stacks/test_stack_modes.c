@@ -208,12 +208,29 @@ static void test_lockfree_table(void **data)
     assert_int_equal(table_find(600, 600 % 7 + 1), 0);
 }
 
+/* Entries at random places, up to the load at which the table grows: none may find all taken. */
+static void test_full_table(void **data)
+{
+    (void)data;
+    const uint64_t count = (UINT64_C(1) << 20) / 10 * 7;
+    uint64_t key = 1, found = 0;
+    for (uint64_t i = 0; i < count; i++, key = key * UINT64_C(6364136223846793005) + 1)
+        lockfree_table_insert(&table, key, table_value(key, 0));
+    assert_int_equal(lockfree_table_bytes(&table) >> 24, 1);
+    key = 1;
+    for (uint64_t i = 0; i < count; i++, key = key * UINT64_C(6364136223846793005) + 1)
+        found += table_find(key, key % 7 + 1) != 0;
+    assert_int_equal(found, count);
+    lockfree_table_reset(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_only),     cmocka_unit_test(test_off),
         cmocka_unit_test(test_frame_pointers),  cmocka_unit_test(test_depth_limit),
         cmocka_unit_test(test_modules_by_maps), cmocka_unit_test(test_lockfree_table),
+        cmocka_unit_test(test_full_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
