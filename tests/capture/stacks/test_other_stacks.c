@@ -133,7 +133,12 @@ __attribute__((noinline)) static int descend_too(unsigned depth, unsigned turn)
     return result;
 }
 
-/* Each stack has pages around it that come and go, with numbers or return addresses in them. */
+/*
+ * Each stack has pages around it that come and go, with numbers or return addresses in them. All of
+ * it lies far below where the kernel puts a mapping by itself: elsewhere it would give away a page
+ * that is gone, and this test would then take it from its new owner.
+ */
+#define AREA ((void *)(UINT64_C(1) << 40))
 static uint8_t *area, *stacks[MANY];
 static unsigned count; /* of them */
 static atomic_bool hostile_ends;
@@ -174,7 +179,9 @@ static int begin_with(unsigned stacks_wanted)
     const uint64_t step = STACK_SIZE + 2 * AROUND;
     count = stacks_wanted;
     descend(2, 0);
-    area = mmap(NULL, count * step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    area = mmap(AREA, count * step, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    assert_ptr_equal(area, AREA);
     for (unsigned i = 0; i < count; i++) {
         stacks[i] = area + i * step + AROUND;
         fill(stacks[i] - AROUND, AROUND);
