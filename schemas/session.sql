@@ -161,6 +161,17 @@ CREATE TABLE type_member(         -- members of types that are records, and thei
   type TEXT NOT NULL,
   PRIMARY KEY(type_id, position)
 ) WITHOUT ROWID;
+CREATE TABLE type_field(          -- members at any depth, if there are snapshots of references
+  type_id INTEGER NOT NULL REFERENCES type(id),
+  position INTEGER NOT NULL,      -- from 1; each before those inside it
+  parent INTEGER NOT NULL,        -- position of the field in which it lies; 0: the type itself
+  name TEXT,                      -- NULL: a base class, or a record without a name
+  offset INTEGER NOT NULL,        -- in the parent, or in an element of it
+  size INTEGER NOT NULL,
+  element INTEGER NOT NULL,       -- bytes of an element; 0: not an array
+  type TEXT NOT NULL,             -- of an array: of its elements
+  PRIMARY KEY(type_id, position)
+) WITHOUT ROWID;
 CREATE TABLE type_candidate(      -- possible types of blocks whose type is unknown
   stack_id INTEGER NOT NULL,
   size INTEGER NOT NULL,

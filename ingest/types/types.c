@@ -755,12 +755,13 @@ static struct types_place find_declared(struct types *types, uint32_t module, co
                  : (struct types_place){.part = TYPES_PART_NONE};
 }
 
-static bool find_members(struct types *types, const struct types_place *place,
+static bool find_members(struct types *types, const struct types_place *place, bool deep,
                          types_member_function *each, void *context)
 {
     const struct symbols_file *file = symbols_module_file(types->symbols, place->module);
     struct types_index *index = types_modules_of(&types->modules, place->module, file)->index;
-    const bool good = !index || types_record_members(index, file, place, each, context);
+    const bool good = !index || (deep ? types_record_fields(index, file, place, each, context)
+                                      : types_record_members(index, file, place, each, context));
     tell_spent(types, &(struct types_frame){.module = place->module}, 1);
     return good;
 }
@@ -1067,6 +1068,8 @@ static bool put_member(void *context, const struct types_member *member)
     coding_put_text(coding, member->type);
     coding_put_number(coding, member->offset);
     coding_put_number(coding, member->size);
+    coding_put_number(coding, member->element);
+    coding_put_number(coding, member->parent);
     return true;
 }
 
@@ -1078,13 +1081,15 @@ static bool each_member(struct decoding *decoding, types_member_function *each, 
         member.type = decoding_text(decoding);
         member.offset = decoding_number(decoding);
         member.size = decoding_number(decoding);
+        member.element = decoding_number(decoding);
+        member.parent = decoding_number(decoding);
         if (each && !decoding->failed && !each(context, &member))
             return false;
     }
     return true;
 }
 
-bool types_members(struct types *types, const char *name, uint64_t size,
+bool types_members(struct types *types, const char *name, uint64_t size, bool deep,
                    types_member_function *each, void *context)
 {
     const struct types_place *place = types_records_find(types->records, name, size);
@@ -1094,10 +1099,11 @@ bool types_members(struct types *types, const char *name, uint64_t size,
     if (place->part == TYPES_PART_SPLIT ||
         !begin_question(&question, types, CACHE_MEMBERS,
                         &(struct types_frame){place->module, place->offset}, 1))
-        return find_members(types, place, each, context);
+        return find_members(types, place, deep, each, context);
     coding_put_number(&question.asked, place->part);
+    coding_put_number(&question.asked, deep);
     if (!cache_question_ask(&question)) {
-        find_members(types, place, put_member, &question.found);
+        find_members(types, place, deep, put_member, &question.found);
         coding_put_number(&question.found, 0); /* the end */
     }
     struct decoding known = question.known;
@@ -1107,7 +1113,7 @@ bool types_members(struct types *types, const char *name, uint64_t size,
     struct decoding whole = known;
     each_member(&whole, NULL, NULL);
     const bool good = whole.failed || whole.at != whole.end
-                          ? find_members(types, place, each, context)
+                          ? find_members(types, place, deep, each, context)
                           : each_member(&known, each, context);
     cache_question_end(&question);
     return good;

@@ -108,9 +108,9 @@ void types_declare(struct types *types, uint32_t module, const char *name, uint6
 /*
  * Calls `each` for the members, in order of declaration, of the record of `size` bytes that an
  * answer or types_declare() named `name`. Without a definition, or if `name` is not a record, there
- * are none. Returns false if `each` did.
+ * are none. If `deep`, they are those at any depth (dwarf/records.h). Returns false if `each` did.
  */
-bool types_members(struct types *types, const char *name, uint64_t size,
+bool types_members(struct types *types, const char *name, uint64_t size, bool deep,
                    types_member_function *each, void *context);
 
 /* The work done so far. The same call sites cost nothing when asked again. */

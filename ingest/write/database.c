@@ -153,6 +153,7 @@ static const char *const insert_sql[WRITER_TABLES] = {
     [WRITER_TYPE] = "INSERT INTO type VALUES (?,?,?,?,?)",
     [WRITER_TYPE_TOTAL] = "INSERT INTO type_total VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_TYPE_MEMBER] = "INSERT INTO type_member VALUES (?,?,?,?,?,?)",
+    [WRITER_TYPE_FIELD] = "INSERT INTO type_field VALUES (?,?,?,?,?,?,?,?)",
     [WRITER_TYPE_CANDIDATE] = "INSERT INTO type_candidate VALUES (?,?,?,?)",
     [WRITER_SIZE_BIN] = "INSERT INTO size_bin VALUES (?,?,?,?,?)",
     [WRITER_SLOT_SUM] = "INSERT INTO slot_sum VALUES (?,?,?,?)",

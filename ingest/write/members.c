@@ -7,12 +7,12 @@
 
 #include "layouts_sql.h"
 
-/* Records inside of records that are followed. */
-#define DEPTH_MAX 16
 /* Bytes of a name; a longer one counts as not known. */
 #define NAME_MAX_BYTES 512
 /* Bytes before the elements of new T[] if T has a destructor: the Itanium C++ ABI, 2.7. */
 #define COOKIE 8
+/* Bytes of a pointer. */
+#define WORD 8u
 
 struct reading {
     struct members *members;
@@ -84,13 +84,14 @@ static const struct member_type *type_of_name(const struct members *members, con
     return NULL;
 }
 
-static bool read_member(void *context, sqlite3_stmt *query)
+static bool read_field(void *context, sqlite3_stmt *query)
 {
     struct reading *reading = context;
     struct members *members = reading->members;
     struct member_type *type =
         (struct member_type *)type_of_id(members, sqlite3_column_int64(query, 0));
-    if (!type)
+    const uint64_t parent = (uint64_t)sqlite3_column_int64(query, 1);
+    if (!type || parent > type->count)
         return true;
     if (!array_reserve(&members->rows, &members->row_capacity, members->row_count + 1,
                        sizeof(*members->rows)))
@@ -98,11 +99,25 @@ static bool read_member(void *context, sqlite3_stmt *query)
     if (type->count++ == 0)
         type->first = members->row_count;
     struct member_row *row = &members->rows[members->row_count++];
-    *row = (struct member_row){.name = text_of(query, 1),
-                               .type = text_of(query, 2),
-                               .offset = (uint64_t)sqlite3_column_int64(query, 3),
-                               .size = (uint64_t)sqlite3_column_int64(query, 4)};
-    return row->type || fail_memory(reading);
+    *row = (struct member_row){.name = text_of(query, 2),
+                               .type = text_of(query, 3),
+                               .offset = (uint64_t)sqlite3_column_int64(query, 4),
+                               .size = (uint64_t)sqlite3_column_int64(query, 5),
+                               .element = (uint64_t)sqlite3_column_int64(query, 6),
+                               .parent = (uint32_t)parent,
+                               .end = members->row_count};
+    for (uint64_t above = parent; above != 0;) {
+        struct member_row *outer = &members->rows[type->first + above - 1];
+        outer->end = members->row_count;
+        above = outer->parent;
+    }
+    if (!row->type)
+        return fail_memory(reading);
+    /* Records without a name have no name either, and so have the objects in pieces of memory. */
+    const char *around = parent ? members->rows[type->first + parent - 1].type : "";
+    row->is_base =
+        !row->name && row->type[0] != '(' && strncmp(around, "__gnu_cxx::__aligned_", 21) != 0;
+    return true;
 }
 
 bool members_read(struct members *members, struct writer_database *database)
@@ -110,7 +125,7 @@ bool members_read(struct members *members, struct writer_database *database)
     struct reading reading = {members, database};
     return writer_database_each(database, "SELECT id, name, ifnull(size, 0) FROM type", read_type,
                                 &reading) &&
-           writer_database_each(database, layouts_sql, read_member, &reading);
+           writer_database_each(database, layouts_sql, read_field, &reading);
 }
 
 void members_free(struct members *members)
@@ -161,97 +176,159 @@ static size_t array_element(const char *name, size_t length)
     return bracket && length > 0 && name[length - 1] == ']' ? (size_t)(bracket - name) : 0;
 }
 
-static const struct member_type *record_of(const struct members *members, const char *name,
-                                           size_t length)
+/* Returns the type whose members are known and to which a pointer of that type leads, or NULL. */
+static const struct member_type *pointed(const struct members *members, const char *pointer)
 {
-    name = bare_name(name, &length);
-    return type_of_name(members, name, length);
+    size_t length = strlen(pointer);
+    if (length == 0 || pointer[length - 1] != '*')
+        return NULL;
+    length--;
+    pointer = bare_name(pointer, &length);
+    return type_of_name(members, pointer, length);
 }
 
-/* The way to a place: the name so far. */
+static bool is_pointer(const char *type)
+{
+    const size_t length = strlen(type);
+    return length > 0 && type[length - 1] == '*';
+}
+
+/* A name, as far as it is made. */
 struct way {
     char text[NAME_MAX_BYTES];
     size_t length;
-    bool whole; /* it has not been cut */
+    bool cut;   /* it is too long */
     bool named; /* a member's name is in it */
 };
 
-static void way_add(struct way *way, const char *text, size_t length)
+static void way_add(struct way *way, const char *text)
 {
+    const size_t length = strlen(text);
     if (way->length + length >= sizeof(way->text)) {
-        way->whole = false;
+        way->cut = true;
         return;
     }
-    memcpy(way->text + way->length, text, length);
+    memcpy(way->text + way->length, text, length + 1);
     way->length += length;
-    way->text[way->length] = 0;
 }
 
-/* Returns the member in which the offset lies: of a union the first one that is a pointer. */
-static const struct member_row *member_at(const struct members *members,
-                                          const struct member_type *type, uint64_t offset,
-                                          uint64_t size)
+/* How well a place explains a pointer. */
+enum fit {
+    FIT_NONE,
+    FIT_AROUND,  /* a record in which nothing is known to lie there */
+    FIT_OTHER,   /* numbers, characters, or a record of unknown members */
+    FIT_POINTER, /* also one to the type of another member of a union */
+    FIT_EXACT    /* a pointer to the type of the block to which it leads */
+};
+
+/* The search for a place. */
+struct search {
+    const struct members *members;
+    const struct member_type *to; /* of the block to which the pointer leads, or NULL */
+    struct way way, found;
+    enum fit fit;
+    size_t base;     /* characters of the type's name */
+    uint32_t target; /* index of the type to which the pointer there leads + 1; 0: not known */
+};
+
+static bool ends_member(char after)
 {
-    const struct member_row *found = NULL;
-    for (size_t i = type->first; i < type->first + type->count; i++) {
-        const struct member_row *row = &members->rows[i];
-        const bool flexible = row->size == 0 && i + 1 == type->first + type->count &&
-                              offset >= row->offset && offset < size;
-        if (!flexible && (offset < row->offset || offset - row->offset >= row->size))
-            continue;
-        const bool pointer = row->type[0] != 0 && row->type[strlen(row->type) - 1] == '*';
-        if (!found || pointer)
-            found = row;
-        if (pointer)
-            break;
-    }
-    return found;
+    return after == 0 || after == '.' || after == '[';
 }
 
-/* Goes from a record to the place at `offset`. Returns the index + 1 of the type to which a pointer
- * there leads, or 0. `way` is not whole if the place has no name. */
-static uint32_t follow(const struct members *members, const struct member_type *type,
-                       uint64_t offset, uint64_t size, struct way *way)
+/* Takes what all names of places that fit equally well have in common, up to a whole member. */
+static void take_common(struct search *search)
 {
-    for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        const struct member_row *row = member_at(members, type, offset, size);
-        if (!row)
-            break;
-        if (row->name) {
-            way_add(way, way->named ? "." : "::", way->named ? 1 : 2);
-            way_add(way, row->name, strlen(row->name));
-            way->named = true;
-        }
-        offset -= row->offset;
-        size -= row->offset < size ? row->offset : size;
-        size_t length = strlen(row->type);
-        const char *name = row->type;
-        if (length > 0 && name[length - 1] == '*') {
-            const struct member_type *target = record_of(members, name, length - 1);
-            if (offset != 0)
-                break;
-            return target ? (uint32_t)(target - members->types) + 1 : 0;
-        }
-        const size_t element = array_element(name, length);
-        if (element != 0) {
-            way_add(way, "[]", 2);
-            length = element;
-            while (length > 0 && name[length - 1] == ' ')
-                length--;
-            if (length > 0 && name[length - 1] == '*') {
-                way->whole = way->whole && offset % 8 == 0;
-                return 0;
-            }
-        }
-        const struct member_type *next = record_of(members, name, length);
-        if (!next) /* a record whose members are not known, or a number that holds an address */
-            return 0;
-        if (element != 0 && next->size != 0)
-            offset %= next->size;
-        type = next;
+    struct way *found = &search->found;
+    size_t same = 0;
+    while (same < found->length && found->text[same] == search->way.text[same])
+        same++;
+    if (same == found->length && same == search->way.length)
+        return;
+    search->target = 0;
+    /* A member ends there in both. */
+    while (same > search->base &&
+           !(ends_member(found->text[same]) && ends_member(search->way.text[same])))
+        same--;
+    found->named = same > search->base;
+    found->length = same;
+    found->text[same] = 0;
+}
+
+static void offer(struct search *search, enum fit fit, const struct member_type *target)
+{
+    if (fit < search->fit || !search->way.named)
+        return;
+    if (fit == search->fit) {
+        take_common(search);
+        return;
     }
-    way->whole = false;
-    return 0;
+    search->fit = fit;
+    search->found = search->way;
+    search->target = target ? (uint32_t)(target - search->members->types) + 1 : 0;
+}
+
+/* Returns true if a member's name tells nothing to a user of the standard library. */
+static bool is_inner(const char *record, const char *name)
+{
+    return name[0] == '_' &&
+           (strncmp(record, "std::", 5) == 0 || strncmp(record, "__gnu_cxx::", 11) == 0);
+}
+
+static void find_inside(struct search *search, const char *record, size_t first, size_t end,
+                        uint64_t offset, uint64_t size);
+
+/* Searches one field that holds the place. */
+static void find_in(struct search *search, const char *record, size_t index, uint64_t offset,
+                    uint64_t size)
+{
+    const struct members *members = search->members;
+    const struct member_row *row = &members->rows[index];
+    struct way *way = &search->way;
+    const size_t length = way->length;
+    const bool named = way->named, cut = way->cut;
+    if (row->name && !(named && is_inner(record, row->name))) {
+        way_add(way, named ? "." : "::");
+        way_add(way, row->name);
+        way->named = true;
+    }
+    if (row->element != 0) {
+        way_add(way, "[]");
+        offset %= row->element;
+        size = row->element;
+    }
+    if (is_pointer(row->type)) {
+        const struct member_type *target = pointed(members, row->type);
+        if (offset == 0)
+            offer(search, target && target == search->to ? FIT_EXACT : FIT_POINTER, target);
+    } else if (row->end > index + 1) {
+        const enum fit before = search->fit;
+        /* A record without a name belongs to the one around it. */
+        find_inside(search, row->type[0] == '(' ? record : row->type, index + 1, row->end, offset,
+                    size);
+        if (row->name && search->fit == before && offset + WORD <= size)
+            offer(search, FIT_AROUND, NULL);
+    } else if (row->element != 0 || offset + WORD <= size) {
+        offer(search, FIT_OTHER, NULL);
+    }
+    way->length = length;
+    way->text[length] = 0;
+    way->named = named;
+    way->cut = cut;
+}
+
+/* Searches the fields of a record, or of a base class: several of them may hold the place. */
+static void find_inside(struct search *search, const char *record, size_t first, size_t end,
+                        uint64_t offset, uint64_t size)
+{
+    const struct member_row *rows = search->members->rows;
+    for (size_t i = first; i < end; i = rows[i].end) {
+        const bool flexible = rows[i].element != 0 && rows[i].size <= rows[i].element &&
+                              rows[i].end == end && offset < size;
+        if (offset >= rows[i].offset && (flexible || offset - rows[i].offset < rows[i].size))
+            find_in(search, record, i, offset - rows[i].offset,
+                    flexible ? size - rows[i].offset : rows[i].size);
+    }
 }
 
 static uint32_t name_index(struct members *members, const char *name)
@@ -294,31 +371,81 @@ static bool is_text(const char *name)
     return false;
 }
 
-const struct member_place *members_at(struct members *members, int64_t id, uint64_t size,
-                                      uint64_t offset)
+/* Finds the place in a block of the type. A block of pointers is an array of them. */
+static void find_place(struct search *search, const struct member_type *type, uint64_t size,
+                       uint64_t offset)
+{
+    way_add(&search->way, type->name);
+    search->base = search->way.length;
+    if (is_pointer(type->name)) {
+        search->way.named = true;
+        way_add(&search->way, "[]");
+        offer(search, FIT_POINTER, pointed(search->members, type->name));
+        return;
+    }
+    find_inside(search, type->name, type->first, type->first + type->count, offset, size);
+}
+
+/* Returns true if the type ends in an array of so many elements. */
+static bool is_open(const struct members *members, const struct member_type *type, uint64_t count)
+{
+    const size_t end = type->first + type->count;
+    for (size_t i = type->first; i < end; i++) {
+        const struct member_row *row = &members->rows[i];
+        if (row->end == end && row->element != 0 && row->size == count * row->element)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the bytes before the elements of new T[]. */
+static uint64_t cookie_of(const struct member_type *type, uint64_t size, bool is_array)
+{
+    return is_array && type->size != 0 && size > COOKIE && size % type->size != 0 &&
+                   (size - COOKIE) % type->size == 0
+               ? COOKIE
+               : 0;
+}
+
+const struct member_place *members_at(struct members *members, const struct member_block *block,
+                                      uint64_t offset, int64_t to)
 {
     static const struct member_place unknown = {.name = 0}, text = {.is_text = true};
-    const struct member_type *type = id ? type_of_id(members, id) : NULL;
+    const struct member_type *type = block->type ? type_of_id(members, block->type) : NULL;
+    const struct member_type *target = to ? type_of_id(members, to) : NULL;
     if (type && is_text(type->name))
         return &text;
-    if (!type || type->size == 0 || type->count == 0)
+    if (!type || offset % WORD != 0 || (type->count == 0 && !is_pointer(type->name)))
         return &unknown;
+    const uint64_t cookie = cookie_of(type, block->size, block->is_array);
+    if (offset < cookie)
+        return &unknown;
+    uint64_t size = block->size - cookie;
+    offset -= cookie;
     /* Several of them lie behind each other, or the last member goes on to the end of the block. */
-    if (offset >= type->size && size % type->size == 0)
+    if (type->size != 0 && offset >= type->size && size % type->size == 0 &&
+        !is_open(members, type, 0)) {
+        if (is_open(members, type, 1))
+            return &unknown; /* an array of one element at its end may stand for more */
         offset %= type->size;
+        size = type->size;
+    }
     const uint32_t index = (uint32_t)(type - members->types);
-    const uint64_t hash = hash_combine(id_hash(index), offset);
+    const uint32_t leads = target ? (uint32_t)(target - members->types) + 1 : 0;
+    const uint64_t hash = hash_combine(hash_combine(id_hash(index), offset), leads);
     size_t probe = index_map_begin(&members->by_place, hash);
     uint32_t at;
-    while ((at = index_map_next(&members->by_place, hash, &probe)) != INDEX_NONE)
-        if (members->places[at].type == index && members->places[at].offset == offset)
-            return &members->places[at];
-    struct way way = {.whole = true};
-    struct member_place place = {.type = index, .offset = offset};
-    way_add(&way, type->name, strlen(type->name));
-    place.target = follow(members, type, offset, size, &way);
-    if (way.whole && way.named)
-        place.name = name_index(members, way.text);
+    while ((at = index_map_next(&members->by_place, hash, &probe)) != INDEX_NONE) {
+        const struct member_place *place = &members->places[at];
+        if (place->type == index && place->offset == offset && place->to == leads)
+            return place;
+    }
+    struct search search = {.members = members, .to = target};
+    find_place(&search, type, size, offset);
+    struct member_place place = {
+        .type = index, .offset = offset, .to = leads, .target = search.target};
+    if (search.fit != FIT_NONE && search.found.named && !search.found.cut)
+        place.name = name_index(members, search.found.text);
     at = (uint32_t)members->place_count;
     if (place.name == INDEX_NONE ||
         !array_reserve(&members->places, &members->place_capacity, members->place_count + 1,
@@ -329,28 +456,43 @@ const struct member_place *members_at(struct members *members, int64_t id, uint6
     return &members->places[at];
 }
 
-bool members_explain(const struct members *members, int64_t id, uint64_t size, uint64_t offset,
-                     bool is_array, const struct member_place *from)
+/* Returns true if a base class, or a member of the type `target` (NULL: none), begins there. */
+static bool begins_inside(const struct members *members, const char *target, size_t first,
+                          size_t end, uint64_t offset)
 {
-    const struct member_type *type = id ? type_of_id(members, id) : NULL;
-    if (!type || type->size == 0)
-        return false;
-    if (is_array && offset == COOKIE && size > COOKIE && (size - COOKIE) % type->size == 0 &&
-        size % type->size != 0)
-        return true;
-    const struct member_type *target =
-        from && from->target ? &members->types[from->target - 1] : NULL;
-    for (int depth = 0; depth < DEPTH_MAX && type; depth++) {
-        const struct member_type *next = NULL;
-        for (size_t i = type->first; i < type->first + type->count; i++) {
-            const struct member_row *row = &members->rows[i];
-            const struct member_type *record = record_of(members, row->type, strlen(row->type));
-            if (offset == row->offset && (!row->name || (target && record == target)))
-                return true;
-            if (offset > row->offset && offset - row->offset < row->size && record)
-                next = record, offset -= row->offset, i = type->first + type->count;
-        }
-        type = next;
+    for (size_t i = first; i < end; i = members->rows[i].end) {
+        const struct member_row *row = &members->rows[i];
+        if (offset < row->offset || (offset - row->offset >= row->size && row->element == 0))
+            continue;
+        const uint64_t inside =
+            row->element ? (offset - row->offset) % row->element : offset - row->offset;
+        if (inside == 0 && (row->is_base || (target && strcmp(row->type, target) == 0)))
+            return true;
+        if (begins_inside(members, target, i + 1, row->end, inside))
+            return true;
     }
     return false;
+}
+
+bool members_explain(const struct members *members, const struct member_block *block,
+                     uint64_t offset, const struct member_place *from)
+{
+    const struct member_type *type = block->type ? type_of_id(members, block->type) : NULL;
+    if (!type || type->size == 0)
+        return false;
+    const uint64_t cookie = cookie_of(type, block->size, block->is_array);
+    if (cookie != 0 && offset == cookie)
+        return true;
+    if (offset < cookie)
+        return false;
+    offset -= cookie;
+    const struct member_type *target =
+        from && from->target ? &members->types[from->target - 1] : NULL;
+    if ((block->size - cookie) % type->size == 0) {
+        offset %= type->size;
+        if (offset == 0 && target && strcmp(target->name, type->name) == 0)
+            return true; /* one of several */
+    }
+    return begins_inside(members, target ? target->name : NULL, type->first,
+                         type->first + type->count, offset);
 }

@@ -15,10 +15,11 @@
 /* A place in a type. */
 struct member_place {
     uint32_t type;
-    uint64_t offset; /* below the type's size */
+    uint64_t offset;
+    uint32_t to;     /* the type of the block to which the word there leads + 1; 0: not known */
     bool is_text;    /* the type is one of characters: no pointer lies there */
     uint32_t name;   /* index in `names` + 1; 0: not known */
-    uint32_t target; /* the type whose pointer lies there, if it is known; 0: not known */
+    uint32_t target; /* index + 1 of the type whose pointer lies there; 0: not known */
 };
 
 struct members {
@@ -32,8 +33,12 @@ struct members {
     struct index_map type_by_id, type_by_name;
     struct member_row {
         char *name; /* NULL: a base class, or a record without a name */
-        char *type;
+        char *type; /* of an array: of its elements */
         uint64_t offset, size;
+        uint64_t element; /* bytes of an element; 0: not an array */
+        uint32_t parent;  /* place among the type's + 1; 0: the type itself */
+        bool is_base;
+        size_t end; /* of those inside it, which follow it */
     } * rows;
     size_t row_count, row_capacity;
     struct member_place *places; /* asked for so far */
@@ -48,20 +53,28 @@ struct members {
 bool members_read(struct members *members, struct writer_database *database);
 void members_free(struct members *members);
 
-/*
- * Finds the place at `offset` in a block of `size` bytes whose type has the id `type`. Returns NULL
- * if memory is exhausted; the place's name is 0 if the type is not known or no member lies there.
- * The pointer is valid until the next call.
- */
-const struct member_place *members_at(struct members *members, int64_t type, uint64_t size,
-                                      uint64_t offset);
+/* A block as layouts know it. */
+struct member_block {
+    int64_t type; /* 0: not known */
+    uint64_t size;
+    bool is_array; /* new[] */
+};
 
 /*
- * Returns true if a layout explains why a pointer leads to `offset` in a block of `size` bytes and
- * the type `type`: a base class begins there, a member of the type to which the pointer at `from`
- * leads, or the first element of an array behind its count (new[]). `from` may be NULL.
+ * Finds the place at `offset` in the block, where a pointer to a block of the type with the id `to`
+ * lies. Returns NULL if memory is exhausted; the place's name is 0 if the type is not known or no
+ * member lies there. In a union, it names the pointer to the type `to`, or the only pointer, or
+ * what all names there have in common. The pointer is valid until the next call.
  */
-bool members_explain(const struct members *members, int64_t type, uint64_t size, uint64_t offset,
-                     bool is_array, const struct member_place *from);
+const struct member_place *members_at(struct members *members, const struct member_block *block,
+                                      uint64_t offset, int64_t to);
+
+/*
+ * Returns true if a layout explains why a pointer leads to `offset` in the block: a base class
+ * begins there, one of several elements, a member of the type to which the pointer at `from` leads,
+ * or the first element of an array behind its count (new[]). `from` may be NULL.
+ */
+bool members_explain(const struct members *members, const struct member_block *block,
+                     uint64_t offset, const struct member_place *from);
 
 #endif

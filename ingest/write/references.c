@@ -403,8 +403,10 @@ static bool add_reference(struct snapshot *snapshot, uint32_t from, uint64_t fro
 {
     struct block *target = &snapshot->blocks[to];
     const bool inside =
-        to_offset != 0 && !members_explain(snapshot->members, target->type, target->size, to_offset,
-                                           target->is_array, place);
+        to_offset != 0 &&
+        !members_explain(snapshot->members,
+                         &(struct member_block){target->type, target->size, target->is_array},
+                         to_offset, place);
     const enum doubt doubt = tagged                    ? DOUBT_TAGGED
                              : place && place->is_text ? DOUBT_TEXT
                              : inside                  ? DOUBT_INSIDE
@@ -457,8 +459,9 @@ static bool add_word(struct walk *walk, const struct trace_references_word *word
         const uint64_t offset = where - block->address;
         if (walk->block == target)
             return true; /* a block keeps nothing alive by pointing to itself */
-        const struct member_place *place =
-            members_at(snapshot->members, block->type, block->size, offset);
+        const struct member_place *place = members_at(
+            snapshot->members, &(struct member_block){block->type, block->size, block->is_array},
+            offset, snapshot->blocks[target - 1].type);
         return place ? add_reference(snapshot, (uint32_t)walk->block - 1, offset,
                                      (uint32_t)target - 1, to_offset, word->tagged, place)
                      : fail_memory(snapshot);

@@ -70,6 +70,22 @@ static bool put_member(void *context, const struct types_member *member)
                value_text(member->type));
 }
 
+/* Writes a member at any depth. */
+static bool put_field(void *context, const struct types_member *member)
+{
+    struct member_row *row = context;
+    return PUT(row->sink, WRITER_TYPE_FIELD, value_number(row->type), value_number(++row->position),
+               value_number(member->parent), value_text(member->name), value_number(member->offset),
+               value_number(member->size), value_number(member->element), value_text(member->type));
+}
+
+static bool put_fields(const struct table_sink *sink, const struct type_table *table, size_t id)
+{
+    const struct type_row *row = &table->rows[id];
+    struct member_row fields = {sink, id, 0};
+    return types_members(table->types, row->name, row->size, true, put_field, &fields);
+}
+
 static bool put_type(const struct table_sink *sink, const struct type_table *table, size_t id)
 {
     const struct type_row *row = &table->rows[id];
@@ -77,7 +93,7 @@ static bool put_type(const struct table_sink *sink, const struct type_table *tab
     return PUT(sink, WRITER_TYPE, value_number(id), value_text(row->name),
                row->size ? value_number(row->size) : value_null(),
                value_text(type_table_confidence_name(row->confidence)), value_text(row->element)) &&
-           types_members(table->types, row->name, row->size, put_member, &members);
+           types_members(table->types, row->name, row->size, false, put_member, &members);
 }
 
 static bool put_total(const struct table_sink *sink, const struct type_usages *usages, size_t id)
@@ -119,6 +135,9 @@ static bool session_types_put(const struct table_sink *sink, const struct sessio
     bool good = true;
     for (size_t i = 0; good && i < table->count; i++)
         good = i == 0 || i < facts->known.types || put_type(sink, table, i);
+    /* Only references ask for them. */
+    for (size_t i = 1; good && i < table->count && facts->scan->snapshots.count != 0; i++)
+        good = put_fields(sink, table, i);
     good = good && session_type_totals_put(sink, &facts->totals->types);
     for (size_t i = facts->known.unknown_blocks; good && i < table->unknown_count; i++)
         good = !ingest_is_interrupted(facts->interrupted) &&

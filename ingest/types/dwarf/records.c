@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 
 /* Deeper inheritance than any compiler allows. */
 #define BASES_DEPTH 64
+/* Records in records that are followed, and all members of one record. */
+#define FIELDS_DEPTH 24
+#define FIELDS_MAX 8192
 
 struct record {
     const char *name;
@@ -205,4 +209,113 @@ bool types_record_members(struct types_index *index, const struct symbols_file *
         free(name);
     } while (go_on && types_index_sibling(index, &child));
     return go_on;
+}
+
+/* ---- fields ----------------------------------------------------------------------------- */
+
+struct fields {
+    struct types_index *index;
+    types_member_function *each;
+    void *context;
+    uint64_t count; /* of fields given so far */
+};
+
+/* Finds the element of an array, and returns its size; 0: the type is not an array, or has elements
+ * of no size. */
+static uint64_t element_of(struct types_index *index, struct types_type *type)
+{
+    uint64_t size = 0;
+    for (int depth = 0; type->shape == TYPES_ARRAY && depth < FIELDS_DEPTH; depth++) {
+        Dwarf_Die stripped;
+        struct types_type element;
+        if (!types_strip(&type->die, &stripped) || !types_of(index, &stripped, &element))
+            return 0;
+        *type = element;
+        size = element.size;
+    }
+    return size;
+}
+
+/* Returns the name of the type: of a pointer with what it points to. The caller frees it. */
+static char *field_type(struct types_index *index, const struct types_type *type)
+{
+    struct types_type pointee;
+    char *name = NULL, *target = NULL;
+    if (!types_pointee(index, type, &pointee))
+        return types_name(index, type);
+    target = pointee.shape == TYPES_UNUSABLE ? NULL : types_name(index, &pointee);
+    if (asprintf(&name, "%s *", target ? target : "?") < 0)
+        name = NULL;
+    free(target);
+    return name;
+}
+
+/* Finds the object for which libstdc++ keeps memory of the right size: the T of __aligned_membuf<T>
+ * and __aligned_buffer<T>. */
+static bool is_storage(struct types_index *index, Dwarf_Die *record, struct types_type *type)
+{
+    Dwarf_Die child;
+    const char *name = dwarf_diename(record);
+    if (!name ||
+        (strncmp(name, "__aligned_membuf<", 17) != 0 &&
+         strncmp(name, "__aligned_buffer<", 17) != 0) ||
+        dwarf_child(record, &child) != 0)
+        return false;
+    do {
+        if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
+            return types_of(index, &child, type) && type->size != 0;
+    } while (types_index_sibling(index, &child));
+    return false;
+}
+
+static bool each_field(struct fields *fields, Dwarf_Die *record, uint64_t parent, int depth);
+
+/* Gives a field and those inside it. */
+static bool give_field(struct fields *fields, struct types_type *type, struct types_member *member,
+                       uint64_t parent, int depth)
+{
+    Dwarf_Die stripped;
+    const uint64_t number = ++fields->count;
+    member->parent = parent;
+    member->element = element_of(fields->index, type);
+    char *name = field_type(fields->index, type);
+    member->type = name ? name : "?";
+    const bool go_on = fields->each(fields->context, member);
+    free(name);
+    if (!go_on || type->shape != TYPES_RECORD || !types_strip(&type->die, &stripped))
+        return go_on;
+    return each_field(fields, &stripped, number, depth + 1);
+}
+
+/* Gives the fields of a record. Virtual base classes of a base class are left out, as their place
+ * depends on the whole object. */
+static bool each_field(struct fields *fields, Dwarf_Die *record, uint64_t parent, int depth)
+{
+    Dwarf_Die child;
+    struct types_type type;
+    struct types_member member = {.name = NULL};
+    if (depth > FIELDS_DEPTH || fields->count >= FIELDS_MAX)
+        return true;
+    if (is_storage(fields->index, record, &type)) {
+        member.size = type.size;
+        return give_field(fields, &type, &member, parent, depth);
+    }
+    if (dwarf_child(record, &child) != 0)
+        return true;
+    bool go_on = true;
+    do {
+        if (is_stored(fields->index, &child, &type, &member))
+            go_on = give_field(fields, &type, &member, parent, depth);
+    } while (go_on && fields->count < FIELDS_MAX && types_index_sibling(fields->index, &child));
+    return go_on;
+}
+
+bool types_record_fields(struct types_index *index, const struct symbols_file *file,
+                         const struct types_place *place, types_member_function *each,
+                         void *context)
+{
+    struct fields fields = {.index = index, .each = each, .context = context};
+    Dwarf_Die die, stripped;
+    return !entry_at(file, place, &die) || !types_strip(&die, &stripped) ||
+           each_field(&fields, &stripped, 0, 0);
 }

@@ -13,6 +13,9 @@ struct types_member {
     const char *name; /* NULL: a base class, or a record without a name */
     const char *type;
     uint64_t offset, size; /* bytes */
+    /* Only of a member at any depth: */
+    uint64_t element; /* bytes of an element; 0: not an array. Then `type` is the element's */
+    uint64_t parent;  /* the number of the member in which it lies, from 1; 0: the record itself */
 };
 
 /* Returns false to stop. The data of `member` is valid only during the call. */
@@ -69,6 +72,16 @@ struct types_place types_record_place(const struct symbols_file *file, uint32_t 
 bool types_record_members(struct types_index *index, const struct symbols_file *file,
                           const struct types_place *place, types_member_function *each,
                           void *context);
+
+/*
+ * Does the same for the members at any depth, each before those inside it, with offsets in the
+ * record, or element, in which they lie. A type with a typedef has the name under that. Pieces of
+ * memory in which libstdc++ makes an object have that object as their only member. The last members
+ * of very large records are missing.
+ */
+bool types_record_fields(struct types_index *index, const struct symbols_file *file,
+                         const struct types_place *place, types_member_function *each,
+                         void *context);
 
 /* ---- rule ---------------------------------------------------------------------------------- */
 

@@ -29,6 +29,7 @@ DELETE FROM problem;
 DELETE FROM timeline;
 DELETE FROM function_total;
 DELETE FROM type_total;
+DELETE FROM type_field;
 DELETE FROM size_bin;
 DELETE FROM slot_sum;
 DELETE FROM tile;

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- The members of types, in their order.
-SELECT type_id, name, type, offset, size FROM type_member ORDER BY type_id, position;
+-- The members of types, each before those inside it.
+SELECT type_id, parent, name, type, offset, size, element FROM type_field ORDER BY type_id, position;

@@ -49,6 +49,10 @@ INSERT INTO main.type_member
   SELECT m.new, e.position, e.name, e.offset, e.size, e.type
   FROM type_map m JOIN part.type_member e ON e.type_id = m.old
   WHERE m.new > (SELECT ifnull(max(id), 0) FROM main.type);
+INSERT INTO main.type_field
+  SELECT m.new, e.position, e.parent, e.name, e.offset, e.size, e.element, e.type
+  FROM type_map m JOIN part.type_field e ON e.type_id = m.old
+  WHERE m.new NOT IN (SELECT type_id FROM main.type_field);
 INSERT INTO main.type
   SELECT m.new, t.name, t.size, t.confidence, t.element
   FROM type_map m JOIN part.type t ON t.id = m.old
