@@ -179,5 +179,17 @@ size_t session_tree_path(const struct session_tree *tree, uint32_t node, uint32_
                          size_t capacity);
 /* Returns the stack of the node's allocations that has most bytes at the peak, or else in all. */
 uint32_t session_tree_stack(const struct session_tree *tree, uint32_t node);
+/*
+ * Return a line of that stack: the call of the node in the function of its parent (bottom-up: the
+ * call of its parent in the node), and the innermost line of the user's own code up to the node.
+ * `line` is 0 if it is not known; no line calls the outermost functions. The file is the whole
+ * path.
+ */
+struct session_tree_line {
+    const char *file;
+    uint32_t line;
+};
+struct session_tree_line session_tree_call(const struct session_tree *tree, uint32_t node);
+struct session_tree_line session_tree_own_line(const struct session_tree *tree, uint32_t node);
 
 #endif

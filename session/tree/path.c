@@ -123,17 +123,21 @@ static struct span span_of(const struct session_tree *tree, uint32_t row)
     return (struct span){site, stacks_depth(stacks, site), site};
 }
 
-/* Returns the function of the frame that a path meets as number `i`. */
-static uint32_t function_at(const struct session_tree *tree, struct span *span, uint32_t i)
+/* Returns the node of the frame that a path meets as number `i`. */
+static uint32_t node_at(const struct session_tree *tree, struct span *span, uint32_t i)
 {
-    const struct stacks *stacks = &tree->session->stacks;
-    const struct stack_frames_node *nodes = stacks->all.nodes;
+    const struct stack_frames_node *nodes = tree->session->stacks.all.nodes;
     const uint32_t depth = tree->options.bottom_up ? span->count - i : i + 1;
     if (depth > nodes[span->low].depth)
         span->low = span->site;
     while (depth < nodes[nodes[span->low].top].depth)
         span->low = nodes[nodes[span->low].top].parent;
-    return stacks_function(stacks, span->low + (nodes[span->low].depth - depth));
+    return span->low + (nodes[span->low].depth - depth);
+}
+
+static uint32_t function_at(const struct session_tree *tree, struct span *span, uint32_t i)
+{
+    return stacks_function(&tree->session->stacks, node_at(tree, span, i));
 }
 
 /* Returns true if the paths of rows with a rule have the frames of a function. */
@@ -227,6 +231,41 @@ uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *curs
     }
     *cursor = i + before;
     return key;
+}
+
+/* Returns the frame that a path meets as number `i` or, if that is none of the user's own code with
+ * a line, the next such one outwards; 0 if there is none. */
+static uint32_t own_frame(const struct session_tree *tree, struct span *span, uint32_t i)
+{
+    const struct stacks *stacks = &tree->session->stacks;
+    const uint32_t outwards = tree->options.bottom_up ? 1 : UINT32_MAX;
+    for (; i < span->count; i += outwards) {
+        const uint32_t frame = stacks_frame(stacks, node_at(tree, span, i));
+        if (stacks->frame_table[frame].line != 0 &&
+            tree->classes[stacks->frame_table[frame].function] == USER_CODE_OWN)
+            return frame;
+    }
+    return 0;
+}
+
+void path_lines(const struct session_tree *tree, uint32_t row, uint32_t from, uint32_t to,
+                struct tree_node *node)
+{
+    const uint32_t before = tree->rules[row] == PATH_NO_OWN_CODE;
+    struct span span = span_of(tree, row);
+    const struct stacks *stacks = &tree->session->stacks;
+    node->call = node->own = 0;
+    if (to <= before || to - before > span.count || node->public.functions == 0)
+        return;
+    const bool bottom_up = tree->options.bottom_up;
+    /* A library function ends the path: its frame is the first one behind the user's. */
+    const uint32_t last = node->public.kind == TREE_LIBRARY ? from - before : to - before - 1;
+    if (bottom_up || from > before)
+        node->call =
+            stacks_frame(stacks, node_at(tree, &span, bottom_up ? last : from - before - 1));
+    node->own = own_frame(tree, &span, last);
+    if (node->own == 0)
+        node->own = stacks_frame(stacks, node_at(tree, &span, last));
 }
 
 /* ---- components ---- */

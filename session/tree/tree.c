@@ -150,7 +150,7 @@ static bool make(struct session_tree *tree, struct session_error *error)
 {
     if (!read_rows(tree, error) || !make_arrays(tree, error) ||
         !stacks_frames(&tree->session->stacks, error) ||
-        (tree->options.hide_libraries && !user_classes(tree->session, &tree->classes, error)))
+        !user_classes(tree->session, &tree->classes, error))
         return false;
     if (!path_find_rules(tree, error) || !components_find(tree, error))
         return false;
@@ -352,6 +352,24 @@ uint32_t session_tree_stack(const struct session_tree *tree, uint32_t node)
     return of->heaviest > 0 ? tree->rows[of->heaviest - 1].stack : 0;
 }
 
+static struct session_tree_line line_of(const struct session_tree *tree, uint32_t frame)
+{
+    const struct stack_frame *of = &tree->session->stacks.frame_table[frame];
+    if (frame == 0 || of->line == 0 || of->file == 0)
+        return (struct session_tree_line){"", 0};
+    return (struct session_tree_line){tree->session->names.file.name[of->file], of->line};
+}
+
+struct session_tree_line session_tree_call(const struct session_tree *tree, uint32_t node)
+{
+    return line_of(tree, tree_node(tree, node)->call);
+}
+
+struct session_tree_line session_tree_own_line(const struct session_tree *tree, uint32_t node)
+{
+    return line_of(tree, tree_node(tree, node)->own);
+}
+
 /* ---- expand ---- */
 
 /* Makes the children of nodes: the next node of the path of each row parts the rows of a node. */
@@ -466,6 +484,7 @@ static void part_rows(struct expanding *expanding)
     uint32_t ended = node->first_row + node->row_count;
     for (uint32_t i = 0; i < node->row_count; i++) {
         const uint32_t row = expanding->rows[i], key = expanding->keys[i];
+        const uint32_t from = tree->cursor[row];
         tree->cursor[row] = expanding->cursors[i];
         if (key == PATH_END) {
             tree->order[--ended] = row;
@@ -474,6 +493,8 @@ static void part_rows(struct expanding *expanding)
         struct tree_node *child = tree_node(tree, node->first_child + tree->slots[key] - 1);
         tree->order[child->first_row + child->row_count++] = row;
         tree_add_row(tree, row, child);
+        if (child->heaviest == row + 1)
+            path_lines(tree, row, from, expanding->cursors[i], child);
     }
 }
 

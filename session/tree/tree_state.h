@@ -39,6 +39,7 @@ struct tree_node {
     uint32_t first_row, row_count;
     uint32_t first_child, child_count;
     uint32_t heaviest;    /* row + 1; 0: none yet */
+    uint32_t call, own;   /* frames of its stack (session_tree_call()); 0: none */
     atomic_bool expanded; /* the children can be read */
 };
 
@@ -80,6 +81,10 @@ bool path_find_rules(struct session_tree *tree, struct session_error *error);
 /* Returns the key of the next node of a row's path and moves the cursor, which begins at 0.
  * PATH_END: there is none. */
 uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *cursor);
+/* Finds the frames of the lines of a node: its row's cursor was at `from` before the node, and is
+ * at `to` after it. */
+void path_lines(const struct session_tree *tree, uint32_t row, uint32_t from, uint32_t to,
+                struct tree_node *node);
 /* Describes the node that a key means. */
 void path_describe(const struct session_tree *tree, uint32_t key, struct session_tree_node *node);
 /* Stores the functions of a key; its number of functions may be 0. */

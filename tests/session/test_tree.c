@@ -18,6 +18,7 @@
 #include "session/store/scan.h"
 #include "session/session.h"
 #include "session/tree.h"
+#include "session/user_code.h"
 
 #define PATH "tree.db"
 
@@ -388,6 +389,58 @@ static void follows_stacks(void **state)
     close_fixture();
 }
 
+static void assert_line(struct session_tree_line line, const struct session_frame *frame)
+{
+    const bool known = frame && frame->line != 0 && *frame->file;
+    assert_int_equal(line.line, known ? frame->line : 0);
+    assert_string_equal(line.file, known ? frame->file : "");
+}
+
+/* The lines of a node are those of its frames on the stack that holds most. */
+static void tells_lines(void **state)
+{
+    (void)state;
+    open_fixture(14, NULL);
+    const struct session_tree_order order = {TREE_BYTES, true};
+    struct session_frame frames[300];
+    bool *own;
+    size_t functions, callers = 0, outwards = 0;
+    assert_true(session_own_functions(session, &own, &functions, &error));
+    for (int bottom_up = 0; bottom_up < 2; bottom_up++) {
+        struct session_tree *tree =
+            tree_of((struct session_tree_options){.bottom_up = bottom_up != 0});
+        struct walk walk = {.count = 0};
+        walk_below(tree, &order, 0, &walk);
+        for (size_t i = 0; i < walk.count; i++) {
+            const uint32_t node = walk.nodes[i];
+            const struct session_tree_node *of = session_tree_node(tree, node);
+            if (of->kind != TREE_FUNCTION)
+                continue;
+            const uint32_t stack = session_tree_stack(tree, node);
+            const size_t count = session_stack(session, stack, frames, 300);
+            size_t at = bottom_up ? session_stack_call_site(session, stack) + of->depth - 1
+                                  : count - of->depth;
+            assert_true(count <= 300 && at < count);
+            assert_int_equal(frames[at].function, of->function);
+            if (bottom_up)
+                assert_line(session_tree_call(tree, node), &frames[at]);
+            else
+                assert_line(session_tree_call(tree, node), of->depth > 1 ? &frames[at + 1] : NULL);
+            callers += session_tree_call(tree, node).line != 0;
+            size_t mine = at;
+            while (mine < count && (!own[frames[mine].function] || frames[mine].line == 0))
+                mine++;
+            outwards += mine != at && mine < count;
+            assert_line(session_tree_own_line(tree, node), &frames[mine < count ? mine : at]);
+        }
+        free(walk.nodes);
+        session_tree_free(tree);
+    }
+    assert_true(callers > 100 && outwards > 10);
+    free(own);
+    close_fixture();
+}
+
 /* The own part of a node is not known before its children are there; a leaf has all. */
 static void tells_what_is_self(void **state)
 {
@@ -433,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_sampled),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(tells_lines),
         cmocka_unit_test(tells_what_is_self),
         cmocka_unit_test(follows_stacks),
     };
