@@ -71,7 +71,7 @@ has "its holes" "holes $(echo "$named" | sed -E 's/.*, (.*) at .*/\1/')( |\$)"
 has "back from the list" "^.* ${named//./\\.}:"
 screen pinned_heap.db 'key 2 b' dump 'key b' dump
 has "the axis of a rate" '^ *[0-9.,]+[kM]?/s┤'
-has "its legend" ' function, allocations/s$'
+has "its legend" ' your code, allocations/s$'
 has "what has become less" '^ *−[0-9.]+[KM]?┤'
 mark=$(ask pinned_heap.db "SELECT ns FROM mark WHERE name = 'idle'")
 is "$(tail -n +2 worst.csv | cut -d, -f3 | sort -n | tail -1)" -le "$mark" "the last hole is as old as the mark"

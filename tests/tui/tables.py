@@ -65,7 +65,7 @@ for filter, condition in (("all", "1"), ("all | where size > 40", "v.size > 40")
             take(rows("types", filter), "bytes", "allocations", "live_bytes", "at_peak_bytes", "type", "avg_size"),
             ask(f"SELECT {SUMS}, coalesce(type, '(unknown)'), sum(size) / count(*) FROM heap GROUP BY type"))
     compare(f"functions of {filter}",
-            take(rows("functions", filter), "function", "bytes", "allocations", "at_peak_bytes", "live_bytes", "live_count",
+            take(rows("functions", filter, "S"), "function", "bytes", "allocations", "at_peak_bytes", "live_bytes", "live_count",
                  "short_count", "total_bytes", "total_allocations", "total_at_peak_bytes"),
             ask("""WITH h AS (SELECT heap.*, s.function_id AS site FROM heap JOIN stack s ON s.id = stack_id),
                 own AS (SELECT site AS id, sum(size) AS self, count(*) AS n, total(size * at_peak) AS peak,
@@ -188,7 +188,7 @@ AT_TIME = {"timeline": ("live_bytes", "live_count"), "range": ("bytes",)}  # at 
 tables = {}
 for name, view, *keys in (("overview", "overview"), ("timeline", "timeline"), ("range", "timeline", "v", "type start peak", "Enter"),
                           ("memory", "memory"), ("holes", "memory", "p", "h"), ("tree", "tree", "e"),
-                          ("bottom-up", "tree", "b", "b", "e"), ("functions", "functions"), ("types", "types"), ("leaks", "leaks"),
+                          ("bottom-up", "tree", "b", "b", "e"), ("functions", "functions", "S"), ("types", "types"), ("leaks", "leaks"),
                           ("allocations", "allocations"), ("sizes", "sizes"), ("classes", "sizes", "C"),
                           ("lifetimes", "lifetimes"), ("threads", "threads"), ("arenas", "arenas"), ("source", "source"),
                           ("lines", "source", "Enter"), ("live lines", "source", "B", "Enter"), ("diff", "diff"),

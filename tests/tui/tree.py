@@ -77,7 +77,7 @@ for mode in ("", "b", "b b", "C", "b C", "b b S"):
         compare(mode, row, test.replace("stack is null", "stack_id = 0"))
 names = ("total_bytes", "bytes", "allocations", "at_peak_bytes", "total_at_peak_bytes", "live_bytes", "short_count",
          "total_allocations", "live_count")
-functions = sorted((row["function"], *(int(row[name]) for name in names)) for row in written("5"))
+functions = sorted((row["function"], *(int(row[name]) for name in names)) for row in written("5 S"))
 counted = sorted(database.execute("""
     SELECT f.name, t.total_bytes, t.self_bytes, t.self_count, t.at_peak_bytes,
            (SELECT total(s.at_peak_bytes) FROM stack s WHERE s.id IN

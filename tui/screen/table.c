@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schemas/code/short_name.h"
 #include "tui/screen/alike.h"
 #include "tui/screen/cells.h"
 #include "tui/screen/name_fit.h"
@@ -697,6 +698,21 @@ static int room_for(const struct table_source *source, const struct layout *layo
     return width;
 }
 
+/* Writes "name ← caller": each has half of the room, or what the other one leaves. */
+static const char *fit_call(char *out, size_t size, const char *name, const char *caller, int width)
+{
+    char names[2][SHORT_NAME_SIZE], fitted[2][SHORT_NAME_SIZE];
+    const int room = width - (int)strlen(" - "), half = room / 2;
+    const int name_width = text_width(short_name(names[0], SHORT_NAME_SIZE, name));
+    const int caller_width = text_width(short_name(names[1], SHORT_NAME_SIZE, caller));
+    const int left = caller_width < half ? room - caller_width : room - half;
+    const int own = name_width < left ? name_width : left;
+    snprintf(out, size, "%s \u2190 %s",
+             short_name_fit_again(fitted[0], SHORT_NAME_SIZE, names[0], own),
+             short_name_fit_again(fitted[1], SHORT_NAME_SIZE, names[1], room - own));
+    return out;
+}
+
 static void render_row(const struct table *table, const struct table_source *source,
                        const struct area *area, const struct layout *layout, size_t row, int y)
 {
@@ -715,12 +731,15 @@ static void render_row(const struct table *table, const struct table_source *sou
             source->cell(source->context, row, first, &cell);
             text = cell_text(&cell);
         }
+        char path[2 * SHORT_NAME_SIZE + 8];
+        if (cell.caller)
+            text = fit_call(path, sizeof(path), text, cell.caller, width);
         struct cell_style style = cell.styled ? cell.style : theme_style(THEME_PLAIN);
         if (column->text && table->search[0] && strcasestr(text, table->search))
             style = theme_style(THEME_MATCH);
         if (column->text)
             render_text(area, layout->x[first], y, width,
-                        cell.sentence ? TABLE_CUT_END : column->cut, style, text);
+                        cell.sentence || cell.caller ? TABLE_CUT_END : column->cut, style, text);
         else
             area_field_right(area, layout->x[first], y, width, style, text);
         if (cell.whole > 0)
@@ -763,7 +782,7 @@ static void render_names_again(const struct table *table, const struct table_sou
         struct alike_field field = {layout->x[column], y, layout->width[column], row, NULL};
         size_t last = column;
         name_of(&names, row);
-        if (names.cell.sentence)
+        if (names.cell.sentence || names.cell.caller)
             continue;
         if (text_width(cell_text(&names.cell)) > field.width)
             field.width = room_for(source, layout, row, column, &last);

@@ -65,6 +65,7 @@ struct table_column {
 struct table_cell {
     char text[256];
     const char *name; /* in place of `text`, of any length; valid until the next call. NULL: text */
+    const char *caller; /* drawn after the name, as "name ← caller"; not in files. NULL: none */
     struct alike_name apart; /* the whole name, if it tells more than what is shown (alike.h); a row
                               * of a tree without one is not told apart. NULL: as shown */
     struct cell_style style; /* if `styled`; otherwise plain */

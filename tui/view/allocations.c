@@ -60,6 +60,7 @@ struct allocation_strip {
     } request;
     struct session_frame frames[STRIP_FRAMES];
     size_t count, call_site;
+    size_t named; /* the user's frame or, without one, that of the call site */
 };
 
 struct allocations {
@@ -239,6 +240,8 @@ static bool run_strip(struct session *session, struct selection *selection, void
     if (strip->count > STRIP_FRAMES)
         strip->count = STRIP_FRAMES;
     strip->call_site = session_stack_call_site(session, stack);
+    const size_t user = session_stack_user(session, stack);
+    strip->named = user < strip->count ? user : strip->call_site;
     return true;
 }
 
@@ -538,11 +541,11 @@ static void note_selected(struct allocations *list, struct browse *browse)
 static void to_source(const struct allocations *list, struct browse *browse)
 {
     const struct allocation_strip *strip = list->strip;
-    if (!strip || strip->call_site >= strip->count || !*strip->frames[strip->call_site].file)
-        browse_complain(browse, "the call site's source is not known");
+    if (!strip || strip->named >= strip->count || !*strip->frames[strip->named].file)
+        browse_complain(browse, "the source of this block's stack is not known");
     else
-        browse_open_source(browse, strip->frames[strip->call_site].file,
-                           strip->frames[strip->call_site].line);
+        browse_open_source(browse, strip->frames[strip->named].file,
+                           strip->frames[strip->named].line);
 }
 
 /* Does what needs a row. Returns false if the action is another one. */
@@ -631,8 +634,8 @@ static void render_stack(const struct allocation_strip *strip, const struct sess
         const char *name = session_function_name(session, strip->frames[i].function);
         const int room = area->width - x - 1;
         const int width = area_name_width(name, room);
-        area_name(area, x, y, width,
-                  theme_style(i == strip->call_site ? THEME_STRONG : THEME_PLAIN), name);
+        area_name(area, x, y, width, theme_style(i == strip->named ? THEME_STRONG : THEME_PLAIN),
+                  name);
         x += width;
     }
 }
@@ -798,7 +801,8 @@ static const struct key_binding keys[] = {
     {ACTION_TO_MEMORY, "the block in memory", .keys = {'i'}, .footer = "in memory"},
     {ACTION_OVER_TIME, "the moment of its allocation in the timeline", .keys = {'t'},
      .footer = "timeline"},
-    {ACTION_OPEN, "the source of its call site", .keys = {'o'}, .footer = "source"},
+    {ACTION_OPEN, "the innermost line of your own code that allocated it", .keys = {'o'},
+     .footer = "source"},
 };
 
 const struct view_ops allocations_view = {

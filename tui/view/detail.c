@@ -650,10 +650,18 @@ static void go_to(struct detail *detail, struct browse *browse, uint64_t id)
     show(detail, browse, id);
 }
 
-static void open_source(const struct detail_line *line, struct browse *browse)
+/* Opens the line of the selected frame; elsewhere the innermost one of the user's own code that
+ * allocated the block. */
+static void open_source(const struct detail *detail, struct browse *browse)
 {
+    const struct detail_line *line = selected_line(detail);
+    const struct detail_facts *facts = detail->facts;
     if (line && line->place)
         browse_open_source(browse, line->place, line->line);
+    else if (facts && facts->user < facts->born.count && facts->user < DETAIL_FRAMES &&
+             facts->born.frames[facts->user].line != 0)
+        browse_open_source(browse, facts->born.frames[facts->user].file,
+                           facts->born.frames[facts->user].line);
     else
         browse_say(browse, "no place in the source on this line: choose a frame");
 }
@@ -664,7 +672,7 @@ static void follow(struct detail *detail, struct browse *browse)
     if (line && line->allocation != 0)
         go_to(detail, browse, line->allocation);
     else
-        open_source(line, browse);
+        open_source(detail, browse);
 }
 
 /* Returns false if the action is another one. */
@@ -675,7 +683,7 @@ static bool act(struct detail *detail, struct browse *browse, enum action action
         follow(detail, browse);
         return true;
     case ACTION_OPEN:
-        open_source(selected_line(detail), browse);
+        open_source(detail, browse);
         return true;
     case ACTION_TO_MEMORY:
         if (detail->facts)

@@ -26,7 +26,11 @@ struct functions {
     enum pane pane; /* which of the lists has the keys */
     bool hide;      /* shows only functions of the user's own code, if there are any */
     bool all;       /* there are none */
-    bool tells;     /* says how many there are as soon as they are known */
+    struct {
+        size_t count;
+        uint64_t bytes; /* of their call sites */
+    } hidden;           /* the other functions */
+    bool tells;         /* says how many there are as soon as they are known */
 };
 
 struct rows_data {
@@ -259,6 +263,7 @@ static void *create(void)
 {
     struct functions *functions = calloc(1, sizeof(*functions));
     if (functions) {
+        functions->hide = true;
         list_init(&functions->lists[PANE_LIST], &rows_list, functions);
         list_init(&functions->lists[PANE_CALLERS], &callers_list, functions);
         list_init(&functions->lists[PANE_CALLEES], &callees_list, functions);
@@ -309,6 +314,23 @@ static void tell_count(struct functions *functions, struct browse *browse)
         browse_complain(browse, "none of these functions is in code of yours");
 }
 
+/* Sums up the functions of libraries if the list leaves them out. */
+static void sum_hidden(struct functions *functions)
+{
+    const struct list *list = &functions->lists[PANE_LIST];
+    const struct list_data *data = list->data;
+    memset(&functions->hidden, 0, sizeof(functions->hidden));
+    if (!functions->own || !data || list->count == data->count)
+        return;
+    const struct session_function_row *rows = data->rows;
+    for (size_t i = 0; i < data->count; i++) {
+        if (functions->own->own[rows[i].function])
+            continue;
+        functions->hidden.count++;
+        functions->hidden.bytes += rows[i].self_bytes;
+    }
+}
+
 static void load_rows(struct functions *functions, struct browse *browse)
 {
     static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct own_data), run_own,
@@ -334,6 +356,7 @@ static void load_rows(struct functions *functions, struct browse *browse)
         list_load(list, browse);
         functions->all = false;
     }
+    sum_hidden(functions);
     if (functions->tells && list->data)
         tell_count(functions, browse);
 }
@@ -499,13 +522,13 @@ static bool keep_order(void *view, struct table_order *order, bool set)
 
 static const char *chosen(const void *view)
 {
-    return ((const struct functions *)view)->hide ? "own" : "";
+    return ((const struct functions *)view)->hide ? "" : "all";
 }
 
 static void choose(void *view, struct browse *browse, const char *text)
 {
     (void)browse;
-    ((struct functions *)view)->hide = strcmp(text, "own") == 0;
+    ((struct functions *)view)->hide = strcmp(text, "all") != 0;
 }
 
 /* ---- update ----------------------------------------------------------------------------- */
@@ -513,6 +536,7 @@ static void choose(void *view, struct browse *browse, const char *text)
 /* The places of the view's parts. */
 struct layout {
     struct table_place panes[PANES]; /* height 0: there is no room */
+    int head;                        /* rows above the list */
     int name; /* the row of the selected function's whole name; -1: no room */
 };
 
@@ -520,9 +544,11 @@ static struct layout lay_out(int width, int height)
 {
     const int edges = height >= 40 ? height / 3 : height >= 15 ? 5 : height >= 10 ? 3 : 0;
     const int below = edges > 0 ? edges + 1 : 0, name = height >= 15, half = width / 2;
-    return (struct layout){.panes = {[PANE_LIST] = {0, 0, width, height - below - name},
+    const int head = height >= 8;
+    return (struct layout){.panes = {[PANE_LIST] = {0, head, width, height - head - below - name},
                                      [PANE_CALLERS] = {0, height - below, half, below},
                                      [PANE_CALLEES] = {half, height - below, width - half, below}},
+                           .head = head,
                            .name = name ? height - below - 1 : -1};
 }
 
@@ -591,6 +617,25 @@ static void follow(struct functions *functions, struct browse *browse)
                     session_function_name(browse->session, function));
 }
 
+/* Shows the functions of libraries if a search is for one of them alone. */
+static void show_sought(struct functions *functions, struct browse *browse, const char *text)
+{
+    const struct list *list = &functions->lists[PANE_LIST];
+    const struct list_data *data = list->data;
+    if (!data || functions->hidden.count == 0)
+        return;
+    for (size_t row = 0; row < list->count; row++)
+        if (has_name((void *)list, row, text))
+            return;
+    const struct session_function_row *rows = data->rows;
+    for (size_t i = 0; i < data->count; i++) {
+        if (strcasestr(session_function_name(browse->session, rows[i].function), text)) {
+            hide_libraries(functions, browse, false);
+            return;
+        }
+    }
+}
+
 /* Returns the table that gets an action: the one under the mouse; searches and orders are for the
  * functions. */
 static enum pane pane_of(struct functions *functions, const struct view_input *input,
@@ -653,6 +698,8 @@ static bool act(struct functions *functions, struct browse *browse, const struct
         break;
     }
     const enum pane pane = pane_of(functions, input, layout);
+    if (input->action == ACTION_SEARCH && input->text)
+        show_sought(functions, browse, input->text);
     struct list *list = &functions->lists[pane];
     const struct table_source source = source_of(functions, pane);
     const enum table_answer answer =
@@ -724,6 +771,29 @@ static void render_name(const struct functions *functions, const struct browse *
     area_text(area, width + 3, y, theme_style(THEME_FAINT), place);
 }
 
+/* Says how many functions there are, and what those that the list leaves out allocate. */
+static void render_head(const struct functions *functions, const struct browse *browse,
+                        const struct area *area)
+{
+    const struct list *list = &functions->lists[PANE_LIST];
+    const struct rows_data *data = list->data;
+    char count[FORMAT_SIZE], bytes[FORMAT_SIZE], percent[FORMAT_SIZE];
+    if (!data)
+        return;
+    int x = 1;
+    x += area_print(area, x, 0, theme_style(THEME_STRONG), "%s function%s%s",
+                    format_count(count, list->count), format_plural(list->count),
+                    functions->hidden.count > 0 ? " of yours" : "");
+    if (functions->hidden.count == 0)
+        return;
+    x += area_print(area, x, 0, theme_style(THEME_FAINT), " \u00b7 %s of libraries hidden",
+                    format_count(count, functions->hidden.count));
+    x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), ", self %s%s (%s)", browse->about,
+                         format_size(bytes, functions->hidden.bytes),
+                         format_percent(percent, functions->hidden.bytes, data->total_bytes));
+    area_whole_text(area, x, 0, theme_style(THEME_FAINT), " \u00b7 S shows them");
+}
+
 /* Returns the words in place of the rows of a table that has none. */
 static const char *empty(const struct functions *functions, enum pane pane)
 {
@@ -767,6 +837,8 @@ static void render(const void *view, const struct browse *browse, const struct a
 {
     const struct functions *functions = view;
     const struct layout layout = lay_out(area->width, area->height);
+    if (layout.head > 0)
+        render_head(functions, browse, area);
     for (enum pane pane = PANE_LIST; pane < PANES; pane++) {
         const struct area part = table_area(area, &layout.panes[pane]);
         if (part.height > 0 && (pane == PANE_LIST || selected(functions)))
@@ -781,7 +853,7 @@ static const struct key_binding keys[] = {
     {ACTION_RIGHT, "to the callees", .keys = {KEYCODE_RIGHT}},
     {ACTION_FOLLOW, "into the callers and callees, then to the selected one",
      .keys = {KEYCODE_ENTER}, .footer = "follow"},
-    {ACTION_LIBRARIES, "hide the functions of libraries, or show them", .keys = {'S'},
+    {ACTION_LIBRARIES, "show the functions of libraries, or hide them", .keys = {'S'},
      .footer = "libraries"},
     {ACTION_OPEN, "the source of the function", .keys = {'o'}},
 };

@@ -11,13 +11,21 @@
 /* The position of "rest" in a legend. */
 #define REST (SESSION_COLORS - 1)
 
+/* Returns the colouring of a session at first. A timeline by user takes a pass over the
+ * allocations, one by function has the sums of ingest. */
+static enum session_color_by first_coloring(const struct session *session)
+{
+    return session_allocation_count(session) <= BROWSE_PASS_MOST ? SESSION_COLOR_USER
+                                                                 : SESSION_COLOR_FUNCTION;
+}
+
 bool browse_init(struct browse *browse, struct session *session, struct session_error *error)
 {
     *browse = (struct browse){
         .session = session,
         .renewals = 1,
         .loader = {.deadline_ms = -1},
-        .color_by = SESSION_COLOR_FUNCTION,
+        .color_by = first_coloring(session),
         .moment_ns = session_peak_ns(session),
         .request_view = VIEW_SAME,
         .about = session_sampled(session) ? "~" : "",
@@ -260,7 +268,7 @@ static void take_filter(struct browse *browse)
     else if (strstr(browse->filter, "color "))
         browse->color_by = SESSION_COLOR_NONE;
     else if (browse->color_by == SESSION_COLOR_NONE)
-        browse->color_by = SESSION_COLOR_FUNCTION;
+        browse->color_by = first_coloring(browse->session);
     browse->generation++;
     browse->selections++;
     browse->peak_known = false;
@@ -438,6 +446,11 @@ static const char *const color_names[] = {
 const char *color_by_name(enum session_color_by color_by)
 {
     return color_names[color_by];
+}
+
+const char *color_by_words(enum session_color_by color_by)
+{
+    return color_by == SESSION_COLOR_USER ? "your code" : color_names[color_by];
 }
 
 bool color_by_from_name(const char *name, enum session_color_by *color_by)

@@ -26,6 +26,9 @@ struct coming_filter {
     char *text;
 };
 
+/* A pass over more allocations than that takes too long for a name alone. */
+enum { BROWSE_PASS_MOST = 1 << 24 };
+
 /* Results of worst_holes_get() so far. */
 struct worst_holes {
     struct load load;
@@ -144,6 +147,8 @@ void browse_color_by(struct browse *browse, enum session_color_by color_by);
 char *browse_pending(char *out, const struct browse *browse);
 /* Returns the name of a colouring, as in `color by NAME`; "filter's own" for SESSION_COLOR_NONE. */
 const char *color_by_name(enum session_color_by color_by);
+/* Returns what stands after "by": "your code" for user, otherwise the name. */
+const char *color_by_words(enum session_color_by color_by);
 /* Finds the colouring with a name. Returns false if there is none. */
 bool color_by_from_name(const char *name, enum session_color_by *color_by);
 /* Gives the positions of a legend the colours that its names have in all views. `kind` tells names

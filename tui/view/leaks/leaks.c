@@ -50,6 +50,7 @@ struct leak_row {
     uint32_t user, site;             /* functions; user 0: none */
     size_t first_frame, frame_count; /* in `frames`: its largest stack, innermost first */
     size_t user_frame;               /* the user's of these, or else the call site, or else 0 */
+    uint32_t caller; /* a function farther out that no group like this one has; 0: none is needed */
 };
 
 struct leaks_data {
@@ -89,7 +90,7 @@ enum {
 static const struct table_column columns[COLUMNS] = {
     {"bytes", 6, .keep = true, .meaning = "live at the end", .file = "live_bytes",
      .number = TABLE_BYTES, .at = AT(bytes), .bar = true},
-    {"share", 5, 60, .unsorted = true, .meaning = "of the bytes of all groups",
+    {"share", 5, 90, .unsorted = true, .meaning = "of the bytes of all groups",
      .number = TABLE_SHARE, .at = AT(bytes)},
     {"blocks", 6, .keep = true, .meaning = "live at the end", .file = "live_count",
      .number = TABLE_COUNT, .at = AT(blocks)},
@@ -97,7 +98,9 @@ static const struct table_column columns[COLUMNS] = {
                      .meaning = "the size of a block, or the smallest and the largest",
                      .number = TABLE_BYTES, .at = AT(most_size)},
     [COLUMN_WHERE] = {"allocated by", .keep = true, .text = true, .cut = TABLE_CUT_NAME,
-                      .meaning = "innermost function of your own code on the stack",
+                      .meaning =
+                          "innermost function of your own code on the stack, and a caller if "
+                          "other groups have it, too",
                       .file = "allocated_by"},
     [COLUMN_TYPE] = {"type", 0, 76, .text = true, .cut = TABLE_CUT_CATEGORY,
                      .meaning = "type of the blocks; ? after an inferred one"},
@@ -162,6 +165,97 @@ static bool name_groups(struct session *session, struct leaks_data *data, struct
     return true;
 }
 
+/* Returns the function that a group is listed under. */
+static uint32_t function_of(const struct leak_row *row)
+{
+    return row->user != 0 ? row->user : row->site;
+}
+
+/* Groups in the order of their names, and of those with one name by the functions that call it. */
+struct order {
+    const struct leaks_data *data;
+    const struct leak_row *rows;
+    const bool *own; /* by function: the user's own code */
+    size_t functions;
+};
+
+/* Returns the next function of the user's own code outwards of a frame of a group, 0 after the
+ * last, and moves to it. */
+static uint32_t next_own(const struct order *order, const struct leak_row *row, size_t *frame)
+{
+    while (++*frame < row->frame_count) {
+        const uint32_t function = order->data->frames[row->first_frame + *frame];
+        if (function < order->functions && order->own[function])
+            return function;
+    }
+    return 0;
+}
+
+/* Compares the callers of two groups. Returns how many are the same, and stores the next ones. */
+static size_t same_callers(const struct order *order, const struct leak_row *a,
+                           const struct leak_row *b, uint32_t differing[2])
+{
+    size_t at_a = a->user_frame, at_b = b->user_frame, same = 0;
+    do {
+        differing[0] = next_own(order, a, &at_a);
+        differing[1] = next_own(order, b, &at_b);
+    } while (differing[0] == differing[1] && differing[0] != 0 && ++same);
+    return same;
+}
+
+static bool looks_like(const struct leak_row *a, const struct leak_row *b)
+{
+    return function_of(a) == function_of(b) && a->leak.type == b->leak.type;
+}
+
+static int compare_callers(const void *left, const void *right, void *context)
+{
+    const struct order *order = context;
+    const struct leak_row *a = &order->rows[*(const size_t *)left];
+    const struct leak_row *b = &order->rows[*(const size_t *)right];
+    uint32_t differing[2];
+    if (function_of(a) != function_of(b))
+        return function_of(a) < function_of(b) ? -1 : 1;
+    if (a->leak.type != b->leak.type)
+        return a->leak.type < b->leak.type ? -1 : 1;
+    same_callers(order, a, b, differing);
+    return differing[0] < differing[1] ? -1 : differing[0] > differing[1];
+}
+
+/* Finds for groups of one function and type the caller from which on each differs from all others:
+ * the one most like it is its neighbour in the order. */
+static bool find_callers(struct session *session, struct leaks_data *data, struct leak_row *rows)
+{
+    const size_t count = data->leaks.count;
+    struct order order = {.data = data, .rows = rows};
+    struct session_error error;
+    bool *own;
+    size_t *sorted = malloc((count + 1) * sizeof(*sorted));
+    if (!sorted || !session_own_functions(session, &own, &order.functions, &error)) {
+        free(sorted);
+        return false;
+    }
+    order.own = own;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, count, sizeof(*sorted), compare_callers, &order);
+    size_t before = 0; /* callers that a group shares with the one before it */
+    for (size_t i = 0; i + 1 < count; i++) {
+        struct leak_row *a = &rows[sorted[i]], *b = &rows[sorted[i + 1]];
+        uint32_t differing[2];
+        const bool alike = looks_like(a, b);
+        const size_t same = alike ? same_callers(&order, a, b, differing) : 0;
+        if (alike && (a->caller == 0 || same > before))
+            a->caller = differing[0];
+        if (alike)
+            b->caller = differing[1];
+        before = same;
+    }
+    free(own);
+    free(sorted);
+    return true;
+}
+
 static bool run(struct session *session, struct selection *selection, void *context,
                 struct session_error *error)
 {
@@ -172,7 +266,8 @@ static bool run(struct session *session, struct selection *selection, void *cont
     if (!selection_leaks(selection, data->suppressions, &data->leaks, error))
         return false;
     data->list.rows = calloc(data->leaks.count + 1, sizeof(struct leak_row));
-    if (!data->list.rows || !name_groups(session, data, data->list.rows)) {
+    if (!data->list.rows || !name_groups(session, data, data->list.rows) ||
+        !find_callers(session, data, data->list.rows)) {
         snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
         return false;
     }
@@ -193,12 +288,6 @@ static uint64_t rank(const void *view, const void *row)
 {
     (void)view;
     return ((const struct leak_row *)row)->leak.kind;
-}
-
-/* Returns the function that a group is listed under. */
-static uint32_t function_of(const struct leak_row *row)
-{
-    return row->user != 0 ? row->user : row->site;
 }
 
 /* Returns true if the program still ran at the end of the session. */
@@ -257,6 +346,8 @@ static void cell(const void *view, const void *row, size_t column, struct table_
         break;
     case COLUMN_WHERE:
         put_function(session, function_of(group), cell);
+        if (group->caller != 0)
+            cell->caller = session_function_name(session, group->caller);
         break;
     case COLUMN_SITE:
         put_function(session, group->site, cell);

@@ -350,7 +350,7 @@ static void render_status(const struct memory_grid *grid, const struct browse *b
     x += area_print(
         area, x, 0, theme_style(THEME_PLAIN), " · %s a cell · by %s · region %zu of %zu, %s in use",
         format_size(a, map->bytes_per_cell),
-        grid->alternate ? "neighbour" : color_by_name(browse->color_by), number + 1,
+        grid->alternate ? "neighbour" : color_by_words(browse->color_by), number + 1,
         map->region_count, format_percent(b, region->used_bytes, region->end - region->start));
     if (grid->pages)
         area_whole_text(area, x, 0, theme_style(THEME_FAINT),

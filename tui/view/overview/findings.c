@@ -14,6 +14,8 @@
 #include "session/groups.h"
 #include "session/leaks.h"
 #include "session/residency.h"
+#include "session/stacks.h"
+#include "session/user_code.h"
 #include "tui/screen/format.h"
 #include "tui/view/common/moments.h"
 
@@ -466,28 +468,92 @@ static bool read_kept(const struct collection *to, uint64_t *bytes, uint64_t *co
     return true;
 }
 
-/* Returns the live bytes of a function or, if the program has ended, only its leaks. */
-static uint64_t leaked_bytes(const struct session_function_row *row, bool recording)
+/* The sums of a remark by function of the user's own code, innermost on the stack. */
+struct by_user {
+    uint64_t *sums; /* by function */
+    size_t count;
+};
+
+enum { FRAMES_MOST = 512 };
+
+static void add_stack(const struct collection *to, struct by_user *by, uint32_t stack,
+                      uint64_t value)
 {
-    return recording ? row->live_bytes : row->live_bytes - row->kept_bytes;
+    struct session_frame frames[FRAMES_MOST];
+    const size_t user = value > 0 ? session_stack_user(to->session, stack) : SESSION_NO_FRAME;
+    if (user >= FRAMES_MOST || session_stack(to->session, stack, frames, user + 1) <= user ||
+        frames[user].function >= by->count)
+        return;
+    by->sums[frames[user].function] += value;
+}
+
+/* Makes room for the sums. Returns false without memory for it, or if the selection is so large
+ * that nobody waits for the pass over it. */
+static bool open_by_user(const struct collection *to, struct by_user *by)
+{
+    bool *own;
+    struct session_error error;
+    *by = (struct by_user){.sums = NULL};
+    if (selection_allocations(to->selection) > BROWSE_PASS_MOST ||
+        !session_own_functions(to->session, &own, &by->count, &error))
+        return false;
+    free(own);
+    by->sums = calloc(by->count + 1, sizeof(*by->sums));
+    return by->sums;
+}
+
+/* Writes ", most (27%) by EvalString::AddText", "" if no function of the user has any, and frees
+ * the sums. */
+static void write_most_by(const struct collection *to, struct by_user *by, uint64_t all, char *out,
+                          size_t size)
+{
+    char percent[FORMAT_SIZE], name[84];
+    size_t most = 0;
+    for (size_t i = 1; by->sums && i < by->count; i++)
+        if (by->sums[i] > by->sums[most])
+            most = i;
+    *out = 0;
+    if (most > 0)
+        snprintf(
+            out, size, ", most (%s) by %s", format_percent(percent, by->sums[most], all),
+            short_name_cut(name, sizeof(name), session_function_name(to->session, (uint32_t)most)));
+    free(by->sums);
+}
+
+/* Sums up the leaks or, while the program runs, the live blocks. */
+static struct by_user leaks_by_user(const struct collection *to, bool recording)
+{
+    const struct session_stacks_options options = {.without_short = true};
+    struct session_stack_sums *rows = NULL;
+    struct session_leaks leaks;
+    struct session_error error;
+    struct by_user by;
+    size_t count;
+    if (!open_by_user(to, &by))
+        return by;
+    if (recording && selection_stacks(to->selection, &options, &rows, &count, &error)) {
+        for (size_t i = 0; i < count; i++)
+            add_stack(to, &by, rows[i].stack, rows[i].live_bytes);
+    } else if (!recording && selection_leaks(to->selection, NULL, &leaks, &error)) {
+        for (size_t i = 0; i < leaks.count; i++)
+            if (leaks.leaks[i].kind <= SESSION_LEAKS_LAST)
+                add_stack(to, &by, leaks.leaks[i].stack, leaks.leaks[i].bytes);
+        session_leaks_free(&leaks);
+    }
+    free(rows);
+    return by;
 }
 
 static void add_leaks(struct collection *to)
 {
     const struct selection *selection = to->selection;
     uint64_t bytes = selection_live_bytes(selection), count = selection_live_count(selection);
-    const struct session_function_row *most = NULL;
     const char *about = to->about;
     uint64_t kept_bytes = 0, kept = 0;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], name[84];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], most[128];
     /* If the program still ran at the end, nobody knows which blocks it will not free. */
     const bool stopped = session_stopped(to->session);
     const bool recording = session_recording(to->session) || stopped;
-    for (size_t i = 0; i < to->row_count; i++) {
-        const struct session_function_row *row = &to->rows[i];
-        if (!most || leaked_bytes(row, recording) > leaked_bytes(most, recording))
-            most = row;
-    }
     if (to->filtered && (count == 0 || count == selection_allocations(selection)))
         return;
     if (!recording && !read_kept(to, &kept_bytes, &kept)) {
@@ -511,41 +577,45 @@ static void add_leaks(struct collection *to)
                         : "nothing leaked: everything was freed");
         return;
     }
-    add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS,
-        "%s%s %s in %s%s block%s, most (%s) by %s", about, format_size(a, bytes),
+    struct by_user by = leaks_by_user(to, recording);
+    write_most_by(to, &by, bytes, most, sizeof(most));
+    add(to, FINDING_ODD, "where freed == false", VIEW_FUNCTIONS, "%s%s %s in %s%s block%s%s", about,
+        format_size(a, bytes),
         stopped     ? "live when the recording stopped"
         : recording ? "live now"
                     : "leaked",
-        about, format_count(b, count), format_plural(count),
-        format_percent(c, most ? leaked_bytes(most, recording) : 0, bytes),
-        most
-            ? short_name_cut(name, sizeof(name), session_function_name(to->session, most->function))
-            : "?");
+        about, format_count(b, count), format_plural(count), most);
     if (to->last)
         to->last->leaked = !recording;
 }
 
 static void add_short_lived(struct collection *to)
 {
-    uint64_t count = 0, all = selection_allocations(to->selection);
-    const struct session_function_row *most = NULL;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], name[84];
-    for (size_t i = 0; i < to->row_count; i++) {
+    const struct session_stacks_options options = {.split = 0};
+    const uint64_t all = selection_allocations(to->selection);
+    struct session_stack_sums *stacks = NULL;
+    struct session_error error;
+    struct by_user by;
+    size_t stack_count;
+    uint64_t count = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], most[128];
+    for (size_t i = 0; i < to->row_count; i++)
         count += to->rows[i].short_lived;
-        if (!most || to->rows[i].short_lived > most->short_lived)
-            most = &to->rows[i];
-    }
     if (to->filtered && (count == 0 || count == all))
         return;
-    if (!most || count * 10 < all || count < 1000) {
+    if (count == 0 || count * 10 < all || count < 1000) {
         add(to, FINDING_GOOD, "", VIEW_SAME, "no storm of short-lived allocations");
         return;
     }
+    if (open_by_user(to, &by) &&
+        selection_stacks(to->selection, &options, &stacks, &stack_count, &error))
+        for (size_t i = 0; i < stack_count; i++)
+            add_stack(to, &by, stacks[i].stack, stacks[i].short_count);
+    free(stacks);
+    write_most_by(to, &by, count, most, sizeof(most));
     add(to, FINDING_ODD, "where lifetime < 1ms and freed == true", VIEW_FUNCTIONS,
-        "%s of all allocations (%s%s) lived under 1 ms, most (%s) by %s",
-        format_percent(a, count, all), to->about, format_count(b, count),
-        format_percent(c, most->short_lived, count),
-        short_name_cut(name, sizeof(name), session_function_name(to->session, most->function)));
+        "%s of all allocations (%s%s) lived under 1 ms%s", format_percent(a, count, all), to->about,
+        format_count(b, count), most);
 }
 
 /* Returns what a group has of live bytes that were never touched, or of the holes that it pins. */

@@ -122,8 +122,9 @@ static struct alike_name label_of(void *context, size_t row)
 static void render_heading(const struct timeline *timeline, const struct browse *browse,
                            const struct area *legend)
 {
-    const char *name =
-        timeline->mode == TIMELINE_RSS ? "part of RSS" : timeline_stack_name(timeline, browse);
+    const char *name = timeline->mode == TIMELINE_RSS ? "part of RSS"
+                       : timeline->stack.text[0]      ? timeline->stack.text
+                                                      : color_by_words(browse->color_by);
     const struct cell_style heading = theme_style(THEME_HEADING);
     const uint64_t begin = timeline_edge(timeline, timeline->cursor);
     const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rows of the tree, and the questions to the engine. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -559,7 +560,9 @@ static const struct table_column columns[TREE_COLUMNS] = {
     [TREE_COLUMN_SHORT] = {"short", 5, 90,
                            .meaning = "share of the allocations that lived less than 1 ms"},
     [TREE_COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH},
-    [TREE_COLUMN_PLACE] = {"where", 24, 110, .text = true, .unsorted = true},
+    [TREE_COLUMN_PLACE] = {"where", 24, 110, .text = true, .unsorted = true,
+                           .meaning = "the line of the call on the path that holds most; where "
+                                      "the function begins if no line calls it"},
 };
 
 /* The same without the growth, which needs a range. */
@@ -647,6 +650,15 @@ static void put_row(const struct tree_view *view, const struct browse *browse, u
         cell->apart = list_function_name(browse->session, of->function);
 }
 
+bool tree_call_text(const struct tree_view *view, uint32_t node, char *out, size_t size)
+{
+    const struct session_tree_line call = session_tree_call(view->tree, node);
+    *out = 0;
+    if (call.line != 0)
+        snprintf(out, size, "%.200s:%" PRIu32, basename(call.file), call.line);
+    return call.line != 0;
+}
+
 static void put_bytes(struct table_cell *cell, uint64_t bytes)
 {
     cell->is_number = true;
@@ -720,7 +732,8 @@ static void put_cell(void *context, size_t row, size_t column, struct table_cell
         break;
     default:
         if (of->functions > 0) {
-            cell->name = list_function_place(rows->browse->session, of->function);
+            if (!tree_call_text(view, node, cell->text, sizeof(cell->text)))
+                cell->name = list_function_place(rows->browse->session, of->function);
             cell->styled = true;
             cell->style = theme_style(THEME_FAINT);
         }

@@ -271,6 +271,8 @@ static void head(const struct tree_view *view, const struct browse *browse, cons
     area_text_end(area, x, 0, area->width - x - 1, theme_style(THEME_STRONG), path);
 }
 
+enum { TWO_PLACES_LEAST = 100 };
+
 /* Draws the whole names of the selected node's functions. */
 static void render_names(const struct tree_view *view, const struct browse *browse,
                          const struct area *area, int y, uint32_t node)
@@ -280,8 +282,15 @@ static void render_names(const struct tree_view *view, const struct browse *brow
     const struct session *session = browse->session;
     int x = 1;
     if (count == 1) {
-        const char *place = session_function_place(session, functions[0]);
+        const char *declared = session_function_place(session, functions[0]);
         const char *name = session_function_name(session, functions[0]);
+        char place[520];
+        /* The line of the call comes first, the declaration second. */
+        if (!tree_call_text(view, node, place, sizeof(place)))
+            snprintf(place, sizeof(place), "%.500s", declared);
+        else if (declared[0] && area->width >= TWO_PLACES_LEAST)
+            snprintf(place + strlen(place), sizeof(place) - strlen(place),
+                     " \u00b7 begins at %.240s", declared);
         const int width = area->width - 2 - (place[0] ? text_width(place) + 2 : 0);
         const int used = text_width(name) < width ? text_width(name) : width;
         area_field(area, x, y, used, theme_style(THEME_STRONG), name);

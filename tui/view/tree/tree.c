@@ -215,7 +215,7 @@ static const struct key_binding bindings[] = {
     {ACTION_MODE, "fold functions that call each other into one row, or not", .keys = {'C'}},
     {ACTION_WRAPPER, "mark the function as a wrapper of an allocator: its callers allocate then",
      .keys = {'M'}},
-    {ACTION_OPEN, "the source of the function", .keys = {'o'}},
+    {ACTION_OPEN, "the innermost line of your own code on the way to this row", .keys = {'o'}},
 };
 
 static void *create(void)
@@ -359,7 +359,11 @@ static void show_source(const struct tree_view *view, struct browse *browse)
 {
     const uint32_t node = tree_selected(view);
     const struct session_tree_node *of = node != 0 ? session_tree_node(view->tree, node) : NULL;
-    if (of && of->functions > 0)
+    const struct session_tree_line line =
+        node != 0 ? session_tree_own_line(view->tree, node) : (struct session_tree_line){"", 0};
+    if (line.line != 0)
+        browse_open_source(browse, line.file, line.line);
+    else if (of && of->functions > 0)
         browse_open_function(browse, of->function);
     else
         browse_say(browse, "this row is not a function");

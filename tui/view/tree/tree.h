@@ -114,6 +114,9 @@ void tree_set_open(struct tree_view *view, uint32_t node, bool open);
 void tree_label(const struct tree_view *view, const struct session *session, uint32_t node,
                 char *out, size_t size);
 
+/* Writes the line that calls a node, as "file.c:12". Returns false if none is known. */
+bool tree_call_text(const struct tree_view *view, uint32_t node, char *out, size_t size);
+
 /* Asks for the tree of the present settings and takes it. Returns true if it is another one. */
 bool tree_load(struct tree_view *view, struct browse *browse);
 /* Gives the engine a task; view->task has its particulars. Takes the answer when it is there. */
