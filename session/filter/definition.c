@@ -16,7 +16,8 @@
 #include "session/store/error.h"
 
 /* Words that begin a set: no graph has such a name. */
-static const char *const set_words[] = {"all", "live", "leaked", "outlived", "survived", "session"};
+static const char *const set_words[] = {"all",      "live",        "leaked",   "outlived",
+                                        "survived", "unreachable", "possibly", "session"};
 enum { SET_WORDS = sizeof(set_words) / sizeof(*set_words) };
 
 enum { PARAMETERS_MAX = 16, ARGUMENT_TOKENS_MAX = 64 };

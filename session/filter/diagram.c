@@ -142,9 +142,9 @@ static size_t read_step(struct reader *reader, size_t input)
  * of a pipeline. */
 static bool at_step(const struct reader *reader)
 {
-    static const char *const words[] = {"where", "process", "color",  "sort", "top", "join",
-                                        "fold",  "ungroup", "count",  "sum",  "avg", "min",
-                                        "max",   "peak",    "growth", "write"};
+    static const char *const words[] = {
+        "where", "process", "color", "sort", "top",    "join",  "fold", "ungroup", "count",   "sum",
+        "avg",   "min",     "max",   "peak", "growth", "write", "held", "holds",   "retained"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (at(reader, words[i]))
             return true;
@@ -711,7 +711,8 @@ bool session_diagram_name(const struct session_diagram *diagram, size_t box, cha
         return false;
     snprintf(out, size, "%.*s", (int)use.name.length, use.name.text);
     return strcmp(out, "all") != 0 && strcmp(out, "live") != 0 && strcmp(out, "leaked") != 0 &&
-           strcmp(out, "outlived") != 0 && strcmp(out, "survived") != 0;
+           strcmp(out, "outlived") != 0 && strcmp(out, "survived") != 0 &&
+           strcmp(out, "unreachable") != 0 && strcmp(out, "possibly") != 0;
 }
 
 bool session_diagram_defines(const struct session_diagram *diagram, const char *name)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/filter/references.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "session/store/user.h"
@@ -116,6 +117,14 @@ bool field_names_open(struct session *session, enum filter_field field, uint32_t
     case FIELD_CONFIDENCE: {
         const struct name_table confidence = {.name = all->confidence, .count = all->type.count};
         good = names_of_table(names, &confidence, false, error);
+        break;
+    }
+    case FIELD_REACHABILITY: { /* of groups: its rows have no column, and 0 is null */
+        const char *words[REACHABILITY_ROOT + 1] = {NULL};
+        memcpy(words + 1, reachability_words, REACHABILITY_ROOT * sizeof(*words));
+        const struct name_table table = {.name = words, .count = REACHABILITY_ROOT + 1};
+        names->count = table.count;
+        good = names_of_table(names, &table, true, error);
         break;
     }
     case FIELD_THREAD:

@@ -106,11 +106,11 @@ enum storing_result storing_put(struct session *session, const struct user_chang
 
 /* The words that the language uses at or near the places of a graph's name. */
 static const char *const reserved[] = {
-    "all",      "and",      "asc",    "at",      "avg",     "by",     "color", "count",
-    "desc",     "end",      "false",  "fold",    "frame",   "growth", "has",   "in",
-    "is",       "join",     "leaked", "live",    "max",     "min",    "not",   "null",
-    "or",       "outlived", "peak",   "process", "session", "sort",   "start", "sum",
-    "survived", "top",      "true",   "ungroup", "where",   "write",
+    "all",      "and",   "asc",      "at",      "avg",         "by",      "color", "count", "desc",
+    "end",      "false", "fold",     "frame",   "growth",      "has",     "held",  "holds", "in",
+    "is",       "join",  "leaked",   "live",    "max",         "min",     "not",   "null",  "or",
+    "outlived", "peak",  "possibly", "process", "retained",    "session", "sort",  "start", "sum",
+    "survived", "top",   "true",     "ungroup", "unreachable", "where",   "write",
 };
 
 bool session_graph_name_check(const char *name, struct session_error *error)

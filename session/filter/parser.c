@@ -392,6 +392,14 @@ static bool parse_term(struct filter_parser *parser, struct filter_set *set)
         set->kind = SET_SURVIVED;
         return true;
     }
+    if (filter_accept(parser, "unreachable")) {
+        set->kind = SET_UNREACHABLE;
+        return true;
+    }
+    if (filter_accept(parser, "possibly")) {
+        set->kind = SET_POSSIBLY;
+        return true;
+    }
     if (filter_accept(parser, "live")) {
         set->kind = SET_LIVE_AT;
         return !filter_accept(parser, "at") || filter_parse_live_moment(parser, &set->moment);
@@ -429,6 +437,8 @@ static struct filter_pipeline set_rows(const struct filter_set *set)
         return set_rows(set->left);
     case SET_ALL:
     case SET_OUTLIVED:
+    case SET_UNREACHABLE:
+    case SET_POSSIBLY:
     case SET_PLUS:
         break;
     }
@@ -453,7 +463,8 @@ static bool parse_session_graph(struct filter_parser *parser, struct filter_set 
 {
     bool words = token_is(&parser->token, "all") || token_is(&parser->token, "live") ||
                  token_is(&parser->token, "leaked") || token_is(&parser->token, "outlived") ||
-                 token_is(&parser->token, "survived") || token_is(&parser->token, "(");
+                 token_is(&parser->token, "survived") || token_is(&parser->token, "unreachable") ||
+                 token_is(&parser->token, "possibly") || token_is(&parser->token, "(");
     if (token_is(&parser->token, "session"))
         return filter_expected(parser, "a set of that session");
     if (!words && filter_at_name(parser)) {

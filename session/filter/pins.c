@@ -6,6 +6,7 @@
 #include "schemas/array.h"
 #include "schemas/code/clearing_name.h"
 #include "schemas/code/user_code.h"
+#include "session/filter/references.h"
 #include "session/residency.h"
 #include "session/store/error.h"
 #include "session/store/kernels.h"
@@ -301,7 +302,7 @@ static bool make_residents(struct session *session, const struct row_set *set,
 }
 
 /* Finds the readings by process, which the caller frees. NULL with `error` set. */
-static struct reading *find_readings(struct session *session, uint64_t ns,
+static struct reading *find_readings(struct session *session, uint64_t ns, int column,
                                      struct session_error *error)
 {
     const size_t processes = session->processes.count;
@@ -310,7 +311,7 @@ static struct reading *find_readings(struct session *session, uint64_t ns,
     if (!session_residencies(session, &moments, &count, error))
         return NULL;
     if (count == 0) {
-        session_fail(error, 0, "resident: %s", session_residency_why(session));
+        session_fail(error, column, "resident: %s", session_residency_why(session));
         return NULL;
     }
     struct reading *readings = calloc(processes + 1, sizeof(*readings));
@@ -334,10 +335,11 @@ static struct reading *find_readings(struct session *session, uint64_t ns,
     return NULL;
 }
 
-static bool find_residents(struct session *session, uint64_t ns, const struct row_set *set,
-                           struct pins *pins, struct session_error *error)
+static bool find_residents(struct session *session, uint64_t ns, int column,
+                           const struct row_set *set, struct pins *pins,
+                           struct session_error *error)
 {
-    struct reading *readings = find_readings(session, ns, error);
+    struct reading *readings = find_readings(session, ns, column, error);
     const bool good = readings && make_residents(session, set, readings, pins, error);
     for (size_t id = 0; readings && id <= session->processes.count; id++)
         free(readings[id].runs);
@@ -345,9 +347,9 @@ static bool find_residents(struct session *session, uint64_t ns, const struct ro
     return good;
 }
 
-/* ---- both ------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------- */
 
-struct pins *pins_find(struct session *session, enum filter_field field,
+struct pins *pins_find(struct session *session, enum filter_field field, int column,
                        const struct filter_live *live, struct session_error *error)
 {
     struct pins *pins = calloc(1, sizeof(*pins));
@@ -357,9 +359,11 @@ struct pins *pins_find(struct session *session, enum filter_field field,
         session_fail_memory(error, "pins");
         return NULL;
     }
-    bool good = live_set(session, live, &set, error);
-    if (good && field == FIELD_RESIDENT)
-        good = find_residents(session, live->time.ns, &set, pins, error);
+    bool good = filter_field_of_snapshot(field) || live_set(session, live, &set, error);
+    if (good && filter_field_of_snapshot(field))
+        good = references_values(session, field, column, live, pins, error);
+    else if (good && field == FIELD_RESIDENT)
+        good = find_residents(session, live->time.ns, column, &set, pins, error);
     else if (good)
         good = live_blocks(session, &set, &blocks, &pins->count, error) &&
                make_pins(session, blocks, pins, error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds what blocks live at one time pin, the bytes of the two gaps beside each, or what of them
- * was in memory (schemas/filter-language.md, "Pins" and "Resident"). Call pins_find(), then
- * pins_of() for rows, pins_free().
+ * was in memory (schemas/filter-language.md, "Pins" and "Resident"); and what a snapshot of
+ * references says about blocks ("References"). Call pins_find(), then pins_of() for rows,
+ * pins_free().
  */
 #ifndef MPROF_SESSION_FILTER_PINS_H
 #define MPROF_SESSION_FILTER_PINS_H
@@ -27,10 +28,11 @@ struct pins {
     struct pin *pins; /* by row */
 };
 
-/* Returns the values of FIELD_PINS of all blocks live at that time, or those of FIELD_RESIDENT of
- * the blocks that were live when the nearest reading of pages began. NULL with `error` set: there
- * is no reading, a damaged chunk, no memory. */
-struct pins *pins_find(struct session *session, enum filter_field field,
+/* Returns the values of FIELD_PINS of all blocks live at that time, those of FIELD_RESIDENT of the
+ * blocks that were live when the nearest reading of pages began, or those of a field of snapshots
+ * of the blocks that were live at the nearest one. NULL with `error` set: there is no reading or
+ * snapshot (then at the column `column`), a damaged chunk, no memory. */
+struct pins *pins_find(struct session *session, enum filter_field field, int column,
                        const struct filter_live *live, struct session_error *error);
 void pins_free(struct pins *pins);
 /* Returns the position of the first row that is not less than `row`. */

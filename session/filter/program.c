@@ -9,6 +9,7 @@
 #include "schemas/array.h"
 #include "session/filter/field_names.h"
 #include "session/filter/pins.h"
+#include "session/filter/references.h"
 #include "session/filter/warning.h"
 #include "session/store/database.h"
 #include "session/store/error.h"
@@ -608,7 +609,34 @@ static bool compile_known(const struct filter_test *test, struct pins *pins,
     return true;
 }
 
-/* Compiles a test of pins or resident. The parser made sure that there is a time. */
+/* Compiles a test of the words of a block's reachability. A block that a root refers to has two. */
+static bool compile_words(const struct filter_test *test, struct pins *pins,
+                          struct filter_program *leaf, struct session_error *error)
+{
+    const bool negative =
+        test->operator_ == OPERATOR_NOT_EQUAL || test->operator_ == OPERATOR_NOT_MATCH;
+    struct text_test text;
+    bool known = is_regex(test);
+    leaf->leaf = LEAF_PINS;
+    leaf->pins = pins;
+    leaf->table = calloc(REACHABILITY_WORDS, 1);
+    if (!leaf->table)
+        return session_fail_memory(error, "the filter");
+    if (!text_test_open(&text, test, error))
+        return false;
+    for (size_t i = 0; i < REACHABILITY_WORDS; i++) {
+        leaf->table[i] = text_test_holds(&text, reachability_words[i], i);
+        known |= strcmp(reachability_words[i], test->low.text) == 0;
+    }
+    const uint8_t root = leaf->table[REACHABILITY_ROOT], held = leaf->table[REACHABILITY_REACHABLE];
+    leaf->table[REACHABILITY_ROOT] = negative ? root && held : root || held;
+    if (!known)
+        leaf->unknown = test;
+    text_test_close(&text);
+    return true;
+}
+
+/* Compiles a test of a field whose values pins_find() finds. */
 static bool compile_pins(struct session *session, const struct filter_test *test,
                          struct filter_program *leaf, struct session_error *error)
 {
@@ -616,15 +644,18 @@ static bool compile_pins(struct session *session, const struct filter_test *test
     leaf->leaf = LEAF_PINS;
     const bool null =
         test->operator_ == OPERATOR_IS_NULL || test->operator_ == OPERATOR_IS_NOT_NULL;
-    if (!null && !compile_range(session, test, leaf, error))
+    const bool words = test->field == FIELD_REACHABILITY;
+    if (!null && !words && !compile_range(session, test, leaf, error))
         return false;
-    if (leaf->leaf != LEAF_PINS)
+    if (leaf->leaf != LEAF_PINS && !filter_field_of_snapshot(test->field))
         return true;
     if (!filter_live_time(session, test->moment, &live, error))
         return false;
-    struct pins *pins = pins_find(session, test->field, &live, error);
+    struct pins *pins = pins_find(session, test->field, test->column, &live, error);
     if (pins && null)
         return compile_known(test, pins, leaf, error);
+    if (pins && words)
+        return compile_words(test, pins, leaf, error);
     leaf->pins = pins;
     return pins != NULL;
 }
@@ -702,6 +733,9 @@ static bool compile_test(struct session *session, const struct filter_test *test
     switch (test->field) {
     case FIELD_PINS:
     case FIELD_RESIDENT:
+    case FIELD_REACHABILITY:
+    case FIELD_RETAINED:
+    case FIELD_REFERENCES:
         return compile_pins(session, test, leaf, error);
     case FIELD_STACK:
     case FIELD_FREE_STACK:
@@ -850,8 +884,9 @@ bool filter_moment_ns(const struct session *session, const struct filter_value *
 bool filter_live_time(const struct session *session, const struct filter_value *value,
                       struct filter_live *live, struct session_error *error)
 {
-    live->end = value->moment == MOMENT_END;
-    return filter_moment_ns(session, value, &live->time, error);
+    live->end = !value || value->moment == MOMENT_END;
+    live->time = (struct filter_ns){.ns = session->duration_ns};
+    return !value || filter_moment_ns(session, value, &live->time, error);
 }
 
 struct filter_program filter_live_program(const struct filter_live *live)

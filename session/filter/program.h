@@ -89,7 +89,7 @@ enum leaf_kind {
     LEAF_LIVE_AT,   /* at `low` */
     LEAF_TABLE,     /* table[value of the column] */
     LEAF_COLOR,     /* table[colour of the row] */
-    LEAF_PINS,      /* low <= bytes that the block pins, or has in memory <= high */
+    LEAF_PINS,      /* low <= value of `pins` <= high; or table[value], if there is a table */
     LEAF_CANDIDATE, /* of unknown type, with candidates; `outside`: all others */
     LEAF_CROSSED,   /* freed by another thread; `outside`: all others */
     LEAF_KEPT,      /* kept by `kept`, if it is live */
@@ -136,6 +136,7 @@ struct filter_live {
     struct filter_ns time;
     bool end; /* `live at end`: the blocks that were never freed, whatever the stamps say */
 };
+/* Computes it; that of NULL is the end. */
 bool filter_live_time(const struct session *session, const struct filter_value *value,
                       struct filter_live *live, struct session_error *error);
 /* Returns the program that tells which blocks are live. It needs not be freed. */

@@ -258,7 +258,7 @@ static bool scan_color(const struct scanning *scanning, const struct filter_prog
     return true;
 }
 
-/* Tests what blocks pin. Only blocks that were live then have a value. */
+/* Tests values that were found. Only blocks that were live then have one. */
 static bool scan_pins(const struct scanning *scanning, const struct filter_program *leaf)
 {
     const uint64_t first = (uint64_t)scanning->chunk * COLUMN_CHUNK_ROWS;
@@ -267,7 +267,9 @@ static bool scan_pins(const struct scanning *scanning, const struct filter_progr
     for (size_t i = pins_from(pins, first);
          i < pins->count && pins->pins[i].row - first < scanning->rows; i++) {
         const uint64_t row = pins->pins[i].row - first;
-        const bool inside = pins->pins[i].bytes >= leaf->low && pins->pins[i].bytes <= leaf->high;
+        const uint64_t value = pins->pins[i].bytes;
+        const bool inside =
+            leaf->table ? leaf->table[value] != 0 : value >= leaf->low && value <= leaf->high;
         scanning->words[row / 64] |= (uint64_t)(inside != leaf->outside) << (row % 64);
     }
     return true;

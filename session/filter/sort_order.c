@@ -6,6 +6,7 @@
 
 #include "session/filter/field_names.h"
 #include "session/filter/pins.h"
+#include "session/filter/references.h"
 #include "session/store/error.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
@@ -137,9 +138,12 @@ bool sort_key_open(struct session *session, const struct row_set *set,
     case FIELD_LINE:
         return key_of_line(session, key, error);
     case FIELD_PINS:
-    case FIELD_RESIDENT: {
+    case FIELD_RESIDENT:
+    case FIELD_REACHABILITY:
+    case FIELD_RETAINED:
+    case FIELD_REFERENCES: {
         const struct filter_live live = {.time = {.ns = set->sort_ns}, .end = set->sort_at_end};
-        key->pins = pins_find(session, set->sort_field, &live, error);
+        key->pins = pins_find(session, key->field, 0, &live, error);
         return key->pins != NULL;
     }
     default:
@@ -252,8 +256,14 @@ static uint64_t computed_key(const struct sort_key *key, const struct sort_key_c
         return value != 0 ? value - 1 : key->end_ns > began ? key->end_ns - began : 0;
     case FIELD_FREED:
         return value != 0;
+    case FIELD_REACHABILITY:
+        return pins_of(key->pins, columns->first_row + row, &value)
+                   ? reachability_rank((enum reachability)value)
+                   : SORT_KEY_NULL;
     case FIELD_PINS:
     case FIELD_RESIDENT:
+    case FIELD_RETAINED:
+    case FIELD_REFERENCES:
         return pins_of(key->pins, columns->first_row + row, &value) ? value : SORT_KEY_NULL;
     case FIELD_CROSSED:
         return value != 0 && value != began;

@@ -46,6 +46,9 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_FRAME] = {"frame", TYPE_TEXT, -1},
     [FIELD_PINS] = {"pins", TYPE_SIZE, -1},
     [FIELD_RESIDENT] = {"resident", TYPE_SIZE, -1},
+    [FIELD_REACHABILITY] = {"reachability", TYPE_TEXT, -1},
+    [FIELD_RETAINED] = {"retained", TYPE_SIZE, -1},
+    [FIELD_REFERENCES] = {"references", TYPE_NUMBER, -1},
     [FIELD_PATH] = {"path", TYPE_TEXT, -1},
     [FIELD_ALLOCATIONS] = {"allocations", TYPE_NUMBER, -1},
     [FIELD_BYTES] = {"bytes", TYPE_SIZE, -1},
@@ -118,7 +121,8 @@ static bool filter_check_field(struct filter_parser *parser, const struct filter
 /* Parses the name of a field that the rows at this place have. */
 static bool filter_parse_field(struct filter_parser *parser, struct filter_field_use *use)
 {
-    *use = (struct filter_field_use){.column = parser->token.column};
+    *use =
+        (struct filter_field_use){.column = parser->token.column, .moment = parser->rows->moment};
     struct suggestion names;
     filter_suggest(parser, &names);
     for (int i = 0; i < FIELD_TOTAL; i++) {
@@ -486,7 +490,8 @@ static void become_groups(struct filter_pipeline *pipeline, const struct filter_
 static bool has_few_values(enum filter_field field)
 {
     return field != FIELD_ADDRESS && field != FIELD_ID && field != FIELD_ALLOC_TIME &&
-           field != FIELD_FREE_TIME && field != FIELD_LIFETIME && !filter_field_of_moment(field);
+           field != FIELD_FREE_TIME && field != FIELD_LIFETIME &&
+           (!filter_field_found(field) || field == FIELD_REACHABILITY);
 }
 
 static bool parse_join(struct filter_parser *parser, struct filter_pipeline *pipeline,
@@ -547,6 +552,33 @@ static bool parse_ungroup(struct filter_parser *parser, struct filter_pipeline *
     return true;
 }
 
+/* ---- references ---- */
+
+/* Parses `by (FILTER)`, or `(FILTER)` after `holds`. */
+static bool parse_references(struct filter_parser *parser, struct filter_pipeline *pipeline,
+                             struct filter_step *step)
+{
+    if (step->kind != STEP_HOLDS && !filter_accept(parser, "by"))
+        return filter_expected(parser, "by");
+    const int column = parser->token.column;
+    if (!filter_accept(parser, "("))
+        return filter_expected(parser, "a filter in parentheses");
+    if (!filter_enter(parser) || !(step->pipeline = filter_parse_pipeline(parser)))
+        return false;
+    parser->depth--;
+    step->moment = pipeline->moment;
+    if (!filter_accept(parser, ")"))
+        return filter_expected(parser, "\"|\" or \")\"");
+    if (step->pipeline->kind == KIND_ALLOCATIONS)
+        return true;
+    return filter_fail(parser, column, "%s needs a filter that gives allocations, and %s",
+                       step->kind == STEP_HOLDS  ? "holds"
+                       : step->kind == STEP_HELD ? "held by"
+                                                 : "retained by",
+                       step->pipeline->kind == KIND_GROUPS ? "these are groups: ungroup them first"
+                                                           : "this is one number");
+}
+
 /* ---- measures ---- */
 
 static bool parse_count(struct filter_parser *parser, struct filter_pipeline *pipeline,
@@ -563,7 +595,7 @@ static bool can_add(enum filter_field field)
 {
     enum filter_type type = filter_fields[field].type;
     return type == TYPE_SIZE || type == TYPE_DURATION || field == FIELD_COUNT ||
-           (type == TYPE_NUMBER && filter_field_of_groups(field));
+           field == FIELD_REFERENCES || (type == TYPE_NUMBER && filter_field_of_groups(field));
 }
 
 static bool has_order(enum filter_field field)
@@ -647,6 +679,9 @@ static const struct {
     {"join", STEP_JOIN, OF_ALLOCATIONS, parse_join},
     {"fold", STEP_FOLD, OF_ALLOCATIONS, parse_fold},
     {"ungroup", STEP_UNGROUP, OF_GROUPS, parse_ungroup},
+    {"held", STEP_HELD, OF_ALLOCATIONS, parse_references},
+    {"holds", STEP_HOLDS, OF_ALLOCATIONS, parse_references},
+    {"retained", STEP_RETAINED, OF_ALLOCATIONS, parse_references},
     {"count", STEP_COUNT, OF_ROWS, parse_count},
     {"sum", STEP_SUM, OF_ROWS, parse_sum},
     {"avg", STEP_AVG, OF_ROWS, parse_sum},

@@ -50,7 +50,11 @@ enum filter_field {
     FIELD_FRAME, /* the function `frame` frames outward of the call site */
     FIELD_PINS,
     FIELD_RESIDENT, /* bytes in memory */
-    FIELD_PATH,     /* of the groups that `fold` makes */
+    /* Known for blocks that were live at a snapshot of references: references.h. */
+    FIELD_REACHABILITY,
+    FIELD_RETAINED,   /* bytes */
+    FIELD_REFERENCES, /* to the block */
+    FIELD_PATH,       /* of the groups that `fold` makes */
     /* The fields of groups. Keep them together, from ALLOCATIONS to SHARE. */
     FIELD_ALLOCATIONS,
     FIELD_BYTES,
@@ -83,10 +87,22 @@ static inline bool filter_field_of_groups(enum filter_field field)
     return field >= FIELD_ALLOCATIONS && field < FIELD_TOTAL;
 }
 
+/* Returns true if a snapshot of references tells the field. */
+static inline bool filter_field_of_snapshot(enum filter_field field)
+{
+    return field >= FIELD_REACHABILITY && field <= FIELD_REFERENCES;
+}
+
 /* Returns true if only blocks that were all live at one time have the field. */
 static inline bool filter_field_of_moment(enum filter_field field)
 {
     return field == FIELD_PINS || field == FIELD_RESIDENT;
+}
+
+/* Returns true if no column has the field: pins_find() finds the blocks' values. */
+static inline bool filter_field_found(enum filter_field field)
+{
+    return filter_field_of_moment(field) || filter_field_of_snapshot(field);
 }
 
 /* A field as written in a text, with the place for errors. */
@@ -94,6 +110,7 @@ struct filter_field_use {
     enum filter_field field;
     uint32_t frame; /* of FIELD_FRAME: 0 is the call site, 1 its caller */
     int column;
+    const struct filter_value *moment; /* as in filter_test */
 };
 
 /* The type of the values that a field is compared with. */
@@ -170,8 +187,8 @@ struct filter_test {
     enum filter_operator operator_;
     struct filter_value low, high;     /* `high` only with OPERATOR_IN */
     const struct filter_item *items;   /* of OPERATOR_IN_LIST, the last one first */
-    const struct filter_value *moment; /* the time at which the blocks were live, if the field
-                                        * needs one: filter_field_of_moment() */
+    const struct filter_value *moment; /* the time at which the blocks were live; NULL: not known.
+                                        * Only fields of filter_field_found() ask for it */
 };
 
 enum filter_predicate_kind { PREDICATE_TEST, PREDICATE_NOT, PREDICATE_AND, PREDICATE_OR };
@@ -190,7 +207,10 @@ enum filter_step_kind {
     STEP_JOIN, /* makes groups */
     STEP_FOLD, /* makes groups; FIELD_PATH is their key */
     STEP_UNGROUP,
-    STEP_COUNT, /* this and the rest, but WRITE, make a measure */
+    STEP_HELD,     /* keeps what the blocks of `pipeline` refer to */
+    STEP_HOLDS,    /* keeps what refers to them */
+    STEP_RETAINED, /* keeps what they retain */
+    STEP_COUNT,    /* this and the rest, but WRITE, make a measure */
     STEP_SUM,
     STEP_AVG,
     STEP_MIN,
@@ -209,6 +229,7 @@ static inline bool filter_step_measures(enum filter_step_kind kind)
 /* The most fields of one join. */
 #define FILTER_KEYS_MAX 16
 
+struct filter_pipeline;
 struct filter_step {
     enum filter_step_kind kind;
     int column;
@@ -222,10 +243,11 @@ struct filter_step {
     uint64_t limit;                      /* TOP; FOLD: bytes */
     const struct filter_field_use *keys; /* JOIN */
     size_t key_count;
-    struct filter_value from, to; /* GROWTH */
-    const char *file;             /* WRITE */
-    bool stored;                  /* WRITE: in a saved filter */
-    const char *text;             /* as written, for legends */
+    struct filter_value from, to;     /* GROWTH */
+    struct filter_pipeline *pipeline; /* HELD, HOLDS, RETAINED */
+    const char *file;                 /* WRITE */
+    bool stored;                      /* WRITE: in a saved filter */
+    const char *text;                 /* as written, for legends */
     struct filter_step *next;
 };
 
@@ -241,13 +263,14 @@ enum filter_set_kind {
     SET_LEAKED,
     SET_OUTLIVED,
     SET_SURVIVED,
+    SET_UNREACHABLE,
+    SET_POSSIBLY,
     SET_PIPELINE,
     SET_PLUS,
     SET_MINUS,
     SET_BOTH, /* & */
     SET_SESSION,
 };
-struct filter_pipeline;
 struct filter_set {
     enum filter_set_kind kind;
     int column;

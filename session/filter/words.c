@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "session/filter/parser.h"
+#include "session/filter/references.h"
 #include "session/filter/tree.h"
 #include "session/store/session_state.h"
 
@@ -105,6 +106,10 @@ static void visit_names(const struct session *session, enum filter_field field, 
         give(visit, "inferred", false);
         give(visit, "unknown", false);
         give(visit, "candidate", false);
+        break;
+    case FIELD_REACHABILITY:
+        for (int i = 0; i < REACHABILITY_WORDS; i++)
+            give(visit, reachability_words[i], false);
         break;
     case FIELD_FREED:
     case FIELD_COLLECTED:

@@ -20,9 +20,8 @@ struct column_store;
 
 struct row_set {
     uint64_t *words;
-    uint8_t *colors; /* by row: number of the color step from 1, 0: none; NULL: no row has one */
-    uint64_t
-        sort_ns; /* of the fields "pins" and "resident": the time at which the blocks were live */
+    uint8_t *colors;  /* by row: number of the color step from 1, 0: none; NULL: no row has one */
+    uint64_t sort_ns; /* of the fields that pins_find() finds: the time that they are about */
     uint32_t chunks;
     unsigned sort_field; /* a field of the filter language */
     uint32_t sort_frame; /* of the field "frame" */

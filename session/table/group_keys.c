@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schemas/hash.h"
+#include "session/filter/references.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "session/table/group_set.h"
@@ -207,6 +208,31 @@ static bool add_colors(const struct filter_colors *colors, struct group_keys *ke
                      error);
 }
 
+/* Adds the reachability of blocks, which no column has: a byte for each row of the session. */
+static bool add_reachability(struct session *session, struct group_keys *keys,
+                             struct group_part *part, const struct filter_field_use *use,
+                             struct session_error *error)
+{
+    const uint32_t codes[REACHABILITY_WORDS] = {0, 1, 2, 3, 4};
+    struct filter_live live;
+    struct pins *pins = filter_live_time(session, use->moment, &live, error)
+                            ? pins_find(session, part->field, use->column, &live, error)
+                            : NULL;
+    if (!pins)
+        return false;
+    keys->reachability = calloc(column_store_rows(session->columns) + 1, 1);
+    for (size_t i = 0; keys->reachability && i < pins->count; i++)
+        keys->reachability[pins->pins[i].row] = pins->pins[i].bytes == REACHABILITY_ROOT
+                                                    ? REACHABILITY_REACHABLE + 1
+                                                    : (uint8_t)(pins->pins[i].bytes + 1);
+    pins_free(pins);
+    if (!keys->reachability)
+        return session_fail_memory(error, "the keys of groups");
+    return group_part_names(session, part, error) &&
+           add_codes(keys, part, SOURCE_REACHABILITY, COLUMN_TOTAL, codes, REACHABILITY_WORDS,
+                     error);
+}
+
 static bool add_names(struct session *session, struct group_keys *keys, struct group_part *part,
                       bool by_id, struct session_error *error)
 {
@@ -258,7 +284,8 @@ static enum session_key_type type_of(enum filter_field field)
 }
 
 static bool add_part(struct session *session, const struct filter_colors *colors,
-                     struct group_keys *keys, struct group_part *part, struct session_error *error)
+                     struct group_keys *keys, struct group_part *part,
+                     const struct filter_field_use *use, struct session_error *error)
 {
     switch (part->field) {
     case FIELD_SIZE:
@@ -280,6 +307,8 @@ static bool add_part(struct session *session, const struct filter_colors *colors
     }
     case FIELD_COLOR:
         return add_colors(colors, keys, part, error);
+    case FIELD_REACHABILITY:
+        return add_reachability(session, keys, part, use, error);
     default:
         return add_names(session, keys, part, type_of(part->field) == KEY_ID, error);
     }
@@ -337,7 +366,7 @@ bool group_keys_open(struct session *session, const struct filter_field_use *use
             snprintf(part->name, sizeof(part->name), "%s", filter_fields[part->field].name);
         part->column = (struct session_key_column){part->name, type_of(part->field)};
         keys->columns[i] = part->column;
-        good = add_part(session, colors, keys, part, error);
+        good = add_part(session, colors, keys, part, &uses[i], error);
     }
     good = good && lay_out(keys, error);
     if (!good)
@@ -355,16 +384,22 @@ void group_keys_close(struct group_keys *keys)
     }
     free(keys->parts);
     free(keys->columns);
+    free(keys->reachability);
     *keys = (struct group_keys){.part_count = 0};
 }
 
 /* ---- rows ---- */
 
+static bool has_column(const struct group_dimension *dimension)
+{
+    return dimension->source != SOURCE_COLOR && dimension->source != SOURCE_REACHABILITY;
+}
+
 unsigned group_keys_columns(const struct group_keys *keys)
 {
     unsigned columns = 0;
     for (size_t i = 0; i < keys->dimension_count; i++)
-        if (keys->dimensions[i].source != SOURCE_COLOR)
+        if (has_column(&keys->dimensions[i]))
             columns |= COLUMN_BIT(keys->dimensions[i].column);
     return columns;
 }
@@ -373,8 +408,9 @@ void group_keys_take(const struct group_keys *keys, const struct chunk_rows *row
                      struct group_key_views *views)
 {
     views->colors = rows->colors;
+    views->reachability = !keys->reachability ? NULL : keys->reachability + rows->first_row;
     for (size_t i = 0; i < keys->dimension_count; i++)
-        if (keys->dimensions[i].source != SOURCE_COLOR)
+        if (has_column(&keys->dimensions[i]))
             views->views[i] = rows->views[keys->dimensions[i].column];
 }
 
@@ -383,9 +419,11 @@ bool group_keys_views(const struct group_keys *keys, const struct row_set *set,
                       struct session_error *error)
 {
     views->colors = !set->colors ? NULL : set->colors + (size_t)chunk * COLUMN_CHUNK_ROWS;
+    views->reachability =
+        !keys->reachability ? NULL : keys->reachability + (size_t)chunk * COLUMN_CHUNK_ROWS;
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const struct group_dimension *dimension = &keys->dimensions[i];
-        if (dimension->source != SOURCE_COLOR &&
+        if (has_column(dimension) &&
             !scan_column(worker, chunk, dimension->column, &views->views[i], error))
             return false;
     }
@@ -393,13 +431,16 @@ bool group_keys_views(const struct group_keys *keys, const struct row_set *set,
 }
 
 static void take_classes(const struct group_dimension *dimension, const struct column_view *view,
-                         const uint8_t *colors, const struct kernel_rows *rows, uint64_t *classes)
+                         const struct group_key_views *views, const struct kernel_rows *rows,
+                         uint64_t *classes)
 {
     const uint32_t *const table = dimension->class_of_value;
     const uint64_t min = dimension->min;
-    if (dimension->source == SOURCE_COLOR) {
+    if (!has_column(dimension)) {
+        const uint8_t *of_row =
+            dimension->source == SOURCE_COLOR ? views->colors : views->reachability;
         for (size_t i = 0; i < rows->count; i++)
-            classes[i] = colors ? colors[rows->first + rows->row[i]] : 0;
+            classes[i] = of_row ? of_row[rows->first + rows->row[i]] : 0;
     } else {
         kernel_take(view, rows, classes);
     }
@@ -422,7 +463,7 @@ void group_keys_cells(const struct group_keys *keys, const struct group_key_view
     uint64_t classes[KERNEL_ROWS];
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const uint32_t stride = (uint32_t)keys->dimensions[i].stride;
-        take_classes(&keys->dimensions[i], &views->views[i], views->colors, rows, classes);
+        take_classes(&keys->dimensions[i], &views->views[i], views, rows, classes);
         if (i == 0) {
             for (size_t row = 0; row < rows->count; row++)
                 cells[row] = (uint32_t)classes[row] * stride;
@@ -440,7 +481,7 @@ void group_keys_codes(const struct group_keys *keys, const struct group_key_view
     memset(codes, 0, rows->count * sizeof(*codes));
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const unsigned shift = keys->dimensions[i].shift;
-        take_classes(&keys->dimensions[i], &views->views[i], views->colors, rows, classes);
+        take_classes(&keys->dimensions[i], &views->views[i], views, rows, classes);
         for (size_t row = 0; row < rows->count; row++) {
             if (shift < 64)
                 codes[row].low |= classes[row] << shift;

@@ -19,7 +19,7 @@
 #include "session/table/code_map.h"
 
 /* Sources of a dimension that are not the value of a column. */
-enum group_source { SOURCE_COLUMN, SOURCE_FREED, SOURCE_COLOR };
+enum group_source { SOURCE_COLUMN, SOURCE_FREED, SOURCE_COLOR, SOURCE_REACHABILITY };
 
 /* One key. */
 struct group_part {
@@ -42,14 +42,15 @@ struct group_dimension {
     unsigned shift;  /* in codes */
 };
 
-#define DIMENSIONS_MAX 11
+#define DIMENSIONS_MAX 12
 struct group_keys {
     struct group_part *parts;
     struct session_key_column *columns; /* those of the parts */
     size_t part_count;
     struct group_dimension dimensions[DIMENSIONS_MAX];
     size_t dimension_count;
-    uint64_t cells; /* 0: there are codes */
+    uint8_t *reachability; /* by row of the session: its value + 1, 0: null; NULL: not joined */
+    uint64_t cells;        /* 0: there are codes */
 };
 
 /* Finds the keys of a session's rows. Returns false with `error` set; otherwise group_keys_close().
@@ -69,6 +70,7 @@ void group_part_close(struct group_part *part);
 struct group_key_views {
     struct column_view views[DIMENSIONS_MAX];
     const uint8_t *colors; /* by row, NULL: no row has one */
+    const uint8_t *reachability;
 };
 /* Returns the columns that they are, as bits, and takes them from those of a chunk. */
 unsigned group_keys_columns(const struct group_keys *keys);

@@ -69,7 +69,7 @@ uint64_t selection_peak_ns(const struct selection *selection)
 struct summing {
     const struct session *session;
     enum filter_field field;
-    const struct pins *pins; /* of FIELD_PINS and FIELD_RESIDENT */
+    const struct pins *pins; /* of filter_field_found() */
     unsigned __int128 sum;
     uint64_t weights; /* of the rows that are not null */
     uint64_t rows, min, max;
@@ -136,6 +136,8 @@ static bool value_of(const struct summing *summing, const struct chunk_rows *row
         return *value != 0;
     case FIELD_PINS:
     case FIELD_RESIDENT:
+    case FIELD_RETAINED:
+    case FIELD_REFERENCES:
         return pins_of(summing->pins, rows->first_row + row, value);
     case FIELD_ID:
         *value = rows->first_row + row + 1;
@@ -249,9 +251,9 @@ static bool measure_field(struct selection *selection, const struct filter_step 
         measure_bytes(selection, step, measure);
         return true;
     }
-    if (filter_field_of_moment(step->field) &&
+    if (filter_field_found(step->field) &&
         (!filter_live_time(selection->session, step->moment, &live, error) ||
-         !(pins = pins_find(selection->session, step->field, &live, error))))
+         !(pins = pins_find(selection->session, step->field, step->field_column, &live, error))))
         return false;
     const bool good = sum_field(selection, step->field, pins, &all, error);
     pins_free(pins);

@@ -74,6 +74,8 @@ static void add_predicate(struct pipeline_text *text, const struct filter_predic
     add(text, ")");
 }
 
+static void add_pipeline(struct pipeline_text *text, const struct filter_pipeline *pipeline);
+
 /* Colours are part of the rows, and a file must be written each time: such steps are not told. */
 static void add_step(struct pipeline_text *text, const struct filter_step *step)
 {
@@ -86,13 +88,16 @@ static void add_step(struct pipeline_text *text, const struct filter_step *step)
         add(text, "k%d,%" PRIu32 " ", (int)step->keys[i].field, step->keys[i].frame);
     if (step->moment)
         add_value(text, step->moment);
+    if (step->pipeline) {
+        add(text, "(");
+        add_pipeline(text, step->pipeline);
+        add(text, ")");
+    }
     if (step->kind == STEP_GROWTH) {
         add_value(text, &step->from);
         add_value(text, &step->to);
     }
 }
-
-static void add_pipeline(struct pipeline_text *text, const struct filter_pipeline *pipeline);
 
 /* Rows of other sessions are not told. */
 static void add_set(struct pipeline_text *text, const struct filter_set *set)

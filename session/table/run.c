@@ -6,6 +6,7 @@
 
 #include "session/filter/field_names.h"
 #include "session/filter/pins.h"
+#include "session/filter/references.h"
 #include "session/filter/sort_order.h"
 #include "session/store/error.h"
 #include "session/store/processes.h"
@@ -37,7 +38,8 @@ static bool pipeline_mentions(const struct filter_pipeline *pipeline, enum filte
     if (++*pipelines > RUN_PIPELINES_MAX)
         return true;
     for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
-        if (predicate_mentions(step->predicate, field))
+        if (predicate_mentions(step->predicate, field) ||
+            (step->pipeline && pipeline_mentions(step->pipeline, field, pipelines)))
             return true;
         for (size_t i = 0; i < step->key_count; i++) {
             if (step->keys[i].field == field)
@@ -50,7 +52,8 @@ static bool pipeline_mentions(const struct filter_pipeline *pipeline, enum filte
 static bool set_mentions(const struct filter_set *set, enum filter_field field, unsigned *pipelines)
 {
     if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED ||
-        set->kind == SET_OUTLIVED || set->kind == SET_SURVIVED || set->kind == SET_SESSION)
+        set->kind == SET_OUTLIVED || set->kind == SET_SURVIVED || set->kind == SET_UNREACHABLE ||
+        set->kind == SET_POSSIBLY || set->kind == SET_SESSION)
         return false;
     if (set->kind == SET_PIPELINE)
         return pipeline_mentions(set->pipeline, field, pipelines);
@@ -280,6 +283,22 @@ static bool leave_out_runtime(struct run *run, struct row_set *set)
     return good;
 }
 
+/* Keeps the blocks of this reachability at the last snapshot of references. */
+static bool run_reachability(struct run *run, const struct filter_set *source,
+                             enum reachability wanted, struct row_set *set)
+{
+    const struct filter_live live = {.end = true};
+    struct filter_program program = {
+        .kind = PREDICATE_TEST, .leaf = LEAF_PINS, .low = wanted, .high = wanted};
+    if (!references_known(run->session, reachability_words[wanted], source->column, run->error) ||
+        !start_set(run, set))
+        return false;
+    program.pins = pins_find(run->session, FIELD_REACHABILITY, source->column, &live, run->error);
+    const bool good = program.pins && run_keep_where(run, &program, set);
+    pins_free(program.pins);
+    return good;
+}
+
 /* Moves an error within a saved filter to the place of its use. */
 static bool run_use(struct run *run, const struct filter_set *source, struct run_rows *rows)
 {
@@ -316,6 +335,10 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
         return run_live_at(run, &source->moment, &rows->set) && run_keep_survived(run, &rows->set);
     case SET_OUTLIVED:
         return start_set(run, &rows->set) && run_keep_outlived(run, &rows->set);
+    case SET_UNREACHABLE:
+        return run_reachability(run, source, REACHABILITY_UNREACHABLE, &rows->set);
+    case SET_POSSIBLY:
+        return run_reachability(run, source, REACHABILITY_POSSIBLY, &rows->set);
     case SET_PIPELINE:
         return run_use(run, source, rows);
     case SET_SESSION:
@@ -522,8 +545,12 @@ static bool top_rows(struct run *run, const struct filter_step *step, struct row
 static bool sort_rows(struct run *run, const struct filter_step *step, struct row_set *set)
 {
     struct filter_live live = {.end = false};
-    if (filter_field_of_moment(step->field) &&
+    if (filter_field_found(step->field) &&
         !filter_live_time(run->session, step->moment, &live, run->error))
+        return false;
+    if (filter_field_of_snapshot(step->field) &&
+        !references_known(run->session, filter_fields[step->field].name, step->field_column,
+                          run->error))
         return false;
     set->sort_ns = live.time.ns;
     set->sort_at_end = live.end;
@@ -559,6 +586,34 @@ static bool run_top(struct run *run, const struct filter_step *step, struct run_
         return one_session(run, step, rows, &only) && on_all_sides(run, step, rows, top_rows);
     group_top(rows->groups, step->limit);
     return true;
+}
+
+/* ---- references ---- */
+
+/* Keeps the rows that have to do with those of a filter of the same session. */
+static bool run_references(struct run *run, const struct filter_step *step, struct run_rows *rows)
+{
+    static const char *const names[] = {
+        [STEP_HELD] = "held by", [STEP_HOLDS] = "holds", [STEP_RETAINED] = "retained by"};
+    struct run_rows of = {.kind = KIND_ALLOCATIONS};
+    struct run_side *only;
+    struct filter_live live;
+    struct session *own = run->session;
+    if (!one_session(run, step, rows, &only))
+        return false;
+    run->session = only ? only->session : own;
+    bool good = references_known(run->session, names[step->kind], step->column, run->error) &&
+                filter_live_time(run->session, step->moment, &live, run->error) &&
+                run_pipeline(run, step->pipeline, &of);
+    if (good && of.sides)
+        good = session_fail(run->error, step->column,
+                            "%s works within one session, and its filter has blocks of another",
+                            names[step->kind]);
+    good = good && references_keep(run->session, step->kind, &live, &of.set,
+                                   only ? &only->set : &rows->set, run->error);
+    run->session = own;
+    run_rows_free(&of);
+    return good;
 }
 
 /* ---- groups ---- */
@@ -615,6 +670,10 @@ static bool run_step(struct run *run, const struct filter_step *step, struct run
         return run_groups(run, step, rows);
     case STEP_UNGROUP:
         return run_ungroup(run, rows);
+    case STEP_HELD:
+    case STEP_HOLDS:
+    case STEP_RETAINED:
+        return run_references(run, step, rows);
     case STEP_WRITE:
         return run_write(run, step, rows);
     default:

@@ -47,7 +47,7 @@ static bool predicate_fits(const struct filter_predicate *predicate)
     if (!predicate)
         return true;
     if (predicate->kind == PREDICATE_TEST)
-        return predicate->test.field != FIELD_ID && !filter_field_of_moment(predicate->test.field);
+        return predicate->test.field != FIELD_ID && !filter_field_found(predicate->test.field);
     return predicate_fits(predicate->left) && predicate_fits(predicate->right);
 }
 

@@ -42,4 +42,23 @@ expect "a filter of the export" $? 2
 "$bin/mprof-report" retained none.db 2>message
 expect "no snapshot" $? 1
 grep -q -- "--references=end" message || complain "no advice: $(cat message)"
+# Filters that need a snapshot say so at their column.
+graph() { "$bin/mprof-tui" --graph "run $1" "$2" 2>&1; }
+place() { graph "$1" none.db | sed -n 's/.*column \([0-9]*\): \(.*\) needs the references.*--references=end$/\1 \2/p'; }
+expect "a set" "$(place 'unreachable | count')" "1 unreachable"
+expect "a set in a saved filter" "$(place 'lost = possibly; lost')" "8 possibly"
+expect "a field" "$(place 'live | where size > 1 and retained > 1')" "27 retained"
+expect "a sort" "$(place 'live | sort references')" "13 references"
+expect "a sum" "$(place 'live | sum retained')" "12 retained"
+expect "a join" "$(place 'live | join reachability')" "13 reachability"
+expect "a step" "$(place 'all | held by (all)')" "7 held by"
+printf 'lost: unreachable | count == 0\n' >budgets
+"$bin/mprof-report" --check budgets none.db >/dev/null 2>message
+expect "a budget" $? 2
+grep -q -- "--references=end" message || complain "no advice: $(cat message)"
+
+# The last snapshot counts, which is not whole.
+expect "the last snapshot" "$(graph 'where reachability == unknown | count' golden.db)" "count: 1"
+expect "bytes" "$(graph 'all | where reachability != root | sum retained' golden.db)" "sum retained: 32 bytes"
+expect "a budget holds" "$("$bin/mprof-report" --check budgets golden.db >/dev/null; echo $?)" 0
 exit $failed

@@ -248,11 +248,95 @@ def color_test(column):
     return f"color {'==' if kind < 0.7 else '!='} {value}", f"coalesce({column} {'=' if kind < 0.7 else '<>'} {value}, 0)"
 
 
+# ---- snapshots of references: of each process the one nearest to a time, None: the last ----
+
+snapshots = {}
+for id, process, ns in db.execute("SELECT id, process_id, ns FROM s.heap_snapshot ORDER BY process_id, ns, id"):
+    snapshots.setdefault(process, []).append((id, ns))
+if selected and selected not in snapshots:
+    snapshots = {}
+one_snapshot = snapshots and all(len(of) == 1 for of in snapshots.values())
+
+
+def chosen(at):
+    """The ids of the snapshots that count, for SQL."""
+    return "(" + ", ".join(str(of[-1][0] if at is None else min(reversed(of), key=lambda one: abs(one[1] - at))[0])
+                           for of in snapshots.values()) + ")"
+
+
+@functools.cache
+def facts(at):
+    return {id: fact for id, *fact in db.execute(f"""SELECT allocation_id,
+      CASE state WHEN 0 THEN 'unknown' WHEN 1 THEN 'reachable' WHEN 2 THEN 'possibly' ELSE 'unreachable' END, bytes, referrers,
+      state = 1 AND EXISTS(SELECT 1 FROM s.reference x WHERE x.snapshot_id = t.snapshot_id AND x.to_id = t.allocation_id
+                           AND x.from_id < 0 AND x.doubt = 0)
+      FROM s.retained t WHERE snapshot_id IN {chosen(at)}""")}
+
+
+db.create_function("fact", 3, lambda id, at, which: facts(at).get(id, (None,) * 4)[which], deterministic=True)
+
+
+def snapshot_test(at):
+    """A test of what a snapshot says about blocks."""
+    moment = "NULL" if at is None else at
+    kind = rng.random()
+    if kind < 0.3:
+        return compare("references", f"fact(r.id, {moment}, 2)", *(lambda n: (str(n), n))(rng.choice((0, 1, 2, 3))))
+    if kind < 0.5:
+        return ranged("retained", f"fact(r.id, {moment}, 1)", size_value)
+    word, root = f"fact(r.id, {moment}, 0)", f"fact(r.id, {moment}, 3)"
+    if kind < 0.6:
+        negative = rng.random() < 0.5
+        return f"reachability is {'not ' if negative else ''}null", f"{word} IS {'NOT ' if negative else ''}NULL"
+    value = rng.choice(("unknown", "reachable", "possibly", "unreachable", "root"))
+    yes = rng.random() < 0.6
+    if kind < 0.85:
+        fits = f"({word} = {sql(value)} OR {root} = 1 AND {sql(value)} = 'root')"
+    else:
+        value = rng.choice(("reach", "^reach", "r", "^root$", "i"))
+        fits = f"(matches({word}, {sql(value)}) OR {root} = 1 AND matches('root', {sql(value)}))"
+    op = ("==" if yes else "!=") if kind < 0.85 else ("~" if yes else "!~")
+    return f"reachability {op} {value if kind < 0.85 else quote(value)}", f"({word} IS NOT NULL AND {'' if yes else 'NOT '}{fits})"
+
+
+def make_snapshot():
+    """Blocks by what a snapshot says, or by references from and to those of another set."""
+    at = None
+    text, condition = rng.choice((("all", "1"), ("live", "r.free_time IS NULL"), ("leaked", "r.free_time IS NULL AND NOT r.kept")))
+    if rng.random() < 0.5:
+        moment, ns = time_value()
+        text, condition = ("live at end", "r.free_time IS NULL") if moment == "end" else (f"live at ({moment})", live_at(ns))
+        at = None if moment == "end" else max(ns, 0)
+    set_run = base(condition)
+    if rng.random() < 0.5:
+        tests, down = predicate(lambda: snapshot_test(at), 1), rng.choice((None, "", " asc", " desc"))
+        field, which = rng.choice((("reachability", 0), ("retained", 1), ("references", 2)))
+        key = f"fact(r.id, {'NULL' if at is None else at}, {which})"
+        order = "r.id" if down is None else f"{key} IS NULL, {key}{' DESC' if down == ' desc' else ''}, r.id"
+        return (f"{text} | where {tests[0]}" + ("" if down is None else f" | sort {field}{down}"),
+                lambda: Allocations(keep(f"SELECT r.id AS id, x.color AS color {set_run().rows()} WHERE {tests[1]}"), order))
+    step = rng.choice(("held by", "holds", "retained by"))
+    inner_text, inner = make_pipeline(1)
+
+    def run():
+        of = inner().table
+        found = {"held by": f"SELECT to_id FROM s.reference WHERE snapshot_id IN {chosen(at)} AND from_id IN (SELECT id FROM {of})",
+                 "holds": f"SELECT from_id FROM s.reference WHERE snapshot_id IN {chosen(at)} AND to_id IN (SELECT id FROM {of})",
+                 "retained by": f"""WITH RECURSIVE below(id, snapshot) AS (SELECT allocation_id, snapshot_id FROM s.retained
+                   WHERE snapshot_id IN {chosen(at)} AND allocation_id IN (SELECT id FROM {of}) UNION
+                   SELECT d.allocation_id, snapshot FROM below JOIN s.retained d ON d.dominator_id = below.id AND d.snapshot_id = snapshot)
+                   SELECT id FROM below"""}[step]
+        return Allocations(keep(f"SELECT r.id AS id, x.color AS color {set_run().rows()} WHERE r.id IN ({found})"))
+    return f"{text} | {step} ({inner_text})", run
+
+
 COLORS = (3, 17, 200)
 uses = set()  # of the graph that is being made: fields that change the meaning of all sets
 
 
 def field_test():
+    if one_snapshot and rng.random() < 0.1:
+        return snapshot_test(None)
     kind = rng.randrange(25)
     if kind < 5:
         return ranged("size", "r.size", size_value)
@@ -358,6 +442,9 @@ def make_term(depth):
         return rng.choice(("live", "live at end")), base("r.free_time IS NULL")
     if kind < 0.55:
         return "leaked", base("r.free_time IS NULL AND NOT r.kept")
+    if snapshots and kind < 0.6:
+        word = rng.choice(("unreachable", "possibly"))
+        return word, base(f"coalesce(fact(r.id, NULL, 0) = {sql(word)}, 0)")
     if kind < 0.75 or depth == 0:
         text, value = time_value()
         if text == "end":
@@ -593,6 +680,8 @@ def make_stored(depth):
 SORTS = {"size": "r.size", "count": "r.count", "address": "r.address", "alloc_time": "r.alloc_time",
          "free_time": "r.free_time", "lifetime": "r.lifetime", "type": "r.type", "function": "r.function",
          "file": "r.file", "line": "r.line", "id": "r.id", "kind": "r.kind", "caller": "r.caller"}
+if one_snapshot:
+    SORTS.update({"reachability": "fact(r.id, NULL, 0)", "retained": "fact(r.id, NULL, 1)", "references": "fact(r.id, NULL, 2)"})
 SORTS.update({name: "r." + name for name, _ in OWN})
 
 
@@ -620,6 +709,8 @@ def make_step():
 
 def make_pipeline(depth):
     kind = rng.random()
+    if snapshots and rng.random() < 0.25:
+        return make_snapshot()
     make = make_pins if kind < 0.08 else make_resident if readings and kind > 0.92 else (lambda: make_set(depth))
     text, run = make_copied() if copy and 0.08 <= kind < 0.16 and depth == 2 else make()
     for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
@@ -635,6 +726,8 @@ KEYS = {"size": "r.size", "count": "r.count", "type": "r.type", "confidence": "r
         "stack": "r.stack", "free_stack": "r.free_stack", "thread": "r.thread", "free_thread": "r.free_thread",
         "process": "r.process", "arena": "r.arena", "kind": "r.kind", "freed": "r.freed",
         "color": "x.color"}
+if one_snapshot:
+    KEYS["reachability"] = "fact(r.id, NULL, 0)"
 KEYS.update({name: "r." + name for name, _ in OWN})
 NAMES = {"thread": "r.thread_name", "arena": "r.arena_name", "process": "r.program",
          "free_thread": "(SELECT coalesce(nullif(name, ''), 'thread ' || id) FROM s.thread WHERE id = r.free_thread)"}
@@ -729,6 +822,9 @@ def group_test(keys):
         if rng.random() < 0.35:
             key = rng.randrange(len(keys))
             name, column = keys[key], f"g.k{key}"
+            if name == "reachability":
+                value = rng.choice(("unknown", "reachable", "possibly", "unreachable"))
+                return f"reachability == {value}", f"coalesce({column} = {sql(value)}, 0)"
             if name in ("type", "function", "caller", "file", "module", "kind", "user", "owner", "confidence"):
                 return text_test(name, column, name if name in POOL else "type")
             if name == "frame 2":
@@ -802,6 +898,11 @@ def make_measure():
         return "count", lambda s: measure_result("count", one(f"SELECT coalesce(sum(r.wc), 0) {s.rows()}")[0])
     if kind < 0.6:
         word = rng.choice(("sum", "avg", "min", "max"))
+        if one_snapshot and rng.random() < 0.3:
+            field, of = rng.choice((("retained", "fact(r.id, NULL, 1)"), ("references", "fact(r.id, NULL, 2)")))
+            query = {"sum": f"coalesce(sum({of} * r.wc), 0)", "avg": f"sum({of} * r.wc) / sum(r.wc) FILTER (WHERE {of} IS NOT NULL)",
+                     "min": f"min({of})", "max": f"max({of})"}[word]
+            return f"{word} {field}", lambda s: measure_result(f"{word} {field}", one(f"SELECT {query} {s.rows()}")[0])
         field = rng.choice(("size", "count", "lifetime") + (("alloc_time", "line", "id") if word in ("min", "max") else ()))
         weighed = {"size": "r.wb", "count": "r.count * r.wc", "lifetime": "r.lifetime * r.wc"}
         query = {"sum": f"coalesce(sum({weighed.get(field)}), 0)", "avg": f"sum({weighed.get(field)}) / sum(r.wc)",

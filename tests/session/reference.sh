@@ -33,6 +33,10 @@ record sample --sample=256 -- /usr/bin/python3 -S -c 'print(len([str({i: [i] * 2
 record processes -- sh -c 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"'
 record arenas -- "$tests/arena"
 record threads --free-stacks -- "$tests/graphs/handed_over"
+"$tests/make_session" "$work/held.db" 3000 300 60 4 7
+python3 "$MPROF_SOURCE/tests/session/reference_rows.py" "$work/held.db" earlier
+"$bin/mprof-ingest" --rebuild "$work/held.db" >"$work/held.summary"
+record references --references=end -- /usr/bin/python3 -S -c 'print(len([[str(i)] * 3 for i in range(300)]))'
 for session in "$work"/*.db; do
     python3 "$MPROF_SOURCE/tests/session/residency_rows.py" "$session"
 done

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Gives a session of tests/make_session a snapshot of references: reference_rows.py SESSION
+"""Gives a session of tests/make_session a snapshot of references: reference_rows.py SESSION [earlier]
 
 The live blocks are a tree of two children each below one variable, with a list that hangs on its
-first leaf. The last blocks hang on nothing, and two of them on each other. mprof-ingest --rebuild
-then makes the tables.
+first leaf. The last blocks hang on nothing, and two of them on each other. With a second word there
+is a snapshot before it, at half of the time, whose blocks refer to others at random.
+mprof-ingest --rebuild then makes the tables.
 """
+import random
 import sqlite3
 import sys
 
@@ -34,6 +36,30 @@ def words(pairs):
     return bytes(out)
 
 
+def put_earlier(database, ns, variable):
+    """Puts a snapshot of blocks that refer to others, to their middles too, at random."""
+    rng = random.Random(3)
+    blocks = database.execute(
+        "SELECT address, size FROM allocation WHERE alloc_ns <= ? AND (free_ns IS NULL OR free_ns > ?) AND arena_id = 0"
+        " AND size >= 24 AND thread_id IN (SELECT id FROM thread WHERE process_id = 1) ORDER BY address", (ns, ns)).fetchall()
+    pairs = [(variable, blocks[0][0]), (variable + 8, blocks[-1][0] + 8)]
+    for address, size in blocks:
+        for place in rng.sample(range(0, size - 7, 8), rng.choice((0, 0, 1, 2, 3)) if size >= 48 else 1):
+            target, length = rng.choice(blocks)
+            pairs.append((address + place, target + rng.choice((0, 0, 0, length // 2))))
+    low, high = min(b[0] for b in blocks), max(b[0] + b[1] for b in blocks)
+    put_snapshot(database, 2, ns, "half", (low, high - low), variable, pairs)
+
+
+def put_snapshot(database, id, ns, name, heap, variable, pairs):
+    database.execute("INSERT INTO heap_snapshot VALUES (?,1,?,'end',?,0,1,1200000,?,0,?,NULL)",
+                     (id, ns, name, heap[1], len(pairs)))
+    database.execute("INSERT INTO heap_range VALUES (?,?,?,'rw-','heap','[heap]',0)", (id, *heap))
+    database.execute("INSERT INTO heap_range VALUES (?,?,4096,'rw-','data','/usr/bin/app',0)", (id, 0x404000))
+    database.execute("INSERT INTO heap_variable VALUES (?,?,8,'registry')", (id, variable))
+    database.execute("INSERT INTO heap_words VALUES (?,0,?)", (id, words(pairs)))
+
+
 def main():
     database = sqlite3.connect(sys.argv[1])
     end = int(database.execute("SELECT value FROM meta WHERE key = 'duration_ns'").fetchone()[0])
@@ -55,12 +81,9 @@ def main():
     pairs.append((blocks[-2][0], blocks[-1][0]))
     pairs.append((blocks[-3][0], blocks[-4][0] + 8))
     low, high = min(b[0] for b in blocks), max(b[0] + b[1] for b in blocks)
-    database.execute("INSERT INTO heap_snapshot VALUES (1,1,?,'end','end of program',0,1,1200000,?,0,?,NULL)",
-                     (end, high - low, len(pairs)))
-    database.execute("INSERT INTO heap_range VALUES (1,?,?,'rw-','heap','[heap]',0)", (low, high - low))
-    database.execute("INSERT INTO heap_range VALUES (1,?,4096,'rw-','data','/usr/bin/app',0)", (0x404000,))
-    database.execute("INSERT INTO heap_variable VALUES (1,?,8,'registry')", (variable,))
-    database.execute("INSERT INTO heap_words VALUES (1,0,?)", (words(pairs),))
+    put_snapshot(database, 1, end, "end of program", (low, high - low), variable, pairs)
+    if len(sys.argv) > 2:
+        put_earlier(database, end // 2, variable)
     database.commit()
 
 

@@ -97,6 +97,10 @@ static void names_are_those_of_the_field(void **state)
     assert_int_equal(found.count, functions);
     found = after("all | where type is null or confidence == ");
     assert_true(has(&found, "inferred"));
+    found = after("live | where reachability == ");
+    assert_true(has(&found, "root"));
+    found = after("all | ");
+    assert_true(has(&found, "holds"));
     found = after("live at ");
     assert_true(has(&found, "peak"));
     found = after("all | where alloc_time in start..");

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Snapshots of the references between blocks in filters: the fields `reachability`, `retained` and
+ * `references`, and the steps `held by`, `holds` and `retained by` (schemas/filter-language.md,
+ * "References"). The snapshot that counts is the one of each process that is nearest to a time.
+ */
+#ifndef MPROF_SESSION_FILTER_REFERENCES_H
+#define MPROF_SESSION_FILTER_REFERENCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/filter/pins.h"
+#include "session/filter/program.h"
+#include "session/session.h"
+#include "session/store/row_set.h"
+
+/* The values of the field `reachability`. */
+enum reachability {
+    REACHABILITY_UNKNOWN, /* words or blocks are missing */
+    REACHABILITY_REACHABLE,
+    REACHABILITY_POSSIBLY,
+    REACHABILITY_UNREACHABLE,
+    REACHABILITY_ROOT, /* reachable, and a root refers to it without doubt */
+    REACHABILITY_WORDS
+};
+extern const char *const reachability_words[REACHABILITY_WORDS];
+
+/* Returns the rank of the word among those of groups and sorts, where a block that a root refers to
+ * is reachable. */
+uint64_t reachability_rank(enum reachability reachability);
+
+/* Returns true if the selected process, or any if none is selected, has a snapshot. Otherwise sets
+ * `error` at `column`; `what` names what needs one. */
+bool references_known(struct session *session, const char *what, int column,
+                      struct session_error *error);
+
+/* Adds the values of a field of snapshots to `pins`, which are empty: 16 bytes for each block that
+ * was live then. Returns false with `error` set. */
+bool references_values(struct session *session, enum filter_field field, int column,
+                       const struct filter_live *live, struct pins *pins,
+                       struct session_error *error);
+
+/* Keeps the rows of `set` that the blocks of `of` hold (STEP_HELD), that hold one of these
+ * (STEP_HOLDS), or that these retain, themselves included (STEP_RETAINED). Returns false with
+ * `error` set. */
+bool references_keep(struct session *session, enum filter_step_kind way,
+                     const struct filter_live *live, const struct row_set *of, struct row_set *set,
+                     struct session_error *error);
+
+#endif
