@@ -3,9 +3,10 @@
  * Blocks that were never freed, grouped by their common path: the functions of the stack from the
  * call site outwards. A function that a recursion enters again counts once, at its innermost place,
  * so all depths of a recursion are one group. Blocks of one path but of two types are two groups;
- * types are equal if their names are. Leaks that the program allocated at its start are a group
- * apart: those whose whole stack and type no later block has. The graph `leaks_by_user` takes the
- * other leaks.
+ * types are equal if their names are. If the session has references between blocks, so are those
+ * that nothing reaches and those that something does. Leaks that the program allocated at its start
+ * are a group apart: those whose whole stack and type no later block has. The graph `leaks_by_user`
+ * takes the other leaks.
  *
  * The session is open while these functions run, and one thread at a time uses it (session.h).
  */
@@ -31,10 +32,20 @@ enum session_leak_kind {
     SESSION_LEAK_KINDS,
 };
 
+/* Which references led to the blocks of a leak when the last snapshot was taken (retained.h). */
+enum session_leak_reach {
+    SESSION_LEAK_UNREACHABLE,
+    SESSION_LEAK_POSSIBLY,      /* only references in doubt */
+    SESSION_LEAK_REACH_UNKNOWN, /* nobody knows: there is no snapshot, or it has not these blocks */
+    SESSION_LEAK_REACHABLE,
+    SESSION_LEAK_REACHES,
+};
+
 #define SESSION_LEAK_TENTHS 10
 
 struct session_leak {
     enum session_leak_kind kind;
+    enum session_leak_reach reach; /* of LATER and START_UP */
     /* RUNTIME: its kind, as "stdio", or "garbage collector"; SUPPRESSED and SUPPRESSED_HERE: the
      * pattern. */
     const char *why;
@@ -59,13 +70,16 @@ struct session_leak_sums {
 };
 
 struct session_leaks {
-    struct session_leak *leaks; /* by kind, then the most bytes first */
+    /* LATER and START_UP by reach, then all by kind, then the most bytes first. */
+    struct session_leak *leaks;
     size_t count;
     struct session_leak_stack *stacks; /* of a group: the most bytes first */
     size_t stack_count;
     uint64_t from_ns, to_ns; /* the run that the tenths divide */
     struct session_leak_sums of_kind[SESSION_LEAK_KINDS], leaked; /* leaked: of all leaks */
-    char *texts;                                                  /* that `why` points to */
+    struct session_leak_sums of_reach[SESSION_LEAK_REACHES];      /* of LATER and START_UP */
+    bool has_reach; /* there is a snapshot of references */
+    char *texts;    /* that `why` points to */
 };
 
 /*
@@ -76,6 +90,9 @@ struct session_leaks {
 bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,
                      struct session_leaks *leaks, struct session_error *error);
 void session_leaks_free(struct session_leaks *leaks);
+
+/* Returns the word of the filter language's field `reachability`. */
+const char *session_leak_reach_word(enum session_leak_reach reach);
 
 /* Writes the pattern of a suppression that names a function, or else the file of its module. False
  * if it has no name. */

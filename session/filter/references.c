@@ -179,6 +179,19 @@ bool references_values(struct session *session, enum filter_field field, int col
     return good;
 }
 
+uint8_t *references_by_row(struct session *session, int column, const struct filter_live *live,
+                           struct session_error *error)
+{
+    struct pins *pins = pins_find(session, FIELD_REACHABILITY, column, live, error);
+    uint8_t *of_row = pins ? calloc(column_store_rows(session->columns) + 1, 1) : NULL;
+    for (size_t i = 0; of_row && i < pins->count; i++)
+        of_row[pins->pins[i].row] = (uint8_t)(pins->pins[i].bytes + 1);
+    if (pins && !of_row)
+        session_fail_memory(error, "who keeps memory alive");
+    pins_free(pins);
+    return of_row;
+}
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 static bool has(const uint64_t *words, uint64_t row)

@@ -41,6 +41,11 @@ bool references_values(struct session *session, enum filter_field field, int col
                        const struct filter_live *live, struct pins *pins,
                        struct session_error *error);
 
+/* Returns for each row of the session its reachability plus 1, 0 for null; free() it. NULL with
+ * `error` set, as references_values() does. */
+uint8_t *references_by_row(struct session *session, int column, const struct filter_live *live,
+                           struct session_error *error);
+
 /* Keeps the rows of `set` that the blocks of `of` hold (STEP_HELD), that hold one of these
  * (STEP_HOLDS), or that these retain, themselves included (STEP_RETAINED). Returns false with
  * `error` set. */

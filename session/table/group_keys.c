@@ -213,23 +213,17 @@ static bool add_reachability(struct session *session, struct group_keys *keys,
                              struct group_part *part, const struct filter_field_use *use,
                              struct session_error *error)
 {
-    const uint32_t codes[REACHABILITY_WORDS] = {0, 1, 2, 3, 4};
+    /* By reachability plus 1: what a root refers to is reachable. */
+    const uint32_t codes[REACHABILITY_WORDS + 1] = {
+        0, 1, 2, 3, 4, [REACHABILITY_ROOT + 1] = REACHABILITY_REACHABLE + 1};
     struct filter_live live;
-    struct pins *pins = filter_live_time(session, use->moment, &live, error)
-                            ? pins_find(session, part->field, use->column, &live, error)
-                            : NULL;
-    if (!pins)
-        return false;
-    keys->reachability = calloc(column_store_rows(session->columns) + 1, 1);
-    for (size_t i = 0; keys->reachability && i < pins->count; i++)
-        keys->reachability[pins->pins[i].row] = pins->pins[i].bytes == REACHABILITY_ROOT
-                                                    ? REACHABILITY_REACHABLE + 1
-                                                    : (uint8_t)(pins->pins[i].bytes + 1);
-    pins_free(pins);
+    keys->reachability = filter_live_time(session, use->moment, &live, error)
+                             ? references_by_row(session, use->column, &live, error)
+                             : NULL;
     if (!keys->reachability)
-        return session_fail_memory(error, "the keys of groups");
+        return false;
     return group_part_names(session, part, error) &&
-           add_codes(keys, part, SOURCE_REACHABILITY, COLUMN_TOTAL, codes, REACHABILITY_WORDS,
+           add_codes(keys, part, SOURCE_REACHABILITY, COLUMN_TOTAL, codes, REACHABILITY_WORDS + 1,
                      error);
 }
 

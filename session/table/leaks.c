@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "schemas/code/suppressions.h"
+#include "session/filter/references.h"
 #include "session/leaks.h"
 #include "session/session.h"
 #include "session/store/error.h"
@@ -154,12 +155,16 @@ struct grouping {
     uint32_t *group_of_code; /* of each sum */
     struct reasons reasons;
     struct collected_arenas collected;
+    uint8_t *reachability; /* references_by_row(), or NULL: there is no snapshot */
     uint32_t by_collector; /* place of that reason + 1 */
     struct session_leaks *leaks;
 };
 
 /* In the code of a sum, beside the type: its blocks lie in arenas that a collector cleans. */
 #define OF_COLLECTOR (UINT64_C(1) << 32)
+
+/* In the codes of sums and groups: the reach of the blocks is in the bits above. */
+enum { REACH_SHIFT = 33 };
 
 /* In the code of a group, beside the reason: all was allocated in the first tenth of the run. */
 #define STARTS (UINT64_C(1) << 32)
@@ -174,6 +179,19 @@ void session_leaks_free(struct session_leaks *leaks)
 
 /* ---- the pass --------------------------------------------------------------------------- */
 
+static enum session_leak_reach reach_of(const struct grouping *grouping, uint64_t row)
+{
+    static const enum session_leak_reach reaches[REACHABILITY_WORDS + 1] = {
+        SESSION_LEAK_REACH_UNKNOWN,
+        [REACHABILITY_UNKNOWN + 1] = SESSION_LEAK_REACH_UNKNOWN,
+        [REACHABILITY_REACHABLE + 1] = SESSION_LEAK_REACHABLE,
+        [REACHABILITY_POSSIBLY + 1] = SESSION_LEAK_POSSIBLY,
+        [REACHABILITY_UNREACHABLE + 1] = SESSION_LEAK_UNREACHABLE,
+        [REACHABILITY_ROOT + 1] = SESSION_LEAK_REACHABLE,
+    };
+    return reaches[grouping->reachability ? grouping->reachability[row] : 0];
+}
+
 static void by_stack_and_type(const void *context, const struct sums_rows *rows, struct code *codes)
 {
     const struct collected_arenas *collected = &((const struct grouping *)context)->collected;
@@ -181,6 +199,7 @@ static void by_stack_and_type(const void *context, const struct sums_rows *rows,
         codes[i] = (struct code){rows->value[COLUMN_STACK][i], rows->value[COLUMN_TYPE][i]};
         if (collected->count > 0 && !collected->other[rows->value[COLUMN_ARENA][i]])
             codes[i].high |= OF_COLLECTOR;
+        codes[i].high |= (uint64_t)reach_of(context, rows->first + rows->row[i]) << REACH_SHIFT;
     }
 }
 
@@ -429,7 +448,7 @@ static bool find_paths(struct grouping *grouping, struct session_error *error)
 static struct code part_of(const struct grouping *grouping, uint32_t number)
 {
     const struct code code = grouping->sums.codes.codes[number];
-    return (struct code){code.low, grouping->session->names.type_first[code.high & ~OF_COLLECTOR]};
+    return (struct code){code.low, grouping->session->names.type_first[(uint32_t)code.high]};
 }
 
 /* Finds when the last block of each stack and type was allocated. */
@@ -469,14 +488,16 @@ static bool find_groups(struct grouping *grouping, struct session_error *error)
     for (uint32_t i = 0; i < sums->codes.count; i++) {
         const uint32_t stack = (uint32_t)sums->codes.codes[i].low;
         const uint64_t high = sums->codes.codes[i].high;
-        const uint64_t type = grouping->session->names.type_first[high & ~OF_COLLECTOR];
+        const uint64_t type = grouping->session->names.type_first[(uint32_t)high];
         const uint32_t reason =
             high & OF_COLLECTOR ? grouping->by_collector : grouping->reasons.of_stack[stack];
         const uint64_t path = grouping->path_of[grouping->sites[stack]];
         if (i % 4096 == 0 && !scan_go_on(grouping->session, error))
             return false;
         const uint64_t kept = reason == 0 && starts(grouping, i) ? STARTS : 0;
-        const struct code code = {path << 32 | type, reason | kept};
+        const uint64_t reach =
+            reason == 0 ? high >> REACH_SHIFT : (uint64_t)SESSION_LEAK_REACH_UNKNOWN;
+        const struct code code = {path << 32 | type, reason | kept | reach << REACH_SHIFT};
         if (!code_map_add(&grouping->groups, code, GROUPS_MAX, &grouping->group_of_code[i]))
             return session_fail_memory(error, "the leaks");
     }
@@ -489,6 +510,9 @@ static int compare_leaks(const void *left, const void *right)
 {
     const struct session_leak *a = left;
     const struct session_leak *b = right;
+    if (a->kind <= SESSION_LEAK_START_UP && b->kind <= SESSION_LEAK_START_UP &&
+        a->reach != b->reach)
+        return a->reach < b->reach ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     if (a->bytes != b->bytes)
@@ -539,7 +563,7 @@ static void add_sum(const struct grouping *grouping, size_t number, struct sessi
     const uint64_t *born = sums_of(&grouping->sums, number, SUMS_BORN);
     const uint64_t least_size = ~sizes[0], first_ns = ~times[0];
     const bool first = leak->stack_count == 0;
-    const uint32_t type = (uint32_t)(grouping->sums.codes.codes[number].high & ~OF_COLLECTOR);
+    const uint32_t type = (uint32_t)grouping->sums.codes.codes[number].high;
     leak->type = grouping->session->names.type_first[type];
     leak->exact = (first || leak->exact) &&
                   strcmp(session_type_confidence(grouping->session, type), "exact") == 0;
@@ -584,7 +608,7 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     struct session_leaks *leaks = grouping->leaks;
     struct session_leak *leak = &leaks->leaks[group];
     struct session_leak_stack *stacks = leaks->stacks + leak->first_stack;
-    const uint64_t high = grouping->groups.codes[group].high, reason = high & ~STARTS;
+    const uint64_t high = grouping->groups.codes[group].high, reason = (uint32_t)high;
     leak->stack_count = order_stacks(stacks, leak->stack_count);
     leak->stack = stacks[0].stack;
     for (int i = 0; i < SESSION_LEAK_TENTHS; i++)
@@ -596,7 +620,10 @@ static void finish_leak(const struct grouping *grouping, size_t group)
     } else if (high & STARTS) {
         leak->kind = SESSION_LEAK_START_UP;
     }
+    leak->reach = (enum session_leak_reach)(high >> REACH_SHIFT);
     add_to(&leaks->of_kind[leak->kind], leak);
+    if (leak->kind <= SESSION_LEAK_START_UP)
+        add_to(&leaks->of_reach[leak->reach], leak);
     if (leak->kind <= SESSION_LEAKS_LAST)
         add_to(&leaks->leaked, leak);
 }
@@ -624,6 +651,7 @@ static bool make_result(struct grouping *grouping, struct session_error *error)
 static void grouping_free(struct grouping *grouping)
 {
     collected_arenas_free(&grouping->collected);
+    free(grouping->reachability);
     sums_free(&grouping->sums);
     code_map_free(&grouping->paths);
     code_map_free(&grouping->parts);
@@ -670,7 +698,13 @@ bool selection_leaks(struct selection *selection, const struct suppressions *sup
                                .among = SUMS_OF_LIVE,
                                .from_ns = leaks->from_ns,
                                .to_ns = leaks->to_ns};
+    const struct filter_live live = {.end = true};
     bool good = collected_arenas_read(session, &grouping.collected, error);
+    leaks->has_reach = references_known(session, "", 0, NULL);
+    if (good && leaks->has_reach) {
+        grouping.reachability = references_by_row(session, 0, &live, error);
+        good = grouping.reachability != NULL;
+    }
     if (good && grouping.collected.count > 0)
         query.columns |= COLUMN_BIT(COLUMN_ARENA);
     good = good && sums_find(session, &selection->set, &query, &grouping.sums, error) &&
@@ -679,6 +713,16 @@ bool selection_leaks(struct selection *selection, const struct suppressions *sup
     if (!good)
         session_leaks_free(leaks);
     return good;
+}
+
+const char *session_leak_reach_word(enum session_leak_reach reach)
+{
+    static const enum reachability words[SESSION_LEAK_REACHES] = {
+        [SESSION_LEAK_UNREACHABLE] = REACHABILITY_UNREACHABLE,
+        [SESSION_LEAK_POSSIBLY] = REACHABILITY_POSSIBLY,
+        [SESSION_LEAK_REACH_UNKNOWN] = REACHABILITY_UNKNOWN,
+        [SESSION_LEAK_REACHABLE] = REACHABILITY_REACHABLE};
+    return reachability_words[words[reach]];
 }
 
 /* ---- patterns --------------------------------------------------------------------------- */

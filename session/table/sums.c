@@ -203,6 +203,8 @@ static void take_values(struct summing *summing, unsigned columns)
     const struct chunk_rows *chunk = summing->chunk;
     struct sums_rows *values = &summing->values;
     values->count = summing->rows.count;
+    values->first = chunk->first_row + summing->rows.first;
+    values->row = summing->rows.row;
     for (unsigned column = 0; column < COLUMN_TOTAL; column++)
         if ((columns & COLUMN_BIT(column)) != 0)
             kernel_take(&chunk->views[column], &summing->rows, values->value[column]);

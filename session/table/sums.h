@@ -37,6 +37,8 @@ enum sums_part {
 /* The values of some rows of a chunk, of the columns that were asked for. */
 struct sums_rows {
     size_t count;
+    uint64_t first;      /* the row where the batch begins */
+    const uint16_t *row; /* the rows, from there */
     uint64_t value[COLUMN_TOTAL][KERNEL_ROWS];
     uint64_t bytes[KERNEL_ROWS], counts[KERNEL_ROWS]; /* what each row represents */
 };
