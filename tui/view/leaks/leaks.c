@@ -104,8 +104,9 @@ static const struct table_column columns[COLUMNS] = {
                       .file = "allocated_by"},
     [COLUMN_TYPE] = {"type", 0, 76, .text = true, .cut = TABLE_CUT_CATEGORY,
                      .meaning = "type of the blocks; ? after an inferred one"},
-    [COLUMN_WHAT] = {"what", 10, 50, .text = true,
-                     .meaning = "leak, early leak (of the start of the run), or why it is none"},
+    [COLUMN_WHAT] = {"what", 11, 50, .text = true,
+                     .meaning = "leak, early leak (of the start of the run), or why it is none; if "
+                                "the references were taken, what reaches its blocks"},
     [COLUMN_WHEN] = {"when", 16, 96, .text = true, .unsorted = true,
                      .meaning = "tenths of the run that allocated blocks of the group"},
     {"first", 8, 125, .meaning = "time of the first allocation", .file = "first_ns",
@@ -149,7 +150,7 @@ static bool name_groups(struct session *session, struct leaks_data *data, struct
         for (size_t frame = 0; frame < known; frame++)
             data->frames[kept + frame] = frames[frame].function;
         rows[i] = (struct leak_row){
-            .key = (uint64_t)leak->stack << 32 | leak->type,
+            .key = (uint64_t)leak->stack << 32 | (uint64_t)leak->reach << 29 | leak->type,
             .leak = *leak,
             .user = user < known ? frames[user].function : 0,
             .site = site < known ? frames[site].function : 0,
@@ -287,7 +288,9 @@ static void clear(void *context)
 static uint64_t rank(const void *view, const void *row)
 {
     (void)view;
-    return ((const struct leak_row *)row)->leak.kind;
+    const struct session_leak *leak = &((const struct leak_row *)row)->leak;
+    return leak->kind > SESSION_LEAK_START_UP ? 2 * SESSION_LEAK_REACHES + leak->kind
+                                              : 2 * leak->reach + leak->kind;
 }
 
 /* Returns true if the program still ran at the end of the session. */
@@ -359,7 +362,11 @@ static void cell(const void *view, const void *row, size_t column, struct table_
             type_text(cell->text, sizeof(cell->text), session, leak);
         break;
     case COLUMN_WHAT:
-        cell->name = live ? "live" : kinds[leak->kind];
+        cell->name = live                                 ? "live"
+                     : leak->kind > SESSION_LEAK_START_UP ? kinds[leak->kind]
+                     : leak->reach == SESSION_LEAK_REACH_UNKNOWN
+                         ? kinds[leak->kind]
+                         : session_leak_reach_word(leak->reach);
         break;
     case COLUMN_WHEN:
         if (leak->blocks == 1 || leak->first_ns == leak->last_ns)
@@ -429,6 +436,12 @@ static char *step(const void *view, const void *row, const char **why)
         fputc(')', out);
     }
     fprintf(out, " and %s", type + strlen("where "));
+    if (data->leaks.has_reach && leak->kind <= SESSION_LEAK_START_UP)
+        fprintf(out,
+                leak->reach == SESSION_LEAK_REACH_UNKNOWN
+                    ? " and (reachability is null or reachability == %s)"
+                    : " and reachability == %s",
+                session_leak_reach_word(leak->reach));
     free(type);
     if (fclose(out) == 0 && items <= ITEMS_MOST)
         return step;
@@ -957,6 +970,11 @@ static void head(const void *view, const struct browse *browse, const struct are
     if (recording && !stopped)
         x += area_text(area, x, 0, theme_style(THEME_FAINT),
                        "; the program still runs: nothing is known of leaks");
+    for (int reach = 0; all->has_reach && reach < SESSION_LEAK_REACHES; reach++)
+        if (all->of_reach[reach].groups > 0 && reach != SESSION_LEAK_REACH_UNKNOWN)
+            x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), " · %s %s%s",
+                                 session_leak_reach_word((enum session_leak_reach)reach),
+                                 browse->about, format_size(bytes, all->of_reach[reach].bytes));
     for (int kind = SESSION_LEAK_START_UP; kind < SESSION_LEAK_KINDS; kind++) {
         static const char *const names[] = {"", "early", "suppressed here", "runtime",
                                             "suppressed"};
