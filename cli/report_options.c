@@ -32,6 +32,9 @@ static const struct command_option options[] = {
                                    "which process of a run to report: its name, PID, PID.N for the "
                                    "Nth program that it executed, or all for their sum (default: "
                                    "the one that used most)"},
+    [REPORT_OPTION_KIND] = {0, "kind", "LIST", .choices = "unreachable possibly reachable unknown",
+                            .help = "leaks: only those of these kinds: unreachable, possibly, "
+                                    "reachable or unknown, if the references were taken"},
     [REPORT_OPTION_SUPPRESS] = {0, "suppress", "FILE",
                                 .help = "leaks: leave out what the lines leak:PATTERN of FILE "
                                         "name, as LeakSanitizer takes them"},

@@ -55,6 +55,7 @@ struct arguments {
     const char *check, *junit, *suppress, *history; /* files, or NULL */
     const char *label;
     enum document_format format;
+    char kinds[300]; /* the predicate of --kind */
     struct report_request request;
 };
 
@@ -105,6 +106,33 @@ static bool take_top(const char *value, uint64_t *top)
     errno = 0;
     *top = strtoull(value, &end, 10);
     return *value >= '1' && *value <= '9' && *end == '\0' && errno == 0;
+}
+
+/* Makes a predicate of the kinds of leaks, which are separated by commas. */
+static bool take_kinds(struct arguments *arguments, const char *value)
+{
+    static const char *const reaches[][2] = {
+        {"unreachable", "reachability == unreachable"},
+        {"possibly", "reachability == possibly"},
+        {"reachable", "reachability == reachable"},
+        {"unknown", "reachability == unknown or reachability is null"}};
+    size_t length = 0;
+    for (const char *word = value;; word += strcspn(word, ",") + 1) {
+        const size_t of_word = strcspn(word, ",");
+        size_t kind = 0;
+        while (kind < 4 && (strlen(reaches[kind][0]) != of_word ||
+                            memcmp(reaches[kind][0], word, of_word) != 0))
+            kind++;
+        if (kind == 4 ||
+            length + strlen(reaches[kind][1]) + sizeof(" or ") > sizeof(arguments->kinds))
+            return false;
+        length += (size_t)snprintf(arguments->kinds + length, sizeof(arguments->kinds) - length,
+                                   "%s%s", length > 0 ? " or " : "", reaches[kind][1]);
+        if (word[of_word] == '\0')
+            break;
+    }
+    arguments->request.reach = arguments->kinds;
+    return true;
 }
 
 /* Handles an option of the tables of the first mprof. */
@@ -158,6 +186,11 @@ static int take_option(void *context, int option, const char *value)
         break;
     case REPORT_OPTION_PROCESS:
         arguments->process = value;
+        break;
+    case REPORT_OPTION_KIND:
+        if (!take_kinds(arguments, value))
+            return command_line_wrong(line, "--kind needs a list of unreachable, possibly, "
+                                            "reachable and unknown, such as unreachable,possibly");
         break;
     case REPORT_OPTION_SUPPRESS:
         arguments->suppress = value;
@@ -227,6 +260,8 @@ static int check_options(const struct arguments *arguments)
                                         "and no --at");
     if (arguments->suppress && !page && (!report || report->write != report_leaks))
         return command_line_wrong(line, "--suppress is for the report leaks and --format html");
+    if (arguments->request.reach && (page || !report || report->write != report_leaks))
+        return command_line_wrong(line, "--kind is for the report leaks");
     if ((arguments->format == FORMAT_GITHUB || arguments->format == FORMAT_SARIF) &&
         !arguments->check)
         return command_line_wrong(line, "--format github and sarif are for --check");

@@ -15,6 +15,7 @@ _mprof_report()
     --at) mapfile -t COMPREPLY < <(compgen -W 'start peak end' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --suppress) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --kind) mapfile -t COMPREPLY < <(compgen -W 'unreachable possibly reachable unknown' -- "$word") ;;
     --check) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --base) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --junit) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
@@ -22,7 +23,7 @@ _mprof_report()
     --label) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --suppress= --check= --base= --junit= --history= --label= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --format= --by= --top= --filter= --at= --process= --suppress= --kind= --check= --base= --junit= --history= --label= --verbose --normal --terse --leaktable --noleaktable --offsets --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <({ compgen -W 'summary peak leaks functions types lines sizes short-lived findings fragmentation retained rss diff trend 1988' -- "$word"; compgen -f -- "$word"; }) ;;
         esac
         ;;

@@ -7,6 +7,7 @@ complete -c mprof-report -l filter -x -d 'only these allocations: a text of the 
 complete -c mprof-report -l at -x -a 'start peak end' -d 'only blocks that were live at TIME: 2.5s, peak, a mark, or a sum of these'
 complete -c mprof-report -l process -x -a 'all' -d 'which process of a run to report: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)'
 complete -c mprof-report -l suppress -r -F -d 'leaks: leave out what the lines leak:PATTERN of FILE name, as LeakSanitizer takes them'
+complete -c mprof-report -l kind -x -a 'unreachable possibly reachable unknown' -d 'leaks: only those of these kinds: unreachable, possibly, reachable or unknown, if the references were taken'
 complete -c mprof-report -l check -r -F -d 'check the budgets of FILE instead of a report; the exit status is 3 if one is exceeded'
 complete -c mprof-report -l base -r -F -d 'the session to compare with: of diff, of budgets in percent, and of a page'
 complete -c mprof-report -l junit -r -F -d 'also write the verdicts of --check to FILE in JUnit\'s XML'

@@ -9,6 +9,7 @@ _arguments -s -S \
     '--at=[only blocks that were live at TIME: 2.5s, peak, a mark, or a sum of these]:TIME:(start peak end)' \
     '--process=[which process of a run to report: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--suppress=[leaks: leave out what the lines leak:PATTERN of FILE name, as LeakSanitizer takes them]:FILE:_files' \
+    '--kind=[leaks: only those of these kinds: unreachable, possibly, reachable or unknown, if the references were taken]:LIST:(unreachable possibly reachable unknown)' \
     '--check=[check the budgets of FILE instead of a report; the exit status is 3 if one is exceeded]:FILE:_files' \
     '--base=[the session to compare with: of diff, of budgets in percent, and of a page]:SESSION:_files' \
     '--junit=[also write the verdicts of --check to FILE in JUnit'\''s XML]:FILE:_files' \

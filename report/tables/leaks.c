@@ -17,6 +17,15 @@
 #include "schemas/code/suppressions.h"
 #include "session/leaks.h"
 
+/* Runs the request's sentence on the leaks that it is about. */
+static struct graph_result *run_leaked(const struct report_request *request, const char *steps,
+                                       struct session_error *error)
+{
+    char set[512];
+    snprintf(set, sizeof(set), request->reach ? "leaked | where %s" : "leaked", request->reach);
+    return request_run(request, request->session, set, steps, error);
+}
+
 /* ---- facts ------------------------------------------------------------------------------ */
 
 static const char live_at_stop[] = "live when the recording stopped";
@@ -96,6 +105,14 @@ static bool add_facts(const struct report_request *request, const struct session
                       sqrt(start_up_variance));
     document_fact_sum(document, "later_bytes", "of these, later", VALUE_BYTES, later,
                       sqrt(leaked.bytes));
+    static const char *const reaches[SESSION_LEAK_REACHES][2] = {
+        {"unreachable_bytes", "of these, unreachable"},
+        {"possibly_bytes", "of these, possibly reachable"},
+        {"unknown_bytes", "of these, not known if reachable"},
+        {"reachable_bytes", "of these, reachable"}};
+    for (int i = 0; leaks->has_reach && i < SESSION_LEAK_REACHES; i++)
+        document_fact_sum(document, reaches[i][0], reaches[i][1], VALUE_BYTES,
+                          leaks->of_reach[i].bytes, 0);
     document_fact_sum(document, "suppressed_bytes", "suppressed here", VALUE_BYTES, suppressed,
                       sqrt(left_out.bytes));
     document_fact_sum(document, "kept_bytes", "kept by the runtime, or suppressed by ingest",
@@ -138,6 +155,8 @@ static int by_bytes(const void *left, const void *right)
     const struct session_leak *a = left, *b = right;
     if (is_suppressed(a) != is_suppressed(b))
         return is_suppressed(a) ? 1 : -1;
+    if (a->reach != b->reach)
+        return a->reach < b->reach ? -1 : 1;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? 1 : -1;
     if (a->blocks != b->blocks)
@@ -150,21 +169,29 @@ static int by_bytes(const void *left, const void *right)
 static void add_paths(const struct report_request *request, const struct session_leaks *leaks,
                       const struct leak_variance *variances, struct document *document)
 {
-    static const struct document_column columns[] = {
-        {"bytes", NULL, VALUE_BYTES, NULL},           {"share", NULL, VALUE_SHARE, NULL},
-        {"allocations", NULL, VALUE_NUMBER, NULL},    {"stacks", NULL, VALUE_NUMBER, NULL},
-        {"first_ns", "first at", VALUE_MOMENT, NULL}, {"last_ns", "last at", VALUE_MOMENT, NULL},
-        {"start_up", NULL, VALUE_TRUTH, NULL},        {"type", NULL, VALUE_NAME, NULL},
-        {"stack_id", "stack", VALUE_LINE, NULL},      {"function", NULL, VALUE_NAME, NULL},
-        {"frames", NULL, VALUE_FRAMES, NULL}};
+    struct document_column columns[] = {{"bytes", NULL, VALUE_BYTES, NULL},
+                                        {"share", NULL, VALUE_SHARE, NULL},
+                                        {"allocations", NULL, VALUE_NUMBER, NULL},
+                                        {"stacks", NULL, VALUE_NUMBER, NULL},
+                                        {"first_ns", "first at", VALUE_MOMENT, NULL},
+                                        {"last_ns", "last at", VALUE_MOMENT, NULL},
+                                        {"start_up", NULL, VALUE_TRUTH, NULL},
+                                        {"reachability", NULL, VALUE_TEXT, NULL},
+                                        {"type", NULL, VALUE_NAME, NULL},
+                                        {"stack_id", "stack", VALUE_LINE, NULL},
+                                        {"function", NULL, VALUE_NAME, NULL},
+                                        {"frames", NULL, VALUE_FRAMES, NULL}};
+    enum { COLUMNS = sizeof(columns) / sizeof(*columns), REACHABILITY = 7 };
+    if (!leaks->has_reach)
+        memmove(&columns[REACHABILITY], &columns[REACHABILITY + 1],
+                (COLUMNS - REACHABILITY - 1) * sizeof(*columns));
     uint64_t whole = 0;
     size_t count = 0;
     for (size_t i = 0; i < leaks->count && !is_suppressed(&leaks->leaks[i]); i++) {
         whole += leaks->leaks[i].bytes;
         count++;
     }
-    document_table(document, "groups", title_of(request), columns,
-                   sizeof(columns) / sizeof(*columns));
+    document_table(document, "groups", title_of(request), columns, COLUMNS - !leaks->has_reach);
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++) {
         const struct session_leak *leak = &leaks->leaks[i];
         document_sum(document, leak->bytes, sqrt(variances[i].bytes));
@@ -174,6 +201,8 @@ static void add_paths(const struct report_request *request, const struct session
         document_number(document, leak->first_ns);
         document_number(document, leak->last_ns);
         document_truth(document, leak->kind == SESSION_LEAK_START_UP);
+        if (leaks->has_reach)
+            document_text(document, session_leak_reach_word(leak->reach));
         document_text(document,
                       leak->type ? session_type_name(request->session, leak->type) : NULL);
         group_stack_values(document, request->session, leak->stack);
@@ -312,7 +341,7 @@ static bool add_keys(const struct report_request *request, const struct session_
     size_t count = 0;
     snprintf(steps, sizeof(steps), "| join stack, %s",
              group_join_step(request->by) + sizeof("| join"));
-    struct graph_result *result = request_run(request, request->session, "leaked", steps, error);
+    struct graph_result *result = run_leaked(request, steps, error);
     if (!result)
         return false;
     keyed.set = graph_result_groups(result);
@@ -358,7 +387,7 @@ bool report_leaks(const struct report_request *request, struct document *documen
                   struct session_error *error)
 {
     struct session_leaks leaks = {.count = 0};
-    struct graph_result *result = request_run(request, request->session, "leaked", NULL, error);
+    struct graph_result *result = run_leaked(request, NULL, error);
     struct selection *selection = result ? graph_result_selection(result) : NULL;
     const bool read = selection && selection_leaks(selection, request->suppressions, &leaks, error);
     const bool good = read && add_leaks(request, &leaks, document, error);

@@ -34,6 +34,7 @@ struct report_request {
     const char *filter;                      /* NULL: all */
     const char *at;                          /* only blocks live at this time; NULL: all */
     const struct suppressions *suppressions; /* stacks that are not leaks, or NULL */
+    const char *reach; /* a predicate of the field reachability that leaks fit, or NULL: all */
     enum report_by by;
     uint64_t top; /* rows of a table; 0: all */
     bool groups;  /* the filter gives groups: request_check() notes it */

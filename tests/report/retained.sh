@@ -61,4 +61,28 @@ grep -q -- "--references=end" message || complain "no advice: $(cat message)"
 expect "the last snapshot" "$(graph 'where reachability == unknown | count' golden.db)" "count: 1"
 expect "bytes" "$(graph 'all | where reachability != root | sum retained' golden.db)" "sum retained: 32 bytes"
 expect "a budget holds" "$("$bin/mprof-report" --check budgets golden.db >/dev/null; echo $?)" 0
+# Leaks by what reaches them, by SQL on the tables. The early ones and the groups are those of the selection.
+"$MPROF_BUILD/tests/make_session" held.db 3000 300 60 4 7 && python3 "$MPROF_SOURCE/tests/session/reference_rows.py" held.db &&
+    "$bin/mprof-ingest" --rebuild held.db >/dev/null || complain "held.db"
+leaks() { "$bin/mprof-report" leaks --format json --top all "$@" held.db; }
+leaked="FROM allocation a LEFT JOIN retained r ON r.allocation_id = a.id WHERE a.free_ns IS NULL AND a.arena_id = 0
+  AND a.stack_id NOT IN (SELECT stack_id FROM runtime_stack)"
+sql() { sqlite3 held.db "SELECT ifnull(sum(a.size), 0) $leaked AND $1"; }
+leaks >leaks.json || complain "leaks"
+for kind in "unreachable r.state > 2" "possibly r.state = 2" "reachable r.state = 1" "unknown ifnull(r.state, 0) = 0"; do
+    bytes=$(sql "${kind#* }")
+    expect "$kind" "$(jq ".facts.${kind%% *}_bytes" leaks.json)" "$bytes"
+    expect "the groups of $kind" "$(jq "[.tables.groups.rows[] | select(.reachability == \"${kind%% *}\") | .bytes] | add // 0" leaks.json)" "$bytes"
+    expect "only $kind" "$(leaks --kind="${kind%% *}" | jq .facts.bytes)" "$bytes"
+    expect "only $kind by type" "$(leaks --by type --kind="${kind%% *}" | jq '[.tables.groups.rows[].bytes] | add // 0')" "$bytes"
+done
+expect "two kinds" "$(leaks --kind=reachable,possibly | jq .facts.bytes)" "$(sql 'r.state IN (1, 2)')"
+[ "$(sql 'r.state > 2')" -gt 0 ] && [ "$(sql 'r.state = 2')" -gt 0 ] || complain "the session has no such leaks"
+expect "order" "$(jq -c '[.tables.groups.rows[].reachability] | reduce .[] as $r ([]; if .[-1] == $r then . else . + [$r] end)' leaks.json)" \
+    '["unreachable","possibly","unknown","reachable"]'
+"$bin/mprof-report" leaks --kind=lost held.db 2>/dev/null
+expect "a wrong kind" $? 2
+"$bin/mprof-report" leaks --kind=unreachable none.db 2>message
+expect "kinds without a snapshot" $? 1
+grep -q -- "--references=end" message || complain "no advice: $(cat message)"
 exit $failed
