@@ -80,6 +80,14 @@ bool session_retained_children(struct session *session, int64_t id, int64_t node
                                struct session_retained *retained, struct session_error *error);
 void session_retained_free(struct session_retained *retained);
 
+/* Reads a block of the snapshot, the blocks and roots that refer to it, or the blocks to which it
+ * refers: one row for each reference. Its `place` then is the member that holds it, which says if
+ * it is in doubt, or NULL; the `id` of a root is below 0. No rows: the block was not live then. */
+enum session_block_part { BLOCK_ITSELF, BLOCK_REFERRERS, BLOCK_REFERENTS };
+bool session_block_references(struct session *session, int64_t id, uint64_t block,
+                              enum session_block_part part, size_t most,
+                              struct session_retained *retained, struct session_error *error);
+
 /* A node of the graph of references: a root or a live block. Texts live until `each` returns. */
 struct session_heap_node {
     int64_t id;                /* of the block; below 0: of a root, times -1 */

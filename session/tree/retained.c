@@ -11,6 +11,9 @@
 #include "session/store/database.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
+#include "block_itself_sql.h"
+#include "block_referents_sql.h"
+#include "block_referrers_sql.h"
 #include "heap_snapshots_sql.h"
 
 struct reading {
@@ -266,6 +269,24 @@ bool session_retained_children(struct session *session, int64_t id, int64_t node
     bool good = database_each(session->database, sql, read_row, &reading, error);
     for (size_t i = 0; good && i < retained->count; i++)
         good = follow_chain(session, id, node, &retained->rows[i], &links, error);
+    return good;
+}
+
+bool session_block_references(struct session *session, int64_t id, uint64_t block,
+                              enum session_block_part part, size_t most,
+                              struct session_retained *retained, struct session_error *error)
+{
+    struct reading reading = {.session = session, .retained = retained, .most = most};
+    char *sql;
+    *retained = (struct session_retained){.rows = NULL};
+    if (asprintf(&sql, "WITH asked(snapshot_id, block) AS (VALUES (%" PRId64 ", %" PRIu64 "))\n%s",
+                 id, block,
+                 part == BLOCK_ITSELF      ? block_itself_sql
+                 : part == BLOCK_REFERRERS ? block_referrers_sql
+                                           : block_referents_sql) < 0)
+        return session_fail_memory(error, "who keeps memory alive");
+    const bool good = database_each(session->database, sql, read_row, &reading, error);
+    free(sql);
     return good;
 }
 
