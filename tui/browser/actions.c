@@ -301,6 +301,7 @@ static bool reads_selected(enum action action)
     case ACTION_WRAPPER:
     case ACTION_SUPPRESS:
     case ACTION_COMMAND:
+    case ACTION_VIEW_1 + VIEW_RETAINED:
         return true;
     default:
         return false;
@@ -372,6 +373,10 @@ bool browser_do(struct browser *browser, enum action action)
     default:
         if (action < ACTION_VIEW_1 || action > ACTION_VIEW_LAST)
             return ask_view(browser, action);
+        /* A view of blocks goes there with the one that is selected. */
+        if (action == ACTION_VIEW_1 + VIEW_RETAINED &&
+            browser_act(browser, &(struct view_input){.action = action}))
+            break;
         browser_go(browser, (enum view_number)(action - ACTION_VIEW_1), false);
         break;
     }

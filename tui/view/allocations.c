@@ -557,14 +557,17 @@ static bool act_on_row(struct allocations *list, struct browse *browse, enum act
     case ACTION_TO_MEMORY:
     case ACTION_OVER_TIME:
     case ACTION_OPEN:
+    case ACTION_VIEW_1 + VIEW_RETAINED:
         break;
     default:
         return false;
     }
     if (!row)
-        return true;
+        return action < ACTION_VIEW_1; /* the view is shown without a block, too */
     note_selected(list, browse);
-    if (action == ACTION_FOLLOW)
+    if (action == ACTION_VIEW_1 + VIEW_RETAINED)
+        browse_show_holders(browse, row->block.id);
+    else if (action == ACTION_FOLLOW)
         browse_show(browse, VIEW_DETAIL);
     else if (action == ACTION_TO_MEMORY)
         block_to_memory(browse, &row->block);
@@ -801,6 +804,8 @@ static const struct key_binding keys[] = {
     {ACTION_TO_MEMORY, "the block in memory", .keys = {'i'}, .footer = "in memory"},
     {ACTION_OVER_TIME, "the moment of its allocation in the timeline", .keys = {'t'},
      .footer = "timeline"},
+    {ACTION_VIEW_1 + VIEW_RETAINED, "who keeps this block alive, and what it refers to",
+     .keys = {'K'}},
     {ACTION_OPEN, "the innermost line of your own code that allocated it", .keys = {'o'},
      .footer = "source"},
 };

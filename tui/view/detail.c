@@ -693,6 +693,10 @@ static bool act(struct detail *detail, struct browse *browse, enum action action
         if (detail->facts)
             block_to_timeline(browse, &detail->facts->block);
         return true;
+    case ACTION_VIEW_1 + VIEW_RETAINED:
+        if (detail->facts)
+            browse_show_holders(browse, detail->facts->block.id);
+        return detail->facts != NULL;
     case ACTION_BACK:
         if (detail->trail_length == 0)
             return false;
@@ -823,6 +827,8 @@ static const struct key_binding keys[] = {
     {ACTION_TO_MEMORY, "the block in memory", .keys = {'i'}, .footer = "in memory"},
     {ACTION_OVER_TIME, "the moment of its allocation in the timeline", .keys = {'t'},
      .footer = "timeline"},
+    {ACTION_VIEW_1 + VIEW_RETAINED, "who keeps this block alive, and what it refers to",
+     .keys = {'K'}},
     {ACTION_OPEN, "its source", .keys = {'o'}, .footer = "source"},
 };
 

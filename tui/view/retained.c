@@ -2,7 +2,8 @@
 /*
  * The view of retained sizes: who keeps memory alive at a snapshot of references. Roots and blocks
  * open into what only they keep (the tree of dominators); types, owners and functions of the user
- * are sets, in which nothing counts twice. The pane shows a shortest path from the selected block
+ * are sets, in which nothing counts twice. A block that another view has selected is shown with
+ * what refers to it and what it refers to. The pane shows a shortest path from the selected block
  * to a root. All blocks of the process count, whatever is selected.
  */
 #include <inttypes.h>
@@ -33,12 +34,14 @@ static const struct {
     {RETAINED_BY_OWNER, "owners", "owner", false},
     {RETAINED_BY_USER, "your own functions", "user", false},
     {RETAINED_UNREACHABLE, "unreachable blocks", "type", false},
+    {.title = "one block"},
 };
-enum { MODES = sizeof(modes) / sizeof(*modes) };
+enum { MODES = sizeof(modes) / sizeof(*modes), ONE_BLOCK = MODES - 1 };
 
 struct retained {
     struct table_view view;
     unsigned mode;
+    uint64_t block; /* of the mode ONE_BLOCK; 0: none yet */
     uint64_t place; /* of the snapshot, from the last one: 0, 1, … */
     int64_t open[OPEN_MAX];
     size_t open_count;
@@ -48,11 +51,13 @@ struct retained_row {
     uint64_t key;
     int level;
     bool is_open;
+    enum session_block_part part;    /* of ONE_BLOCK */
     struct session_retained_row row; /* texts of the data */
 };
 
 struct retained_data {
-    struct list_data list; /* of[2]: the mode, of[3]: the place; text: the open rows */
+    /* of[1]: the block, of[2]: the mode, of[3]: the place; text: the open rows */
+    struct list_data list;
     struct session_heap_snapshots snapshots;
     const struct session_heap_snapshot *shown; /* NULL: there is none */
     struct session_retained *kept;             /* the texts of the rows */
@@ -96,6 +101,7 @@ static bool ask(const void *view, const struct browse *browse, struct list_reque
     const struct retained *retained = view;
     size_t length = 0;
     (void)browse;
+    request->of[1] = retained->mode == ONE_BLOCK ? retained->block : 0;
     request->of[2] = retained->mode;
     request->of[3] = retained->place;
     for (size_t i = 0; i < retained->open_count && length + 24 < LIST_TEXT; i++)
@@ -146,13 +152,42 @@ static bool add_rows(struct session *session, struct retained_data *data, int64_
         if (!array_grow(&data->list.rows, &data->row_capacity, data->list.count + 1, sizeof(*rows)))
             return fail_memory(error);
         rows = data->list.rows;
-        rows[data->list.count] = (struct retained_row){
-            (uint64_t)id, level, modes[mode].opens && is_open(request, id), *row};
+        rows[data->list.count] =
+            (struct retained_row){.key = (uint64_t)id,
+                                  .level = level,
+                                  .is_open = modes[mode].opens && is_open(request, id),
+                                  .row = *row};
         if (rows[data->list.count++].is_open && level < 100 &&
             !add_rows(session, data, level == 0 && mode == 0 ? id : row->last, level + 1, error))
             return false;
     }
     return good;
+}
+
+/* Adds the block of the mode ONE_BLOCK, and below it what refers to it and what it refers to. */
+static bool add_block(struct session *session, struct retained_data *data,
+                      struct session_error *error)
+{
+    data->kept = calloc(BLOCK_REFERENTS + 1, sizeof(*data->kept));
+    if (!data->kept)
+        return fail_memory(error);
+    for (int part = BLOCK_ITSELF; part <= BLOCK_REFERENTS; part++) {
+        struct session_retained *kept = &data->kept[data->kept_count++];
+        if (!session_block_references(session, data->shown->id, data->list.request.of[1],
+                                      (enum session_block_part)part, ROWS_MAX, kept, error))
+            return false;
+        struct retained_row *rows;
+        if (!array_grow(&data->list.rows, &data->row_capacity, data->list.count + kept->count + 1,
+                        sizeof(*rows)))
+            return fail_memory(error);
+        rows = data->list.rows;
+        for (size_t i = 0; i < kept->count; i++)
+            rows[data->list.count++] = (struct retained_row){.key = (uint64_t)part << 32 | i,
+                                                             .level = part != BLOCK_ITSELF,
+                                                             .part = (enum session_block_part)part,
+                                                             .row = kept->rows[i]};
+    }
+    return true;
 }
 
 static bool run(struct session *session, struct selection *selection, void *context,
@@ -167,7 +202,8 @@ static bool run(struct session *session, struct selection *selection, void *cont
         return true;
     data->shown = &data->snapshots
                        .rows[place < data->snapshots.count ? data->snapshots.count - 1 - place : 0];
-    return add_rows(session, data, 0, 0, error);
+    return data->list.request.of[2] == ONE_BLOCK ? add_block(session, data, error)
+                                                 : add_rows(session, data, 0, 0, error);
 }
 
 static void clear(void *context)
@@ -192,6 +228,20 @@ static int level(const void *row)
     return ((const struct retained_row *)row)->level;
 }
 
+static uint64_t rank(const void *view, const void *row)
+{
+    (void)view;
+    return ((const struct retained_row *)row)->part;
+}
+
+/* Returns the block of a row; 0: it is a root or a set. */
+static uint64_t block_of(const struct retained *retained, const struct retained_row *row)
+{
+    const int64_t id = retained->mode == ONE_BLOCK ? row->row.id : (int64_t)row->key;
+    return (retained->mode == ONE_BLOCK || modes[retained->mode].opens) && id > 0 ? (uint64_t)id
+                                                                                  : 0;
+}
+
 static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
     const struct retained_row *of = row;
@@ -202,14 +252,22 @@ static void cell(const void *view, const void *row, size_t column, struct table_
         format_percent(cell->text, of->row.bytes, live_bytes(data));
     } else if (column == COLUMN_HOLDS) {
         const char *name = of->row.name ? of->row.name : SESSION_UNKNOWN_TYPE;
-        const char *mark = !modes[retained->mode].opens ? "" : of->is_open ? "- " : "+ ";
+        const char *mark = of->part == BLOCK_REFERRERS    ? "← "
+                           : of->part == BLOCK_REFERENTS  ? "→ "
+                           : !modes[retained->mode].opens ? ""
+                           : of->is_open                  ? "- "
+                                                          : "+ ";
         const int indent = 2 * (of->level < 20 ? of->level : 20);
-        if (of->row.repeats > 1)
+        if (of->part != BLOCK_ITSELF && of->row.place && *of->row.place)
+            snprintf(cell->text, sizeof(cell->text),
+                     of->row.id < 0 ? "%*s%s%.90s (%.90s)" : "%*s%s%.90s  by %.90s", indent, "",
+                     mark, name, of->row.place);
+        else if (of->row.repeats > 1)
             snprintf(cell->text, sizeof(cell->text), "%*s%s%.120s ×%s", indent, "", mark, name,
                      format_count(times, of->row.repeats));
         else
             snprintf(cell->text, sizeof(cell->text), "%*s%s%.150s", indent, "", mark, name);
-    } else if (column == COLUMN_THROUGH && of->row.place) {
+    } else if (column == COLUMN_THROUGH && of->row.place && of->part == BLOCK_ITSELF) {
         snprintf(cell->text, sizeof(cell->text), "%.150s", of->row.place);
     }
 }
@@ -222,8 +280,8 @@ static char *step(const void *view, const void *row, const char **why)
     char *step;
     if (field)
         return list_name_step(field, of->row.id ? of->row.name : NULL);
-    if ((int64_t)of->key > 0)
-        return asprintf(&step, "where id == %" PRIu64, of->key) < 0 ? NULL : step;
+    if (block_of(retained, of) != 0)
+        return asprintf(&step, "where id == %" PRIu64, block_of(retained, of)) < 0 ? NULL : step;
     *why = "a root is not a block";
     return NULL;
 }
@@ -242,6 +300,7 @@ static const struct list_kind retained_list = {.columns = columns,
                                                .load = LIST_LOAD(retained_data, run, clear),
                                                .ask = ask,
                                                .cell = cell,
+                                               .rank = rank,
                                                .level = level,
                                                .step = step,
                                                .label = label};
@@ -271,9 +330,9 @@ static bool ask_path(const void *view, const struct browse *browse, struct list_
     const struct retained_data *data = data_of(view);
     const struct retained_row *row = list_selected(&retained->view.list);
     (void)browse;
-    if (!row || !data || !data->shown || !modes[retained->mode].opens || (int64_t)row->key <= 0)
+    if (!row || !data || !data->shown || block_of(retained, row) == 0)
         return false;
-    request->of[1] = row->key;
+    request->of[1] = block_of(retained, row);
     request->of[2] = (uint64_t)data->shown->id;
     return true;
 }
@@ -332,6 +391,13 @@ static const char *instead(const void *view)
                : NULL;
 }
 
+static const char *none(const void *view)
+{
+    return ((const struct retained *)view)->mode == ONE_BLOCK
+               ? "the block was not live when the references were taken"
+               : NULL;
+}
+
 static void head(const void *view, const struct browse *browse, const struct area *area)
 {
     const struct retained *retained = view;
@@ -383,6 +449,15 @@ static void open_row(struct retained *retained, struct browse *browse)
         retained->open[retained->open_count++] = id;
 }
 
+/* Shows another block in place of the one that was selected elsewhere. */
+static void show_block(struct retained *retained, uint64_t block)
+{
+    retained->mode = ONE_BLOCK;
+    retained->block = block;
+    retained->open_count = 0;
+    retained->view.list.table.selected = retained->view.list.table.first = 0;
+}
+
 /* Lists the live blocks of the selected set. */
 static void list_blocks(struct retained *retained, struct browse *browse)
 {
@@ -411,9 +486,21 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
     struct retained *retained = view;
     const struct retained_data *data = data_of(view);
     const size_t count = data ? data->snapshots.count : 0;
+    const struct retained_row *row = list_selected(&retained->view.list);
     switch (input->action) {
+    case ACTION_REFRESH:
+        if (browse->to_holders != 0)
+            show_block(retained, browse->to_holders);
+        browse->to_holders = 0;
+        return false;
+    case ACTION_VIEW_1 + VIEW_RETAINED:
+        if (!row || block_of(retained, row) == 0)
+            return false;
+        browse->allocation = block_of(retained, row);
+        show_block(retained, browse->allocation);
+        return true;
     case ACTION_MODE:
-        retained->mode = (retained->mode + 1) % MODES;
+        retained->mode = (retained->mode + 1) % (retained->block ? MODES : ONE_BLOCK);
         browse_say(browse, "%s", modes[retained->mode].title);
         return true;
     case ACTION_STEP_BACK:
@@ -427,7 +514,11 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
         }
         return true;
     case ACTION_FOLLOW:
-        if (modes[retained->mode].opens)
+        if (retained->mode == ONE_BLOCK && row && block_of(retained, row) != 0)
+            show_block(retained, browse->allocation = block_of(retained, row));
+        else if (retained->mode == ONE_BLOCK)
+            browse_say(browse, "a root is not a block");
+        else if (modes[retained->mode].opens)
             open_row(retained, browse);
         else
             list_blocks(retained, browse);
@@ -438,9 +529,15 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
 }
 
 static const struct key_binding keys[] = {
-    {ACTION_FOLLOW, "open a root or block into what only it keeps; of a set: list its blocks",
+    {ACTION_FOLLOW,
+     "open a root or block into what only it keeps; of a set: list its blocks; of one block: go on "
+     "to the selected one",
      .keys = {KEYCODE_ENTER}, .footer = "open"},
-    {ACTION_MODE, "roots, blocks, types, owners, your own functions, unreachable blocks",
+    {ACTION_VIEW_1 + VIEW_RETAINED, "the selected block: who refers to it, what it refers to",
+     .keys = {'K'}, .footer = "one block"},
+    {ACTION_MODE,
+     "roots, blocks, types, owners, your own functions, unreachable blocks, and one block if one "
+     "was selected",
      .keys = {'C'}, .footer = "by"},
     {ACTION_NEXT_PANE, "into the path to the root, and back", .keys = {KEYCODE_TAB},
      .footer = "path"},
@@ -455,6 +552,7 @@ static const struct table_view_kind kind = {.size = sizeof(struct retained),
                                             .lines = 2,
                                             .head = head,
                                             .title = title,
+                                            .none = none,
                                             .instead = instead,
                                             .act = act};
 

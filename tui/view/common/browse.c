@@ -238,7 +238,7 @@ static void take_newer(struct browse *browse)
     browse->selection = NULL;
     session_jobs_stop(browse->loader.jobs);
     seek_allocation(browse);
-    browse->allocation = browse->to_memory = 0;
+    browse->allocation = browse->to_memory = browse->to_holders = 0;
     session_close(before);
     browse->session = newer;
     browse->loader.jobs = coming->jobs;
@@ -584,6 +584,12 @@ void browse_narrow(struct browse *browse, const char *step)
 void browse_show(struct browse *browse, enum view_number view)
 {
     browse->request_view = view;
+}
+
+void browse_show_holders(struct browse *browse, uint64_t allocation)
+{
+    browse->allocation = browse->to_holders = allocation;
+    browse_show(browse, VIEW_RETAINED);
 }
 
 void browse_query(struct browse *browse, const char *statement)

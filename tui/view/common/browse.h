@@ -76,8 +76,9 @@ struct browse {
         uint64_t renewals, address, ns; /* of its birth, or after it; ns 0: nothing is sought */
     } sought;                           /* that allocation, in a newer state with other ids */
     struct load sought_load;
-    uint64_t to_memory; /* the allocation that the memory view goes to; 0: stay where it is */
-    char *source_path;  /* the place in the source; owned, or NULL */
+    uint64_t to_memory;  /* the allocation that the memory view goes to; 0: stay where it is */
+    uint64_t to_holders; /* the same of the view of retained sizes */
+    char *source_path;   /* the place in the source; owned, or NULL */
     uint32_t source_line;
     char *edit_path; /* request for the user's editor at `edit_line`; owned, or NULL */
     uint32_t edit_line;
@@ -177,6 +178,8 @@ void browse_query(struct browse *browse, const char *statement);
 void browse_narrow(struct browse *browse, const char *step);
 /* Requests a filter that does not build on the active one. */
 void browse_replace(struct browse *browse, const char *filter);
+/* Requests the view of retained sizes at a block: who refers to it, and what it refers to. */
+void browse_show_holders(struct browse *browse, uint64_t allocation);
 /* Requests another view. Esc comes back. */
 void browse_show(struct browse *browse, enum view_number view);
 /* Requests a line of a source file. `path` is the one that the session has. */

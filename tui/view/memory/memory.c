@@ -647,6 +647,11 @@ static bool act(struct memory_grid *grid, struct browse *browse, const struct vi
         grid->stack_focus =
             grid->members ? grid->details->member_count > 0 : grid->details->frame_count > 0;
         break;
+    case ACTION_VIEW_1 + VIEW_RETAINED:
+        if (!grid->details->found)
+            return false;
+        browse_show_holders(browse, grid->details->allocation.id);
+        break;
     default:
         return false;
     }
@@ -725,6 +730,8 @@ static const struct key_binding keys[] = {
      .footer = "stack"},
     {ACTION_MEMBERS, "members of the type and padding instead of the stack, and back",
      .keys = {'m'}, .footer = "members"},
+    {ACTION_VIEW_1 + VIEW_RETAINED, "who keeps this block alive, and what it refers to",
+     .keys = {'K'}},
     {ACTION_ZOOM_IN, "half the bytes per cell", .keys = {'+', '='}, .footer_keys = "+ -",
      .footer = "zoom"},
     {ACTION_ZOOM_OUT, "twice the bytes per cell", .keys = {'-'}},
