@@ -51,7 +51,7 @@ for size in '80 24' '200 60'; do
     wait_for '▾ calc::walk'
     wait_for '^ .* {8}→ vector<string>::push_back'
     tm send-keys F
-    wait_for '▏calc::walk'
+    wait_for '▸calc::walk'
     tm send-keys q
     tm kill-server 2>/dev/null
 done

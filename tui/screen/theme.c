@@ -157,6 +157,8 @@ static const struct cell_style dark[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, 237, 0},
     [THEME_NEAR] = {NONE, 238, 0},
     [THEME_POINT] = {NONE, 15, 0},
+    [THEME_PATH] = {74, NONE, CELL_REVERSE},
+    [THEME_CHOSEN] = {74, NONE, CELL_BOLD | CELL_REVERSE},
 };
 
 static const struct cell_style light[THEME_ROLES] = {
@@ -180,6 +182,8 @@ static const struct cell_style light[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, 254, 0},
     [THEME_NEAR] = {NONE, 252, 0},
     [THEME_POINT] = {NONE, 254, 0},
+    [THEME_PATH] = {25, NONE, CELL_REVERSE},
+    [THEME_CHOSEN] = {25, NONE, CELL_BOLD | CELL_REVERSE},
 };
 
 /* Good is blue and a warning yellow; an error is underlined as well. */
@@ -204,6 +208,8 @@ static const struct cell_style color_blind[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, 237, 0},
     [THEME_NEAR] = {NONE, 238, 0},
     [THEME_POINT] = {NONE, 15, 0},
+    [THEME_PATH] = {75, NONE, CELL_REVERSE},
+    [THEME_CHOSEN] = {75, NONE, CELL_BOLD | CELL_REVERSE},
 };
 
 static const struct cell_style mono[THEME_ROLES] = {
@@ -227,6 +233,8 @@ static const struct cell_style mono[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, NONE, CELL_UNDERLINE},
     [THEME_NEAR] = {NONE, NONE, 0},
     [THEME_POINT] = {NONE, NONE, CELL_REVERSE},
+    [THEME_PATH] = {NONE, NONE, CELL_REVERSE | CELL_DIM},
+    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD},
 };
 
 static const struct cell_style *const styles[THEME_KINDS] = {
@@ -237,14 +245,19 @@ static const struct cell_style *const styles[THEME_KINDS] = {
 };
 
 /*
- * The colours of categories. Each set was chosen from xterm's colours so that its least distance in
- * Oklab (Ottosson, 2020) is as large as possible, with a contrast of at least 3 to the ground. For
- * the colour-blind theme the distance is the least of four: as seen by all, and without one of the
+ * The colours of categories, from xterm's. On a dark and on a light ground they are ten muted hues
+ * of about one lightness, with a contrast of at least 3 to either ground. Neighbours differ by at
+ * least 18 in CIEDE2000 (Sharma, Wu and Dalal, 2005), and any two by 8. Those of the colour-blind
+ * theme are the farthest apart in Oklab (Ottosson, 2020), as seen by all, and without one of the
  * three kinds of cones, after Machado, Oliveira and Fernandes (2009).
  */
+#define MUTED                                                                                      \
+    {                                                                                              \
+        133, 29, 139, 101, 104, 137, 30, 131, 32, 168                                              \
+    }
 static const int16_t colors_256[THEME_KINDS][THEME_CATEGORIES] = {
-    [THEME_DARK] = {39, 220, 77, 205, 208, 183, 51, 98, 231, 28},
-    [THEME_LIGHT] = {26, 202, 28, 91, 124, 105, 23, 169, 19, 52},
+    [THEME_DARK] = MUTED,
+    [THEME_LIGHT] = MUTED,
     [THEME_COLOR_BLIND] = {33, 214, 79, 189, 166, 120, 61, 231, 147, 95},
 };
 static const int16_t colors_16[THEME_KINDS][THEME_CATEGORIES] = {
@@ -252,6 +265,15 @@ static const int16_t colors_16[THEME_KINDS][THEME_CATEGORIES] = {
     [THEME_LIGHT] = {4, 1, 2, 5, 6, 12, 9, 13, 3, 0},
     [THEME_COLOR_BLIND] = {12, 11, 6, 5, 15, 4, 9, 14, 3, 13},
 };
+
+/* From pale to hot. */
+#define HEATS 5
+static const int16_t heat_256[THEME_KINDS][HEATS] = {
+    [THEME_DARK] = {187, 180, 179, 173, 167},
+    [THEME_LIGHT] = {101, 137, 136, 130, 124},
+    [THEME_COLOR_BLIND] = {230, 223, 220, 214, 208},
+};
+static const int16_t heat_16[HEATS] = {7, 11, 11, 3, 9};
 
 const char *theme_name(enum theme_kind kind)
 {
@@ -301,6 +323,19 @@ struct cell_style theme_category(const struct grid *grid, size_t position, size_
     return style;
 }
 
+struct cell_style theme_heat(const struct grid *grid, double share)
+{
+    static const double from[HEATS] = {0, 0.02, 0.08, 0.25, 0.5};
+    struct cell_style style = {NONE, NONE, CELL_REVERSE};
+    size_t heat = HEATS - 1;
+    while (heat > 0 && share < from[heat])
+        heat--;
+    if (grid_colors(grid) == 0 || in_use == THEME_MONO)
+        return style;
+    style.foreground = grid_colors(grid) > 16 ? heat_256[in_use][heat] : heat_16[heat];
+    return style;
+}
+
 uint32_t theme_pattern(size_t position)
 {
     static const char patterns[] = "#o+x=%*@&s~";
@@ -342,6 +377,8 @@ static const struct {
     {THEME_FILTERED, 'y', "filtered"},
     {THEME_NEAR, 'n', "near the cursor"},
     {THEME_POINT, 'P', "memory cursor"},
+    {THEME_PATH, 'p', "path to the selected box"},
+    {THEME_CHOSEN, 'c', "selected box"},
 };
 #define ROLES (sizeof(roles) / sizeof(roles[0]))
 

@@ -54,6 +54,8 @@ enum theme_role {
     THEME_SHARE,     /* a bar behind a number */
     THEME_NEAR,      /* behind the cells of the block under the memory's cursor */
     THEME_POINT,     /* behind the memory's cursor */
+    THEME_PATH,      /* the boxes below a selected one, in the accent */
+    THEME_CHOSEN,    /* a selected box */
     THEME_ROLES
 };
 
@@ -68,6 +70,9 @@ struct cell_style theme_style(enum theme_role role);
  * category, which is grey.
  */
 struct cell_style theme_category(const struct grid *grid, size_t position, size_t rest, int fixed);
+/* Returns the style of a box by its share of the whole, 0 to 1: one warm hue, hotter for a larger
+ * one. */
+struct cell_style theme_heat(const struct grid *grid, double share);
 /* Returns a glyph that tells categories apart without colours. */
 uint32_t theme_pattern(size_t position);
 

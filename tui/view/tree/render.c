@@ -54,6 +54,7 @@ struct laying {
     bool (*visit)(void *context, const struct box *box);
     void *context;
     bool stopped;
+    int deepest; /* level of a box */
 };
 
 /* Sorted children of wide nodes are few: as many as there are columns. */
@@ -80,6 +81,8 @@ static size_t wide_children(const struct tree_view *view, const struct box *box,
 static void lay_box(struct laying *laying, const struct box *box)
 {
     uint32_t children[CHILDREN_MAX];
+    if (box->level > laying->deepest)
+        laying->deepest = box->level;
     if (laying->stopped || !laying->visit(laying->context, box)) {
         laying->stopped = true;
         return;
@@ -107,15 +110,49 @@ static void lay_boxes(struct laying *laying, int width)
 
 /* ---- drawing ---------------------------------------------------------------------------- */
 
+/* The rows of the levels: together they fill the height, as far as their boxes do not get too tall.
+ */
+struct levels {
+    int count, rows;
+};
+
 struct drawing {
     const struct tree_view *view;
     const struct browse *browse;
     const struct area *area;
+    struct levels levels;
 };
 
-static int row_of(const struct tree_view *view, int height, int level)
+static bool look_nowhere(void *context, const struct box *box)
 {
-    return view->shape == SHAPE_ICICLE ? level : height - 1 - level;
+    (void)context;
+    (void)box;
+    return true;
+}
+
+enum { TALL_MOST = 4 };
+
+static struct levels levels_of(const struct tree_view *view, int width, int height)
+{
+    struct laying laying = {view, height, look_nowhere, NULL, false, 0};
+    lay_boxes(&laying, width);
+    const int count = laying.deepest + 1, most = count * TALL_MOST;
+    return (struct levels){count, height < most ? height : most};
+}
+
+/* Returns the rows between the root's side and the boxes of a level. */
+static int rows_before(const struct levels *levels, int level)
+{
+    return level * levels->rows / levels->count;
+}
+
+/* Returns true if a node is the selected one or above it. */
+static bool is_on_path(const struct tree_view *view, uint32_t node)
+{
+    uint32_t at = tree_selected(view);
+    while (at != 0 && at != node)
+        at = session_tree_node(view->tree, at)->parent;
+    return at == node && node != 0;
 }
 
 static bool draw_box(void *context, const struct box *box)
@@ -123,7 +160,9 @@ static bool draw_box(void *context, const struct box *box)
     const struct drawing *drawing = context;
     const struct tree_view *view = drawing->view;
     const struct grid *grid = drawing->area->grid;
-    const int y = row_of(view, drawing->area->height, box->level);
+    const int before = rows_before(&drawing->levels, box->level);
+    const int tall = rows_before(&drawing->levels, box->level + 1) - before;
+    const int y = view->shape == SHAPE_ICICLE ? before : drawing->area->height - before - tall;
     char label[300], text[360], bytes[FORMAT_SIZE];
     tree_label(view, drawing->browse->session, box->node, label, sizeof(label));
     const int64_t value = value_of(view, box->node);
@@ -131,20 +170,20 @@ static bool draw_box(void *context, const struct box *box)
     snprintf(text, sizeof(text), "%s %s", label,
              count ? format_count_short(bytes, (uint64_t)value)
                    : format_size_short(bytes, (uint64_t)value));
-    /* A function has the colour that it has in the other views. */
-    const size_t color = category_colors_slot(&drawing->browse->colors, SESSION_COLOR_FUNCTION,
-                                              label, THEME_CATEGORIES);
-    struct cell_style style = theme_category(grid, color, THEME_CATEGORIES, -1);
-    style.attributes |= CELL_REVERSE;
-    if (grid_colors(grid) == 0 || box->node == view->focus)
-        style = theme_style(THEME_HEADING);
-    if (box->node == tree_selected(view))
-        style = theme_style(THEME_CURSOR);
-    /* The first column of a box sets it apart from the one before. */
-    area_fill(drawing->area, box->x, y, box->width, 1, ' ', style);
+    const int64_t whole = value_of(view, view->focus);
+    const bool chosen = box->node == tree_selected(view);
+    struct cell_style style = theme_heat(grid, whole > 0 ? (double)value / (double)whole : 0);
+    if (is_on_path(view, box->node))
+        style = theme_style(chosen ? THEME_CHOSEN : THEME_PATH);
+    /* The first column of a box sets it apart from the one before, a line from the one below. */
+    area_fill(drawing->area, box->x, y, box->width, tall, ' ', style);
     const bool apart = box->width > 2;
-    if (apart)
-        area_put(drawing->area, box->x, y, 0x258f, style);
+    for (int row = 0; apart && row < tall; row++)
+        area_put(drawing->area, box->x, y + row, chosen ? 0x25b8 : 0x258f, style);
+    struct cell_style line = style;
+    line.attributes |= CELL_UNDERLINE;
+    if (tall > 1)
+        area_restyle(drawing->area, box->x, y + tall - 1, box->width, line);
     const int left = box->width - apart;
     if (left >= 3)
         area_field(drawing->area, box->x + apart, y, left, style,
@@ -155,8 +194,8 @@ static bool draw_box(void *context, const struct box *box)
 static void flame_render(const struct tree_view *view, const struct browse *browse,
                          const struct area *area)
 {
-    struct drawing drawing = {view, browse, area};
-    struct laying laying = {view, area->height, draw_box, &drawing, false};
+    struct drawing drawing = {view, browse, area, levels_of(view, area->width, area->height)};
+    struct laying laying = {view, area->height, draw_box, &drawing, false, 0};
     lay_boxes(&laying, area->width);
 }
 
@@ -180,9 +219,12 @@ uint32_t tree_flame_at(const struct tree_view *view, const struct table_place *p
     if (x < place->x || x >= place->x + place->width || y < place->y ||
         y >= place->y + place->height)
         return 0;
-    struct looking looking = {.level = row_of(view, place->height, y - place->y),
-                              .x = x - place->x};
-    struct laying laying = {view, place->height, look_at, &looking, false};
+    const struct levels levels = levels_of(view, place->width, place->height);
+    const int row = view->shape == SHAPE_ICICLE ? y - place->y : place->height - 1 - (y - place->y);
+    struct looking looking = {.x = x - place->x};
+    while (looking.level < levels.count && rows_before(&levels, looking.level + 1) <= row)
+        looking.level++;
+    struct laying laying = {view, place->height, look_at, &looking, false, 0};
     lay_boxes(&laying, place->width);
     return looking.node;
 }
