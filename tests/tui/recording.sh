@@ -56,7 +56,7 @@ for n in 04 05 06; do
 done
 count() { sed -n 's/.* of \([0-9,]*\) allocations.*/\1/p' "screen.$1" | tr -d ,; }
 screen=$(cat screen.01)
-[[ $screen = *'● paused'* ]] || fail 'no pause is shown'
+[[ $screen = *'● not following'* ]] || fail 'no pause is shown'
 [ "$(count 01)" -eq "$(count 00)" ] || fail "counts: $(count 00), while paused $(count 01)"
 [ "$(count 00)" -ge 1000 ] && [ "$(count 02)" -ge $(($(count 00) + 1000)) ] || fail "counts: $(count 00), $(count 02)"
 [ "$(count 06)" -eq "$(sqlite3 steps.db "SELECT value FROM meta WHERE key = 'rows'")" ] || fail "in the end $(count 06)"

@@ -56,6 +56,20 @@ static void obeys_keys(void **state)
     assert_int_equal(press('4'), MENU_IGNORED);
 }
 
+/* Keys of the items' own take the place of the digits. */
+static void has_keys_of_its_own(void **state)
+{
+    (void)state;
+    menu.keys = "1RQ";
+    assert_int_equal(press('Q'), MENU_CHOSEN);
+    assert_int_equal(menu.selected, 2);
+    assert_int_equal(press('R'), MENU_CHOSEN);
+    assert_int_equal(menu.selected, 1);
+    assert_int_equal(press('2'), MENU_IGNORED);
+    menu.count = 2;
+    assert_int_equal(press('Q'), MENU_IGNORED);
+}
+
 static void obeys_clicks(void **state)
 {
     (void)state;
@@ -101,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(obeys_keys, begin),
+        cmocka_unit_test_setup(has_keys_of_its_own, begin),
         cmocka_unit_test_setup(obeys_clicks, begin),
         cmocka_unit_test_setup(draws_a_box, begin),
     };

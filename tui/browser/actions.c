@@ -123,6 +123,48 @@ static void open_colors(struct browser *browser)
     browser->mode = MODE_MENU;
 }
 
+/* The purpose of each view, for the menu of views. */
+static const char *const purposes[VIEWS] = {
+    [VIEW_OVERVIEW] = "what is odd, and all in numbers",
+    [VIEW_TIMELINE] = "live bytes over time, and what a moment holds",
+    [VIEW_MEMORY] = "the map of addresses, and its holes",
+    [VIEW_TREE] = "which path of calls holds how much",
+    [VIEW_FUNCTIONS] = "each function with its callers and callees",
+    [VIEW_TYPES] = "each type with its members",
+    [VIEW_LEAKS] = "what was never freed, by path",
+    [VIEW_ALLOCATIONS] = "the blocks one by one",
+    [VIEW_SIZES] = "blocks by size",
+    [VIEW_RSS] = "why the resident set is what it is",
+    [VIEW_RETAINED] = "who keeps memory alive",
+    [VIEW_LIFETIMES] = "how long blocks live",
+    [VIEW_THREADS] = "who allocates, and who frees whose blocks",
+    [VIEW_ARENAS] = "allocators of the program's own",
+    [VIEW_SOURCE] = "source lines with their bytes",
+    [VIEW_DIFF] = "two moments, or two sessions",
+    [VIEW_GRAPHS] = "filters as drawings, and saved ones",
+    [VIEW_SQL] = "any question, in SQL",
+    [VIEW_DETAIL] = "all about the block that was selected last",
+};
+
+static const char *view_label(const void *context, size_t item)
+{
+    static char text[80]; /* only one thread draws */
+    (void)context;
+    snprintf(text, sizeof(text), "%-12s %s", browser_view((enum view_number)item)->title,
+             purposes[item]);
+    return text;
+}
+
+static void open_views(struct browser *browser)
+{
+    browser->menu = (struct menu){.title = "views",
+                                  .label = view_label,
+                                  .keys = VIEW_MENU_KEYS,
+                                  .count = VIEWS,
+                                  .selected = browser->current};
+    browser->mode = MODE_MENU;
+}
+
 static bool keep_stacking(void *context, const char *word, bool name)
 {
     struct browser *browser = context;
@@ -156,6 +198,8 @@ static void menus_open(struct browser *browser, enum menu_kind kind)
         open_colors(browser);
     else if (kind == MENU_STACK)
         open_stackings(browser);
+    else if (kind == MENU_VIEWS)
+        open_views(browser);
     else
         open_offers(browser);
 }
@@ -185,6 +229,7 @@ static void take_answer(struct browser *browser, enum menu_answer answer)
     const size_t item = browser->menu.selected;
     const bool colors = browser->menu_kind == MENU_COLOR;
     const bool stackings = browser->menu_kind == MENU_STACK;
+    const bool views = browser->menu_kind == MENU_VIEWS;
     if (answer == MENU_CHOSEN || answer == MENU_CLOSED)
         browser->mode = MODE_VIEW;
     if (colors && (answer == MENU_MOVED || answer == MENU_CHOSEN))
@@ -196,7 +241,9 @@ static void take_answer(struct browser *browser, enum menu_answer answer)
     if (stackings && answer == MENU_CHOSEN)
         browser_act(browser, &(struct view_input){.action = ACTION_STACK_BY,
                                                   .text = browser->stackings[item]});
-    if (!colors && !stackings && answer == MENU_CHOSEN && item < browser->offer_count)
+    if (views && answer == MENU_CHOSEN)
+        browser_go(browser, (enum view_number)item, false);
+    if (!colors && !stackings && !views && answer == MENU_CHOSEN && item < browser->offer_count)
         take_offer(browser, &browser->offers[item]);
 }
 
@@ -351,6 +398,9 @@ bool browser_do(struct browser *browser, enum action action)
         break;
     case ACTION_STACK_BY:
         menus_open(browser, MENU_STACK);
+        break;
+    case ACTION_VIEWS:
+        menus_open(browser, MENU_VIEWS);
         break;
     case ACTION_NARROW:
         menus_open(browser, MENU_NARROW);

@@ -244,10 +244,13 @@ static void in_menu(struct browser *browser, const struct event *event)
 static void click_tab(struct browser *browser, int x)
 {
     const enum view_number tab = frame_tab_at(browser, x);
-    if (tab == VIEW_SAME)
+    if (tab == VIEW_SAME && !frame_menu_at(browser, x))
         return;
     browser->mode = MODE_VIEW;
-    browser_go(browser, tab, false);
+    if (tab == VIEW_SAME)
+        browser_do(browser, ACTION_VIEWS);
+    else
+        browser_go(browser, tab, false);
 }
 
 static void click_filter(struct browser *browser, int x)

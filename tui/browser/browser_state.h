@@ -36,7 +36,7 @@ struct filter_history {
     int count, at; /* `at`: the present one */
 };
 
-enum menu_kind { MENU_NARROW, MENU_EXCLUDE, MENU_COLOR, MENU_STACK };
+enum menu_kind { MENU_NARROW, MENU_EXCLUDE, MENU_COLOR, MENU_STACK, MENU_VIEWS };
 #define STACKINGS_MOST 40
 
 struct browser {
@@ -133,6 +133,8 @@ void prompt_open(struct browser *browser, enum browser_mode mode);
 #define FRAME_HEIGHT_LEAST 10
 /* Returns the view whose name in the title line is at column `x`, VIEW_SAME if there is none. */
 enum view_number frame_tab_at(const struct browser *browser, int x);
+/* Returns true if the tab of the menu of views is there. */
+bool frame_menu_at(const struct browser *browser, int x);
 /* Returns the action of the footer's hint at column `x`, ACTION_NONE if there is none. */
 enum action frame_hint_at(const struct browser *browser, int x);
 /* The keys that the hint of a first run stays for, and those at whose end it is faint. */

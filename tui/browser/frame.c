@@ -31,6 +31,10 @@ static int named_width(int number)
     return digit_width(number) + text_width(browser_view((enum view_number)number)->title) + 1;
 }
 
+/* The tab of the menu of views comes last. */
+static const char menu_tab[] = " V\u2026 ";
+enum { MENU_TAB = 4 };
+
 /* The part of the tabs that fits beside the program's name. */
 enum tabs { TABS_NAMED, TABS_DIGITS, TABS_CURRENT };
 
@@ -39,7 +43,7 @@ static enum tabs tabs_fitting(const struct browser *browser)
     enum { PROGRAM = 12, STANDING = 28 };
     /* The delay of a recording matters more than the names of other views. */
     const int program = PROGRAM + (session_recording(browser->browse.session) ? STANDING : 0);
-    int named = 0, digits = 0;
+    int named = MENU_TAB, digits = MENU_TAB;
     for (int i = 0; i < VIEWS; i++) {
         if (!has_tab(browser, i))
             continue;
@@ -64,10 +68,15 @@ static int tab_width(const struct browser *browser, int number)
 
 static int tabs_start(const struct browser *browser)
 {
-    int width = 0;
+    int width = MENU_TAB;
     for (int i = 0; i < VIEWS; i++)
         width += tab_width(browser, i);
     return browser->width - width;
+}
+
+bool frame_menu_at(const struct browser *browser, int x)
+{
+    return x >= browser->width - MENU_TAB && x < browser->width;
 }
 
 enum view_number frame_tab_at(const struct browser *browser, int x)
@@ -100,6 +109,7 @@ static void render_tabs(const struct browser *browser, const struct area *screen
                        browser_view((enum view_number)i)->title);
         x += width;
     }
+    area_text(screen, x, 0, theme_style(THEME_KEY), menu_tab);
 }
 
 static const char *program_name(const struct session *session)
@@ -133,7 +143,7 @@ static void render_standing(const struct browse *browse, bool paused, const stru
     char text[96], time[FORMAT_SIZE];
     const bool ended = session_program_ended(browse->session);
     const uint64_t behind = behind_ns(browse, ended);
-    const char *what = paused ? "● paused" : ended ? "● ended, loading" : "● recording";
+    const char *what = paused ? "● not following" : ended ? "● ended, loading" : "● recording";
     if (!paused && behind >= WORTH_SAYING_NS)
         snprintf(text, sizeof(text), "%s, %s %s", what, format_duration(time, behind),
                  ended ? "to go" : "behind");
@@ -408,7 +418,7 @@ static void render_footer(const struct browser *browser, const struct area *scre
                   "Enter apply · Esc leave · Tab complete · ↑↓ earlier filters · Ctrl-U clear");
     else if (browser->mode == MODE_MENU)
         area_text(&footer, 1, 0, theme_style(THEME_PLAIN),
-                  "↑↓ move · Enter or a digit choose · Esc close");
+                  "↑↓ move · Enter or a key choose · Esc close");
     else if (browser->mode != MODE_VIEW)
         render_typing(browser, &footer);
     else if (browse->message[0])

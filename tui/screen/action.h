@@ -7,8 +7,8 @@
 
 /* ---- views ------------------------------------------------------------------------------- */
 
-/* The numbers of the views. The first ones have a key of their own; the others are reached by name.
- */
+/* The numbers of the views. The first ones have a key of their own; the menu of views, or a name,
+ * leads to the others. */
 
 enum view_number {
     VIEW_OVERVIEW,
@@ -33,8 +33,9 @@ enum view_number {
     VIEWS,
     VIEW_SAME = VIEWS, /* as a request: stay */
 };
-/* The keys of the views that have one. */
+/* The keys of the views that have one, and those of all views in the menu of views. */
 #define VIEW_KEYS "123456789RK"
+#define VIEW_MENU_KEYS VIEW_KEYS "LTASDGQE"
 enum { VIEW_KEYED = sizeof(VIEW_KEYS) - 1 };
 
 /* Sets of views, for the bindings that views share. */
@@ -146,6 +147,7 @@ enum action {
     ACTION_QUIT,
     ACTION_VIEW_1, /* and the views that follow, in the order of enum view_number */
     ACTION_VIEW_LAST = ACTION_VIEW_1 + VIEW_KEYED - 1,
+    ACTION_VIEWS, /* menu: all views */
     ACTION_VIEW_NEXT,
     ACTION_VIEW_PREVIOUS,
     ACTION_REDRAW,

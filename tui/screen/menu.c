@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen/menu.h"
 
+#include <string.h>
+
 #include "tui/screen/input.h"
 #include "tui/screen/theme.h"
 
-enum { FRAME = 1, NUMBER = 2, WIDEST = 72, DIGITS = 9 };
+enum { FRAME = 1, NUMBER = 2, WIDEST = 72 };
 
 struct menu_place menu_place(const struct menu *menu, int width, int height)
 {
@@ -41,6 +43,14 @@ static enum menu_answer select_item(struct menu *menu, const struct menu_place *
     return MENU_MOVED;
 }
 
+/* Returns the key that chooses an item, 0: it has none. */
+static char key_of(const struct menu *menu, size_t item)
+{
+    static const char digits[] = "123456789";
+    const char *keys = menu->keys ? menu->keys : digits;
+    return item < strlen(keys) ? keys[item] : 0;
+}
+
 enum menu_answer menu_key(struct menu *menu, const struct menu_place *place, uint32_t key)
 {
     const size_t page = visible_items(place), at = menu->selected;
@@ -65,10 +75,13 @@ enum menu_answer menu_key(struct menu *menu, const struct menu_place *place, uin
     case KEYCODE_END:
         return select_item(menu, place, menu->count);
     default:
-        if (key < '1' || key > '9' || key - '1' >= menu->count)
-            return MENU_IGNORED;
-        select_item(menu, place, key - '1');
-        return MENU_CHOSEN;
+        for (size_t item = 0; item < menu->count; item++) {
+            if (key == 0 || (uint32_t)key_of(menu, item) != key)
+                continue;
+            select_item(menu, place, item);
+            return MENU_CHOSEN;
+        }
+        return MENU_IGNORED;
     }
 }
 
@@ -109,8 +122,8 @@ void menu_render(const struct menu *menu, const struct area *area)
     const int rows = place.height - 2 * FRAME;
     for (int y = 0; y < rows && menu->first + (size_t)y < menu->count; y++) {
         const size_t item = menu->first + (size_t)y;
-        if (item < DIGITS)
-            area_print(&box, 2, y + FRAME, theme_style(THEME_KEY), "%zu", item + 1);
+        if (key_of(menu, item))
+            area_print(&box, 2, y + FRAME, theme_style(THEME_KEY), "%c", key_of(menu, item));
         area_field(&box, 2 + NUMBER, y + FRAME, place.width - 4 - NUMBER, theme_style(THEME_PLAIN),
                    menu->label(menu->context, item));
         if (item == menu->selected)

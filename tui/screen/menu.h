@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A menu in a box over the view. Up and Down move, Enter or the item's digit chooses, Esc closes.
+ * A menu in a box over the view. Up and Down move, Enter or the item's key chooses, Esc closes.
  * The caller owns the items.
  */
 #ifndef MPROF_TUI_SCREEN_MENU_H
@@ -15,6 +15,7 @@ struct menu {
     const char *title;
     const char *(*label)(const void *context, size_t item); /* valid until the next call */
     const void *context;
+    const char *keys; /* a character for each item; NULL: digits for the first nine */
     size_t count, selected, first;
 };
 

@@ -227,7 +227,9 @@ static const char *instead(const void *view)
     const struct arenas_data *data = arenas->view.list.data;
     return !arenas->view.list.asked ? "the filter is too long for this view"
            : data && data->made == 0
-               ? "the program has not named any arena of its own (mprof_arena_create)"
+               ? "Arenas are allocators of the program's own, such as pools; it names none.\n"
+                 "mprof_arena_create() and mprof_arena_alloc() of mprof.h tell their blocks:\n"
+                 "docs/custom-allocators.md."
                : NULL;
 }
 

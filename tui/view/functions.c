@@ -82,7 +82,7 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_TOTAL_PEAK] = {"program peak total", 18, 116, .file = "total_at_peak_bytes",
                            .number = TABLE_BYTES, .at = TABLE_ASKED},
     {"live", 5, 64, .file = "live_bytes", .number = TABLE_BYTES, .at = AT(live_bytes)},
-    [COLUMN_SHORT] = {"short", 5, 100, .file = "short_count", .number = TABLE_COUNT,
+    [COLUMN_SHORT] = {"<1 ms", 5, 100, .file = "short_count", .number = TABLE_COUNT,
                       .at = TABLE_ASKED},
     {"all count", 9, 130, .file = "total_allocations", .number = TABLE_COUNT,
      .at = AT(total_count)},

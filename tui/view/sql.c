@@ -597,9 +597,11 @@ static void render_examples(const struct area *area)
         "SELECT key, bytes FROM graph('live at peak | join type') ORDER BY 2 DESC",
     };
     area_text(area, 1, 2, theme_style(THEME_FAINT),
-              "Tab completes tables and columns, and names in '…'. Examples:");
+              "Tab completes tables and columns, and names in '…'. Views to begin with:");
+    area_text(area, 1, 3, theme_style(THEME_FAINT),
+              "v_allocation, v_stack_total, v_user_function, v_leak, v_growth_by_type, v_process");
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-        area_field(area, 1, 4 + (int)i, area->width - 2, theme_style(THEME_FAINT), examples[i]);
+        area_field(area, 1, 5 + (int)i, area->width - 2, theme_style(THEME_FAINT), examples[i]);
 }
 
 static void render(const void *view, const struct browse *browse, const struct area *area)
@@ -609,7 +611,8 @@ static void render(const void *view, const struct browse *browse, const struct a
     const struct area rows = area_part(area, 0, 2, area->width, area->height - 2);
     const char *text = sql->wanted.request.text;
     area_field(area, 1, 0, area->width - 2, theme_style(*text ? THEME_STRONG : THEME_FAINT),
-               *text ? text : "Enter types a statement; it only reads");
+               *text ? text
+                     : "Any question about the session, in SQL: Enter types it; it only reads");
     if (sql->asked) {
         area_text(area, 1, 1, theme_style(THEME_FAINT), "running … Esc ends it");
         return;

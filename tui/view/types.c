@@ -45,6 +45,9 @@ enum {
     COLUMNS
 };
 
+/* The columns of a screen that shows the change of a type. */
+enum { CHANGE_LEAST = 86 };
+
 static const struct table_column columns[COLUMNS] = {
     {"bytes", 6, .keep = true, .meaning = "allocated in all", .number = TABLE_BYTES,
      .at = AT(bytes), .bar = true},
@@ -62,7 +65,7 @@ static const struct table_column columns[COLUMNS] = {
                      .file = "peak_bytes", .number = TABLE_BYTES, .at = TABLE_ASKED},
     [COLUMN_AVERAGE] = {"average", 7, 100, .meaning = "bytes of a block", .file = "avg_size",
                         .number = TABLE_BYTES, .at = TABLE_ASKED},
-    [COLUMN_GROWTH] = {"growth", 7, 86, .file = "growth_bytes",
+    [COLUMN_GROWTH] = {"change", 7, CHANGE_LEAST, .file = "growth_bytes",
                        .meaning = "bytes live in the middle of the last tenth of the run minus "
                                   "those in the first; over the marked range if there is one",
                        .number = TABLE_GROWTH, .at = TABLE_ASKED},
@@ -456,8 +459,11 @@ static void head(const void *view, const struct browse *browse, const struct are
                     bytes ? format_percent(exact, exact_bytes, bytes) : "0%",
                     bytes ? format_percent(inferred, known_bytes - exact_bytes, bytes) : "0%");
     if (types->has_range)
-        area_print(area, x, 0, theme_style(THEME_PLAIN), " · growth from %s to %s",
+        area_print(area, x, 0, theme_style(THEME_PLAIN), " · change from %s to %s",
                    format_instant(from, types->from_ns), format_instant(to, types->to_ns));
+    else if (area->width >= CHANGE_LEAST)
+        area_whole_text(area, x, 0, theme_style(THEME_FAINT),
+                        " · change from the first to the last tenth of the run");
 }
 
 static const struct list_kind *choose(void *view, const void *row)

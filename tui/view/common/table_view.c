@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/view/common/table_view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,7 +258,13 @@ void table_view_render(const void *state, const struct browse *browse, const str
     const void *row = list_selected(&view->list);
     const char *instead = view->kind->instead ? view->kind->instead(view) : NULL;
     if (instead) {
-        area_text(area, 2, view->kind->lines, theme_style(THEME_FAINT), instead);
+        int y = view->kind->lines;
+        for (const char *line = instead; line; line = strchr(line, '\n'), y++) {
+            line += *line == '\n';
+            char text[256];
+            snprintf(text, sizeof(text), "%.*s", (int)strcspn(line, "\n"), line);
+            area_text(area, 2, y, theme_style(THEME_FAINT), text);
+        }
         return;
     }
     if (view->kind->head)

@@ -27,7 +27,7 @@ struct table_view_kind {
     const char *(*none)(const void *view);
     /* Writes the title of the pane. */
     void (*title)(const void *view, const void *row, char *out, size_t size);
-    /* Returns the words in place of the list, NULL to show it. */
+    /* Returns the words in place of the list, one line or several, NULL to show it. */
     const char *(*instead)(const void *view);
     /* The rows are about to be asked for, and have been. */
     void (*prepare)(void *view, struct browse *browse);

@@ -348,7 +348,11 @@ static void cell(const void *view, const void *row, size_t column, struct table_
         cell->is_number = leak->least_size == leak->most_size;
         break;
     case COLUMN_WHERE:
-        put_function(session, function_of(group), cell);
+        if (group->user == 0 && strstr(session_function_name(session, group->site), "+0x"))
+            snprintf(cell->text, sizeof(cell->text), "in %.200s",
+                     session_function_module(session, group->site));
+        else
+            put_function(session, function_of(group), cell);
         if (group->caller != 0)
             cell->caller = session_function_name(session, group->caller);
         break;

@@ -31,7 +31,7 @@ static const struct table_column range_columns[COLUMNS] = {
      .at = AT(allocated)},
     {"freed", 7, 48, .meaning = "bytes, in the range", .file = "freed_bytes", .number = TABLE_BYTES,
      .at = AT(freed)},
-    {"now", 7, 34, .meaning = "live at the end of the range", .file = "to_bytes",
+    {"at end", 7, 34, .meaning = "live at the end of the range", .file = "to_bytes",
      .number = TABLE_BYTES, .at = AT(after)},
 };
 

@@ -557,7 +557,7 @@ static const struct table_column columns[TREE_COLUMNS] = {
     [TREE_COLUMN_BYTES] = {"allocated", 9, 60, .meaning = "bytes of all allocations"},
     [TREE_COLUMN_COUNT] = {"count", 6, 76, .meaning = "all allocations"},
     [TREE_COLUMN_LIVE] = {"live", 6, 68, .meaning = "bytes that were never freed"},
-    [TREE_COLUMN_SHORT] = {"short", 5, 90,
+    [TREE_COLUMN_SHORT] = {"<1 ms", 5, 90,
                            .meaning = "share of the allocations that lived less than 1 ms"},
     [TREE_COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH},
     [TREE_COLUMN_PLACE] = {"where", 24, 110, .text = true, .unsorted = true,
