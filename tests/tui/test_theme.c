@@ -218,6 +218,18 @@ static void categories_differ_for_all_eyes(void **state)
     }
 }
 
+/* The line of the resident set lies over any of the colours. */
+static void a_line_is_seen_on_every_layer(void **state)
+{
+    (void)state;
+    for (int kind = THEME_DARK; kind <= THEME_COLOR_BLIND; kind++) {
+        theme_use((enum theme_kind)kind);
+        const uint32_t line = xterm_color(theme_style(THEME_LINE).foreground);
+        for (size_t i = 0; i <= THEME_CATEGORIES; i++)
+            assert_true(contrast(line, category((enum theme_kind)kind, 256, i)) >= 3);
+    }
+}
+
 /* A selected box looks like none of the others, and their names can be read. */
 static void boxes_are_warm(void **state)
 {
@@ -263,8 +275,8 @@ static void roles_can_be_read(void **state)
             const uint32_t paper =
                 style.background == CELL_DEFAULT ? theme_paper() : xterm_color(style.background);
             /* The cursor's dot has the colour of its cell. Memory that is filtered out is faint. */
-            const bool text =
-                role != THEME_POINT && role != THEME_TRANSIENT && role != THEME_FILTERED;
+            const bool text = role != THEME_POINT && role != THEME_TRANSIENT &&
+                              role != THEME_FILTERED && role != THEME_LINE;
             if (contrast(ink, paper) < (text ? 4.0 : 1.2))
                 fail_msg("theme %s, role %d: contrast %.1f", theme_name((enum theme_kind)kind),
                          role, contrast(ink, paper));
@@ -309,6 +321,7 @@ int main(void)
         cmocka_unit_test(differences_are_right),
         cmocka_unit_test(categories_differ),
         cmocka_unit_test(categories_differ_for_all_eyes),
+        cmocka_unit_test(a_line_is_seen_on_every_layer),
         cmocka_unit_test(boxes_are_warm),
         cmocka_unit_test(sixteen_colours_are_ten_categories),
         cmocka_unit_test(roles_can_be_read),

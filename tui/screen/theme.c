@@ -157,6 +157,7 @@ static const struct cell_style dark[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, 237, 0},
     [THEME_NEAR] = {NONE, 238, 0},
     [THEME_POINT] = {NONE, 15, 0},
+    [THEME_LINE] = {231, NONE, CELL_BOLD},
     [THEME_PATH] = {74, NONE, CELL_REVERSE},
     [THEME_CHOSEN] = {74, NONE, CELL_BOLD | CELL_REVERSE},
 };
@@ -182,6 +183,7 @@ static const struct cell_style light[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, 254, 0},
     [THEME_NEAR] = {NONE, 252, 0},
     [THEME_POINT] = {NONE, 254, 0},
+    [THEME_LINE] = {16, NONE, CELL_BOLD},
     [THEME_PATH] = {25, NONE, CELL_REVERSE},
     [THEME_CHOSEN] = {25, NONE, CELL_BOLD | CELL_REVERSE},
 };
@@ -208,6 +210,7 @@ static const struct cell_style color_blind[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, 237, 0},
     [THEME_NEAR] = {NONE, 238, 0},
     [THEME_POINT] = {NONE, 15, 0},
+    [THEME_LINE] = {16, NONE, CELL_BOLD},
     [THEME_PATH] = {75, NONE, CELL_REVERSE},
     [THEME_CHOSEN] = {75, NONE, CELL_BOLD | CELL_REVERSE},
 };
@@ -233,6 +236,7 @@ static const struct cell_style mono[THEME_ROLES] = {
     [THEME_SHARE] = {NONE, NONE, CELL_UNDERLINE},
     [THEME_NEAR] = {NONE, NONE, 0},
     [THEME_POINT] = {NONE, NONE, CELL_REVERSE},
+    [THEME_LINE] = {NONE, NONE, CELL_BOLD},
     [THEME_PATH] = {NONE, NONE, CELL_REVERSE | CELL_DIM},
     [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD},
 };
@@ -377,6 +381,7 @@ static const struct {
     {THEME_FILTERED, 'y', "filtered"},
     {THEME_NEAR, 'n', "near the cursor"},
     {THEME_POINT, 'P', "memory cursor"},
+    {THEME_LINE, 'l', "line"},
     {THEME_PATH, 'p', "path to the selected box"},
     {THEME_CHOSEN, 'c', "selected box"},
 };

@@ -54,6 +54,7 @@ enum theme_role {
     THEME_SHARE,     /* a bar behind a number */
     THEME_NEAR,      /* behind the cells of the block under the memory's cursor */
     THEME_POINT,     /* behind the memory's cursor */
+    THEME_LINE,      /* a line over the colours of categories */
     THEME_PATH,      /* the boxes below a selected one, in the accent */
     THEME_CHOSEN,    /* a selected box */
     THEME_ROLES

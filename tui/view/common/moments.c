@@ -31,6 +31,20 @@ const struct growth_data *growth_get(struct browse *browse, struct load *load, u
     return browse_get(browse, load, &kind, &wanted.request);
 }
 
+static int by_bytes(const void *left, const void *right)
+{
+    const struct session_growth *a = left, *b = right;
+    if (a->after.bytes != b->after.bytes)
+        return a->after.bytes > b->after.bytes ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+void growth_sort_live(const struct growth_data *growth)
+{
+    if (growth->count > 0)
+        qsort(growth->rows, growth->count, sizeof(*growth->rows), by_bytes);
+}
+
 const char *growth_name(const struct session *session, enum session_growth_by by, uint32_t id)
 {
     if (by == SESSION_GROWTH_TYPE)

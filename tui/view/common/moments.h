@@ -29,6 +29,9 @@ struct growth_data {
 const struct growth_data *growth_get(struct browse *browse, struct load *load, uint64_t from_ns,
                                      uint64_t to_ns, enum session_growth_by by);
 
+/* Sorts the rows by what is live at the second moment, the largest first. */
+void growth_sort_live(const struct growth_data *growth);
+
 /* Returns the name of a row's id: a type, or a function. */
 const char *growth_name(const struct session *session, enum session_growth_by by, uint32_t id);
 

@@ -49,14 +49,6 @@ static void load_facts(struct overview *overview, struct browse *browse, int wid
 
 /* ---- the peak --------------------------------------------------------------------------- */
 
-static int by_bytes(const void *left, const void *right)
-{
-    const struct session_growth *a = left, *b = right;
-    if (a->after.bytes != b->after.bytes)
-        return a->after.bytes > b->after.bytes ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
 static void load_held(struct overview *overview, struct browse *browse)
 {
     static const enum session_growth_by ways[HELD_WAYS] = {SESSION_GROWTH_USER,
@@ -68,8 +60,8 @@ static void load_held(struct overview *overview, struct browse *browse)
                                                browse->peak_ns, ways[way])
                                   : NULL;
         const struct growth_data *held = overview->held[way];
-        if (held && held != before && held->count > 0)
-            qsort(held->rows, held->count, sizeof(*held->rows), by_bytes);
+        if (held && held != before)
+            growth_sort_live(held);
         overview->held_counts[way] = 0;
         while (held && overview->held_counts[way] < held->count &&
                overview->held_counts[way] < OVERVIEW_HELD_MOST &&

@@ -662,6 +662,72 @@ static void load_events(struct timeline *timeline, struct browse *browse, uint64
     timeline->event_count = events ? events->count : 0;
 }
 
+/* ---- layers ----------------------------------------------------------------------------- */
+
+#define REST (SESSION_COLORS - 1)
+
+/* Finds the layers that are nowhere in the window a hundredth of the largest slot: two or more, or
+ * one if there is a rest already. */
+static void find_small(struct timeline *timeline)
+{
+    uint64_t most = 0;
+    size_t count = 0;
+    timeline->small = 0;
+    if (timeline->mode != TIMELINE_LIVE || !timeline->slots_known)
+        return;
+    for (int slot = 0; slot < timeline->slot_count; slot++)
+        if (timeline->slots[slot].live_bytes > most)
+            most = timeline->slots[slot].live_bytes;
+    for (size_t i = 0; i < timeline->legend->count && i < REST; i++) {
+        uint64_t largest = 0;
+        for (int slot = 0; slot < timeline->slot_count; slot++)
+            if (timeline->slots[slot].color_bytes[i] > largest)
+                largest = timeline->slots[slot].color_bytes[i];
+        if (largest < most / 100) {
+            timeline->small |= 1u << i;
+            count++;
+        }
+    }
+    if (count < 2 && timeline->legend->count <= REST)
+        timeline->small = 0;
+}
+
+size_t timeline_layers(const struct timeline *timeline, size_t positions[SESSION_COLORS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < timeline->legend->count && i < REST; i++)
+        if ((timeline->small >> i & 1) == 0)
+            positions[count++] = i;
+    if (timeline->legend->count > REST || timeline->small != 0)
+        positions[count++] = REST;
+    return count;
+}
+
+uint64_t timeline_layer_bytes(const struct timeline *timeline, const struct session_slot *slot,
+                              size_t position)
+{
+    uint64_t bytes = slot->color_bytes[position];
+    for (size_t i = 0; position == REST && i < REST; i++)
+        bytes += timeline->small >> i & 1 ? slot->color_bytes[i] : 0;
+    return bytes;
+}
+
+/* Asks what is live at the moment by type or, if the layers are types, by the user's functions, if
+ * there is room beside the chart. */
+static void load_held(struct timeline *timeline, struct browse *browse)
+{
+    const struct growth_data *before = timeline->held;
+    timeline->held_by = browse->color_by == SESSION_COLOR_TYPE && !timeline->stack.text[0]
+                            ? SESSION_GROWTH_USER
+                            : SESSION_GROWTH_TYPE;
+    timeline->held = timeline->columns < TIMELINE_WIDE
+                         ? NULL
+                         : growth_get(browse, &timeline->held_load, browse->moment_ns,
+                                      browse->moment_ns, timeline->held_by);
+    if (timeline->held && timeline->held != before)
+        growth_sort_live(timeline->held);
+}
+
 void timeline_load(struct timeline *timeline, struct browse *browse)
 {
     static const struct load_kind shares_kind = LOAD_KIND(shares_data, run_shares, NULL);
@@ -682,14 +748,17 @@ void timeline_load(struct timeline *timeline, struct browse *browse)
     timeline->shares = shares ? shares->shares : NULL;
     timeline->share_count = shares ? shares->count : 0;
     load_events(timeline, browse, from, to);
+    load_held(timeline, browse);
+    find_small(timeline);
     timeline_load_range(timeline, browse);
 }
 
 void timeline_loads_clear(struct timeline *timeline, struct browse *browse)
 {
     struct load *const loads[] = {
-        &timeline->slots_load,  &timeline->shares_load, &timeline->busy_load,  &timeline->at_load,
-        &timeline->events_load, &timeline->colors_load, &timeline->stack_load, &timeline->rss_load};
+        &timeline->slots_load, &timeline->shares_load, &timeline->busy_load,
+        &timeline->at_load,    &timeline->events_load, &timeline->colors_load,
+        &timeline->stack_load, &timeline->rss_load,    &timeline->held_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&browse->loader, loads[i]);
 }

@@ -52,7 +52,7 @@ static void color_text(const struct timeline *timeline, const struct session_slo
         timeline->colors ? &timeline->colors[timeline->cursor] : NULL;
     out[0] = 0;
     if (timeline_shows_bytes(timeline))
-        format_size_short(out, slot->color_bytes[color]);
+        format_size_short(out, timeline_layer_bytes(timeline, slot, color));
     else if (colors && timeline->mode == TIMELINE_RATE)
         format_count_short(out, timeline_rate(timeline, timeline->cursor, colors->up[color]));
     else if (colors && colors->up[color] + colors->down[color] == 0)
@@ -145,6 +145,35 @@ static void render_heading(const struct timeline *timeline, const struct browse 
     area_text(legend, x + (width > 0 ? width : 0), 0, heading, behind);
 }
 
+enum { HELD_MOST = 14, HELD_LEAST = 4 };
+
+/* Draws what is live at the moment, largest first. */
+static void render_held(const struct timeline *timeline, const struct browse *browse,
+                        const struct area *area)
+{
+    const struct growth_data *held = timeline->held;
+    const bool by_type = timeline->held_by == SESSION_GROWTH_TYPE;
+    if (!held || !timeline->at || area->height < HELD_LEAST)
+        return;
+    area_text(area, 0, 0, theme_style(THEME_HEADING),
+              by_type ? "live then, by type" : "live then, by function of yours");
+    for (int i = 0; i < HELD_MOST && i + 1 < area->height && (size_t)i < held->count; i++) {
+        const struct session_growth *row = &held->rows[i];
+        const char *name = growth_name(browse->session, timeline->held_by, row->id);
+        char text[FORMAT_SIZE];
+        if (row->after.bytes == 0)
+            break;
+        area_field_right(area, 0, i + 1, 6, theme_style(THEME_PLAIN),
+                         format_size_short(text, row->after.bytes));
+        area_field_right(area, 6, i + 1, 6, theme_style(THEME_FAINT),
+                         format_percent(text, row->after.bytes, timeline->at->live_bytes));
+        if (by_type)
+            area_category(area, 14, i + 1, area->width - 14, theme_style(THEME_PLAIN), name);
+        else
+            area_name(area, 14, i + 1, area->width - 14, theme_style(THEME_PLAIN), name);
+    }
+}
+
 /* `scale` is the number at the top of the chart. */
 static void legend_render(const struct timeline *timeline, const struct browse *browse,
                           const struct area *area, const struct timeline_layout *layout,
@@ -165,18 +194,25 @@ static void legend_render(const struct timeline *timeline, const struct browse *
     struct legend_names context = {browse->session, timeline->legend};
     struct alike_field labels[SESSION_COLORS];
     size_t label_count = 0;
-    for (size_t i = 0; i < timeline->legend->count && y < legend.height; i++, y++) {
+    size_t layers[SESSION_COLORS];
+    const size_t layer_count = timeline_layers(timeline, layers);
+    for (size_t layer = 0; layer < layer_count && y < legend.height; layer++, y++) {
+        const size_t i = layers[layer];
+        const bool made = i >= timeline->legend->count; /* a rest that the legend does not have */
         char size[FORMAT_SIZE], percent[FORMAT_SIZE];
         struct cell_style style = timeline_style(timeline, legend.grid, i);
         color_text(timeline, slot, i, size);
         area_put(&legend, 0, y, grid_colors(legend.grid) ? 0x2588 : timeline_pattern(timeline, i),
                  style);
-        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN), label_of(&context, i).name);
-        labels[label_count++] = (struct alike_field){2, y, label, i, NULL};
+        area_category(&legend, 2, y, label, theme_style(THEME_PLAIN),
+                      made ? "rest" : label_of(&context, i).name);
+        if (!made)
+            labels[label_count++] = (struct alike_field){2, y, label, i, NULL};
         area_field_right(&legend, 2 + label, y, 7, theme_style(THEME_PLAIN), size);
         if (percents && timeline_shows_bytes(timeline))
-            area_field_right(&legend, 9 + label, y, 6, theme_style(THEME_FAINT),
-                             format_percent(percent, slot->color_bytes[i], slot->live_bytes));
+            area_field_right(
+                &legend, 9 + label, y, 6, theme_style(THEME_FAINT),
+                format_percent(percent, timeline_layer_bytes(timeline, slot, i), slot->live_bytes));
     }
     alike_rewrite(&legend, labels, label_count, label_of, &context);
     const uint64_t rss =
@@ -200,6 +236,10 @@ static void legend_render(const struct timeline *timeline, const struct browse *
         area_field_right(&legend, 2 + label, y++, 7, theme_style(THEME_FAINT), least);
     }
     render_events(timeline, browse, &legend, y + 1);
+    y += 1 + (timeline->event_count > 0 ? (int)timeline->event_count + 2 : 0);
+    const struct area below = area_part(&legend, 0, y, legend.width, legend.height - y);
+    if (y < legend.height)
+        render_held(timeline, browse, &below);
 }
 
 /* Draws what is live at the moment itself. */
@@ -390,15 +430,14 @@ static void render_slot(const struct timeline *timeline, const struct area *char
                         const struct session_slot *slot, uint64_t scale)
 {
     struct bar_layer layers[SESSION_COLORS + 1];
-    size_t count = timeline->legend->count;
+    size_t positions[SESSION_COLORS];
+    const size_t count = timeline_layers(timeline, positions);
     uint64_t sum = 0;
-    if (count > SESSION_COLORS)
-        count = SESSION_COLORS;
     for (size_t i = 0; i < count; i++) {
-        layers[i] = (struct bar_layer){.value = slot->color_bytes[i],
-                                       .style = timeline_style(timeline, chart->grid, i),
-                                       .pattern = timeline_pattern(timeline, i)};
-        sum += slot->color_bytes[i];
+        layers[i] = (struct bar_layer){.value = timeline_layer_bytes(timeline, slot, positions[i]),
+                                       .style = timeline_style(timeline, chart->grid, positions[i]),
+                                       .pattern = timeline_pattern(timeline, positions[i])};
+        sum += layers[i].value;
     }
     /* On top: bytes allocated and freed inside the slot. */
     layers[count] = (struct bar_layer){.value = slot->peak_bytes > sum ? slot->peak_bytes - sum : 0,
@@ -537,8 +576,11 @@ static void render_rss(const struct timeline *timeline, const struct browse *bro
         int y = chart->height - 1 - row;
         struct cell_style style = theme_style(THEME_STRONG);
         const struct cell *below = grid_cell(chart->grid, chart->x + x, chart->y + y);
-        style.background =
+        const int16_t layer =
             below->glyph == 0x2588 ? below->style.foreground : below->style.background;
+        if (layer != CELL_DEFAULT)
+            style = theme_style(THEME_LINE);
+        style.background = layer;
         area_put(chart, x, y, 0x2500, style);
     }
 }

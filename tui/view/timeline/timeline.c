@@ -599,9 +599,12 @@ static bool click(struct timeline *timeline, struct browse *browse, const struct
     if (input->action == ACTION_CLICK && layout.legend_x >= 0 && input->x > layout.legend_x &&
         input->y > 0 && input->y < layout.chart_height) {
         /* It is drawn, and its entries select blocks. */
-        if (!input->twice && timeline->slots_known && timeline->mode != TIMELINE_RSS)
+        size_t layers[SESSION_COLORS];
+        const size_t layer = (size_t)input->y - 1, count = timeline_layers(timeline, layers);
+        if (!input->twice && timeline->slots_known && timeline->mode != TIMELINE_RSS &&
+            layer < count)
             legend_follow(browse, timeline->legend, timeline_stack_name(timeline, browse),
-                          (size_t)input->y - 1);
+                          layers[layer]);
         return true;
     }
     if (slot < 0 || slot >= timeline->slot_count || input->y >= layout.details)

@@ -15,11 +15,11 @@
 #include "tui/view/common/browse.h"
 #include "tui/view/common/list.h"
 #include "tui/view/common/moments.h"
-#include "tui/view/view.h"
 
 #define TIMELINE_SLOTS_MOST 600
 #define TIMELINE_SHARES_MOST 8
 #define TIMELINE_RUNS_MOST 33
+#define TIMELINE_WIDE 100 /* columns of a chart beside which there is room for a second pane */
 #define TIMELINE_EVENTS_MOST 24 /* a slot with more events shows sums only */
 
 enum timeline_mode {
@@ -73,7 +73,10 @@ struct timeline {
     uint64_t dragged_ns; /* where the mouse button went down; UINT64_MAX: not in the chart */
 
     struct load slots_load, shares_load, busy_load, at_load, events_load, colors_load, stack_load;
-    struct load rss_load;
+    struct load rss_load, held_load;
+    const struct growth_data *held; /* live at the moment; NULL: not shown, or not known yet */
+    enum session_growth_by held_by;
+    unsigned small; /* bits of the layers that are under 1 % everywhere: they join the rest */
     const struct session_slot *slots; /* slot_count of them; all 0 while they are not known */
     bool slots_known;
     const struct timeline_colors *colors; /* by slot; NULL: of another mode, or not known yet */
@@ -130,6 +133,12 @@ const char *timeline_stack_name(const struct timeline *timeline, const struct br
 struct cell_style timeline_style(const struct timeline *timeline, const struct grid *grid,
                                  size_t position);
 uint32_t timeline_pattern(const struct timeline *timeline, size_t position);
+
+/* Writes the legend's positions of the layers from below, the rest last. Returns their number. */
+size_t timeline_layers(const struct timeline *timeline, size_t positions[SESSION_COLORS]);
+/* Returns the bytes of a layer; those that join the rest are in the rest. */
+uint64_t timeline_layer_bytes(const struct timeline *timeline, const struct session_slot *slot,
+                              size_t position);
 
 /* Splits the window into runs, and asks for what the screen shows. */
 void timeline_load_runs(struct timeline *timeline, struct browse *browse);
