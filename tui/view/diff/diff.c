@@ -18,6 +18,7 @@ struct diff {
     char before[WORD_SIZE], after[WORD_SIZE];
     bool chosen; /* the times, by the user; otherwise they are those of the range */
     size_t way, threshold;
+    uint64_t largest; /* change of a row in bytes */
 };
 
 struct diff_data {
@@ -27,10 +28,14 @@ struct diff_data {
 };
 
 #define AT(member) offsetof(struct compare_row, member)
-enum { COLUMN_NAME, COLUMN_NET, COLUMN_BLOCKS = 4, COLUMN_STATE, COLUMNS };
+enum { COLUMN_NAME, COLUMN_BAR, COLUMN_NET, COLUMN_BLOCKS = 5, COLUMN_STATE, COLUMNS };
+
+enum { BAR_HALF = 10 };
 
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_NAME] = {"name", .text = true, .keep = true},
+    [COLUMN_BAR] = {"less      more", 2 * BAR_HALF + 1, 96, .text = true, .unsorted = true,
+                    .file = "bar", .meaning = "the net change, from the middle"},
     [COLUMN_NET] = {"net", 8, .keep = true, .meaning = "bytes live at B less those at A",
                     .file = "net_bytes", .number = TABLE_GROWTH, .at = TABLE_ASKED},
     {"at A", 8, 60, .file = "from_bytes", .number = TABLE_BYTES, .at = AT(before.bytes)},
@@ -177,14 +182,34 @@ static uint64_t number(const void *view, const void *row, size_t column)
                                 : shown->after.count - shown->before.count;
 }
 
+/* Draws a bar from the middle: to the left what has become less, to the right what has grown. */
+static void put_bar(int64_t net, uint64_t largest, struct table_cell *cell)
+{
+    const uint64_t change = net < 0 ? 0 - (uint64_t)net : (uint64_t)net;
+    const int halves =
+        (int)((double)change / (double)(largest > 0 ? largest : 1) * 2 * BAR_HALF + 0.5);
+    const int full = halves / 2, half = halves % 2;
+    char *out = cell->text;
+    for (int i = 0; i < BAR_HALF; i++)
+        out = stpcpy(out, net >= 0 || i < BAR_HALF - full - half ? " "
+                          : i < BAR_HALF - full                  ? "\u2590"
+                                                                 : "\u2588");
+    out = stpcpy(out, "\u2502");
+    for (int i = 0; net > 0 && i < full + half; i++)
+        out = stpcpy(out, i < full ? "\u2588" : "\u258c");
+    cell->styled = true;
+    cell->style = theme_style(net > 0 ? THEME_WARNING : net < 0 ? THEME_GOOD : THEME_FAINT);
+}
+
 static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
     const int64_t net = compare_net(row);
     char count[FORMAT_SIZE];
-    (void)view;
     cell->styled = column == COLUMN_NET;
     if (column == COLUMN_NAME) {
         cell->name = ((const struct compare_row *)row)->name;
+    } else if (column == COLUMN_BAR) {
+        put_bar(net, ((const struct diff *)view)->largest, cell);
     } else if (column == COLUMN_STATE) {
         cell->name = compare_state(row);
     } else if (column == COLUMN_NET) {
@@ -424,6 +449,18 @@ static const struct key_binding keys[] = {
      .keys = {KEYCODE_ENTER}, .footer = "list"},
 };
 
+static void loaded(void *view, struct browse *browse)
+{
+    struct diff *diff = view;
+    (void)browse;
+    diff->largest = 0;
+    for (size_t i = 0; i < diff->view.list.count; i++) {
+        const int64_t net = compare_net(list_row(&diff->view.list, i));
+        const uint64_t change = net < 0 ? 0 - (uint64_t)net : (uint64_t)net;
+        diff->largest = change > diff->largest ? change : diff->largest;
+    }
+}
+
 static const struct table_view_kind kind = {.size = sizeof(struct diff),
                                             .list = &diff_list,
                                             .lines = 2,
@@ -432,6 +469,7 @@ static const struct table_view_kind kind = {.size = sizeof(struct diff),
                                             .foot = foot,
                                             .none = none,
                                             .prepare = prepare,
+                                            .loaded = loaded,
                                             .act = act,
                                             .offers = offers};
 
