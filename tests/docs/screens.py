@@ -10,6 +10,14 @@ quotes. All WORDS are on the screen. A line <!-- answer SESSION: KEYS => WORDS -
 the page does not show. If the page is docs/tour.md, the same keys also show the same
 screen in a terminal of tmux, and at 200x60 what the browser writes for that size.
 
+A picture of the browser in a page,
+
+    <!-- picture SESSION WIDTHxHEIGHT: KEYS => WORDS -->
+    ![TEXT](FILE.svg)
+
+is what `:w FILE.svg` writes after KEYS. It has all WORDS, and so has the one that the browser writes now,
+if there is such a session here.
+
 Times, addresses, process numbers and the resident set vary between runs; charts vary with the times.
 They are left out of the comparison, and so are lines that name functions of the system's libraries:
 their names depend on the debug packages. If a screen differs, its program is recorded again, twice at
@@ -22,9 +30,11 @@ import re
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 SCREEN = re.compile(r'<!-- screen (\S+) (\d+)x(\d+): (.*?) => (.*?) -->\n```text\n(.*?)```\n', re.S)
 ANSWER = re.compile(r'<!-- answer (\S+): (.*?) => (.*?) -->')
+PICTURE = re.compile(r'<!-- picture (\S+) (\d+x\d+): ?(.*?) ?=> (.*?) -->\n!\[[^\]]*\]\((\S+?\.svg)\)')
 SYSTEM = re.compile(r'libs\S*\+0x|libstd|libc[-_]start|__libc|_start$|call_init|dl-init|_dl_')
 VARIES = [
     # Bytes of blocks that came and went in one slot, which slow machines make longer.
@@ -139,9 +149,39 @@ def check(page, folder, match):
     return ''
 
 
+def draw(folder, name, size, keys):
+    """Returns the picture that the browser writes, None without the session."""
+    if not os.path.exists(f'{folder}/{name}.db'):
+        return None
+    path = f'{folder}/picture-{next(servers)}.svg'
+    browser(f'{folder}/{name}.db', size, [*parts(keys), (':', False), (f'w {path}', True), ('Enter', False)])
+    return open(path).read()
+
+
+def check_picture(picture, words):
+    """Returns what is wrong with a picture, "" if nothing is."""
+    text = ' '.join(''.join(row.itertext()) for row in xml.etree.ElementTree.fromstring(picture).iter())
+    missing = [word for word in words.split() if word not in text]
+    return f'no "{missing[0]}" in {text[:2000]}' if missing else ''
+
+
 folder, failed, count = sys.argv[1], 0, 0
 for page in sys.argv[2:]:
     text = open(page).read()
+    pictures = PICTURE.findall(text)
+    if len(pictures) != text.count('<!-- picture '):
+        sys.exit(f'{page}: {text.count("<!-- picture ")} pictures, {len(pictures)} of the right form')
+    for name, size, keys, words, file in pictures:
+        path, drawn = os.path.join(os.path.dirname(page), file), draw(folder, name, size, keys)
+        if os.environ.get('MPROF_REFRESH') and drawn:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            open(path, 'w').write(drawn)
+        for picture in (drawn, open(path).read()):
+            wrong = check_picture(picture, words) if picture else ''
+            if wrong:
+                failed = 1
+                print(f'{page}, {file}: {wrong}')
+        count += 1
     if os.environ.get('MPROF_REFRESH'):
         fresh = lambda m: m.group(0)[:m.start(6) - m.start()] + browser(
             f'{folder}/{m.group(1)}.db', f'{m.group(2)}x{m.group(3)}', parts(m.group(4))) + '```\n'

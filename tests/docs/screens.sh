@@ -20,5 +20,11 @@ for program in leaking_requests kept_gestures undo_history pinned_heap resident_
     "${fixed[@]}" mprof-run --quiet "${free_stacks[@]}" -o $program.bin "./$program" >$program.out || fail "$program is not recorded"
     mprof-ingest --quiet -o $program.db $program.bin || fail "$program is not ingested"
 done
+# The pictures are of a program in Python, if this mprof knows the interpreter.
+if /usr/bin/python3 -c 'import json' 2>/dev/null &&
+    mprof-run --quiet --python -o orders.bin /usr/bin/python3 "$MPROF_SOURCE/docs/examples/orders.py" >orders.out 2>&1 &&
+    [ -s orders.bin ] && ! grep -q 'no Python functions' orders.out; then
+    mprof-ingest --quiet -o orders.db orders.bin || fail 'the program in Python is not ingested'
+fi
 python3 "$MPROF_SOURCE/tests/docs/screens.py" "$work" "$MPROF_SOURCE"/README.md \
     "$MPROF_SOURCE"/docs/{tour,first-five-minutes}.md
