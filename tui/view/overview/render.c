@@ -121,16 +121,14 @@ static void render_one(const struct overview *overview, const struct browse *bro
     const struct finding_columns columns = finding_columns(area);
     const struct ranked_finding *finding = &overview->ranked[number];
     const int severity = ranked_severity(finding, browse->peak_bytes);
-    const bool selected = overview->selected == (int)number;
-    const struct cell_style plain = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
+    const struct cell_style plain = theme_style(THEME_PLAIN);
     char size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], rest[120];
     area_put(area, 1, y, severity > 0 ? 0x25b2 : 0x00b7,
              theme_style(severity > 1   ? THEME_ERROR
                          : severity > 0 ? THEME_WARNING
                                         : THEME_FAINT));
     area_field_right(area, 3, y, 9, plain, format_size(size, finding->bytes));
-    area_field(area, columns.word, y, columns.word_width, theme_style(THEME_PLAIN),
-               ranked_word(finding));
+    area_field(area, columns.word, y, columns.word_width, plain, ranked_word(finding));
     if (finding->kind == RANKED_HOLES) {
         area_print(area, columns.type, y, plain,
                    area->width < 60 ? "%s hole%s" : "%s hole%s of 1 KiB or more at %s",
@@ -141,8 +139,7 @@ static void render_one(const struct overview *overview, const struct browse *bro
     if (columns.type_width > 0)
         area_category(area, columns.type, y, columns.type_width, plain,
                       finding_type((void *)overview, number).name);
-    area_name(area, columns.user, y, columns.user_width,
-              columns.type_width > 0 ? theme_style(THEME_PLAIN) : plain,
+    area_name(area, columns.user, y, columns.user_width, plain,
               finding_user((void *)overview, number).name);
     if (columns.rest == 0)
         return;
@@ -152,7 +149,7 @@ static void render_one(const struct overview *overview, const struct browse *bro
     area_field(area, columns.rest, y, 39, theme_style(THEME_FAINT), rest);
 }
 
-/* Tells types and functions of the findings apart that look alike. */
+/* Tells types and functions of the findings apart that look alike, and marks the selected one. */
 static void finding_names(const struct overview *overview, const struct area *area, int y,
                           size_t first, int rows)
 {
@@ -170,6 +167,9 @@ static void finding_names(const struct overview *overview, const struct area *ar
     if (columns.type_width > 0)
         alike_rewrite(area, types, count, finding_type, (void *)overview);
     alike_rewrite(area, users, count, finding_user, (void *)overview);
+    const int selected = overview->selected - (int)first;
+    if (selected >= 0 && selected < rows)
+        area_restyle(area, 3, y + selected, area->width - 4, theme_style(THEME_CURSOR));
 }
 
 static void render_facts(const struct overview *overview, const struct area *area,
