@@ -66,6 +66,11 @@ uint64_t pair_ids_first(const struct pair_ids *ids, uint32_t id)
     return ids->pairs[id].first;
 }
 
+uint64_t pair_ids_second(const struct pair_ids *ids, uint32_t id)
+{
+    return ids->pairs[id].second;
+}
+
 /* ---- texts ---- */
 
 struct text_ids {

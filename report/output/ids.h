@@ -22,8 +22,9 @@ void pair_ids_free(struct pair_ids *ids);
 bool pair_ids_find(struct pair_ids *ids, uint64_t first, uint64_t second, uint32_t *id,
                    bool *is_new);
 size_t pair_ids_count(const struct pair_ids *ids);
-/* Returns the first number of the pair with a number that was given. */
+/* Return the numbers of the pair with a number that was given. */
 uint64_t pair_ids_first(const struct pair_ids *ids, uint32_t id);
+uint64_t pair_ids_second(const struct pair_ids *ids, uint32_t id);
 
 /* ---- texts ---- */
 

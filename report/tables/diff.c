@@ -7,17 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/output/name_tree.h"
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
-#include "session/same_modules.h"
+#include "session/code_facts.h"
 
 enum { KEYS_MOST = 3, SIDES = 2, SUMS = 3 }; /* sides: base, session */
 
 static const enum session_group_measure measures[SUMS] = {MEASURE_BYTES, MEASURE_ALLOCATIONS,
                                                           MEASURE_LIVE_BYTES};
 
+/* The row has no stack. */
+#define NO_STACK UINT32_MAX
+
 struct diff_row {
     char *keys[KEYS_MOST]; /* NULL: not known */
+    uint32_t stack;        /* the only key of stacks: a node of `calls` */
     uint64_t sums[SIDES][SUMS];
     double variances[SIDES][SUMS]; /* 0 if the session is not sampled */
 };
@@ -25,6 +30,8 @@ struct diff_row {
 struct diff {
     struct diff_row *rows;
     size_t count, keys;
+    struct text_ids *names;
+    struct name_tree *calls;          /* NULL: rows are not stacks */
     struct same_modules *same[SIDES]; /* what the modules of a side are called in the session */
 };
 
@@ -38,7 +45,7 @@ static int compare_texts(const char *left, const char *right)
 static int by_keys(const void *left, const void *right)
 {
     const struct diff_row *a = left, *b = right;
-    int order = 0;
+    int order = (a->stack > b->stack) - (a->stack < b->stack);
     for (size_t i = 0; i < KEYS_MOST && order == 0; i++)
         order = compare_texts(a->keys[i], b->keys[i]);
     return order;
@@ -60,35 +67,8 @@ static int by_change(const void *left, const void *right)
     return by_keys(left, right);
 }
 
-/* Returns the functions of a stack from the outermost one inwards, as "main > parse". */
-static char *stack_text(struct session *session, const struct same_modules *same, uint32_t stack)
-{
-    const size_t count = session_stack(session, stack, NULL, 0);
-    const size_t site = session_stack_call_site(session, stack);
-    struct session_frame *frames = calloc(count + 1, sizeof(*frames));
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = frames ? open_memstream(&text, &size) : NULL;
-    if (out) {
-        session_stack(session, stack, frames, count);
-        for (size_t i = count; i-- > site;) {
-            char *name = same_modules_name(same, "function",
-                                           session_function_name(session, frames[i].function));
-            fprintf(out, "%s%s", name ? name : "?", i > site ? " > " : "");
-            free(name);
-        }
-        if (fclose(out) != 0) {
-            free(text);
-            text = NULL;
-        }
-    }
-    free(frames);
-    return text;
-}
-
-static bool copy_key(struct session *session, const struct same_modules *same,
-                     const struct session_group_set *set, size_t row, size_t key, bool stack,
-                     char **copy)
+static bool copy_key(const struct same_modules *same, const struct session_group_set *set,
+                     size_t row, size_t key, char **copy)
 {
     char number[32];
     const struct session_group_key found = session_group_key(set, row, key);
@@ -97,9 +77,7 @@ static bool copy_key(struct session *session, const struct same_modules *same,
     *copy = NULL;
     if (found.is_null)
         return true;
-    if (stack)
-        *copy = stack_text(session, same, (uint32_t)found.id);
-    else if (found.text)
+    if (found.text)
         *copy = same_modules_name(same, columns[key].name, found.text);
     else {
         session_group_key_text(set, row, key, number, sizeof(number));
@@ -108,14 +86,24 @@ static bool copy_key(struct session *session, const struct same_modules *same,
     return *copy != NULL;
 }
 
-static bool add_row(struct diff *diff, struct session *session, struct session_group_set *set,
-                    size_t row, int side, bool stack, struct session_error *error)
+/* The nodes of the call sites of a session's stacks, and their names. */
+struct stacks {
+    uint32_t *sites;
+    struct name_walk walk;
+};
+
+static bool add_row(struct diff *diff, struct session_group_set *set, size_t row, int side,
+                    struct stacks *stacks, struct session_error *error)
 {
     struct diff_row *added = &diff->rows[diff->count];
-    *added = (struct diff_row){.keys = {NULL}};
+    *added = (struct diff_row){.stack = NO_STACK};
     diff->count++;
-    for (size_t i = 0; i < diff->keys; i++)
-        if (!copy_key(session, diff->same[side], set, row, i, stack, &added->keys[i]))
+    const struct session_group_key key = session_group_key(set, row, 0);
+    if (diff->calls && !key.is_null &&
+        !name_walk_find(&stacks->walk, stacks->sites[key.id], &added->stack, error))
+        return false;
+    for (size_t i = 0; !diff->calls && i < diff->keys; i++)
+        if (!copy_key(diff->same[side], set, row, i, &added->keys[i]))
             return report_fail_memory(error, "the names");
     for (size_t i = 0; i < SUMS; i++) {
         double standard_error = 0;
@@ -137,7 +125,11 @@ static bool add_side(const struct report_request *request, struct session *sessi
         request_run(request, session, NULL, group_join_step(request->by), error);
     struct session_group_set *set = result ? graph_result_groups(result) : NULL;
     const size_t rows = set ? session_groups_count(set) : 0;
+    struct stacks stacks = {.sites = NULL};
     bool good = set && session_groups_prepare(set, 1u << MEASURE_LIVE_BYTES, error);
+    good = good && (!diff->calls ||
+                    (name_walk_begin(&stacks.walk, diff->calls, session, diff->same[side], error) &&
+                     session_stack_sites(session, &stacks.sites, error)));
     struct diff_row *more =
         good ? realloc(diff->rows, (diff->count + rows + 1) * sizeof(*more)) : NULL;
     if (good && !more)
@@ -145,7 +137,9 @@ static bool add_side(const struct report_request *request, struct session *sessi
     if (more)
         diff->rows = more;
     for (size_t row = 0; good && row < rows; row++)
-        good = add_row(diff, session, set, row, side, request->by == BY_STACK, error);
+        good = add_row(diff, set, row, side, &stacks, error);
+    name_walk_end(&stacks.walk);
+    free(stacks.sites);
     graph_result_free(result);
     return good;
 }
@@ -232,8 +226,21 @@ static void add_modules(const struct diff *diff, struct document *document)
     document_rows(document, count);
 }
 
-static void add_rows(const struct report_request *request, const struct diff *diff,
-                     struct document *document)
+static bool put_keys(const struct diff *diff, const struct diff_row *row, struct document *document)
+{
+    if (!diff->calls || row->stack == NO_STACK) {
+        for (size_t i = 0; i < diff->keys; i++)
+            document_text(document, row->keys[i]);
+        return true;
+    }
+    char *text = name_tree_text(diff->calls, row->stack);
+    document_text(document, text);
+    free(text);
+    return text != NULL;
+}
+
+static bool add_rows(const struct report_request *request, const struct diff *diff,
+                     struct document *document, struct session_error *error)
 {
     struct document_column columns[DOCUMENT_COLUMNS_MOST] = {
         {"change_bytes", NULL, VALUE_BYTES, NULL},
@@ -256,10 +263,11 @@ static void add_rows(const struct report_request *request, const struct diff *di
             document_sum(document, row->sums[1][j], sqrt(row->variances[1][j]));
             document_sum(document, row->sums[0][j], sqrt(row->variances[0][j]));
         }
-        for (size_t j = 0; j < keys; j++)
-            document_text(document, row->keys[j]);
+        if (!put_keys(diff, row, document))
+            return report_fail_memory(error, "the names");
     }
     document_rows(document, diff->count);
+    return true;
 }
 
 bool report_diff(const struct report_request *request, struct document *document,
@@ -267,17 +275,23 @@ bool report_diff(const struct report_request *request, struct document *document
 {
     struct document_column columns[DOCUMENT_COLUMNS_MOST];
     struct diff diff = {.keys = key_columns(request->by, columns)};
-    const bool good = add_side(request, request->base, 0, &diff, error) &&
-                      add_side(request, request->session, 1, &diff, error);
+    bool good = request->by != BY_STACK ||
+                ((diff.names = text_ids_new()) && (diff.calls = name_tree_new(diff.names)));
+    if (!good)
+        report_fail_memory(error, "the names");
+    good = good && add_side(request, request->base, 0, &diff, error) &&
+           add_side(request, request->session, 1, &diff, error);
     if (good) {
         join_rows(&diff);
         add_facts(&diff, document);
-        add_rows(request, &diff, document);
+        good = add_rows(request, &diff, document, error);
         add_modules(&diff, document);
     }
     for (size_t i = 0; i < diff.count; i++)
         clear_row(&diff.rows[i]);
     free(diff.rows);
+    name_tree_free(diff.calls);
+    text_ids_free(diff.names);
     for (int side = 0; side < SIDES; side++)
         same_modules_free(diff.same[side]);
     return good;

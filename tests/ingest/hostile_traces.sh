@@ -45,6 +45,8 @@ outputs() {
     (ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-report" 1988 "$1.db" >out) || complain "$1: no report 1988"
     [ "$(ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-report" peak --by=stack --top=all "$1.db" | head -c $bytes | wc -c)" = $bytes ] ||
         complain "$1: no report of the peak"
+    (ulimit -t 20 && ulimit -v 800000 && "$MPROF_BUILD/bin/mprof-report" diff --by=stack --base="$1.db" "$1.db" >out) ||
+        complain "$1: no difference by stacks"
 }
 # has WHAT SQL RESULT
 has() {
