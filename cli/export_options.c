@@ -11,6 +11,10 @@ static const struct command_option options[] = {
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
                                       "standard output)"},
+    [EXPORT_OPTION_SQL] = {0, "sql", "DATABASE", .choices = "duckdb postgresql clickhouse",
+                           .help = "instead of exporting a session, write the filter as a query "
+                                   "for the tables of many sessions in duckdb, postgresql or "
+                                   "clickhouse; a SESSION then only has saved filters"},
     [EXPORT_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
                               .help = "export only what this filter selects, a text or the name of "
                                       "a saved filter",
@@ -65,7 +69,7 @@ static const struct command_option options[] = {
 
 const struct command_line export_command_line = {
     .program = "mprof-export",
-    .synopsis = "--format NAME [OPTIONS] SESSION",
+    .synopsis = "--format NAME [OPTIONS] SESSION | --sql DATABASE [OPTIONS] [SESSION]",
     .about = "Writes a session that mprof-ingest made in the format of another tool.\n",
     .after = "Formats:\n"
              "  pprof         go tool pprof and web services: gzip, with types, threads and sizes\n"

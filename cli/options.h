@@ -132,6 +132,7 @@ extern const struct command_line report_command_line;
 enum export_option {
     EXPORT_OPTION_FORMAT,
     EXPORT_OPTION_OUTPUT,
+    EXPORT_OPTION_SQL,
     EXPORT_OPTION_FILTER,
     EXPORT_OPTION_PROCESS,
     EXPORT_OPTION_AT,

@@ -9,6 +9,7 @@ _mprof_export()
     case $option in
     -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson' -- "$word") ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    --sql) mapfile -t COMPREPLY < <(compgen -W 'duckdb postgresql clickhouse' -- "$word") ;;
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --at) mapfile -t COMPREPLY < <(compgen -W 'peak end' -- "$word") ;;
@@ -23,7 +24,7 @@ _mprof_export()
     --max-events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --sql= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

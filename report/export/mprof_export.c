@@ -13,6 +13,7 @@
 #include "session/groups.h"
 #include "session/same_modules.h"
 #include "session/time.h"
+#include "session/translation.h"
 
 static const struct export_format formats[] = {
     {.name = "pprof",
@@ -65,6 +66,9 @@ struct arguments {
     const char *session, *base, *at, *window;
     const struct export_format *format;
     struct export export;
+    const char *sql; /* the database of --sql, NULL: a session is exported */
+    enum session_dialect dialect;
+    bool others; /* options that --sql does not take */
     bool quiet;
     bool value_given, frames_given, pcs_given, events_given, max_events_given;
 };
@@ -133,12 +137,28 @@ static int take_value(struct arguments *arguments, const char *value)
     return wrong("--value", "the name of a sum, as live_bytes", value);
 }
 
+static int take_sql(struct arguments *arguments, const char *value)
+{
+    arguments->sql = value;
+    for (int i = 0; i < DIALECT_TOTAL; i++) {
+        arguments->dialect = (enum session_dialect)i;
+        if (strcmp(value, session_dialect_name(arguments->dialect)) == 0)
+            return -1;
+    }
+    return command_line_wrong(&export_command_line, "--sql needs one of %s, not \"%.80s\"",
+                              export_command_line.options[EXPORT_OPTION_SQL].choices, value);
+}
+
 /* Handles one option. Returns -1 to go on, or an exit status. */
 static int take_option(void *context, int option, const char *value)
 {
     struct arguments *arguments = context;
     struct export *export = &arguments->export;
+    arguments->others |= option != EXPORT_OPTION_SQL && option != EXPORT_OPTION_FILTER &&
+                         option != EXPORT_OPTION_OUTPUT && option != EXPORT_OPTION_QUIET;
     switch (option) {
+    case EXPORT_OPTION_SQL:
+        return take_sql(arguments, value);
     case EXPORT_OPTION_FORMAT:
         arguments->format = find_format(value);
         return arguments->format
@@ -259,12 +279,15 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
     const int status = command_line_read(line, count, values, take_option, arguments);
     if (status >= 0)
         return status;
-    if (optind == count)
+    if (arguments->sql && arguments->others)
+        return command_line_wrong(line, "--sql exports no session: of the other options it takes "
+                                        "--filter, -o and --quiet alone");
+    if (optind == count && !arguments->sql)
         return command_line_wrong(line, "no session named");
     if (count - optind > 1)
         return command_line_wrong(line, "more than one session named");
     arguments->session = values[optind];
-    return check_arguments(arguments);
+    return arguments->sql ? -1 : check_arguments(arguments);
 }
 
 static void say_warnings(const struct session_warning *warnings, size_t count)
@@ -416,6 +439,25 @@ static bool write_format(struct arguments *arguments)
     return false;
 }
 
+/* Writes the query of --sql. Returns an exit status. */
+static int write_query(struct arguments *arguments)
+{
+    struct export *export = &arguments->export;
+    struct session *session =
+        arguments->session ? session_open(arguments->session, export->error) : NULL;
+    if (arguments->session && !session)
+        return EXIT_BAD_INPUT;
+    char *query = session_translate(session, export->filter, arguments->dialect, export->error);
+    session_close(session);
+    if (!query)
+        return export->error->column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
+    struct output *output = output_open(export->path, export->error);
+    if (output)
+        fputs(query, output_stream(output));
+    free(query);
+    return output && output_close(output, export->error) ? EXIT_GOOD : EXIT_BAD_INPUT;
+}
+
 static void complain(const struct session_error *error)
 {
     if (error->column > 0)
@@ -440,19 +482,20 @@ int main(int argc, char **argv)
         .export = {.error = &error, .max_events = MAX_EVENTS, .events = LARGEST_BLOCKS}};
     output_prepare();
     int status = read_arguments(argc, argv, &arguments);
-    if (status >= 0 || !arguments.format) {
+    if (status >= 0 || !(arguments.format || arguments.sql)) {
         free_labels(&arguments.export);
         return status;
     }
     privileges_give_up();
     output_protect(arguments.session);
     output_protect(arguments.base);
-    status = open_side(&arguments, arguments.session, &arguments.export.own);
+    status = arguments.sql ? write_query(&arguments)
+                           : open_side(&arguments, arguments.session, &arguments.export.own);
     if (status == EXIT_GOOD && arguments.base)
         status = open_side(&arguments, arguments.base, &arguments.export.base);
     if (status == EXIT_GOOD && arguments.base && !name_base(&arguments.export))
         status = EXIT_BAD_INPUT;
-    if (status == EXIT_GOOD && !write_format(&arguments))
+    if (status == EXIT_GOOD && !arguments.sql && !write_format(&arguments))
         status = error.column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;
     if (status != EXIT_GOOD)
         complain(&error);

@@ -747,3 +747,53 @@ bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pip
     return filter_expected_name(
         parser, "a step (where, color, sort, top, join, ungroup, count, sum, …)", &names);
 }
+
+/* ---- the fields that a graph mentions: some widen its sets ---- */
+
+static bool predicate_mentions(const struct filter_predicate *predicate, enum filter_field field)
+{
+    if (!predicate)
+        return false;
+    if (predicate->kind == PREDICATE_TEST)
+        return predicate->test.field == field;
+    return predicate_mentions(predicate->left, field) ||
+           predicate_mentions(predicate->right, field);
+}
+
+static bool set_mentions(const struct filter_set *set, enum filter_field field,
+                         unsigned *pipelines);
+
+/* Visits at most FILTER_PIPELINES_MAX pipelines: with more the filter does not run. */
+static bool pipeline_mentions(const struct filter_pipeline *pipeline, enum filter_field field,
+                              unsigned *pipelines)
+{
+    if (++*pipelines > FILTER_PIPELINES_MAX)
+        return true;
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
+        if (predicate_mentions(step->predicate, field) ||
+            (step->pipeline && pipeline_mentions(step->pipeline, field, pipelines)))
+            return true;
+        for (size_t i = 0; i < step->key_count; i++) {
+            if (step->keys[i].field == field)
+                return true;
+        }
+    }
+    return set_mentions(pipeline->set, field, pipelines);
+}
+
+static bool set_mentions(const struct filter_set *set, enum filter_field field, unsigned *pipelines)
+{
+    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED ||
+        set->kind == SET_OUTLIVED || set->kind == SET_SURVIVED || set->kind == SET_UNREACHABLE ||
+        set->kind == SET_POSSIBLY || set->kind == SET_SESSION)
+        return false;
+    if (set->kind == SET_PIPELINE)
+        return pipeline_mentions(set->pipeline, field, pipelines);
+    return set_mentions(set->left, field, pipelines) || set_mentions(set->right, field, pipelines);
+}
+
+bool filter_mentions(const struct filter_pipeline *pipeline, enum filter_field field)
+{
+    unsigned pipelines = 0;
+    return pipeline_mentions(pipeline, field, &pipelines);
+}

@@ -329,6 +329,11 @@ void filter_graph_free(struct filter_graph *graph);
 /* Moves an error within a saved filter to the user's text. `origin` may be NULL: none. Columns that
  * are in the user's text already become positive only then. */
 void filter_place_error(const struct filter_origin *origin, struct session_error *error);
+/* The most pipelines of a text: a name may be used any number of times, so a text of one page could
+ * need any amount of work. */
+enum { FILTER_PIPELINES_MAX = 1000 };
+/* Returns true if a pipeline, or one that it uses, tests or joins a field of allocations. */
+bool filter_mentions(const struct filter_pipeline *pipeline, enum filter_field field);
 const struct filter_pipeline *filter_graph_pipeline(const struct filter_graph *graph);
 
 #endif

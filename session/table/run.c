@@ -16,56 +16,6 @@
 #include "session/table/run.h"
 #include "session/table/run_state.h"
 
-/* ---- the fields that a graph mentions: some widen its sets ---- */
-
-static bool predicate_mentions(const struct filter_predicate *predicate, enum filter_field field)
-{
-    if (!predicate)
-        return false;
-    if (predicate->kind == PREDICATE_TEST)
-        return predicate->test.field == field;
-    return predicate_mentions(predicate->left, field) ||
-           predicate_mentions(predicate->right, field);
-}
-
-static bool set_mentions(const struct filter_set *set, enum filter_field field,
-                         unsigned *pipelines);
-
-/* Visits at most RUN_PIPELINES_MAX pipelines: with more the filter does not run. */
-static bool pipeline_mentions(const struct filter_pipeline *pipeline, enum filter_field field,
-                              unsigned *pipelines)
-{
-    if (++*pipelines > RUN_PIPELINES_MAX)
-        return true;
-    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
-        if (predicate_mentions(step->predicate, field) ||
-            (step->pipeline && pipeline_mentions(step->pipeline, field, pipelines)))
-            return true;
-        for (size_t i = 0; i < step->key_count; i++) {
-            if (step->keys[i].field == field)
-                return true;
-        }
-    }
-    return set_mentions(pipeline->set, field, pipelines);
-}
-
-static bool set_mentions(const struct filter_set *set, enum filter_field field, unsigned *pipelines)
-{
-    if (set->kind == SET_ALL || set->kind == SET_LIVE_AT || set->kind == SET_LEAKED ||
-        set->kind == SET_OUTLIVED || set->kind == SET_SURVIVED || set->kind == SET_UNREACHABLE ||
-        set->kind == SET_POSSIBLY || set->kind == SET_SESSION)
-        return false;
-    if (set->kind == SET_PIPELINE)
-        return pipeline_mentions(set->pipeline, field, pipelines);
-    return set_mentions(set->left, field, pipelines) || set_mentions(set->right, field, pipelines);
-}
-
-bool run_mentions(const struct filter_pipeline *pipeline, enum filter_field field)
-{
-    unsigned pipelines = 0;
-    return pipeline_mentions(pipeline, field, &pipelines);
-}
-
 /* ---- collected arenas ---- */
 
 /* Blocks that are left in arenas with a garbage collector are not leaks, but kept, or garbage.
@@ -729,9 +679,9 @@ static const struct filter_step *last_where(const struct filter_pipeline *pipeli
 
 bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows)
 {
-    if (++run->pipelines > RUN_PIPELINES_MAX)
+    if (++run->pipelines > FILTER_PIPELINES_MAX)
         return session_fail(run->error, 1, "more than %d pipelines to run: use fewer names",
-                            RUN_PIPELINES_MAX);
+                            FILTER_PIPELINES_MAX);
     const bool leaks_unknown = run->leaks_unknown;
     struct pipeline_text text;
     const struct filter_step *keep;
@@ -759,8 +709,8 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
     struct run_rows rows = {.kind = KIND_ALLOCATIONS};
     *result = (struct run_result){.kind = KIND_ALLOCATIONS};
     run.last = session->estimate ? NULL : last_where(pipeline);
-    run.arenas = run_mentions(pipeline, FIELD_ARENA);
-    run.processes = run_mentions(pipeline, FIELD_PROCESS);
+    run.arenas = filter_mentions(pipeline, FIELD_ARENA);
+    run.processes = filter_mentions(pipeline, FIELD_PROCESS);
     if (!(options->begin ? copy_begin(&run, &rows) && run_steps(&run, pipeline->steps, &rows)
                          : run_pipeline(&run, pipeline, &rows))) {
         run_rows_free(&rows);

@@ -6,9 +6,6 @@
 #include "session/table/recall.h"
 #include "session/table/run.h"
 
-/* A name may be used any number of times: a text of one page could need any amount of work. */
-enum { RUN_PIPELINES_MAX = 1000 };
-
 /* The saved filters of other sessions that are running, the innermost first. */
 struct run_chain {
     const struct session *session;
@@ -46,9 +43,6 @@ void run_rows_free(struct run_rows *rows);
 
 /* Runs a pipeline. Returns false with the error set and `rows` to be freed all the same. */
 bool run_pipeline(struct run *run, const struct filter_pipeline *pipeline, struct run_rows *rows);
-
-/* Returns true if the pipeline tests or joins a field of allocations. */
-bool run_mentions(const struct filter_pipeline *pipeline, enum filter_field field);
 
 /* Makes the rows of a set, which are empty before. */
 bool run_set(struct run *run, const struct filter_set *source, struct run_rows *rows);

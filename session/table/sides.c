@@ -69,8 +69,8 @@ static bool run_stored_there(struct run *there, const struct filter_set *source,
     const struct filter_pipeline *pipeline = filter_graph_pipeline(graph);
     bool good = pipeline->kind == KIND_ALLOCATIONS ||
                 session_fail(there->error, 0, "the graph gives no allocations");
-    there->arenas |= run_mentions(pipeline, FIELD_ARENA);
-    there->processes |= run_mentions(pipeline, FIELD_PROCESS);
+    there->arenas |= filter_mentions(pipeline, FIELD_ARENA);
+    there->processes |= filter_mentions(pipeline, FIELD_PROCESS);
     good = good && run_pipeline(there, pipeline, rows);
     filter_graph_free(graph);
     return good;

@@ -4,9 +4,11 @@
 session library and by SQL on the session's tables, and compares the results row by row. The SQL follows
 schemas/filter-language.md and shares no code with the library. COPY is a copy of the session, which graphs
 use as another session. If XDG_CONFIG_HOME is set, some graphs are stored there and used by name. Prints
-each difference with its graph; exit status 1 if there is one."""
+each difference with its graph; exit status 1 if there is one. PRINT_GRAPH "-": prints the graphs alone, as
+JSON."""
 import bisect
 import functools
+import json
 import math
 import os
 import random
@@ -660,7 +662,7 @@ def store(text):
     """Stores a text, which may have its name as NAME. Returns the name."""
     global stored
     stored += 1
-    name = f"stored_{stored % 500}"
+    name = f"stored_{seed}_{stored}" if program == "-" else f"stored_{stored % 500}"
     with open(os.path.join(folder, name + ".graph"), "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write("# A random graph.\n" + text.replace("NAME", name) + "\n")
     return name
@@ -1011,6 +1013,9 @@ def found(lines, keys):
     return ["\t".join(line.split("\t")[i] for i in wanted) for line in lines[1:]]
 
 
+if program == "-":
+    print(json.dumps([make_graph()[0] for _ in range(count)]))
+    sys.exit()
 differences = rows = 0
 kinds = {"allocations": 0, "groups": 0, "measures": 0}
 for first in range(0, count, 50):

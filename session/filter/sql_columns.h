@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Shared by the parts of the translation of filters into SQL (session/translation.h): the columns
+ * of a block, which sql_columns.c finds in the exported tables, what the databases spell in
+ * different ways, and the times and regular expressions of filters.
+ *
+ * A query is a chain of common table expressions. `run` has a row for each session: its first and
+ * last moment, its peak, the selected process. `block` has the blocks that the filter may select,
+ * with the columns that its steps use. Each step is one more expression.
+ */
+#ifndef MPROF_SESSION_FILTER_SQL_COLUMNS_H
+#define MPROF_SESSION_FILTER_SQL_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "session/filter/tree.h"
+#include "session/translation.h"
+
+enum sql_column {
+    SQL_SIZE,
+    SQL_COUNT,
+    SQL_ADDRESS,
+    SQL_TYPE,
+    SQL_CONFIDENCE,
+    SQL_CANDIDATE,
+    SQL_FUNCTION,
+    SQL_USER,
+    SQL_OWNER,
+    SQL_FILE,
+    SQL_LINE,
+    SQL_MODULE,
+    SQL_STACK,
+    SQL_FREE_STACK,
+    SQL_THREAD,
+    SQL_THREAD_NAME,
+    SQL_FREE_THREAD,
+    SQL_FREE_THREAD_NAME,
+    SQL_CROSSED,
+    SQL_PROCESS,
+    SQL_PROCESS_NAME,
+    SQL_PID,
+    SQL_ARENA,
+    SQL_ARENA_NAME,
+    SQL_KIND,
+    SQL_ALLOC_TIME,
+    SQL_FREE_TIME,
+    SQL_LIFETIME,
+    SQL_FREED,
+    SQL_COLLECTED,
+    SQL_REALLOC_OF,
+    SQL_RUNTIME,    /* the language's runtime keeps it, or a suppression names it */
+    SQL_COLLECTING, /* of an arena that a garbage collector cleans */
+    SQL_SURVIVES,   /* the last collection of its arena left it */
+    SQL_PADDING,    /* bytes of an object that no member of its type covers */
+    SQL_BLOCKS,     /* the number of blocks that the row stands for, and their bytes */
+    SQL_BYTES,
+    SQL_COLOR,
+    SQL_COLUMNS,
+    SQL_ID = SQL_COLUMNS, /* always there */
+    SQL_NONE
+};
+
+/* The databases spell these in different ways. In forms $1 and $2 stand for expressions. */
+struct sql_dialect {
+    const char *wide, *text; /* types: of large sums, of texts */
+    const char *divide;      /* two whole numbers, rounded down */
+    const char *sum;         /* of numbers, which may exceed 64 bits */
+    const char *number;      /* a text that is a number */
+    const char *matches;     /* a text and a regular expression */
+    const char *collate;     /* puts texts in the order of their bytes */
+    const char *fraction;    /* of an id, the number for rounding: filter-language.md, "Groups" */
+    const char *last_part;   /* of a path */
+    const char *nullable;    /* an expression that may be null */
+    const char *color, *no_color; /* the type of colours, and null of it */
+    const char *address;          /* a signed number as one without a sign */
+    const char *nodes_of_run; /* the FROM of the rows of stack_run, one for each of their nodes */
+    const char *end;          /* of the query */
+    bool escapes;             /* a backslash in a text is an escape */
+    bool regex_of_posix;      /* an expression keeps its brackets as they are */
+};
+extern const struct sql_dialect sql_dialects[DIALECT_TOTAL];
+
+/* The most different frames and marks that a filter may name. */
+enum { SQL_FRAMES_MOST = 64, SQL_MARKS_MOST = 64 };
+
+/* Notes the columns, frames and marks that the steps of a filter use. */
+struct sql_use {
+    bool column[SQL_COLUMNS];
+    struct sql_frame {
+        bool caller; /* the field `caller`, not `frame 1` */
+        uint32_t outward;
+    } frames[SQL_FRAMES_MOST];
+    size_t frame_count;
+    const char *marks[SQL_MARKS_MOST];
+    size_t mark_count;
+    bool stacks;    /* `frames_of_stack`, the functions of the stacks */
+    bool arenas;    /* blocks of arenas are in the sets */
+    bool processes; /* those of all processes are */
+};
+
+/* The name of a column, and the value that stands for null where nulls are compared; NULL: it is
+ * never null. */
+const char *sql_column_name(enum sql_column column);
+const char *sql_column_null(enum sql_column column);
+/* Returns the column that has a field, and in `*name` the one with its name, SQL_NONE if there is
+ * none. SQL_NONE: no column has it. */
+enum sql_column sql_column_of(enum filter_field field, enum sql_column *name);
+/* Writes the name of the column of a frame. */
+void sql_put_frame_name(FILE *out, const struct sql_frame *frame);
+/* Writes a text in quotes. */
+void sql_put_text(FILE *out, const struct sql_dialect *dialect, const char *text);
+/* Writes a form of a dialect with its expressions. */
+void sql_put_form(FILE *out, const char *form, const char *first, const char *second);
+/* Writes the columns of a block, but its session, id and colour, each after a comma. */
+void sql_put_columns(FILE *out, const struct sql_use *use, const char *table);
+/* Writes the expressions up to `block`. */
+void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialect *dialect);
+
+/* ---- values: sql_text.c ---- */
+
+/*
+ * Writes a regular expression in quotes. Only what POSIX, RE2 and PostgreSQL read alike is written:
+ * returns false with `error` set at `column` if there is more.
+ */
+bool sql_put_regex(FILE *out, const struct sql_dialect *dialect, const char *text, int column,
+                   struct session_error *error);
+
+/* Writes a time or a duration. Sets `*of_run` if it needs a row `r` of `run`. Returns false with
+ * `error` set: too large a number, or too many marks. */
+bool sql_put_moment(FILE *out, struct sql_use *use, const struct sql_dialect *dialect,
+                    const struct filter_value *value, bool *of_run, struct session_error *error);
+
+/* Writes a time as a filter has it, for comments. */
+void sql_put_moment_text(FILE *out, const struct filter_value *value);
+/* Writes a text for a comment: in one line. */
+void sql_put_comment(FILE *out, const char *text);
+
+#endif

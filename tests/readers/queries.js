@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Loads folders of tables into a database by their scripts and answers queries, for translations.py.
+// usage: node queries.js duckdb|clickhouse [FOLDER…] FILE
+// FILE has the queries as JSON. Prints a line of JSON for each: [[NAME…], [VALUE…]…], values as texts or
+// null, or {"error": TEXT}.
+const fs = require('fs')
+const path = require('path')
+const [database, folderList, file] = process.argv.slice(2)
+const folders = JSON.parse(folderList).map((folder) => path.resolve(folder))
+const queries = JSON.parse(fs.readFileSync(file, 'utf8'))
+const text = (value) => (value === null ? null : String(value))
+
+async function duckdb() {
+    const { DuckDBInstance } = require('@duckdb/node-api')
+    const connection = await (await DuckDBInstance.create(':memory:')).connect()
+    for (const folder of folders) {
+        process.chdir(folder)
+        await connection.run(fs.readFileSync('load.duckdb.sql', 'utf8'))
+    }
+    return async (query) => {
+        const reader = await connection.runAndReadAll(query)
+        return [reader.columnNames(), ...reader.getRows().map((row) => row.map(text))]
+    }
+}
+
+function clickhouse() {
+    const { Session } = require('chdb')
+    const session = new Session()
+    process.on('exit', () => session.cleanup())
+    for (const folder of folders) {
+        process.chdir(folder)
+        session.query(fs.readFileSync('load.clickhouse.sql', 'utf8'))
+    }
+    return async (query) => {
+        const answer = session.query(query.replace(/;\s*$/, ''), 'JSONCompactStringsEachRowWithNames')
+        const lines = answer.split('\n').filter((line) => line).map((line) => JSON.parse(line))
+        return lines.map((row, i) => (i === 0 ? row : row.map((value) => (value === '\u1d3a\u1d41\u1d38\u1d38' ? null : value))))
+    }
+}
+
+async function main() {
+    const answer = await { duckdb, clickhouse }[database]()
+    for (const query of queries) {
+        let line
+        try {
+            line = await answer(query)
+        } catch (fault) {
+            line = { error: String(fault.message || fault) }
+        }
+        console.log(JSON.stringify(line))
+    }
+}
+
+main().catch((fault) => {
+    console.error(fault)
+    process.exit(1)
+})

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""translations.py [COUNT [SEED]]: the queries of mprof-export --sql on DuckDB and PostgreSQL, with
+MPROF_SOAK also ClickHouse, answer as the engine does: random filters and those that ship, row by row."""
+import collections
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+
+import common
+from common import BUILD, SOURCE, finish, run
+from postgresql import PostgreSQL
+
+SOAK = os.environ.get('MPROF_SOAK') == '1'
+COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 2000 if SOAK else 200
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time()) % 100000 if SOAK else 1
+WORK = os.path.abspath('translations')
+os.environ['XDG_CONFIG_HOME'] = f'{WORK}/config'
+SHIPPED = ['leaks_by_type', 'leaks_by_user', 'grown(25%, end)', 'steady_growers', 'kept_capacity', 'histories',
+           'outlived_clear', 'storms', 'same_sizes', 'pinned(50%)', 'cross_thread', 'ladders', 'reserves', 'padding']
+# Random filters hardly ever have these.
+MORE = ['live | where lifetime in 52us..118963872ns | top 100000 | color 3 | join line', 'live at peak | join stack | where climb >= 0', 'grown(opened, closed)', 'live at "opened" | where alloc_time > start | sum size', 'all | growth opened..closed', 'live at peak | where not stack has "main" and lifetime > end - peak and size > 16', 'all | where stack ~ "^main$|_start"', 'all | where not stack has "main" | count',
+        'all | where not (type == "char" or size > 64) | sum size', 'all | where file ~ "[.]c$" | join file, line',
+        'all | join stack | where allocations >= 2 | ungroup | sort size desc | top 7',
+        'all | join stack | where climb >= 10 or replaced > 5 | sort bytes desc',
+        'all | join type | where rises >= 1', 'all | join thread, free_thread | sort thread desc',
+        'all | join function | where turnover >= 1 and peak_bytes > 100 | sort peak_bytes desc | top 9',
+        'all | join type | where share >= 2', 'all | where arena is not null | join arena, kind',
+        'all | join process, thread', 'survived | where arena is not null | count', 'leaked | where arena is not null', 'survived | where arena is not null | join arena',
+        'survived | where arena is null or size > 1', 'leaked + (survived | where arena is not null) | join kind',
+        'all | where arena is null | sort process | top 20', 'all | where confidence != candidate | count',
+        'all | where id in (1..50, 70) or address in (1, 2..4096)', 'all | where size >= 18446744073709551615 | count',
+        'all | where alloc_time > start - 1s and lifetime > end - peak | count', 'live at start - 1ns',
+        'all | avg lifetime', 'all | where size == 77777777 | avg size', 'all | max address', 'all | min free_time',
+        'all | sort crossed desc | top 30', 'all | sort collected | top 30', 'all | join collected, freed',
+        'all | color 3 where size > 50 | join color | sort color desc', 'all | color 3 where size > 50 | sort color | top 9',
+        'all | join caller, frame 1, frame 0, function | top 20', 'all | sort frame 2 desc | top 20']
+
+
+def record(name, *command, options=()):
+    run(f'{BUILD}/bin/mprof-run', '-q', '-o', f'{WORK}/{name}.bin', *options, '--', *command, status=None)
+    run(f'{BUILD}/bin/mprof-ingest', '-q', '-o', f'{WORK}/{name}.db', f'{WORK}/{name}.bin')
+
+
+def make_sessions():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.makedirs(f'{WORK}/config')
+    tests = f'{BUILD}/tests'
+    run(f'{tests}/make_session', f'{WORK}/synthetic.db', '1000', '120', '60', '4', '3')
+    run(f'{tests}/make_session', f'{WORK}/deep.db', '400', '300', '20', '2', '9')
+    record('frees', '/usr/bin/python3', '-S', '-c', 'print([str(i) * 40 for i in range(300)])',
+           options=['--free-stacks'])
+    record('sample', '/usr/bin/python3', '-S', '-c', 'print(len([str({i: [i] * 20}) for i in range(4000)]))',
+           options=['--sample=256'])
+    record('processes', 'sh', '-c', 'ls -l / | sort | tail -1; perl -e "print 1 x 10000"')
+    record('arenas', f'{tests}/arena')
+    record('threads', f'{tests}/graphs/handed_over', options=['--free-stacks'])
+    record('marks', f'{tests}/graphs/growing_cache', 'faulty')
+    record('padded', f'{tests}/graphs/padded_cells', 'faulty')
+    shutil.copy(f'{WORK}/arenas.db', f'{WORK}/collected.db')
+    with sqlite3.connect(f'{WORK}/collected.db') as database:
+        database.execute("UPDATE arena SET collected = 1, kept_ns = (SELECT avg(alloc_ns) FROM allocation WHERE arena_id = arena.id)"
+                         " WHERE id IN (SELECT arena_id FROM allocation GROUP BY 1 HAVING count(*) > 1)")
+    database.close()
+    return ['synthetic', 'deep', 'frees', 'sample', 'processes', 'arenas', 'threads', 'marks', 'padded', 'collected']
+
+
+def random_filters(names):
+    """Filters about values of the sessions, some from each."""
+    each = [json.loads(run(sys.executable, f'{SOURCE}/tests/session/reference.py', '-', f'{WORK}/{name}.db',
+                           str(-(-COUNT // len(names))), str(SEED + i)).stdout) for i, name in enumerate(names)]
+    return [text for row in zip(*each) for text in row][:COUNT]
+
+
+def translate(database, texts):
+    """Returns (filter, query, None), or (filter, None, the reason why there is none), for each filter."""
+    out = run(f'{BUILD}/tests/print_query', database, *texts).stdout.decode(errors='surrogateescape')
+    parts = re.findall(r'^# (query|refused (\d+))\n(.*?)(?=^# (?:query|refused)|\Z)', out, re.S | re.M)
+    answers = []
+    for text, (kind, column, body) in zip(texts, parts, strict=True):
+        # A refusal names a column and a reason.
+        if kind != 'query' and (int(column) == 0 or len(body) < 20):
+            raise SystemExit(f'{text}: refused at column {column}: {body}')
+        answers.append((text, body, None) if kind == 'query' else (text, None, body.strip()))
+    return answers
+
+
+def program(text):
+    """Checks that mprof-export writes such queries, and refuses as it should."""
+    wanted = translate('postgresql', [text])[0][1]
+    export = f'{BUILD}/bin/mprof-export'
+    run(export, '--sql', 'postgresql', '--filter', text, '-o', f'{WORK}/query.sql')
+    with open(f'{WORK}/query.sql', encoding='utf-8') as file:
+        common.check('mprof-export --sql -o', file.read(), wanted)
+    common.check('--sql with a session', run(export, '--sql', 'postgresql', '--filter', text, f'{WORK}/frees.db').stdout.decode(),
+                 wanted)
+    for words, status, message in ((['--sql', 'oracle'], 2, 'needs one of'), (['--sql', 'duckdb', '-f', 'csv'], 2, 'takes'),
+                                   (['--sql', 'duckdb', '--filter', 'all | fold 1K'], 2, 'column 7: fold has no translation'),
+                                   (['--sql', 'duckdb', f'{WORK}/none.db'], 1, 'none.db')):
+        common.check(f'{words}', message in run(export, *words, status=status).stderr.decode(), True)
+
+
+def whole(text):
+    """A filter with the texts of the saved ones that it uses."""
+    used = re.findall(r'\bstored_\w+', text)
+    for stored in used:
+        with open(f'{WORK}/config/mprof/graphs/{stored}.graph', encoding='utf-8', errors='surrogateescape') as file:
+            inner = file.read()
+        text += inner
+        used += [name for name in re.findall(r'\bstored_\w+', inner) if name not in used]
+    return text
+
+
+def engine(name, texts):
+    """Returns for each filter the lines of print_graph, or None: it does not run on this session."""
+    answers = {}
+    left = list(texts)
+    while left:
+        done = subprocess.run([f'{BUILD}/tests/print_graph', f'{WORK}/{name}.db', *left[:100]], capture_output=True,
+                              text=True, errors='surrogateescape', check=False)
+        parts = re.split(r'^# .*\n', done.stdout, flags=re.M)[1:]
+        for text, part in zip(left, parts):
+            answers[text] = part.split('\n')[:-1]
+        if done.returncode != 0:
+            answers[left[len(parts) - (len(parts) > 0 and parts[-1] == 'unfinished')]] = None
+            parts.append('')
+        left = left[len(parts):]
+    return answers
+
+
+def as_engine(names, rows, lines):
+    """The rows of a session in the form of print_graph, as far as the query shows them; also its lines."""
+    head = lines[0].split('\t') if lines else []
+    if 'color' in head and 'allocations' in head:  # groups
+        columns = []
+        for i, name in enumerate(head):
+            here = {'color': 'color_key'}.get(name, name.replace(' ', '_')) if i < head.index('allocations') else name
+            if here in names:
+                columns.append((i, names.index(here)))
+        # ClickHouse has 0 and 1 for false and true.
+        truths = {k for i, k in columns if head[i] in ('freed', 'collected')}
+        found = ['\t'.join('-' if row[k] is None else {'0': 'false', '1': 'true'}.get(row[k], row[k]) if k in truths
+                           else row[k] for _, k in columns) for row in rows]
+        wanted = []
+        for line in lines[1:]:
+            cells = line.split('\t')
+            wanted.append('\t'.join('-' if head[i] == 'color' and i == len(head) - 1 and cells[i] == '-1' else cells[i]
+                                    for i, _ in columns))
+        least = head.index('allocations') + 16 - 1
+        return found, wanted, len(columns) >= least
+    if 'value' in names:
+        cells = lines[0].split('\t')
+        wanted = [cells[1]] + [part.split('=')[1] for part in cells[3:]]
+        found = [['-' if v is None else v for v in row[1:]] for row in rows]
+        return found, [wanted], True
+    return [row[names.index('id')] for row in rows], lines, 'size' in names
+
+
+class Comparison:
+    def __init__(self, sessions):
+        self.sessions = sessions
+        self.wanted = {}
+        self.compared = self.rows = 0
+        self.refused = collections.Counter()
+
+    def ask_engine(self, texts):
+        for name in self.sessions:
+            self.wanted[name] = engine(name, texts)
+
+    def compare(self, database, text, answer):
+        if isinstance(answer, dict):
+            common.failures.append(f'{database}: {text}: {answer["error"][:400]}')
+            return
+        names, rows = answer[0], answer[1:]
+        if 'session' not in names:
+            raise SystemExit(f'{database}: {text}: columns {names}')
+        by_session = collections.defaultdict(list)
+        for row in rows:
+            by_session[row[names.index('session')]].append(row)
+        for name in self.sessions:
+            lines = self.wanted[name][text]
+            # Synthetic sessions have no answers of ingest to these: the engine finds them by itself.
+            if name in ('synthetic', 'deep') and re.search('user|owner', whole(text)):
+                continue
+            if lines is None:
+                # Such as a mark that this session does not have.
+                if by_session[name]:
+                    common.failures.append(f'{database} {name}: {text}: rows, and the engine has none')
+                continue
+            found, wanted, complete = as_engine(names, by_session[name], lines)
+            self.compared += 1
+            self.rows += len(wanted)
+            if found != wanted or not complete:
+                place = next((i for i, (a, b) in enumerate(zip(found, wanted)) if a != b), min(len(found), len(wanted)))
+                common.failures.append(f'{database} {name}: {text}\n  row {place + 1}: {found[place:place + 1]}, the engine '
+                                       f'{wanted[place:place + 1]} ({len(found)} and {len(wanted)} rows)')
+
+
+def csv_rows(text):
+    """The rows of psql --csv with a word for null."""
+    import csv
+    import io
+    return [[None if v == '\u2400' else {'t': 'true', 'f': 'false'}.get(v, v) for v in row]
+            for row in csv.reader(io.StringIO(text))]
+
+
+def postgresql(folders, queries):
+    with PostgreSQL() as server:
+        quiet = dict(os.environ, PGCLIENTENCODING='UTF8', PGOPTIONS='-c client_min_messages=warning')
+        for folder in folders:
+            server.psql('-f', 'load.postgresql.sql', cwd=folder, env=quiet)
+        for query in queries:
+            done = subprocess.run([f'{server.programs}/psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', server.folder, '-U', 'mprof',
+                                   '-d', 'postgres', '--csv', '-P', 'null=\u2400'], input=query.encode(errors='surrogateescape'),
+                                  capture_output=True, check=False, env=quiet)
+            yield csv_rows(done.stdout.decode()) if done.returncode == 0 else {'error': done.stderr.decode()}
+
+
+def by_node(database, folders, queries):
+    with open(f'{WORK}/queries.json', 'w', encoding='utf-8') as out:
+        json.dump(queries, out)
+    done = run('node', f'{SOURCE}/tests/readers/queries.js', database, json.dumps(folders), f'{WORK}/queries.json',
+               env=common.node_environment())
+    return (json.loads(line) for line in done.stdout.decode().splitlines())
+
+
+def main():
+    sessions = make_sessions()
+    texts = list(dict.fromkeys(SHIPPED + MORE + random_filters(sessions)))
+    folders = [f'{WORK}/{name}' for name in sessions]
+    for name in sessions:
+        run(f'{BUILD}/bin/mprof-export', '-q', '-f', 'csv', '--tables', f'{WORK}/{name}', f'{WORK}/{name}.db')
+    program('live at peak | where size > 1K and not function ~ "a|b" | join type | top 3')
+    comparison = Comparison(sessions)
+    comparison.ask_engine(texts)
+    databases = os.environ.get('MPROF_TEST_DATABASES', 'duckdb postgresql' + (' clickhouse' if SOAK else '')).split()
+    for database in databases:
+        translated = translate(database, texts)
+        asked = [(text, query) for text, query, _ in translated if query]
+        before = comparison.compared
+        refused = collections.Counter(re.sub(r'.*column \d+: |"[^"]*"', '', reason) for _, query, reason in translated if not query)
+        queries = [query for _, query in asked]
+        answers = postgresql(folders, queries) if database == 'postgresql' else by_node(database, folders, queries)
+        for (text, _), answer in zip(asked, answers):
+            comparison.compare(database, text, answer)
+        print(f'{database}: {len(asked)} filters on {len(sessions)} sessions, {comparison.compared - before} answers compared')
+        for reason, count in refused.most_common():
+            print(f'  {count} refused: {reason}')
+        if sum(refused.values()) > len(texts) // 2:
+            common.failures.append(f'{database} refuses more than half')
+    print(f'{comparison.rows} rows')
+    finish(comparison.compared)
+
+
+main()
