@@ -46,14 +46,15 @@ enum session_retained_by {
     RETAINED_BY_OWNER,
     RETAINED_BY_BLOCK,
     RETAINED_UNREACHABLE, /* groups of unreachable blocks, by type and user function */
+    RETAINED_BY_HOLDER,   /* groups of blocks, by type and by what holds them: their own sizes */
 };
 
 struct session_retained_row {
     int64_t id; /* of the root, type, function, owner or block; 0: unknown, or of a root:
                    the blocks that several roots keep together */
     char *name;
-    /* The root's kind; the member through which a child is held; of other blocks and unreachable
-     * groups the user function; or NULL. */
+    /* The root's kind; the member through which a child is held; of BY_HOLDER that or what holds
+     * the blocks; of other blocks and unreachable groups the user function; or NULL. */
     char *place;
     uint64_t own_bytes, own_blocks; /* 0 for a root */
     uint64_t bytes, blocks;         /* retained */

@@ -15,6 +15,7 @@
 #include "block_referents_sql.h"
 #include "block_referrers_sql.h"
 #include "heap_snapshots_sql.h"
+#include "retained_by_holder_sql.h"
 
 struct reading {
     struct session *session;
@@ -140,7 +141,10 @@ bool session_retained(struct session *session, int64_t id, enum session_retained
     struct reading reading = {.session = session, .retained = retained, .most = most};
     char sql[1536];
     *retained = (struct session_retained){.rows = NULL};
-    if (by == RETAINED_BY_ROOT)
+    if (by == RETAINED_BY_HOLDER)
+        snprintf(sql, sizeof(sql), "WITH asked(snapshot_id) AS (VALUES (%" PRId64 "))\n%s", id,
+                 retained_by_holder_sql);
+    else if (by == RETAINED_BY_ROOT)
         snprintf(sql, sizeof(sql),
                  "SELECT id, name, kind, 0, 0, retained_bytes, retained_count FROM root"
                  " WHERE snapshot_id = %" PRId64 " UNION ALL SELECT 0, 'several roots together',"
