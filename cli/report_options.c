@@ -43,8 +43,8 @@ static const struct command_option options[] = {
                                      "status is 3 if one is exceeded",
                              .group = "Budgets and comparisons"},
     [REPORT_OPTION_BASE] = {0, "base", "SESSION",
-                            .help = "the session to compare with: of diff, of budgets in percent, "
-                                    "and of a page"},
+                            .help = "the session to compare with: of diff, of retained, of budgets "
+                                    "in percent, and of a page"},
     [REPORT_OPTION_JUNIT] = {0, "junit", "FILE",
                              .help = "also write the verdicts of --check to FILE in JUnit's XML"},
     [REPORT_OPTION_HISTORY] = {0, "history", "FILE",

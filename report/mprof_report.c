@@ -291,8 +291,9 @@ static int check_options(const struct arguments *arguments)
                                   "no report");
     if (page && (arguments->request.by != BY_DEFAULT || arguments->top_given))
         return command_line_wrong(line, "--format html takes no --by and no --top");
-    if (arguments->base && !arguments->check && !page && !(report && report->base))
-        return command_line_wrong(line, "--base is for diff, --check and --format html");
+    if (arguments->base && !arguments->check && !page &&
+        !(report && (report->base || report->write == report_retained)))
+        return command_line_wrong(line, "--base is for diff, retained, --check and --format html");
     if (report && report->base && !arguments->base)
         return command_line_wrong(line, "%s needs --base SESSION", report->name);
     if (report && arguments->tables_given)

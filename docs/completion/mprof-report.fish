@@ -9,7 +9,7 @@ complete -c mprof-report -l process -x -a 'all' -d 'which process of a run to re
 complete -c mprof-report -l suppress -r -F -d 'leaks: leave out what the lines leak:PATTERN of FILE name, as LeakSanitizer takes them'
 complete -c mprof-report -l kind -x -a 'unreachable possibly reachable unknown' -d 'leaks: only those of these kinds: unreachable, possibly, reachable or unknown, if the references were taken'
 complete -c mprof-report -l check -r -F -d 'check the budgets of FILE instead of a report; the exit status is 3 if one is exceeded'
-complete -c mprof-report -l base -r -F -d 'the session to compare with: of diff, of budgets in percent, and of a page'
+complete -c mprof-report -l base -r -F -d 'the session to compare with: of diff, of retained, of budgets in percent, and of a page'
 complete -c mprof-report -l junit -r -F -d 'also write the verdicts of --check to FILE in JUnit\'s XML'
 complete -c mprof-report -l history -r -F -d 'append what --check measures to FILE, a line of JSON for each run; medians and a page read it'
 complete -c mprof-report -l label -x -d 'the label of the run in the history, as a commit'

@@ -11,7 +11,7 @@ _arguments -s -S \
     '--suppress=[leaks: leave out what the lines leak:PATTERN of FILE name, as LeakSanitizer takes them]:FILE:_files' \
     '--kind=[leaks: only those of these kinds: unreachable, possibly, reachable or unknown, if the references were taken]:LIST:(unreachable possibly reachable unknown)' \
     '--check=[check the budgets of FILE instead of a report; the exit status is 3 if one is exceeded]:FILE:_files' \
-    '--base=[the session to compare with: of diff, of budgets in percent, and of a page]:SESSION:_files' \
+    '--base=[the session to compare with: of diff, of retained, of budgets in percent, and of a page]:SESSION:_files' \
     '--junit=[also write the verdicts of --check to FILE in JUnit'\''s XML]:FILE:_files' \
     '--history=[append what --check measures to FILE, a line of JSON for each run; medians and a page read it]:FILE:_files' \
     '--label=[the label of the run in the history, as a commit]:TEXT: ' \

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who keeps memory alive: the roots, types, owners and blocks that retain most at a snapshot of
- * references, and the blocks that nothing reaches. */
+ * references, and the blocks that nothing reaches. With a base, what has changed between two
+ * snapshots: of two sessions, or of one. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "report/tables/reports.h"
 #include "session/retained.h"
@@ -11,8 +14,8 @@
 
 /* Finds the snapshot: the one that --at names, or that is nearest to it, or the last one. */
 static const struct session_heap_snapshot *
-find_snapshot(const struct report_request *request, const struct session_heap_snapshots *snapshots,
-              struct session_error *error)
+find_snapshot(const struct report_request *request, struct session *session,
+              const struct session_heap_snapshots *snapshots, struct session_error *error)
 {
     const struct session_heap_snapshot *found = NULL;
     uint64_t ns;
@@ -20,7 +23,7 @@ find_snapshot(const struct report_request *request, const struct session_heap_sn
         snprintf(error->message, sizeof(error->message),
                  "%s: has no references between blocks; record them with mprof-run "
                  "--references=end, or take them with mprof-ctl PID references",
-                 session_path(request->session));
+                 session_path(session));
         return NULL;
     }
     if (!request->at)
@@ -28,7 +31,7 @@ find_snapshot(const struct report_request *request, const struct session_heap_sn
     for (size_t i = 0; i < snapshots->count; i++)
         if (snapshots->rows[i].name && strcmp(snapshots->rows[i].name, request->at) == 0)
             return &snapshots->rows[i];
-    if (!session_moment(request->session, request->at, &ns, error))
+    if (!session_moment(session, request->at, &ns, error))
         return NULL;
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < snapshots->count; i++) {
@@ -126,6 +129,187 @@ static bool add_table(const struct report_request *request,
     return true;
 }
 
+/* ---- changes ------------------------------------------------------------------------------- */
+
+enum { BASE, NOW, SIDES };
+
+/* A row of either side, or both. */
+struct change {
+    const char *name, *place;
+    uint64_t bytes[SIDES], blocks[SIDES];
+};
+
+static int compare_texts(const char *left, const char *right)
+{
+    return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    const int order = compare_texts(a->name, b->name);
+    return order ? order : compare_texts(a->place, b->place);
+}
+
+static uint64_t size_of_change(const struct change *change)
+{
+    return change->bytes[NOW] > change->bytes[BASE] ? change->bytes[NOW] - change->bytes[BASE]
+                                                    : change->bytes[BASE] - change->bytes[NOW];
+}
+
+static int by_change(const void *left, const void *right)
+{
+    const uint64_t a = size_of_change(left), b = size_of_change(right);
+    return a != b ? (a < b ? 1 : -1) : by_name(left, right);
+}
+
+/* Joins the rows of both sides that have one name and place. Returns those that changed, which the
+ * caller frees; NULL: no memory. */
+static struct change *join_sides(const struct session_retained sides[SIDES], size_t *count)
+{
+    struct change *changes = calloc(sides[BASE].count + sides[NOW].count + 1, sizeof(*changes));
+    size_t rows = 0, joined = 0, kept = 0;
+    for (int side = BASE; changes && side < SIDES; side++)
+        for (size_t i = 0; i < sides[side].count; i++) {
+            const struct session_retained_row *row = &sides[side].rows[i];
+            struct change *change = &changes[rows++];
+            *change = (struct change){.name = row->name, .place = row->place};
+            change->bytes[side] = row->bytes;
+            change->blocks[side] = row->blocks;
+        }
+    if (!changes)
+        return NULL;
+    qsort(changes, rows, sizeof(*changes), by_name);
+    for (size_t i = 0; i < rows; i++)
+        if (joined > 0 && by_name(&changes[joined - 1], &changes[i]) == 0)
+            for (int side = BASE; side < SIDES; side++) {
+                changes[joined - 1].bytes[side] += changes[i].bytes[side];
+                changes[joined - 1].blocks[side] += changes[i].blocks[side];
+            }
+        else
+            changes[joined++] = changes[i];
+    for (size_t i = 0; i < joined; i++)
+        if (size_of_change(&changes[i]) != 0 || changes[i].blocks[BASE] != changes[i].blocks[NOW])
+            changes[kept++] = changes[i];
+    qsort(changes, kept, sizeof(*changes), by_change);
+    *count = kept;
+    return changes;
+}
+
+/* Adds a table of what changed most. */
+static bool add_changes(const struct report_request *request, enum session_retained_by by,
+                        const struct session_heap_snapshot *const snapshots[SIDES],
+                        struct document *document, struct session_error *error)
+{
+    static const struct {
+        const char *name, *title, *what, *place;
+    } tables[] = {
+        [RETAINED_BY_HOLDER] = {"held", "Own bytes of the blocks, by type and what holds them",
+                                "type", "held_by"},
+        [RETAINED_BY_ROOT] = {"roots", "What roots retain", "root", "kind"},
+        [RETAINED_BY_TYPE] = {"types", "What types retain", "type", NULL},
+        [RETAINED_BY_USER] = {"users", "What your own functions retain", "user", NULL},
+        [RETAINED_BY_OWNER] = {"owners", "What owners retain", "owner", NULL},
+    };
+    const struct document_column columns[] = {
+        {"change_bytes", "change", VALUE_BYTES, NULL},
+        {"bytes", NULL, VALUE_BYTES, NULL},
+        {"base_bytes", "base", VALUE_BYTES, NULL},
+        {"change_count", "change", VALUE_NUMBER, NULL},
+        {"count", "blocks", VALUE_NUMBER, NULL},
+        {"base_count", "base", VALUE_NUMBER, NULL},
+        {tables[by].what, NULL, VALUE_TEXT, NULL},
+        {tables[by].place, by == RETAINED_BY_HOLDER ? "held by" : NULL, VALUE_TEXT, NULL}};
+    struct session_retained sides[SIDES] = {{.rows = NULL}};
+    size_t count = 0;
+    bool good = session_retained(request->base, snapshots[BASE]->id, by, 0, &sides[BASE], error) &&
+                session_retained(request->session, snapshots[NOW]->id, by, 0, &sides[NOW], error);
+    struct change *changes = good ? join_sides(sides, &count) : NULL;
+    if (good && !changes)
+        good = report_fail_memory(error, "who keeps memory alive");
+    document_table(document, tables[by].name, tables[by].title, columns,
+                   sizeof(columns) / sizeof(*columns) - !tables[by].place);
+    for (size_t i = 0; good && i < count && (request->top == 0 || i < request->top); i++) {
+        document_sum_change(document, changes[i].bytes[BASE], changes[i].bytes[NOW], 0);
+        document_number(document, changes[i].bytes[NOW]);
+        document_number(document, changes[i].bytes[BASE]);
+        document_sum_change(document, changes[i].blocks[BASE], changes[i].blocks[NOW], 0);
+        document_number(document, changes[i].blocks[NOW]);
+        document_number(document, changes[i].blocks[BASE]);
+        document_text(document, changes[i].name);
+        if (tables[by].place)
+            document_text(document, changes[i].place);
+    }
+    document_rows(document, count);
+    free(changes);
+    for (int side = BASE; side < SIDES; side++)
+        session_retained_free(&sides[side]);
+    return good;
+}
+
+/* Returns true if the base is the session itself. */
+static bool is_same(const struct report_request *request)
+{
+    struct stat now, base;
+    return stat(session_path(request->session), &now) == 0 &&
+           stat(session_path(request->base), &base) == 0 && now.st_dev == base.st_dev &&
+           now.st_ino == base.st_ino;
+}
+
+/* Finds the snapshot of the base: in the same session the one before. */
+static const struct session_heap_snapshot *find_base(const struct report_request *request,
+                                                     const struct session_heap_snapshot *now,
+                                                     const struct session_heap_snapshots *snapshots,
+                                                     struct session_error *error)
+{
+    if (!is_same(request))
+        return find_snapshot(request, request->base, snapshots, error);
+    for (size_t i = 1; i < snapshots->count; i++)
+        if (snapshots->rows[i].id == now->id)
+            return &snapshots->rows[i - 1];
+    snprintf(error->message, sizeof(error->message),
+             "%s: has no snapshot of references before that of --at or the last one; mprof-ctl PID "
+             "references and mprof-run --references take more",
+             session_path(request->base));
+    return NULL;
+}
+
+static uint64_t live_bytes(const struct session_heap_snapshot *snapshot)
+{
+    return snapshot->reachable.bytes + snapshot->possibly.bytes + snapshot->unreachable.bytes +
+           snapshot->by_unreachable.bytes + snapshot->unknown.bytes;
+}
+
+/* Adds what has changed since the snapshot of the base. */
+static bool report_changes(const struct report_request *request,
+                           const struct session_heap_snapshot *now, struct document *document,
+                           struct session_error *error)
+{
+    static const enum session_retained_by tables[] = {RETAINED_BY_HOLDER, RETAINED_BY_ROOT,
+                                                      RETAINED_BY_TYPE, RETAINED_BY_OWNER,
+                                                      RETAINED_BY_USER};
+    struct session_heap_snapshots snapshots;
+    bool good = session_heap_snapshots(request->base, &snapshots, error);
+    const struct session_heap_snapshot *base =
+        good ? find_base(request, now, &snapshots, error) : NULL;
+    const struct session_heap_snapshot *const sides[SIDES] = {base, now};
+    for (int side = NOW; base && side >= BASE; side--) {
+        const struct session_heap_snapshot *of = sides[side];
+        document_fact_number(document, side == NOW ? "ns" : "base_ns",
+                             side == NOW ? "time" : "time of the base", VALUE_MOMENT, of->ns);
+        document_fact_number(document, side == NOW ? "live_bytes" : "base_live_bytes",
+                             side == NOW ? "live" : "live in the base", VALUE_BYTES,
+                             live_bytes(of));
+        document_fact_number(document, side == NOW ? "unreachable_bytes" : "base_unreachable_bytes",
+                             "of these, unreachable", VALUE_BYTES,
+                             of->unreachable.bytes + of->by_unreachable.bytes);
+    }
+    for (size_t i = 0; base && good && i < sizeof(tables) / sizeof(*tables); i++)
+        good = add_changes(request, tables[i], sides, document, error);
+    session_heap_snapshots_free(&snapshots);
+    return base && good;
+}
+
 bool report_retained(const struct report_request *request, struct document *document,
                      struct session_error *error)
 {
@@ -135,10 +319,13 @@ bool report_retained(const struct report_request *request, struct document *docu
     struct session_heap_snapshots snapshots;
     bool good = session_heap_snapshots(request->session, &snapshots, error);
     const struct session_heap_snapshot *snapshot =
-        good ? find_snapshot(request, &snapshots, error) : NULL;
-    if (snapshot)
+        good ? find_snapshot(request, request->session, &snapshots, error) : NULL;
+    const bool compares = request->base != NULL;
+    if (snapshot && compares)
+        good = report_changes(request, snapshot, document, error);
+    else if (snapshot)
         add_facts(snapshot, snapshots.count, document);
-    for (size_t i = 0; snapshot && good && i < sizeof(tables) / sizeof(*tables); i++)
+    for (size_t i = 0; snapshot && !compares && good && i < sizeof(tables) / sizeof(*tables); i++)
         good = add_table(request, snapshot, tables[i], document, error);
     session_heap_snapshots_free(&snapshots);
     return snapshot && good;

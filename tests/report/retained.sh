@@ -80,6 +80,25 @@ expect "two kinds" "$(leaks --kind=reachable,possibly | jq .facts.bytes)" "$(sql
 [ "$(sql 'r.state > 2')" -gt 0 ] && [ "$(sql 'r.state = 2')" -gt 0 ] || complain "the session has no such leaks"
 expect "order" "$(jq -c '[.tables.groups.rows[].reachability] | reduce .[] as $r ([]; if .[-1] == $r then . else . + [$r] end)' leaks.json)" \
     '["unreachable","possibly","unknown","reachable"]'
+# Two snapshots of one session are compared.
+"$MPROF_BUILD/tests/make_session" two.db 3000 300 60 4 7 && python3 "$MPROF_SOURCE/tests/session/reference_rows.py" two.db earlier &&
+    "$bin/mprof-ingest" --rebuild two.db >/dev/null || complain "two.db"
+"$bin/mprof-report" retained --base two.db --top all --format json two.db >two.json || complain "two snapshots"
+expect "the growth of types" "$(jq -c '.tables.types.rows | map(select(.change_bytes != 0) | [.type, .change_bytes, .base_bytes, .bytes]) | sort' two.json)" \
+    "$(sqlite3 -json two.db "SELECT name, sum(iif(snapshot_id = 1, bytes, -bytes)) AS change, sum(iif(snapshot_id = 2, bytes, 0)) AS base,
+          sum(iif(snapshot_id = 1, bytes, 0)) AS now FROM (SELECT snapshot_id, bytes, ifnull((SELECT name FROM type WHERE id = key),
+          '(unknown type)') AS name FROM retained_group WHERE kind = 'type') GROUP BY name HAVING change <> 0" |
+       jq -c 'map([.name, .change, .base, .now]) | sort')"
+expect "the growth by holders" "$(jq '[.tables.held.rows[].change_bytes] | add' two.json)" "$(jq '.facts.live_bytes - .facts.base_live_bytes' two.json)"
+expect "the growth of what nothing holds" \
+    "$(jq '[.tables.held.rows[] | select(.held_by == "(unreachable)") | .change_bytes] | add' two.json)" \
+    "$(sqlite3 two.db "SELECT sum(iif(snapshot_id = 1, size, -size)) FROM v_unreachable")"
+"$bin/mprof-report" retained --base held.db --format json held.db >/dev/null 2>message
+expect "no snapshot before" $? 1
+grep -q "no snapshot of references before" message || complain "no reason: $(cat message)"
+"$bin/mprof-report" leaks --base held.db held.db 2>/dev/null
+expect "a base of leaks" $? 2
+
 "$bin/mprof-report" leaks --kind=lost held.db 2>/dev/null
 expect "a wrong kind" $? 2
 "$bin/mprof-report" leaks --kind=unreachable none.db 2>message
