@@ -201,7 +201,7 @@ static void branch_render(const struct area *area, int x, int y, int width, stru
     const char *cycle = strstr(begin, CYCLE), *recursion = strstr(begin, RECURSION);
     snprintf(name, sizeof(name), "%.*s", (int)(begin - text), text);
     const int room = width - text_width(name);
-    if (text_width(text) <= width || room < 2 || strstr(begin, "+0x")) {
+    if (text_width(text) <= width || room < 2 || strstr(begin, "+0x") || strstr(begin, TABLE_BY)) {
         area_field(area, x, y, width, style, text);
         return;
     }

@@ -36,6 +36,9 @@ enum table_cut {
     TABLE_CUT_PATH,     /* functions with " ← " between them, each as area_name() */
 };
 
+/* Between two names in a row of a tree, which are short already. */
+#define TABLE_BY "  by "
+
 /* The form of a number of a list (tui/view/common/list.h). */
 enum table_number {
     TABLE_NO_NUMBER, /* the view writes the cell */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "schemas/array.h"
+#include "schemas/code/short_name.h"
 #include "session/retained.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
@@ -258,10 +259,12 @@ static void cell(const void *view, const void *row, size_t column, struct table_
                            : of->is_open                  ? "- "
                                                           : "+ ";
         const int indent = 2 * (of->level < 20 ? of->level : 20);
-        if (of->part != BLOCK_ITSELF && of->row.place && *of->row.place)
+        char type[SHORT_NAME_SIZE], member[SHORT_NAME_SIZE];
+        if (of->part != BLOCK_ITSELF && of->row.place)
             snprintf(cell->text, sizeof(cell->text),
-                     of->row.id < 0 ? "%*s%s%.90s (%.90s)" : "%*s%s%.90s  by %.90s", indent, "",
-                     mark, name, of->row.place);
+                     of->row.id < 0 ? "%*s%s%.90s (%.90s)" : "%*s%s%.90s" TABLE_BY "%.90s", indent,
+                     "", mark, short_name(type, sizeof(type), name),
+                     short_name(member, sizeof(member), of->row.place));
         else if (of->row.repeats > 1)
             snprintf(cell->text, sizeof(cell->text), "%*s%s%.120s ×%s", indent, "", mark, name,
                      format_count(times, of->row.repeats));
