@@ -193,6 +193,7 @@ static void a_picture_has_all_that_cells_have(void **state)
     area_text(&area, 3, 0, (struct cell_style){CELL_DEFAULT, CELL_DEFAULT, CELL_REVERSE}, "x");
     grid_dump_svg(grid, out);
     fclose(out);
+    assert_non_null(strstr(text, "<style>text{white-space:pre}</style>\n"));
     assert_string_equal(
         strchr(strstr(text, "100%"), '\n') + 1,
         "<rect x=\"0\" y=\"0\" width=\"18\" height=\"18\" fill=\"#0000ff\"/>\n"

@@ -589,6 +589,7 @@ void grid_dump_svg(const struct grid *grid, FILE *out)
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "font-family=\"monospace\" font-size=\"%d\" xml:space=\"preserve\">\n"
+            "<style>text{white-space:pre}</style>\n" /* browsers pass no xml:space on to texts */
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#%06x\"/>\n",
             width * CELL_WIDTH, height * CELL_HEIGHT, FONT, (unsigned)theme_paper());
     for (int y = 0; y < height; y++) {
