@@ -163,8 +163,8 @@ ask undo_history.db "SELECT type, sum(size * $(live "$a")) AS x,
     cut -d, -f1-3 | LC_ALL=C sort >sql.txt
 python3 - diff.csv <<'END' | LC_ALL=C sort >shown.txt
 import csv, sys
-for row in list(csv.reader(open(sys.argv[1])))[1:]:
-    print(",".join([row[0], row[2], row[3]]))
+for row in csv.DictReader(open(sys.argv[1])):
+    print(",".join([row["type"], row["from_bytes"], row["to_bytes"]]))
 END
 same "the rows of the diff" sql.txt shown.txt
 
