@@ -17,12 +17,14 @@
 #define RANGES_MAX 4096u
 #define TAKEN 1u /* a start that is not known yet */
 
+/* Read from outside as pairs: trace-format.md, own_ranges. */
 static struct range {
     _Atomic uintptr_t start; /* 0: free */
     _Atomic size_t size;
-    _Atomic bool told; /* the trace has it as it is now */
 } ranges[RANGES_MAX];
-static _Atomic uint32_t ranges_end; /* those from here on have never been used */
+_Static_assert(sizeof(struct range) == 16, "two numbers");
+static _Atomic bool told[RANGES_MAX]; /* the trace has it as it is now */
+static _Atomic uint32_t ranges_end;   /* those from here on have never been used */
 static _Atomic bool locks_new;
 
 void own_ranges_add(void *memory, size_t size)
@@ -37,7 +39,7 @@ void own_ranges_add(void *memory, size_t size)
             ;
         atomic_store(&ranges[i].size, size);
         atomic_store(&ranges[i].start, (uintptr_t)memory);
-        atomic_store(&ranges[i].told, false);
+        atomic_store(&told[i], false);
         break;
     }
 }
@@ -49,7 +51,7 @@ static void own_ranges_remove(const void *memory)
     for (uint32_t i = 0; i < end; i++) {
         uintptr_t start = (uintptr_t)memory;
         if (atomic_compare_exchange_strong(&ranges[i].start, &start, 0)) {
-            atomic_store(&ranges[i].told, false);
+            atomic_store(&told[i], false);
             return;
         }
     }
@@ -88,9 +90,9 @@ bool own_ranges_next(uint32_t *at, uintptr_t *start, size_t *size)
 bool own_ranges_next_news(uint32_t *at, uintptr_t *start, size_t *size)
 {
     while (*at < atomic_load(&ranges_end)) {
-        struct range *range = &ranges[(*at)++];
-        if (atomic_load_explicit(&range->told, memory_order_relaxed) ||
-            atomic_exchange(&range->told, true))
+        const uint32_t i = (*at)++;
+        const struct range *range = &ranges[i];
+        if (atomic_load_explicit(&told[i], memory_order_relaxed) || atomic_exchange(&told[i], true))
             continue;
         *start = atomic_load(&range->start);
         *size = *start > TAKEN ? atomic_load(&range->size) : 0;
@@ -103,7 +105,7 @@ void own_ranges_renew(void)
 {
     const uint32_t end = atomic_load(&ranges_end);
     for (uint32_t i = 0; i < end; i++)
-        atomic_store(&ranges[i].told, atomic_load(&ranges[i].start) == 0);
+        atomic_store(&told[i], atomic_load(&ranges[i].start) == 0);
 }
 
 /* If a handler leaves a call by longjmp, the call stays counted, so no wait is endless. */
