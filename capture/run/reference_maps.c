@@ -20,6 +20,9 @@
 #define RED_ZONE 128u
 #define THREAD_BLOCK UINT64_C(0x900) /* of the C library, from the thread pointer on */
 #define ARENA_ALIGNMENT (UINT64_C(64) << 20)
+#define STACK_TOP UINT64_C(8192)  /* where the control block of a stack's thread lies */
+#define CONTROL_STEP UINT64_C(64) /* its alignment */
+#define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 
 /* A line of /proc/PID/maps. */
 struct reference_region {
@@ -317,6 +320,54 @@ static uint64_t stack_end(const struct reference_region *region,
     return end < region->end ? end : region->end;
 }
 
+/* Returns true if the pages from the address on are in memory. */
+static bool is_present(const struct reference_maps *maps, uint64_t start, uint64_t end)
+{
+    char path[64];
+    uint64_t pages[STACK_TOP / PAGE];
+    const size_t size = (end - start) / PAGE * sizeof(*pages);
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)maps->process);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    bool present =
+        descriptor >= 0 &&
+        pread(descriptor, pages, size, (off_t)(start / PAGE * sizeof(*pages))) == (ssize_t)size;
+    for (size_t i = 0; present && i < size / sizeof(*pages); i++)
+        present = (pages[i] & PAGEMAP_PRESENT) != 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return present;
+}
+
+/*
+ * Returns true if the region is the stack of a thread that has ended, which the C library keeps for
+ * the next one: a guard below, at its end the control block of a thread, which has its own address
+ * in its first and third word, and no thread in it.
+ */
+static bool is_ended_stack(const struct reference_maps *maps, const struct reference_region *region,
+                           const struct reference_region *below,
+                           const struct reference_stack *stacks, size_t count)
+{
+    uint64_t words[STACK_TOP / 8];
+    if (count == 0 || !below || below->end != region->start || below->reads || below->writes ||
+        !region->writes || region->start % ARENA_ALIGNMENT == 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if ((stacks[i].stack_pointer >= region->start && stacks[i].stack_pointer < region->end) ||
+            (stacks[i].thread_pointer >= region->start && stacks[i].thread_pointer < region->end))
+            return false;
+    for (uint64_t size = PAGE; size <= STACK_TOP && size <= region->end - region->start;
+         size += PAGE) {
+        const uint64_t start = region->end - size;
+        if (!is_present(maps, start, start + PAGE) ||
+            !attach_read(maps->process, start, words, PAGE))
+            return false;
+        for (uint64_t at = start; at < start + PAGE; at += CONTROL_STEP)
+            if (words[(at - start) / 8] == at && words[(at - start) / 8 + 2] == at)
+                return true;
+    }
+    return false;
+}
+
 static uint64_t from_stack_pointer(uint64_t stack_pointer)
 {
     return stack_pointer ? (stack_pointer - RED_ZONE) & ~UINT64_C(7) : 0;
@@ -352,6 +403,8 @@ static bool take_anonymous(struct reference_maps *maps, const struct reference_r
         mapping.start = data.end;
         return add_others(maps, mapping);
     }
+    if (is_ended_stack(maps, region, below, stacks, count))
+        return true;
     const uint64_t end = stack_end(region, below, stack_in(region, stacks, count, &lowest));
     if (end) {
         struct reference_mapping stack = mapping;
