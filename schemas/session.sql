@@ -309,6 +309,7 @@ CREATE TABLE heap_variable(       -- variables in the data of modules that hold 
   address INTEGER NOT NULL,
   size INTEGER NOT NULL,
   name TEXT NOT NULL,             -- demangled
+  tid INTEGER,                    -- of the thread whose own variable it is; NULL: in a module's data
   PRIMARY KEY(snapshot_id, address)
 ) WITHOUT ROWID;
 CREATE TABLE heap_words(          -- the words: schemas/columns.md, "Words of a snapshot"
@@ -412,7 +413,7 @@ CREATE TABLE root(                -- places outside the heap that hold reference
   id INTEGER PRIMARY KEY,
   snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
   kind TEXT NOT NULL,             -- 'data', 'stack', 'register', 'thread-local', 'mapping', 'file'
-  name TEXT NOT NULL,             -- of the variable, module, thread or file
+  name TEXT NOT NULL,             -- of the variable, module, thread or file; 'rbx of THREAD'
   module TEXT,                    -- path; NULL: none
   tid INTEGER,                    -- of the thread; NULL: none
   address INTEGER,

@@ -19,6 +19,9 @@ struct variable {
 struct variable_module {
     struct variable *rows; /* sorted */
     size_t count, capacity;
+    struct variable *locals; /* each thread has its own, at these offsets in the TLS segment */
+    size_t local_count, local_capacity;
+    uint64_t local_size; /* from the segment's start to the thread pointer, in the program itself */
     bool read;
 };
 
@@ -38,8 +41,10 @@ struct symbols_variables *symbols_variables_new(struct symbols *symbols)
 
 void symbols_variables_free(struct symbols_variables *variables)
 {
-    for (size_t i = 0; variables && i < variables->module_count; i++)
+    for (size_t i = 0; variables && i < variables->module_count; i++) {
         free(variables->modules[i].rows);
+        free(variables->modules[i].locals);
+    }
     if (variables)
         free(variables->modules);
     free(variables);
@@ -58,10 +63,31 @@ static int compare_variables(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* Returns the bytes from the beginning of the program's own thread-local storage to the thread
+ * pointer (glibc, _dl_determine_tlsoffset(): the program is the first module). 0: it has none. */
+static uint64_t size_of_locals(Elf *elf)
+{
+    GElf_Phdr segment;
+    size_t count = 0;
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_TLS)
+            continue;
+        const uint64_t align = segment.p_align ? segment.p_align : 1;
+        const uint64_t first = -(segment.p_vaddr & (align - 1)) & (align - 1);
+        return segment.p_memsz < first
+                   ? 0
+                   : (segment.p_memsz - first + align - 1) / align * align + first;
+    }
+    return 0;
+}
+
 static bool read_module(struct symbols *symbols, uint32_t id, struct variable_module *module)
 {
     const struct symbols_file *file = symbols_module_file(symbols, id);
     const int count = !file ? 0 : dwfl_module_getsymtab(file->module);
+    module->local_size = file ? size_of_locals(file->elf) : 0;
     for (int i = 1; i < count; i++) {
         GElf_Sym symbol;
         GElf_Addr address;
@@ -69,18 +95,27 @@ static bool read_module(struct symbols *symbols, uint32_t id, struct variable_mo
         const char *name =
             dwfl_module_getsym_info(file->module, i, &symbol, &address, &section, NULL, NULL);
         if (!name || *name == '\0' || section == SHN_UNDEF || section == SHN_ABS ||
-            GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
+            (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT && GELF_ST_TYPE(symbol.st_info) != STT_TLS))
             continue;
+        const bool local = GELF_ST_TYPE(symbol.st_info) == STT_TLS;
         if (!array_reserve(&module->rows, &module->capacity, module->count + 1,
-                           sizeof(*module->rows)))
+                           sizeof(*module->rows)) ||
+            !array_reserve(&module->locals, &module->local_capacity, module->local_count + 1,
+                           sizeof(*module->locals)))
             return false;
         const char *kept = symbols_keep(symbols, name);
         if (!kept)
             return false;
-        module->rows[module->count++] = (struct variable){address, symbol.st_size, kept};
+        if (local)
+            module->locals[module->local_count++] =
+                (struct variable){symbol.st_value, symbol.st_size, kept};
+        else
+            module->rows[module->count++] = (struct variable){address, symbol.st_size, kept};
     }
     if (module->count > 0)
         qsort(module->rows, module->count, sizeof(*module->rows), compare_variables);
+    if (module->local_count > 0)
+        qsort(module->locals, module->local_count, sizeof(*module->locals), compare_variables);
     return true;
 }
 
@@ -113,6 +148,23 @@ const char *symbols_variables_name(struct symbols_variables *variables, uint32_t
             return module->rows[i].name;
     return first < module->count && module->rows[first].start == address ? module->rows[first].name
                                                                          : NULL;
+}
+
+bool symbols_variables_local(struct symbols_variables *variables, uint32_t id, size_t *at,
+                             struct symbols_place *place)
+{
+    const struct variable_module *module = find_module(variables, id);
+    while (module && module->local_size != 0 && *at < module->local_count) {
+        const struct variable *variable = &module->locals[(*at)++];
+        if (variable->size == 0 || variable->start >= module->local_size ||
+            (*at >= 2 && variable[-1].start == variable->start))
+            continue;
+        const uint64_t start = variable->start - module->local_size;
+        *place = (struct symbols_place){symbols_demangle(variables->symbols, variable->name), start,
+                                        start + variable->size};
+        return place->name != NULL;
+    }
+    return false;
 }
 
 bool symbols_variables_find(struct symbols_variables *variables, uint32_t id, uint64_t address,

@@ -14,6 +14,7 @@
 #include "snapshot_begin_sql.h"
 #include "snapshot_blocks_sql.h"
 #include "snapshot_ranges_sql.h"
+#include "snapshot_regions_sql.h"
 #include "snapshot_registers_sql.h"
 #include "snapshot_stacks_sql.h"
 #include "snapshot_threads_sql.h"
@@ -30,6 +31,7 @@
 /* The header of such a block. */
 #define MAPPED_HEADER UINT64_C(16)
 #define PIECES_LEAST 4096u
+#define REGISTERS 33u /* by DWARF number */
 /* Words between two looks at Ctrl-C. */
 #define WORDS_PER_LOOK 65536u
 
@@ -68,10 +70,17 @@ struct range {
     uint32_t stack, local; /* threads that have their stack, or their storage, there: index + 1 */
 };
 
+/* A variable, or a mapping of the program's own with the function that made it. */
 struct variable {
     uint64_t address, end;
     char *name;
+    int64_t tid; /* of the thread whose own variable it is; 0: it is in the data of a module */
     uint32_t root;
+};
+
+struct variables {
+    struct variable *rows; /* by address */
+    size_t count, capacity;
 };
 
 struct root {
@@ -85,7 +94,7 @@ struct thread {
     int64_t tid;
     uint64_t stack_pointer, thread_pointer;
     char *name;
-    uint32_t stack_root, register_root, local_root; /* index + 1 */
+    uint32_t stack_root, local_root, register_roots[REGISTERS]; /* index + 1 */
 };
 
 struct snapshot {
@@ -101,8 +110,7 @@ struct snapshot {
     size_t piece_count, piece_capacity, piece_limit;
     struct range *ranges;
     size_t range_count, range_capacity;
-    struct variable *variables; /* of modules, by address */
-    size_t variable_count, variable_capacity;
+    struct variables variables, regions;
     struct thread *threads;
     size_t thread_count, thread_capacity;
     struct root *roots;
@@ -238,17 +246,30 @@ static bool read_range(void *context, sqlite3_stmt *query)
     return range->path || fail_memory(snapshot);
 }
 
-static bool read_variable(void *context, sqlite3_stmt *query)
+static bool add_variable(struct snapshot *snapshot, struct variables *variables,
+                         sqlite3_stmt *query)
 {
-    struct snapshot *snapshot = context;
-    if (!array_reserve(&snapshot->variables, &snapshot->variable_capacity,
-                       snapshot->variable_count + 1, sizeof(*snapshot->variables)))
+    if (!array_reserve(&variables->rows, &variables->capacity, variables->count + 1,
+                       sizeof(*variables->rows)))
         return fail_memory(snapshot);
-    struct variable *variable = &snapshot->variables[snapshot->variable_count++];
+    struct variable *variable = &variables->rows[variables->count++];
     variable->address = (uint64_t)sqlite3_column_int64(query, 0);
     variable->end = variable->address + (uint64_t)sqlite3_column_int64(query, 1);
     variable->name = text_of(query, 2);
+    variable->tid = sqlite3_column_int64(query, 3);
     return variable->name || fail_memory(snapshot);
+}
+
+static bool read_variable(void *context, sqlite3_stmt *query)
+{
+    struct snapshot *snapshot = context;
+    return add_variable(snapshot, &snapshot->variables, query);
+}
+
+static bool read_region(void *context, sqlite3_stmt *query)
+{
+    struct snapshot *snapshot = context;
+    return add_variable(snapshot, &snapshot->regions, query);
 }
 
 static bool read_thread(void *context, sqlite3_stmt *query)
@@ -304,26 +325,43 @@ static void place_threads(struct snapshot *snapshot)
 }
 
 /* Returns the variable that holds the address, or NULL. */
-static struct variable *variable_at(struct snapshot *snapshot, uint64_t address)
+static struct variable *variable_at(const struct variables *variables, uint64_t address)
 {
     size_t next = 0;
-    ARRAY_BISECT(next, snapshot->variable_count, snapshot->variables[middle].address <= address);
-    return next > 0 && address < snapshot->variables[next - 1].end ? &snapshot->variables[next - 1]
-                                                                   : NULL;
+    ARRAY_BISECT(next, variables->count, variables->rows[middle].address <= address);
+    return next > 0 && address < variables->rows[next - 1].end ? &variables->rows[next - 1] : NULL;
+}
+
+/* Finds the root of a word in a mapping of the program's own, by the function that made that. */
+static bool root_of_region(struct snapshot *snapshot, struct variable *region, uint32_t *root)
+{
+    char name[256];
+    snprintf(name, sizeof(name), "%s: %" PRIu64 " KiB at %" PRIx64, region->name,
+             (region->end - region->address) >> 10, region->address);
+    const bool made = make_root(snapshot, &region->root,
+                                &(struct root){"mapping", name, NULL, 0, region->address});
+    *root = region->root;
+    return made;
 }
 
 /* Finds the root of a word in the range, which is in no block. */
 static bool root_of(struct snapshot *snapshot, struct range *range, uint64_t where, uint32_t *root)
 {
     char name[128];
-    struct variable *variable = range->kind == RANGE_DATA ? variable_at(snapshot, where) : NULL;
-    if (variable) {
-        const bool made =
-            make_root(snapshot, &variable->root,
-                      &(struct root){"data", variable->name, range->path, 0, variable->address});
+    struct variable *variable = variable_at(&snapshot->variables, where);
+    if (variable && (variable->tid != 0 || range->kind == RANGE_DATA)) {
+        const bool made = make_root(
+            snapshot, &variable->root,
+            &(struct root){variable->tid ? "thread-local" : "data", variable->name,
+                           variable->tid ? NULL : range->path, variable->tid, variable->address});
         *root = variable->root;
         return made;
     }
+    struct variable *region = range->kind == RANGE_ANONYMOUS && !range->local && !range->stack
+                                  ? variable_at(&snapshot->regions, where)
+                                  : NULL;
+    if (region)
+        return root_of_region(snapshot, region, root);
     *root = range->root;
     if (range->root != 0)
         return true;
@@ -498,6 +536,17 @@ static bool read_words(void *context, sqlite3_stmt *query)
     return true;
 }
 
+/* Returns the name of the register with that DWARF number (psABI for x86-64, figure 3.36). */
+static const char *register_name(uint64_t number)
+{
+    static const char *const names[REGISTERS] = {
+        "rax",   "rdx",   "rcx",   "rbx",   "rsi",   "rdi",  "rbp",  "rsp",  "r8",
+        "r9",    "r10",   "r11",   "r12",   "r13",   "r14",  "r15",  NULL,   "xmm0",
+        "xmm1",  "xmm2",  "xmm3",  "xmm4",  "xmm5",  "xmm6", "xmm7", "xmm8", "xmm9",
+        "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"};
+    return number < REGISTERS && names[number] ? names[number] : "a register";
+}
+
 /* Registers come by their threads, as the threads do. */
 static bool read_register(void *context, sqlite3_stmt *query)
 {
@@ -513,10 +562,12 @@ static bool read_register(void *context, sqlite3_stmt *query)
     if (walk->thread == snapshot->thread_count || snapshot->threads[walk->thread].tid != tid)
         return true;
     struct thread *thread = &snapshot->threads[walk->thread];
-    return make_root(snapshot, &thread->register_root,
-                     &(struct root){"register", thread->name, NULL, tid, 0}) &&
-           add_reference(snapshot, ROOT_NODE + thread->register_root - 1,
-                         (uint64_t)sqlite3_column_int64(query, 1), (uint32_t)target - 1,
+    const uint64_t number = (uint64_t)sqlite3_column_int64(query, 1);
+    uint32_t *root = &thread->register_roots[number < REGISTERS ? number : REGISTERS - 1];
+    char name[128];
+    snprintf(name, sizeof(name), "%s of %s", register_name(number), thread->name);
+    return make_root(snapshot, root, &(struct root){"register", name, NULL, tid, 0}) &&
+           add_reference(snapshot, ROOT_NODE + *root - 1, number, (uint32_t)target - 1,
                          value - snapshot->blocks[target - 1].address, false, NULL);
 }
 
@@ -972,6 +1023,7 @@ static bool resolve(struct snapshot *snapshot)
     if (!read_blocks(snapshot) ||
         !writer_database_each(database, snapshot_ranges_sql, read_range, snapshot) ||
         !writer_database_each(database, snapshot_variables_sql, read_variable, snapshot) ||
+        !writer_database_each(database, snapshot_regions_sql, read_region, snapshot) ||
         !writer_database_each(database, snapshot_threads_sql, read_thread, snapshot))
         return false;
     place_threads(snapshot);
@@ -987,13 +1039,19 @@ static bool resolve(struct snapshot *snapshot)
     return good;
 }
 
+static void free_variables(struct variables *variables)
+{
+    for (size_t i = 0; i < variables->count; i++)
+        free(variables->rows[i].name);
+    free(variables->rows);
+}
+
 static void free_snapshot(struct snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->range_count; i++)
         free(snapshot->ranges[i].path);
-    for (size_t i = 0; i < snapshot->variable_count; i++)
-        free(snapshot->variables[i].name);
-    free(snapshot->variables);
+    free_variables(&snapshot->variables);
+    free_variables(&snapshot->regions);
     for (size_t i = 0; i < snapshot->thread_count; i++)
         free(snapshot->threads[i].name);
     for (size_t i = 0; i < snapshot->root_count; i++) {

@@ -677,6 +677,57 @@ static const struct module_row *module_at(const struct session_facts *facts, uin
     return NULL;
 }
 
+/* A variable that a thread has for itself. */
+struct local_variable {
+    uint64_t start, end, tid;
+    const char *name;
+};
+
+struct local_variables {
+    struct local_variable *rows; /* by address */
+    size_t count, capacity;
+    size_t next; /* that may hold the next word */
+};
+
+/* Finds the variables of all threads. Only the program's own have a place that is known. */
+static bool find_locals(const struct session_facts *facts, const struct heap_snapshot *snapshot,
+                        struct symbols_variables *variables, struct local_variables *locals)
+{
+    const struct module_row *program = NULL;
+    for (size_t i = 0; i < facts->scan->module_count; i++)
+        if (strcmp(facts->scan->modules[i].path, facts->scan->process.exe) == 0)
+            program = &facts->scan->modules[i];
+    for (size_t i = 0; program && i < snapshot->thread_count; i++) {
+        const struct trace_references_thread *thread = &snapshot->threads[i];
+        struct symbols_place place;
+        size_t at = 0;
+        while (symbols_variables_local(variables, program->id, &at, &place)) {
+            if (!array_reserve(&locals->rows, &locals->capacity, locals->count + 1,
+                               sizeof(*locals->rows)))
+                return false;
+            locals->rows[locals->count++] = (struct local_variable){
+                thread->thread_pointer + place.start, thread->thread_pointer + place.end,
+                thread->tid, place.name};
+        }
+    }
+    if (locals->count != 0)
+        qsort(locals->rows, locals->count, sizeof(*locals->rows), compare_uint64);
+    return true;
+}
+
+/* Puts the variable of a thread in which the word lies, once. Words come in ascending order. */
+static bool put_local(const struct table_sink *sink, uint64_t id, struct local_variables *locals,
+                      uint64_t where)
+{
+    while (locals->next < locals->count && locals->rows[locals->next].end <= where)
+        locals->next++;
+    if (locals->next == locals->count || locals->rows[locals->next].start > where)
+        return true;
+    const struct local_variable *row = &locals->rows[locals->next++];
+    return PUT(sink, WRITER_HEAP_VARIABLE, value_number(id), value_number(row->start),
+               value_number(row->end - row->start), value_text(row->name), value_number(row->tid));
+}
+
 /* Puts the variables that words of the snapshot lie in, one after another. */
 static bool put_heap_variables(const struct table_sink *sink, const struct session_facts *facts,
                                uint64_t id, const struct heap_snapshot *snapshot)
@@ -684,7 +735,8 @@ static bool put_heap_variables(const struct table_sink *sink, const struct sessi
     struct symbols_variables *variables = symbols_variables_new(facts->stacks->frames.symbols);
     uint64_t until = 0; /* the end of the last one, or of where there is none */
     const struct module_row *module = NULL;
-    bool good = variables != NULL;
+    struct local_variables locals = {.count = 0};
+    bool good = variables != NULL && find_locals(facts, snapshot, variables, &locals);
     for (size_t i = 0, range = 0; good && i < snapshot->piece_count; i++) {
         const uint8_t *at = snapshot->pieces[i].bytes, *end = at + snapshot->pieces[i].length;
         struct trace_references_word word = {0};
@@ -692,7 +744,8 @@ static bool put_heap_variables(const struct table_sink *sink, const struct sessi
         trace_get_varint(&at, end, &count);
         for (; good && count > 0 && trace_references_next(&at, end, &word); count--) {
             struct symbols_place place;
-            if (word.where < until)
+            good = put_local(sink, id, &locals, word.where);
+            if (!good || word.where < until)
                 continue;
             while (range < snapshot->mapping_count && snapshot->mappings[range].end <= word.where)
                 range++;
@@ -713,9 +766,10 @@ static bool put_heap_variables(const struct table_sink *sink, const struct sessi
             until = place.end + module->load_bias;
             good = PUT(sink, WRITER_HEAP_VARIABLE, value_number(id),
                        value_number(place.start + module->load_bias),
-                       value_number(place.end - place.start), value_text(place.name));
+                       value_number(place.end - place.start), value_text(place.name), value_null());
         }
     }
+    free(locals.rows);
     symbols_variables_free(variables);
     return good;
 }

@@ -96,7 +96,7 @@ static void fill(sqlite3 *database, struct model *model)
         "(1,%lld,%d,'rw-','heap','[heap]',0),(1,%lld,4096,'rw-','stack','[stack]',0)",
         DATA, HEAP, (BLOCKS + 2) * STEP, STACK);
     run(database, "INSERT INTO heap_thread VALUES (1,77,%lld,0)", STACK + 64);
-    run(database, "INSERT INTO heap_variable VALUES (1,%lld,8,'first')", DATA);
+    run(database, "INSERT INTO heap_variable VALUES (1,%lld,8,'first',NULL)", DATA);
     for (int i = 1; i <= BLOCKS; i++) {
         model->size[i] = 16 + draw(4) * 8;
         run(database,

@@ -14,12 +14,12 @@ report() { "$bin/mprof-report" retained --format json "$@" golden.db; }
 report --at cache >cache.json || complain "cache"
 report >last.json || complain "the last one"
 expect reachable "$(jq -c '.facts | [.reachable_bytes, .reachable_count, .unreachable_bytes]' cache.json)" "[32,1,0]"
-expect roots "$(jq -c '.tables.roots.rows | map([.root, .kind, .retained_bytes])' cache.json)" '[["thread 4242","register",32]]'
+expect roots "$(jq -c '.tables.roots.rows | map([.root, .kind, .retained_bytes])' cache.json)" '[["rbx of thread 4242","register",32]]'
 expect incomplete "$(jq -c '.facts | [.why, .reachable_bytes, .unreachable_bytes, .unknown_bytes]' last.json)" \
     '["the trace ends in the middle of it",0,0,32]'
 expect sql "$(sqlite3 golden.db "SELECT group_concat(reachability || retained_bytes, ' ') FROM v_retained")" "reachable32 unknown32"
 expect path "$(sqlite3 golden.db "SELECT path FROM v_path_to_root WHERE snapshot_id = 1 AND allocation_id = 1")" \
-    "(unknown) ← thread 4242 (register)"
+    "(unknown) ← rbx of thread 4242 (register)"
 expect marks "$(sqlite3 golden.db "SELECT group_concat(kind || ' ' || name, ', ') FROM mark")" "references cache, references end"
 
 "$bin/mprof-export" -f heapsnapshot golden.db >golden.heapsnapshot || complain "export"

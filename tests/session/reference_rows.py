@@ -56,7 +56,7 @@ def put_snapshot(database, id, ns, name, heap, variable, pairs):
                      (id, ns, name, heap[1], len(pairs)))
     database.execute("INSERT INTO heap_range VALUES (?,?,?,'rw-','heap','[heap]',0)", (id, *heap))
     database.execute("INSERT INTO heap_range VALUES (?,?,4096,'rw-','data','/usr/bin/app',0)", (id, 0x404000))
-    database.execute("INSERT INTO heap_variable VALUES (?,?,8,'registry')", (id, variable))
+    database.execute("INSERT INTO heap_variable VALUES (?,?,8,'registry',NULL)", (id, variable))
     database.execute("INSERT INTO heap_words VALUES (?,0,?)", (id, words(pairs)))
 
 

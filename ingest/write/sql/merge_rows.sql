@@ -72,7 +72,7 @@ INSERT INTO main.heap_thread
 INSERT INTO main.heap_register
   SELECT snapshot_id + base.snapshot, tid, position, number, value FROM base, part.heap_register;
 INSERT INTO main.heap_variable
-  SELECT snapshot_id + base.snapshot, address, size, name FROM base, part.heap_variable;
+  SELECT snapshot_id + base.snapshot, address, size, name, tid FROM base, part.heap_variable;
 INSERT INTO main.heap_words
   SELECT snapshot_id + base.snapshot, position, data FROM base, part.heap_words;
 INSERT INTO main.region
