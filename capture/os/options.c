@@ -153,6 +153,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
         return option_number(value, &options->root);
     if (option_is(key, "references"))
         return option_number(value, &options->references);
+    if (option_is(key, "references-end") && value.length == 0)
+        return options->references_end = true;
     if (option_is(key, "references-mark"))
         return option_name(value, "", options->references_mark, OPTIONS_MARK);
     if (option_is(key, "files"))

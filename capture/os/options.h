@@ -97,6 +97,7 @@ struct options {
     bool suppressions;   /* the program is asked for those that it carries */
     uint32_t toggle;     /* number of a signal; 0: none */
     uint32_t references; /* process that takes references when asked; 0: none */
+    bool references_end; /* it is asked at the end, also at that by a fault or abort() */
     char references_mark[OPTIONS_MARK]; /* at which it is asked; "": none */
     char files[OPTIONS_FILES];          /* "": none */
     uint32_t root;                      /* process id; 0: the first process that comes */

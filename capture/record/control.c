@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/c_library.h"
 #include "capture/os/clock.h"
 #include "capture/os/options.h"
 #include "capture/os/os.h"
@@ -163,6 +165,40 @@ void references_await_mark(const char *name)
     if (references_mark[0] && name && strcmp(references_mark, name) == 0 && trace_file_is_open() &&
         trace_file_is_own())
         references_await(TRACE_REFERENCES_MARK);
+}
+
+/* Ends the process by the signal as it came: with its default action, once this handler returns. */
+static void end_by(int number, siginfo_t *info)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    const int process = os_process_id();
+    const int thread = (int)os_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    c_library_sigaction(number, &action, NULL);
+    if (os_call(SYS_rt_tgsigqueueinfo, process, thread, number, (long)info, 0, 0) != 0)
+        os_call(SYS_tgkill, process, thread, number, 0, 0, 0);
+}
+
+static void handle_fault(int number, siginfo_t *info, void *context)
+{
+    const int error = errno;
+    (void)context;
+    if (trace_file_is_open() && trace_file_is_own())
+        references_await(TRACE_REFERENCES_AT_END);
+    end_by(number, info);
+    errno = error;
+}
+
+void references_take_faults(void)
+{
+    static const int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        struct sigaction action = {.sa_sigaction = handle_fault,
+                                   .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        struct sigaction before;
+        memset(&action.sa_mask, 0xff, sizeof(uint64_t)); /* as many as the kernel has */
+        if (c_library_sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            c_library_sigaction(numbers[i], &action, NULL);
+    }
 }
 
 ARCH_ALIGNS_STACK void recorder_end(const void *frame, enum trace_end_reason reason)

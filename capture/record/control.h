@@ -43,6 +43,9 @@ void recorder_end_undone(void);
  */
 void references_await(enum trace_references_reason reason);
 void references_set_mark(const char *name);
+/* Asks for them also when a fault or abort() ends the process, where the program has no handler of
+ * its own. The process ends by the same signal as without this. */
+void references_take_faults(void);
 void references_await_mark(const char *name);
 
 /* Ends recording in this process because the program asks for it. Children do not record either. */

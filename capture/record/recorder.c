@@ -388,6 +388,8 @@ static bool take_options(const struct options *options)
     trace_file_set_sampling(options->sample);
     trace_file_set_observer(options->references);
     references_set_mark(options->references_mark);
+    if (options->references_end)
+        references_take_faults();
     program_suppressions_want(options->suppressions);
     if (!event_filter_init(options->sample)) {
         message_line("out of memory for the table of the sample; nothing is recorded. "

@@ -549,9 +549,10 @@ static int extend_variable(const char *name, const char *first, const char *sepa
 static const char *prepare(const struct run_child *child, const struct trace_maker *maker,
                            struct child_report *report)
 {
-    char *settings = NULL, observer[32] = "";
+    char *settings = NULL, observer[64] = "";
     if (child->references.at_end || child->references.mark)
-        snprintf(observer, sizeof(observer), ",references=%d", (int)getppid());
+        snprintf(observer, sizeof(observer), ",references=%d%s", (int)getppid(),
+                 child->references.at_end ? ",references-end" : "");
     if (!trace_place_name(child->trace, child->path, getpid(), report->trace)) {
         errno = errno ? errno : ENAMETOOLONG;
         return "the name of the trace";

@@ -4,9 +4,9 @@
  * "ready", waits in read() until its input ends, and says "ok" if no call was disturbed meanwhile.
  * Its arguments add what it has: list, data, stack, register, local, threads, calls, busy, births,
  * secret, tagged; vfork: each byte of the input is for a child of vfork(), which ends after it.
- * exit, _exit, quick_exit: how it ends; a function of atexit() or at_quick_exit() then changes the
- * word "late" to the second address that it has printed for it. mark: it sets the marks "elsewhere"
- * and "here".
+ * exit, _exit, quick_exit, abort, fault, own: how it ends; a function of atexit() or
+ * at_quick_exit() then changes the word "late" to the second address that it has printed for it.
+ * mark: it sets the marks "elsewhere" and "here".
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -307,6 +307,18 @@ static void *bears(void *none)
     return none;
 }
 
+/* The sanitizers would report a NULL that they see. */
+static void raise_fault(void)
+{
+    __asm__ volatile("movl $1, (%0)" : : "r"(0L) : "memory");
+}
+
+static void exit_by_own(int number)
+{
+    (void)number;
+    _exit(23);
+}
+
 static void change_late(void)
 {
     late = late_other;
@@ -371,11 +383,12 @@ int main(int count, char **arguments)
         pthread_create(&threads[thread_count++], NULL, bears, NULL);
     if (HAS("calls"))
         begin_calls();
-    if (HAS("exit") || HAS("_exit") || HAS("quick_exit")) {
+    if (HAS("exit") || HAS("_exit") || HAS("quick_exit") || HAS("abort") || HAS("fault") ||
+        HAS("own")) {
         late = late_block = made(40);
         late_other = made(50);
         tell("late", &late, late_other);
-        if (HAS("_exit"))
+        if (!HAS("exit") && !HAS("quick_exit"))
             change_late();
         atexit(change_late);
         at_quick_exit(change_late);
@@ -409,6 +422,12 @@ int main(int count, char **arguments)
         pthread_join(threads[i], NULL);
     printf(wrong ? "harmed\n" : "ok\n");
     fflush(stdout);
+    if (HAS("own"))
+        signal(SIGSEGV, exit_by_own);
+    if (HAS("fault") || HAS("own"))
+        raise_fault();
+    if (HAS("abort"))
+        abort();
     if (HAS("_exit"))
         _exit(wrong ? 1 : 23);
     if (HAS("quick_exit"))

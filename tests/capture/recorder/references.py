@@ -186,9 +186,10 @@ def check_known_part(target, snapshot):
 
 def check_at_end():
     """At the end of the program, after its own functions for that."""
-    for way in ("exit", "_exit", "quick_exit"):
+    ways = {"exit": 23, "_exit": 23, "quick_exit": 23, "abort": -signal.SIGABRT, "fault": -signal.SIGSEGV, "own": 23}
+    for way, status in ways.items():
         target = Target(way, way, "list", "data", options=("--references=end",))
-        check(target.end() == "", f"{way}: nothing is said")
+        check(target.end(status) == "", f"{way}: nothing is said")
         taken = snapshots(target.trace)
         check([snapshot.name for snapshot in taken] == ["end of program"], f"{way}: {len(taken)} snapshots")
         for snapshot in taken:
@@ -203,15 +204,16 @@ def check_nobody():
                            text=True, env={**os.environ, "LD_PRELOAD": f"{BUILD}/lib/libmprof.so",
                                            "MPROF_OUTPUT": trace, "MPROF_OPTIONS": f"references={NEVER}"})
     check(alone.returncode == 23 and os.path.exists(trace) and not snapshots(trace), f"nobody is there: {alone}")
-    target = Target("sleeper", "exit", "list", options=("--references=end",))
-    os.kill(target.process.pid, signal.SIGSTOP)
-    target.process.stdin.close()
-    while state(target.pid) != "Z":
-        time.sleep(0.01)
-    os.kill(target.process.pid, signal.SIGCONT)
-    target.process.stdin = None
-    target.end()
-    check(not snapshots(target.trace), "no snapshot without mprof-run")
+    for way, status in (("abort", -signal.SIGABRT), ("exit", 23)):
+        target = Target("sleeper-" + way, way, "list", options=("--references=end",))
+        os.kill(target.process.pid, signal.SIGSTOP)
+        target.process.stdin.close()
+        while state(target.pid) != "Z":
+            time.sleep(0.01)
+        os.kill(target.process.pid, signal.SIGCONT)
+        target.process.stdin = None
+        target.end(status)
+        check(not snapshots(target.trace), f"{way}: no snapshot without mprof-run")
 
 
 def check_occasions():
