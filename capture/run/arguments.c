@@ -350,10 +350,12 @@ static int check_process(const struct run_arguments *arguments)
         return command_line_wrong(
             line, "--pid cannot be used with --start-on, --start-after and --stop-on; "
                   "mprof-ctl pauses and stops a recording at any time");
-    if (run_references_wanted(&arguments->references))
-        return command_line_wrong(
-            line, "--pid cannot be used with --references; mprof-ctl PID references --partial "
-                  "takes them at any time");
+    if (run_references_wanted(&arguments->references) && !arguments->references.partial)
+        return command_line_wrong(line, "--references needs every block: with --pid, --partial "
+                                        "takes what is known");
+    if (arguments->references.signal)
+        return command_line_wrong(line, "--pid takes no references at a signal; mprof-ctl PID "
+                                        "references --partial takes them at any time");
     if (arguments->sized_delete || arguments->suppressions || arguments->python || arguments->ecl)
         return command_line_wrong(
             line, "--pid cannot be used with --sized-delete, "

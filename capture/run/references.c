@@ -712,6 +712,7 @@ struct run_step {
     struct run_references *references;
     bool all; /* of all traces, not only of those that wait */
     enum trace_references_reason reason;
+    const char *name; /* NULL: as the reason says */
 };
 
 static void take_for_run(const struct run_step *step, const struct client *client, const char *path,
@@ -726,14 +727,16 @@ static void take_for_run(const struct run_step *step, const struct client *clien
     const char *names[] = {[TRACE_REFERENCES_AT_END] = "end of program",
                            [TRACE_REFERENCES_MARK] = references->mark,
                            [TRACE_REFERENCES_TIME] = NULL};
-    const struct references_request request = {
-        .path = path,
-        .name = reason < sizeof(names) / sizeof(*names) ? names[reason] : NULL,
-        .reason = reason,
-        .partial = references->partial,
-        .stop = references->stop,
-        .wait = WAIT,
-        .progress = &client->header->take_progress};
+    const struct references_request request = {.path = path,
+                                               .name = step->name ? step->name
+                                                       : reason < sizeof(names) / sizeof(*names)
+                                                           ? names[reason]
+                                                           : NULL,
+                                               .reason = reason,
+                                               .partial = references->partial,
+                                               .stop = references->stop,
+                                               .wait = WAIT,
+                                               .progress = &client->header->take_progress};
     if (!references_take(client, process, &request, &result))
         say("mprof-run", "process %d: its references are not taken: %s", (int)process, result.why);
     else if (!references->quiet && references->said < LINES)
@@ -761,30 +764,64 @@ static void step_trace(void *context, const struct client *client, const char *p
     }
 }
 
-int run_references_step(struct run_references *references, struct run_follow *follow,
-                        unsigned signals)
+/* Finds what is due now. Returns false if there is nothing to look for. */
+static bool find_due(struct run_references *references, unsigned signals, struct run_step *step)
 {
     const double now = run_steer_now();
-    struct run_step step = {.references = references};
+    *step = (struct run_step){.references = references};
     if (references->began_at == 0)
         references->began_at = now;
-    const double due = references->began_at + references->after;
     if (references->signal && signals != references->signals_used) {
         references->signals_used = signals;
-        step.all = true;
-        step.reason = TRACE_REFERENCES_SIGNAL;
-    } else if (references->after > 0 && !references->taken_after && now >= due) {
+        step->all = true;
+        step->reason = TRACE_REFERENCES_SIGNAL;
+    } else if (references->after > 0 && !references->taken_after &&
+               now >= references->began_at + references->after) {
         references->taken_after = true;
-        step.all = true;
-        step.reason = TRACE_REFERENCES_TIME;
+        step->all = true;
+        step->reason = TRACE_REFERENCES_TIME;
     }
-    if (step.all || references->at_end || references->mark)
-        run_follow_each(follow, step_trace, &step);
+    return step->all || references->at_end || references->mark;
+}
+
+/* Returns the milliseconds until the next look, or -1 for never. */
+static int next_look(const struct run_references *references)
+{
+    const double left = references->began_at + references->after - run_steer_now();
     if (references->at_end || references->mark)
         return INTERVAL;
     if (references->after > 0 && !references->taken_after)
-        return now < due ? (int)((due - now) * 1e3) + 1 : 0;
+        return left > 0 ? (int)(left * 1e3) + 1 : 0;
     return references->signal ? RUN_STEER_INTERVAL : -1;
+}
+
+int run_references_step(struct run_references *references, struct run_follow *follow,
+                        unsigned signals)
+{
+    struct run_step step;
+    if (find_due(references, signals, &step))
+        run_follow_each(follow, step_trace, &step);
+    return next_look(references);
+}
+
+int run_references_step_attached(struct run_references *references, const struct client *client,
+                                 const char *path)
+{
+    struct run_step step;
+    if (find_due(references, 0, &step))
+        step_trace(&step, client, path);
+    return next_look(references);
+}
+
+void run_references_end_attached(struct run_references *references, const struct client *client,
+                                 const char *path)
+{
+    const struct run_step step = {.references = references,
+                                  .all = true,
+                                  .reason = TRACE_REFERENCES_AT_END,
+                                  .name = "end of recording"};
+    if (references->at_end)
+        step_trace((void *)&step, client, path);
 }
 
 void references_say(const char *program, pid_t process, const struct references_result *result)

@@ -70,4 +70,11 @@ bool run_references_wanted(const struct run_references *references);
 int run_references_step(struct run_references *references, struct run_follow *follow,
                         unsigned signals);
 
+/* Does the same for the one trace of mprof-run --pid. run_references_end_attached() is for the end
+ * of the recording, which the process survives. */
+int run_references_step_attached(struct run_references *references, const struct client *client,
+                                 const char *path);
+void run_references_end_attached(struct run_references *references, const struct client *client,
+                                 const char *path);
+
 #endif

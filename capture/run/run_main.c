@@ -549,6 +549,7 @@ struct observed {
     struct client client;
     struct run_observer observer;
     struct run_residency *residency;
+    struct run_references references;
     uint64_t due;
     bool open;
 };
@@ -556,19 +557,24 @@ struct observed {
 static void observe_begin(struct observed *observed, const char *trace,
                           const struct run_arguments *arguments)
 {
-    *observed = (struct observed){.open = false};
+    *observed = (struct observed){.open = false, .references = arguments->references};
     observed->open = client_open(&observed->client, trace) == CLIENT_GOOD;
     if (observed->open && observed->client.writable)
         observed->residency =
             run_residency_begin(&observed->client, &observed->observer, &arguments->residency);
 }
 
-static void observe_step(struct observed *observed, pid_t process)
+/* Returns the milliseconds until the next look. */
+static int observe_step(struct observed *observed, pid_t process, const char *trace)
 {
+    int next = -1;
     run_residency_bell_heard();
+    if (observed->open && run_references_wanted(&observed->references))
+        next = run_references_step_attached(&observed->references, &observed->client, trace);
     if (observed->residency)
         run_residency_step(observed->residency, run_resident_now(process),
                            (uint64_t)(run_steer_now() * 1e3));
+    return next >= 0 && next < LOOK_INTERVAL ? next : LOOK_INTERVAL;
 }
 
 static void observe_end(struct observed *observed)
@@ -600,11 +606,12 @@ static bool wait_for_end(const struct run_arguments *arguments, const char *trac
         arguments->watch.duration > 0 ? run_steer_now() + arguments->watch.duration : 0;
     observe_begin(&observed, trace, arguments);
     while (runs && !asked_to_end && (end == 0 || run_steer_now() < end) && !has_stopped(trace)) {
-        const double left = end == 0 ? LOOK_INTERVAL : (end - run_steer_now()) * 1e3 + 1;
-        observe_step(&observed, arguments->process);
-        runs = !rests_within(arguments->process, descriptor,
-                             left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL);
+        const int next = observe_step(&observed, arguments->process, trace);
+        const double left = end == 0 ? next : (end - run_steer_now()) * 1e3 + 1;
+        runs = !rests_within(arguments->process, descriptor, left < next ? (int)left : next);
     }
+    if (runs && observed.open && !has_stopped(trace))
+        run_references_end_attached(&observed.references, &observed.client, trace);
     if (runs && observed.residency && !has_stopped(trace))
         run_residency_now(observed.residency, TRACE_RESIDENT_END);
     observe_end(&observed);
@@ -763,8 +770,13 @@ static int run_attach(const struct run_arguments *arguments)
     struct run_viewer viewer = {0};
     struct attach attach = {
         .process = arguments->process, .settings = arguments->settings, .seconds = SEARCH_SECONDS};
-    char library[PATH_MAX];
+    char library[PATH_MAX], settings[sizeof(arguments->settings) + 32];
     int status = run_prepare_library(library);
+    if (arguments->references.at_end || arguments->references.mark) {
+        snprintf(settings, sizeof(settings), "%s%sreferences=%d", arguments->settings,
+                 *arguments->settings ? "," : "", (int)getpid());
+        attach.settings = settings;
+    }
     if (status == 0)
         status = name_trace(arguments, &names);
     if (status == 0)

@@ -216,6 +216,30 @@ def check_nobody():
         check(not snapshots(target.trace), f"{way}: no snapshot without mprof-run")
 
 
+def check_attached():
+    """Of a process that runs already: at a time, and at the end of the recording or of the process."""
+    for duration, last in (("0.5", "end of recording"), ("100", "end of program")):
+        trace = folder("references-attached-" + duration) + "/trace.bin"
+        with subprocess.Popen([program("references"), "births", "list"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            while process.stdout.readline() != "ready\n":
+                pass
+            command = [RUN, "--quiet", "--pid", str(process.pid), "-o", trace, "--duration", duration, "--references=end",
+                       "--references=10ms"]
+            refused = subprocess.run(command, capture_output=True, text=True)
+            check(refused.returncode == 2 and "--partial" in refused.stderr, f"{refused}")
+            with subprocess.Popen([*command, "--partial"]) as run:
+                while duration == "100" and not (os.path.exists(trace) and header_number(trace, 440)):
+                    time.sleep(0.01)
+                if duration == "0.5":
+                    check(run.wait() == 0, f"mprof-run ended with {run.returncode}")
+                said = process.communicate()[0]
+                check(process.returncode == 23 and said == "ok\n", f"unharmed: {process.returncode} {said}")
+        taken = snapshots(trace)
+        check([snapshot.name for snapshot in taken] == ["references 1", last], f"{[one.name for one in taken]}")
+        check(all(snapshot.values["flags"] == 1 for snapshot in taken), "they are partial")
+
+
 def check_occasions():
     """A signal to mprof-run, a time, a mark."""
     target = Target("signal", "list", options=("--references=SIGUSR2", "--references=50ms"))
@@ -276,6 +300,7 @@ check_stopped()
 check_vfork()
 check_at_end()
 check_nobody()
+check_attached()
 check_occasions()
 check_refused()
 done()
