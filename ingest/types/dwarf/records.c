@@ -310,6 +310,99 @@ static bool each_field(struct fields *fields, Dwarf_Die *record, uint64_t parent
     return go_on;
 }
 
+/* ---- virtual base classes --------------------------------------------------------------- */
+
+/* More of them in one class are left out. */
+#define VIRTUAL_MAX 16
+#define WORD 8u /* the alignment of classes with virtual functions */
+
+struct virtual_bases {
+    struct types_type rows[VIRTUAL_MAX];
+    size_t count;
+    bool unclear; /* their places cannot be told */
+};
+
+/* Finds the virtual base classes in the order of the inheritance graph (Itanium C++ ABI, 1.1). */
+static void find_virtual(struct types_index *index, Dwarf_Die *record, struct virtual_bases *bases,
+                         int depth)
+{
+    Dwarf_Die child, stripped;
+    if (depth > FIELDS_DEPTH || dwarf_child(record, &child) != 0)
+        return;
+    do {
+        struct types_type type;
+        if (dwarf_tag(&child) != DW_TAG_inheritance || !types_of(index, &child, &type) ||
+            !types_strip(&type.die, &stripped))
+            continue;
+        bool is_new = dwarf_hasattr(&child, DW_AT_virtuality);
+        for (size_t i = 0; is_new && i < bases->count; i++)
+            is_new = bases->rows[i].die.addr != type.die.addr;
+        if (is_new && bases->count == VIRTUAL_MAX)
+            bases->unclear = true;
+        else if (is_new)
+            bases->rows[bases->count++] = type;
+        find_virtual(index, &stripped, bases, depth + 1);
+    } while (types_index_sibling(index, &child));
+}
+
+/* Returns where the data of a class ends, without those of its virtual base classes. */
+static uint64_t end_of_data(struct types_index *index, Dwarf_Die *record, int depth)
+{
+    Dwarf_Die child, stripped;
+    uint64_t end = 0;
+    if (depth > FIELDS_DEPTH || dwarf_child(record, &child) != 0)
+        return 0;
+    do {
+        struct types_type type;
+        struct types_member member;
+        if (!is_stored(index, &child, &type, &member))
+            continue;
+        if (dwarf_tag(&child) == DW_TAG_inheritance && types_strip(&type.die, &stripped))
+            member.size = end_of_data(index, &stripped, depth + 1);
+        if (member.offset + member.size > end)
+            end = member.offset + member.size;
+    } while (types_index_sibling(index, &child));
+    return end;
+}
+
+static uint64_t round_up(uint64_t size)
+{
+    return (size + WORD - 1) / WORD * WORD;
+}
+
+/*
+ * Gives the virtual base classes of a whole object, which lie behind its other data in their order
+ * (Itanium C++ ABI, 2.4). Gives none if the size of the object says otherwise, or if one has no
+ * data beside its table: it may lie elsewhere.
+ */
+static bool each_virtual(struct fields *fields, Dwarf_Die *record)
+{
+    struct virtual_bases bases = {.count = 0};
+    uint64_t places[VIRTUAL_MAX], size, whole = 0;
+    find_virtual(fields->index, record, &bases, 0);
+    uint64_t end = round_up(end_of_data(fields->index, record, 0));
+    for (size_t i = 0; i < bases.count; i++) {
+        Dwarf_Die stripped;
+        const struct types_type *base = &bases.rows[i];
+        size = types_strip((Dwarf_Die *)&base->die, &stripped)
+                   ? end_of_data(fields->index, &stripped, 0)
+                   : 0;
+        bases.unclear = bases.unclear || size <= WORD || base->size % WORD != 0;
+        places[i] = end;
+        end = round_up(end + size);
+        whole = places[i] + round_up(size) > whole ? places[i] + round_up(size) : whole;
+    }
+    if (bases.count == 0 || bases.unclear || !number_of(record, DW_AT_byte_size, &size) ||
+        size != whole)
+        return true;
+    bool go_on = true;
+    for (size_t i = 0; go_on && i < bases.count; i++) {
+        struct types_member member = {.offset = places[i], .size = bases.rows[i].size};
+        go_on = give_field(fields, &bases.rows[i], &member, 0, 0);
+    }
+    return go_on;
+}
+
 bool types_record_fields(struct types_index *index, const struct symbols_file *file,
                          const struct types_place *place, types_member_function *each,
                          void *context)
@@ -317,5 +410,5 @@ bool types_record_fields(struct types_index *index, const struct symbols_file *f
     struct fields fields = {.index = index, .each = each, .context = context};
     Dwarf_Die die, stripped;
     return !entry_at(file, place, &die) || !types_strip(&die, &stripped) ||
-           each_field(&fields, &stripped, 0, 0);
+           (each_field(&fields, &stripped, 0, 0) && each_virtual(&fields, &stripped));
 }

@@ -76,8 +76,8 @@ bool types_record_members(struct types_index *index, const struct symbols_file *
 /*
  * Does the same for the members at any depth, each before those inside it, with offsets in the
  * record, or element, in which they lie. A type with a typedef has the name under that. Pieces of
- * memory in which libstdc++ makes an object have that object as their only member. The last members
- * of very large records are missing.
+ * memory in which libstdc++ makes an object have that object as their only member. Virtual base
+ * classes of the record itself come last. The last members of very large records are missing.
  */
 bool types_record_fields(struct types_index *index, const struct symbols_file *file,
                          const struct types_place *place, types_member_function *each,

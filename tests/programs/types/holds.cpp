@@ -103,6 +103,15 @@ struct Shared {
     {
     }
     long number = 0;
+    Leaf *shared = nullptr;
+};
+
+struct OtherShared {
+    virtual ~OtherShared()
+    {
+    }
+    Leaf *second = nullptr;
+    int number = 0;
 };
 
 struct Left : virtual Shared {
@@ -115,6 +124,22 @@ struct Right : virtual Shared {
 
 struct Diamond : Left, Right {
     Leaf *bottom = nullptr;
+};
+
+struct Deeper : virtual OtherShared, Diamond {
+    Leaf *deeper = nullptr;
+    char last = 'l';
+};
+
+/* It has no data, and lies at the beginning of Light. */
+struct Table {
+    virtual ~Table()
+    {
+    }
+};
+
+struct Light : virtual Table {
+    Leaf *light = nullptr;
 };
 
 namespace outer
@@ -186,7 +211,10 @@ struct Containers {
 Deep *deep;
 Several *several;
 Tail *tail;
+Left *left;
 Diamond *diamond;
+Deeper *deeper;
+Light *light;
 outer::Wrap<Point> *wrap;
 Choice *choice, *other_choice;
 Counted *counted;
@@ -213,6 +241,19 @@ static void tell_records()
     put(diamond->left, "Diamond::left");
     put(diamond->right, "Diamond::right");
     put(diamond->bottom, "Diamond::bottom");
+    put(diamond->shared, "Diamond::shared");
+    left = new Left;
+    put(left->left, "Left::left");
+    put(left->shared, "Left::shared");
+    deeper = new Deeper;
+    put(deeper->left, "Deeper::left");
+    put(deeper->right, "Deeper::right");
+    put(deeper->bottom, "Deeper::bottom");
+    put(deeper->deeper, "Deeper::deeper");
+    put(deeper->shared, "Deeper::shared");
+    put(deeper->second, "Deeper::second");
+    light = new Light;
+    put(light->light, "Light::light");
     wrap = new outer::Wrap<Point>;
     put(wrap->value.at, "outer::Wrap<Point>::value.at");
     put(wrap->inner.leaf, "outer::Wrap<Point>::inner.leaf");
