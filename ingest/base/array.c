@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 int compare_uint64(const void *left, const void *right)
@@ -22,6 +23,17 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_siz
     memcpy(&first, items, sizeof(first)); /* `items` is the address of a pointer of any type */
     memset(first + before * item_size, 0, (*capacity - before) * item_size);
     return true;
+}
+
+void *array_scattered(size_t size)
+{
+    const size_t line = 64, large_page = (size_t)2 << 20,
+                 page = size < large_page ? line : large_page;
+    const size_t whole = (size + page - 1) / page * page;
+    void *memory = whole < size ? NULL : aligned_alloc(page, whole);
+    if (memory && page == large_page)
+        madvise(memory, whole, MADV_HUGEPAGE); /* only speed depends on it */
+    return memory;
 }
 
 uint64_t hash_seed(void)

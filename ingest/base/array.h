@@ -17,6 +17,10 @@
  */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size);
 
+/* Returns memory for free(), not zeroed, that is read in a random order: in large pages if there is
+ * much of it, because most of those are in the processor's TLB. NULL if memory is exhausted. */
+void *array_scattered(size_t size);
+
 /* Compares numbers, or items that begin with one, for qsort() and bsearch(). */
 int compare_uint64(const void *left, const void *right);
 

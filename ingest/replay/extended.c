@@ -646,11 +646,9 @@ static bool make_ledger(struct replay *replay)
                       : replay->before_known || replay->paused_before
                           ? "heap: free, or in use before the recording"
                           : NULL;
-    struct residency_block *blocks = malloc(most * sizeof(*blocks));
-    const bool good = blocks && collect_blocks(replay, blocks, &count) &&
-                      residency_ledger(residency, blocks, count, replay->now_ticks);
-    free(blocks);
-    return good;
+    struct residency_block *blocks = residency_room(residency, most);
+    return blocks && collect_blocks(replay, blocks, &count) &&
+           residency_ledger(residency, count, replay->now_ticks);
 }
 
 /* Returns the name of the mark or snapshot that was the reason. NULL: it was another reason. */

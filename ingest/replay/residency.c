@@ -33,6 +33,14 @@ struct residency *residency_new(const struct trace_scan *scan)
     return residency;
 }
 
+void ledger_room_free(struct ledger_room *room)
+{
+    free(room->blocks);
+    free(room->keys);
+    free(room->chunks);
+    *room = (struct ledger_room){0};
+}
+
 static void free_moment(struct residency_moment *moment)
 {
     for (size_t i = 0; i < moment->row_count; i++)
@@ -54,11 +62,14 @@ void residency_free(struct residency *residency)
         free_moment(&residency->moments[i]);
     free_moment(&residency->next);
     free(residency->runs.runs);
+    free(residency->runs_before.runs);
     free(residency->mappings);
     free(residency->bytes);
     last_owners_free(&residency->last);
     free(residency->owners);
     index_map_free(&residency->owner_by_hash);
+    free(residency->stack_owners);
+    ledger_room_free(&residency->room);
     free(residency->heaps);
     index_map_free(&residency->heap_by_hash);
     free(residency->moments);
@@ -326,7 +337,8 @@ void residency_leave_out(struct residency *residency)
 
 /* ---- owners ----------------------------------------------------------------------------- */
 
-uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t type)
+/* Returns the owner of the stack and type. OWNER_NONE: memory is exhausted. */
+static uint32_t find_owner(struct residency *residency, uint32_t stack, uint32_t type)
 {
     const uint64_t hash = hash_combine(hash_combine(hash_seed(), stack), type);
     size_t probe = index_map_begin(&residency->owner_by_hash, hash);
@@ -345,20 +357,16 @@ uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t t
     return index;
 }
 
-bool residency_know_heap(struct residency *residency, uint64_t address)
+uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t type)
 {
-    const uint64_t number = address / GLIBC_HEAP_SIZE, hash = hash_combine(hash_seed(), number);
-    size_t probe = index_map_begin(&residency->heap_by_hash, hash);
-    uint32_t index;
-    while ((index = index_map_next(&residency->heap_by_hash, hash, &probe)) != INDEX_NONE)
-        if (residency->heaps[index] == number)
-            return true;
-    if (!array_grow(&residency->heaps, &residency->heap_capacity, residency->heap_count + 1,
-                    sizeof(*residency->heaps)) ||
-        !index_map_insert(&residency->heap_by_hash, hash, (uint32_t)residency->heap_count))
-        return false;
-    residency->heaps[residency->heap_count++] = number;
-    return true;
+    if (stack >= residency->stack_owner_capacity &&
+        !array_reserve(&residency->stack_owners, &residency->stack_owner_capacity,
+                       (size_t)stack + 1, sizeof(*residency->stack_owners)))
+        return OWNER_NONE;
+    struct stack_owner *last = &residency->stack_owners[stack];
+    if (last->owner == OWNER_NONE || last->type != type)
+        *last = (struct stack_owner){find_owner(residency, stack, type), type};
+    return last->owner;
 }
 
 bool residency_is_heap(const struct residency *residency, uint64_t address)
@@ -370,6 +378,22 @@ bool residency_is_heap(const struct residency *residency, uint64_t address)
         if (residency->heaps[index] == number)
             return true;
     return false;
+}
+
+bool residency_know_heap(struct residency *residency, uint64_t address)
+{
+    const uint64_t number = address / GLIBC_HEAP_SIZE, hash = hash_combine(hash_seed(), number);
+    if (residency->heap_count > 0 && residency->heap == number)
+        return true;
+    residency->heap = number;
+    if (residency_is_heap(residency, address))
+        return true;
+    if (!array_grow(&residency->heaps, &residency->heap_capacity, residency->heap_count + 1,
+                    sizeof(*residency->heaps)) ||
+        !index_map_insert(&residency->heap_by_hash, hash, (uint32_t)residency->heap_count))
+        return false;
+    residency->heaps[residency->heap_count++] = number;
+    return true;
 }
 
 bool residency_in_break(const struct residency *residency, uint64_t address)

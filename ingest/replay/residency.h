@@ -4,8 +4,8 @@
  * memory"), and a ledger of each: every byte of the resident set is in exactly one class.
  *
  * Order of calls: residency_mapping(), residency_begin(), residency_pages() for the records as they
- * come; residency_freed() for each block that ends; when residency_is_whole(), residency_ledger()
- * with all live blocks. residency_free() at the end.
+ * come; residency_freed() for each block that ends; when residency_is_whole(), residency_room()
+ * for all live blocks, residency_ledger(). residency_free() at the end.
  */
 #ifndef MPROF_INGEST_REPLAY_RESIDENCY_H
 #define MPROF_INGEST_REPLAY_RESIDENCY_H
@@ -104,9 +104,30 @@ struct residency_block {
     const char *arena;
 };
 
+/* A block of the heap with what is around it. */
+struct resident_chunk {
+    uint64_t low, high;
+    uint64_t address, end; /* of the bytes that the program asked for */
+    uint32_t owner;
+    bool seen; /* some of it is resident */
+};
+
+/* Room that ledgers work in. It is kept: the kernel would have to clear it again for each. */
+struct ledger_room {
+    struct residency_block *blocks;
+    uint64_t *keys;
+    struct resident_chunk *chunks;
+    size_t capacity; /* blocks; twice so many keys */
+};
+enum { ROOM_BITS_MOST = 28 }; /* of the number of blocks */
+
 /* Returns the function that mapped the anonymous memory at the address, NULL: it is not known.
  * Reduces *end to the end of what it mapped. */
 typedef const char *residency_mapper(const void *context, uint64_t address, uint64_t *end);
+
+struct stack_owner {
+    uint32_t owner, type; /* OWNER_NONE: none yet */
+};
 
 struct residency {
     const struct trace_scan *scan;
@@ -115,7 +136,8 @@ struct residency {
     enum heap_allocator library; /* that the process has */
     const char *late;            /* blocks that the heap may have and nobody knows; NULL: none */
     struct resident_runs runs;   /* of the last whole moment */
-    uint64_t number;             /* of that moment */
+    struct resident_runs runs_before; /* of the last ledger */
+    uint64_t number;                  /* of that moment */
     uint64_t break_start, break_size; /* of the program break, with room to grow; 0: none */
     struct resident_mapping *mappings;
     size_t mapping_count, mapping_capacity;
@@ -129,6 +151,10 @@ struct residency {
     struct residency_sum *owners; /* by number from 1: stack and type */
     size_t owner_count, owner_capacity;
     struct index_map owner_by_hash;
+    struct stack_owner *stack_owners; /* by stack: its last one */
+    size_t stack_owner_capacity;
+    struct ledger_room room;
+    uint64_t heap;   /* that was known last */
     uint64_t *heaps; /* numbers of the 64 MiB in which glibc has an arena */
     size_t heap_count, heap_capacity;
     struct index_map heap_by_hash;
@@ -158,10 +184,13 @@ bool residency_freed(struct residency *residency, const struct live_block *block
 /* Returns the owner of the block's stack and type. OWNER_NONE: memory is exhausted. */
 uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t type);
 
-/* Makes the ledger of the moment of `blocks`, which it sorts. `now` is the moment in ticks. False
- * if memory is exhausted. */
-bool residency_ledger(struct residency *residency, struct residency_block *blocks, size_t count,
-                      uint64_t now);
+/* Returns room for `most` blocks, which belongs to `residency`. NULL if memory is exhausted. */
+struct residency_block *residency_room(struct residency *residency, size_t most);
+/* Makes the ledger of the moment of the `count` blocks in the room. `now` is the moment in ticks.
+ * False if memory is exhausted. */
+bool residency_ledger(struct residency *residency, size_t count, uint64_t now);
+
+void ledger_room_free(struct ledger_room *room);
 
 /* ---- for residency_ledger.c ------------------------------------------------------------- */
 

@@ -9,14 +9,6 @@
 
 /* ---- ledger ----------------------------------------------------------------------------- */
 
-/* A block with what is around it. */
-struct chunk {
-    uint64_t low, high;
-    uint64_t address, end; /* of the bytes that the program asked for */
-    uint32_t owner;
-    bool seen; /* some of it is resident */
-};
-
 struct special {
     uint64_t start, end;
     const char *detail;
@@ -26,7 +18,7 @@ struct ledger {
     struct residency *residency;
     struct residency_moment *moment;
     enum heap_allocator allocator;
-    struct chunk *chunks;
+    struct resident_chunk *chunks;
     size_t chunk_count, next;     /* next: the first that ends after the place */
     struct special *own, *stacks; /* by address; they do not overlap */
     size_t own_count, stack_count;
@@ -217,8 +209,8 @@ static uint64_t overlap(uint64_t one_start, uint64_t one_end, uint64_t start, ui
 }
 
 /* Counts the part of a chunk on present pages. */
-static void add_chunk(struct ledger *ledger, struct chunk *chunk, uint64_t start, uint64_t end,
-                      bool huge)
+static void add_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint64_t start,
+                      uint64_t end, bool huge)
 {
     const uint64_t whole = overlap(chunk->low, chunk->high, start, end);
     const uint64_t asked = overlap(chunk->address, chunk->end, start, end);
@@ -243,7 +235,7 @@ static void add_mixed(struct ledger *ledger, uint64_t page, bool huge)
     uint64_t at = page, free_bytes = 0;
     size_t last = ledger->next;
     for (; last < ledger->chunk_count && ledger->chunks[last].low < end; last++) {
-        struct chunk *chunk = &ledger->chunks[last];
+        struct resident_chunk *chunk = &ledger->chunks[last];
         const uint64_t low = chunk->low > page ? chunk->low : page;
         const uint64_t high = chunk->high < end ? chunk->high : end;
         if (high <= at)
@@ -275,7 +267,7 @@ static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, siz
     for (uint64_t at = start; at < end;) {
         while (ledger->next < ledger->chunk_count && ledger->chunks[ledger->next].high <= at)
             ledger->next++;
-        struct chunk *chunk =
+        struct resident_chunk *chunk =
             ledger->next < ledger->chunk_count ? &ledger->chunks[ledger->next] : NULL;
         uint64_t to = end;
         if (!chunk || chunk->low >= at + RESIDENT_PAGE) {
@@ -297,7 +289,7 @@ static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, siz
 static void add_swapped(struct ledger *ledger, uint64_t start, uint64_t end)
 {
     for (size_t i = ledger->next; i < ledger->chunk_count && ledger->chunks[i].low < end; i++) {
-        struct chunk *chunk = &ledger->chunks[i];
+        struct resident_chunk *chunk = &ledger->chunks[i];
         const uint64_t bytes = overlap(chunk->address, chunk->end, start, end);
         ledger->residency->owners[chunk->owner].swapped += bytes;
         ledger->bytes[RESIDENCY_LIVE_SWAPPED] += bytes;
@@ -352,118 +344,185 @@ static void add_runs(struct ledger *ledger)
 
 /* ---- places of the ledger --------------------------------------------------------------- */
 
-/* A block's address, and its place in the array. */
-struct place {
-    uint64_t address;
-    size_t index;
+struct residency_block *residency_room(struct residency *residency, size_t most)
+{
+    struct ledger_room *room = &residency->room;
+    if (most >> ROOM_BITS_MOST != 0)
+        return NULL;
+    if (most > room->capacity) {
+        ledger_room_free(room);
+        room->capacity = 2 * most;
+        room->blocks = array_scattered(room->capacity * sizeof(*room->blocks));
+        room->keys = array_scattered(2 * room->capacity * sizeof(*room->keys));
+        room->chunks = array_scattered(room->capacity * sizeof(*room->chunks));
+        if (!room->blocks || !room->keys || !room->chunks)
+            ledger_room_free(room);
+    }
+    return room->blocks;
+}
+
+/* The address space in segments, of which those with blocks are numbered. */
+enum { SEGMENT_BITS = 32, SEGMENTS_MOST = 64, GRANULE_BITS = 3 };
+
+struct segments {
+    uint64_t segments[SEGMENTS_MOST]; /* ascending */
+    size_t count, last;
 };
 
-/* Sorts blocks by address, by the least significant digits first: at each moment most of the blocks
- * are those of the moment before, and there may be millions. False if memory is exhausted. */
-static bool sort_blocks(struct residency_block *blocks, size_t count)
+/* Returns the number of the segment, `count` if it has none. */
+static size_t segment_number(struct segments *all, uint64_t segment)
+{
+    if (all->last < all->count && all->segments[all->last] == segment)
+        return all->last;
+    for (all->last = 0; all->last < all->count; all->last++)
+        if (all->segments[all->last] == segment)
+            break;
+    return all->last;
+}
+
+/* Numbers the segments of the blocks. Returns false if there are too many. */
+static bool number_segments(struct segments *all, const struct residency_block *blocks,
+                            size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t segment = blocks[i].address >> SEGMENT_BITS;
+        if (segment_number(all, segment) < all->count)
+            continue;
+        if (all->count == SEGMENTS_MOST)
+            return false;
+        all->segments[all->count++] = segment;
+        qsort(all->segments, all->count, sizeof(*all->segments), compare_uint64);
+    }
+    return true;
+}
+
+/* Sorts keys by their bits from `shift` on, the least significant digits first: there may be
+ * millions. Returns `from` or `to`, which has the result. */
+static uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t count, unsigned shift, uint64_t all)
 {
     enum { DIGIT = 11, DIGITS = 1 << DIGIT, LEAST = 4096 };
-    struct place *from = malloc(count * sizeof(*from)), *to = malloc(count * sizeof(*to));
-    struct residency_block *sorted = malloc(count * sizeof(*sorted));
-    uint64_t all = 0;
-    for (size_t i = 0; from && i < count; i++) {
-        from[i] = (struct place){blocks[i].address, i};
-        all |= blocks[i].address;
+    if (count < LEAST) {
+        if (count > 0)
+            qsort(from, count, sizeof(*from), compare_uint64);
+        return from;
     }
-    const bool good = from && to && sorted;
-    if (good && count < LEAST)
-        qsort(from, count, sizeof(*from), compare_uint64);
-    for (unsigned shift = 0; good && count >= LEAST && shift < 64 && all >> shift; shift += DIGIT) {
+    for (; shift < 64 && all >> shift; shift += DIGIT) {
         size_t starts[DIGITS] = {0}, sum = 0;
         for (size_t i = 0; i < count; i++)
-            starts[from[i].address >> shift & (DIGITS - 1)]++;
+            starts[from[i] >> shift & (DIGITS - 1)]++;
         for (size_t digit = 0; digit < DIGITS; digit++) {
             const size_t here = starts[digit];
             starts[digit] = sum;
             sum += here;
         }
         for (size_t i = 0; i < count; i++)
-            to[starts[from[i].address >> shift & (DIGITS - 1)]++] = from[i];
-        struct place *swapped = from;
+            to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+        uint64_t *swapped = from;
         from = to;
         to = swapped;
     }
-    for (size_t i = 0; good && i < count; i++)
-        sorted[i] = blocks[from[i].index];
-    if (good)
-        memcpy(blocks, sorted, count * sizeof(*blocks));
-    free(from);
-    free(to);
-    free(sorted);
-    return good;
+    return from;
 }
 
-/* Makes the chunks of the blocks, which are sorted, by the rules of an allocator. Returns how many
- * overlap the one before, which no allocator's blocks do. */
-static size_t make_chunks(struct ledger *ledger, const struct residency_block *blocks, size_t count)
+/* Returns the order of the blocks by address: keys whose lower *bits are places in the array. A key
+ * has, above them, the number of the segment and the place there. */
+static const uint64_t *order_blocks(struct ledger_room *room, size_t count, unsigned *bits)
 {
-    size_t overlaps = 0;
-    uint64_t before = 0;
-    ledger->chunk_count = 0;
+    struct residency_block *blocks = room->blocks;
+    struct segments segments = {.count = 0};
+    uint64_t all = 0;
+    uint64_t *keys = room->keys;
+    for (*bits = 1; count >> *bits != 0;)
+        ++*bits;
+    if (!number_segments(&segments, blocks, count)) {
+        qsort(blocks, count, sizeof(*blocks), compare_uint64);
+        for (size_t i = 0; i < count; i++)
+            keys[i] = i;
+        return keys;
+    }
     for (size_t i = 0; i < count; i++) {
         const uint64_t address = blocks[i].address;
-        if (blocks[i].owner == OWNER_NONE)
+        const uint64_t number = segment_number(&segments, address >> SEGMENT_BITS);
+        const uint64_t inside = (address & UINT32_MAX) >> GRANULE_BITS;
+        keys[i] = (number << (SEGMENT_BITS - GRANULE_BITS) | inside) << *bits | i;
+        all |= keys[i];
+    }
+    return sort_keys(keys, keys + room->capacity, count, *bits, all);
+}
+
+/* Finds what the allocator has around a block, by its rules. `before` is the end of the one before.
+ * Returns 1 if they overlap, which no allocator's blocks do. */
+static size_t span_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint64_t before)
+{
+    struct residency *residency = ledger->residency;
+    const uint64_t address = chunk->address;
+    const bool inside = residency_in_break(residency, address);
+    const struct chunk_span span =
+        heap_allocator_span(ledger->allocator, address, chunk->end - address, inside);
+    if (ledger->allocator == HEAP_GLIBC && !span.mapped && !inside &&
+        residency->mapping_count > 0 && !residency_know_heap(residency, address))
+        ledger->memory = false;
+    chunk->low = span.low < before ? before : span.low;
+    chunk->high = span.high > chunk->low ? span.high : chunk->low;
+    return span.low < before;
+}
+
+/* Puts the blocks of the heap into `chunks` by address, counts what is live, and notes which
+ * mappings hold such blocks, and blocks of allocators of the program. Returns how many chunks
+ * overlap. */
+static size_t place_blocks(struct ledger *ledger, size_t count)
+{
+    enum { AHEAD = 16 };
+    struct residency *residency = ledger->residency;
+    const struct residency_block *blocks = residency->room.blocks;
+    unsigned bits;
+    const uint64_t *keys = order_blocks(&residency->room, count, &bits);
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    struct resident_mapping *mapping = residency->mappings;
+    const struct resident_mapping *end = mapping + residency->mapping_count;
+    size_t overlaps = 0;
+    uint64_t before = 0;
+    for (size_t i = 0; i < residency->mapping_count; i++) {
+        mapping[i].has_heap = false;
+        mapping[i].arena = NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct residency_block *block = &blocks[keys[i] & mask];
+        __builtin_prefetch(&blocks[keys[i + AHEAD < count ? i + AHEAD : i] & mask]);
+        while (mapping < end && mapping->end <= block->address)
+            mapping++;
+        const bool inside = mapping < end && mapping->start <= block->address;
+        if (inside && block->owner == OWNER_NONE)
+            mapping->arena = block->arena;
+        if (block->owner == OWNER_NONE)
             continue;
-        const bool inside = residency_in_break(ledger->residency, address);
-        struct chunk_span span =
-            heap_allocator_span(ledger->allocator, address, blocks[i].size, inside);
-        if (ledger->allocator == HEAP_GLIBC && !span.mapped && !inside &&
-            ledger->residency->mapping_count > 0 &&
-            !residency_know_heap(ledger->residency, address))
-            ledger->memory = false;
-        if (span.low < before) {
-            overlaps++;
-            span.low = before;
-            span.high = span.high > before ? span.high : before;
-        }
-        before = span.high;
-        ledger->chunks[ledger->chunk_count++] = (struct chunk){.low = span.low,
-                                                               .high = span.high,
-                                                               .address = address,
-                                                               .end = address + blocks[i].size,
-                                                               .owner = blocks[i].owner};
+        if (inside)
+            mapping->has_heap = true;
+        struct resident_chunk *chunk = &ledger->chunks[ledger->chunk_count++];
+        *chunk = (struct resident_chunk){
+            .address = block->address, .end = block->address + block->size, .owner = block->owner};
+        overlaps += span_chunk(ledger, chunk, before);
+        before = chunk->high;
+        residency->owners[block->owner].live_count++;
+        residency->owners[block->owner].live_bytes += block->size;
     }
     return overlaps;
 }
 
-/* Chooses the rules: those of the process's library, unless the blocks contradict them. */
-static void choose_rules(struct ledger *ledger, const struct residency_block *blocks, size_t count)
+/* Places the blocks by the rules of the process's library, unless they contradict these. */
+static void place_by_rules(struct ledger *ledger, size_t count)
 {
     enum { CONTRADICTIONS_PER_MILLE = 2 };
     ledger->allocator = ledger->residency->library;
-    const size_t overlaps = make_chunks(ledger, blocks, count);
+    const size_t overlaps = place_blocks(ledger, count);
     if (ledger->allocator == HEAP_UNKNOWN ||
         overlaps * 1000 <= ledger->chunk_count * CONTRADICTIONS_PER_MILLE)
         return;
     ledger->allocator = HEAP_UNKNOWN;
-    make_chunks(ledger, blocks, count);
-}
-
-/* Notes which mappings hold blocks of the heap, and of allocators of the program. The blocks are
- * sorted. */
-static void note_blocks(struct residency *residency, const struct residency_block *blocks,
-                        size_t count)
-{
-    for (size_t i = 0; i < residency->mapping_count; i++) {
-        residency->mappings[i].has_heap = false;
-        residency->mappings[i].arena = NULL;
-    }
-    for (size_t i = 0, at = 0; i < count; i++) {
-        while (at < residency->mapping_count && residency->mappings[at].end <= blocks[i].address)
-            at++;
-        if (at == residency->mapping_count)
-            break;
-        if (residency->mappings[at].start > blocks[i].address)
-            continue;
-        if (blocks[i].owner != OWNER_NONE)
-            residency->mappings[at].has_heap = true;
-        else
-            residency->mappings[at].arena = blocks[i].arena;
+    uint64_t before = 0;
+    for (size_t i = 0; i < ledger->chunk_count; i++) {
+        span_chunk(ledger, &ledger->chunks[i], before);
+        before = ledger->chunks[i].high;
     }
 }
 
@@ -634,9 +693,10 @@ static void put_classes(struct ledger *ledger)
     }
 }
 
-static bool is_present(void *context, uint64_t page)
+static bool is_present(const void *context, uint64_t page)
 {
-    const struct resident_runs *runs = context;
+    const struct residency *residency = context;
+    const struct resident_runs *runs = &residency->runs;
     size_t low = 0, high = runs->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -646,6 +706,48 @@ static bool is_present(void *context, uint64_t page)
             high = middle;
     }
     return low < runs->count && runs->runs[low].page <= page;
+}
+
+/* Calls `each` for the pages of the last ledger that the runs do not have. */
+static bool each_gone(const void *context, uint64_t most,
+                      void (*each)(struct last_owners *owners, uint64_t page),
+                      struct last_owners *owners)
+{
+    const struct residency *residency = context;
+    const struct resident_runs *old = &residency->runs_before, *new = &residency->runs;
+    uint64_t gone = 0;
+    for (size_t i = 0, k = 0; i < old->count; i++) {
+        const uint64_t end = old->runs[i].page + old->runs[i].count;
+        for (uint64_t at = old->runs[i].page; at < end;) {
+            while (k < new->count &&new->runs[k].page + new->runs[k].count <= at)
+                k++;
+            const bool present = k < new->count &&new->runs[k].page <= at;
+            uint64_t to = k == new->count ? end
+                          : present       ? new->runs[k].page + new->runs[k].count
+                                          : new->runs[k].page;
+            to = to < end ? to : end;
+            if (!present && (gone += to - at) > most)
+                return false;
+            for (; !present && at < to; at++)
+                each(owners, at);
+            at = to;
+        }
+    }
+    return true;
+}
+
+/* Forgets who lived on pages that have gone, and keeps the runs. */
+static bool forget_gone(struct residency *residency)
+{
+    struct resident_runs *before = &residency->runs_before;
+    const struct last_owners_pages pages = {is_present, each_gone, residency};
+    if (!last_owners_forget(&residency->last, &pages) ||
+        !array_grow(&before->runs, &before->capacity, residency->runs.count, sizeof(*before->runs)))
+        return false;
+    before->count = residency->runs.count;
+    if (before->count > 0)
+        memcpy(before->runs, residency->runs.runs, before->count * sizeof(*before->runs));
+    return true;
 }
 
 static bool keep_moment(struct residency *residency)
@@ -658,24 +760,7 @@ static bool keep_moment(struct residency *residency)
     return true;
 }
 
-/* Counts what is live. */
-static void begin_sums(struct residency *residency, const struct residency_block *blocks,
-                       size_t count)
-{
-    for (size_t i = 1; i < residency->owner_count; i++) {
-        const struct residency_sum old = residency->owners[i];
-        residency->owners[i] = (struct residency_sum){.stack = old.stack, .type = old.type};
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (blocks[i].owner == OWNER_NONE)
-            continue;
-        residency->owners[blocks[i].owner].live_count++;
-        residency->owners[blocks[i].owner].live_bytes += blocks[i].size;
-    }
-}
-
-bool residency_ledger(struct residency *residency, struct residency_block *blocks, size_t count,
-                      uint64_t now)
+bool residency_ledger(struct residency *residency, size_t count, uint64_t now)
 {
     bool good;
     residency->reading = false;
@@ -685,12 +770,16 @@ bool residency_ledger(struct residency *residency, struct residency_block *block
     residency->number = good ? residency->next_number : 0;
     if (!good)
         return true;
-    struct ledger ledger = {.residency = residency, .moment = &residency->next, .memory = true};
-    ledger.chunks = malloc((count + 1) * sizeof(*ledger.chunks));
-    if (ledger.chunks && sort_blocks(blocks, count) && find_specials(&ledger, now)) {
-        begin_sums(residency, blocks, count);
-        choose_rules(&ledger, blocks, count);
-        note_blocks(residency, blocks, count);
+    struct ledger ledger = {.residency = residency,
+                            .moment = &residency->next,
+                            .chunks = residency->room.chunks,
+                            .memory = true};
+    if (last_owners_settle(&residency->last) && find_specials(&ledger, now)) {
+        for (size_t i = 1; i < residency->owner_count; i++) {
+            const struct residency_sum old = residency->owners[i];
+            residency->owners[i] = (struct residency_sum){.stack = old.stack, .type = old.type};
+        }
+        place_by_rules(&ledger, count);
         add_runs(&ledger);
         for (size_t i = 1; i < residency->owner_count; i++) {
             const struct residency_sum *sum = &residency->owners[i];
@@ -703,10 +792,8 @@ bool residency_ledger(struct residency *residency, struct residency_block *block
         ledger.memory = false;
     residency->next.allocator = ledger.allocator;
     ledger.memory = ledger.memory && take_sums(residency, &residency->next) &&
-                    code_runs(residency, &residency->next) &&
-                    last_owners_forget(&residency->last, is_present, &residency->runs) &&
+                    code_runs(residency, &residency->next) && forget_gone(residency) &&
                     keep_moment(residency);
-    free(ledger.chunks);
     free(ledger.own);
     free(ledger.stacks);
     return ledger.memory;
