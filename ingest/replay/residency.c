@@ -380,7 +380,8 @@ bool residency_is_heap(const struct residency *residency, uint64_t address)
     return false;
 }
 
-bool residency_know_heap(struct residency *residency, uint64_t address)
+/* Notes that glibc has an arena in the 64 MiB of this address. False if memory is exhausted. */
+static bool know_heap(struct residency *residency, uint64_t address)
 {
     const uint64_t number = address / GLIBC_HEAP_SIZE, hash = hash_combine(hash_seed(), number);
     if (residency->heap_count > 0 && residency->heap == number)
@@ -396,23 +397,34 @@ bool residency_know_heap(struct residency *residency, uint64_t address)
     return true;
 }
 
-bool residency_in_break(const struct residency *residency, uint64_t address)
+/* Returns true if the address lies in the mapping of the program break, as far as it is known. */
+static bool in_program_break(const struct residency *residency, uint64_t address)
 {
     return address - residency->break_start < residency->break_size;
 }
 
+bool residency_span(struct residency *residency, enum heap_allocator allocator, uint64_t address,
+                    uint64_t size, struct chunk_span *span)
+{
+    const bool in_break = in_program_break(residency, address);
+    *span = heap_allocator_span(allocator, address, size, in_break);
+    if (allocator != HEAP_GLIBC || in_break || residency->mapping_count == 0)
+        return true;
+    if (!span->mapped)
+        return know_heap(residency, address);
+    /* One in 256 chunks of an arena lies as if it were mapped by itself. */
+    if (residency_is_heap(residency, address))
+        *span = heap_allocator_span(allocator, address, size, true);
+    return true;
+}
+
 bool residency_freed(struct residency *residency, const struct live_block *block)
 {
-    const bool inside = residency_in_break(residency, block->address);
-    const struct chunk_span span =
-        heap_allocator_span(residency->library, block->address, block->size, inside);
-    if (residency->library == HEAP_GLIBC) {
-        if (span.mapped)
-            return true; /* its pages have gone with it */
-        if (!inside && residency->mapping_count > 0 &&
-            !residency_know_heap(residency, block->address))
-            return false;
-    }
+    struct chunk_span span;
+    if (!residency_span(residency, residency->library, block->address, block->size, &span))
+        return false;
+    if (residency->library == HEAP_GLIBC && span.mapped)
+        return true; /* its pages have gone with it */
     const uint32_t owner = residency_owner(residency, block->stack, block->type);
     return owner != OWNER_NONE && last_owners_paint(&residency->last, span.low, span.high, owner);
 }

@@ -196,12 +196,12 @@ void ledger_room_free(struct ledger_room *room);
 
 /* Returns the first mapping that ends after `address`. */
 size_t residency_first_mapping(const struct residency *residency, uint64_t address);
-/* Notes that glibc has an arena in the 64 MiB of this address. False if memory is exhausted. */
-bool residency_know_heap(struct residency *residency, uint64_t address);
-/* Returns true if that was noted. */
+/* Stores what the allocator has around a block. Notes that glibc has an arena there if it shows.
+ * False if memory is exhausted. */
+bool residency_span(struct residency *residency, enum heap_allocator allocator, uint64_t address,
+                    uint64_t size, struct chunk_span *span);
+/* Returns true if glibc has an arena in the 64 MiB of this address. */
 bool residency_is_heap(const struct residency *residency, uint64_t address);
-/* Returns true if the address lies in the mapping of the program break, as far as it is known. */
-bool residency_in_break(const struct residency *residency, uint64_t address);
 /* Makes the runs of this moment of its bytes. `*good`: the format allows them. False if memory is
  * exhausted. */
 bool residency_apply_runs(struct residency *residency, bool *good);

@@ -2,6 +2,8 @@
 /* The ledger of a moment: goes through the pages in memory and the live blocks by address. */
 #include "ingest/replay/residency.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +25,10 @@ struct ledger {
     struct special *own, *stacks; /* by address; they do not overlap */
     size_t own_count, stack_count;
     uint64_t bytes[RESIDENCY_CLASSES];
-    uint64_t holes; /* intervals */
-    uint64_t known; /* bytes of holes whose last owner is known */
-    bool memory;    /* false: it is exhausted */
+    uint64_t holes;   /* intervals */
+    uint64_t known;   /* bytes of holes whose last owner is known */
+    bool memory;      /* false: it is exhausted */
+    char mapping[40]; /* name of one without a name: where it lies */
 };
 
 static int compare_special(const void *left, const void *right)
@@ -112,7 +115,7 @@ static const char *module_at(const struct ledger *ledger, uint64_t address)
 
 /* Returns the class of a page of a mapping in which no block lies, and its detail. *end is reduced
  * to where that may change. */
-static enum residency_class class_of(const struct ledger *ledger, uint64_t page, size_t index,
+static enum residency_class class_of(struct ledger *ledger, uint64_t page, size_t index,
                                      uint64_t *end, const char **detail)
 {
     const struct residency *residency = ledger->residency;
@@ -128,6 +131,10 @@ static enum residency_class class_of(const struct ledger *ledger, uint64_t page,
         return ledger->allocator == HEAP_GLIBC || ledger->allocator == HEAP_TCMALLOC
                    ? RESIDENCY_FREE_PAGES
                    : RESIDENCY_OTHER_ANONYMOUS;
+    if (strcmp(mapping->name, "/dev/zero (deleted)") == 0) {
+        *detail = "shared memory";
+        return RESIDENCY_OTHER_ANONYMOUS;
+    }
     if (mapping->name[0] == '/' || strcmp(mapping->name, "[vdso]") == 0)
         return RESIDENCY_FILES;
     if (own && own->start <= page) {
@@ -175,8 +182,9 @@ static enum residency_class class_of(const struct ledger *ledger, uint64_t page,
     }
     const char *mapper =
         residency->mapper ? residency->mapper(residency->mapper_context, page, end) : NULL;
-    if (mapper)
-        *detail = mapper;
+    snprintf(ledger->mapping, sizeof(ledger->mapping), "%" PRIx64 "-%" PRIx64, mapping->start,
+             mapping->end);
+    *detail = mapper ? mapper : ledger->mapping;
     return RESIDENCY_OTHER_ANONYMOUS;
 }
 
@@ -455,12 +463,9 @@ static const uint64_t *order_blocks(struct ledger_room *room, size_t count, unsi
 static size_t span_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint64_t before)
 {
     struct residency *residency = ledger->residency;
-    const uint64_t address = chunk->address;
-    const bool inside = residency_in_break(residency, address);
-    const struct chunk_span span =
-        heap_allocator_span(ledger->allocator, address, chunk->end - address, inside);
-    if (ledger->allocator == HEAP_GLIBC && !span.mapped && !inside &&
-        residency->mapping_count > 0 && !residency_know_heap(residency, address))
+    struct chunk_span span;
+    if (!residency_span(residency, ledger->allocator, chunk->address, chunk->end - chunk->address,
+                        &span))
         ledger->memory = false;
     chunk->low = span.low < before ? before : span.low;
     chunk->high = span.high > chunk->low ? span.high : chunk->low;
@@ -509,21 +514,32 @@ static size_t place_blocks(struct ledger *ledger, size_t count)
     return overlaps;
 }
 
+/* Spans the chunks again, by other rules. Returns how many overlap. */
+static size_t span_again(struct ledger *ledger, enum heap_allocator allocator)
+{
+    size_t overlaps = 0;
+    uint64_t before = 0;
+    ledger->allocator = allocator;
+    for (size_t i = 0; i < ledger->chunk_count; i++) {
+        overlaps += span_chunk(ledger, &ledger->chunks[i], before);
+        before = ledger->chunks[i].high;
+    }
+    return overlaps;
+}
+
 /* Places the blocks by the rules of the process's library, unless they contradict these. */
 static void place_by_rules(struct ledger *ledger, size_t count)
 {
-    enum { CONTRADICTIONS_PER_MILLE = 2 };
-    ledger->allocator = ledger->residency->library;
-    const size_t overlaps = place_blocks(ledger, count);
-    if (ledger->allocator == HEAP_UNKNOWN ||
-        overlaps * 1000 <= ledger->chunk_count * CONTRADICTIONS_PER_MILLE)
-        return;
-    ledger->allocator = HEAP_UNKNOWN;
-    uint64_t before = 0;
-    for (size_t i = 0; i < ledger->chunk_count; i++) {
-        span_chunk(ledger, &ledger->chunks[i], before);
-        before = ledger->chunks[i].high;
-    }
+    enum { CONTRADICTIONS_PER_MILLE = 2, CONTRADICTIONS_LEAST = 8 };
+    const struct residency *residency = ledger->residency;
+    const size_t heaps = residency->heap_count;
+    ledger->allocator = residency->library;
+    size_t overlaps = place_blocks(ledger, count);
+    if (residency->heap_count > heaps) /* blocks that were placed before may lie there */
+        overlaps = span_again(ledger, ledger->allocator);
+    if (overlaps >= CONTRADICTIONS_LEAST &&
+        overlaps * 1000 > ledger->chunk_count * CONTRADICTIONS_PER_MILLE)
+        span_again(ledger, HEAP_UNKNOWN);
 }
 
 /* Makes a list without overlaps: of two, the later one wins. */
