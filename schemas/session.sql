@@ -211,8 +211,9 @@ CREATE TABLE mark(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, kind TEXT NOT NUL
 CREATE TABLE rss(ns INTEGER NOT NULL, bytes INTEGER NOT NULL,
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id));
 CREATE TABLE residency(           -- moments at which the pages in memory were read
-  id INTEGER PRIMARY KEY,         -- in the order of process_id and begin_ns
+  id INTEGER PRIMARY KEY,         -- in the order of process_id and ns
   process_id INTEGER NOT NULL DEFAULT 1 REFERENCES process(id),
+  ns INTEGER NOT NULL,            -- the middle of the reading: blocks live then are those of the ledger
   begin_ns INTEGER NOT NULL,      -- when the reading began and ended
   end_ns INTEGER NOT NULL,
   reason TEXT NOT NULL,           -- 'start', 'mark', 'snapshot', 'maximum', 'parted', 'interval', 'end'
@@ -921,7 +922,7 @@ CREATE VIEW v_path_to_root AS
 
 -- Why the resident set is what it is: at each moment the classes with in_rss add up to residency.present.
 CREATE VIEW v_rss AS
-  SELECT r.id AS residency_id, r.process_id AS process_id, r.begin_ns AS ns, r.reason AS reason,
+  SELECT r.id AS residency_id, r.process_id AS process_id, r.ns AS ns, r.reason AS reason,
          r.mark AS mark, c.class AS class, sum(c.bytes) AS bytes, c.in_rss AS in_rss
   FROM residency r JOIN residency_class c ON c.residency_id = r.id GROUP BY r.id, c.class;
 CREATE VIEW v_rss_by_type AS

@@ -43,7 +43,7 @@ const char *session_residency_class_title(enum session_residency_class class);
 /* One reading of the pages of a process. Texts live as long as the session. */
 struct session_residency {
     uint32_t id, process;
-    uint64_t ns, end_ns;   /* when it began and ended; its blocks are those of one moment between */
+    uint64_t ns, end_ns;   /* the moment whose live blocks it counts; when the reading ended */
     const char *reason;    /* "start", "mark", "maximum", … */
     const char *mark;      /* its name, or "" */
     const char *allocator; /* "glibc", …, or "": not known */

@@ -648,7 +648,7 @@ static bool make_ledger(struct replay *replay)
                           : NULL;
     struct residency_block *blocks = residency_room(residency, most);
     return blocks && collect_blocks(replay, blocks, &count) &&
-           residency_ledger(residency, count, replay->now_ticks);
+           residency_ledger(residency, count, replay->now_ticks, replay->now_ns);
 }
 
 /* Returns the name of the mark or snapshot that was the reason. NULL: it was another reason. */

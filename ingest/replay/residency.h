@@ -62,6 +62,7 @@ struct residency_piece {
 };
 
 struct residency_moment {
+    uint64_t ns; /* its live blocks are counted */
     uint64_t begin_ns, end_ns;
     enum trace_resident_reason reason;
     const char *mark; /* owned by the replay; NULL: none */
@@ -186,9 +187,9 @@ uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t t
 
 /* Returns room for `most` blocks, which belongs to `residency`. NULL if memory is exhausted. */
 struct residency_block *residency_room(struct residency *residency, size_t most);
-/* Makes the ledger of the moment of the `count` blocks in the room. `now` is the moment in ticks.
- * False if memory is exhausted. */
-bool residency_ledger(struct residency *residency, size_t count, uint64_t now);
+/* Makes the ledger of the moment of the `count` blocks in the room. `now` is the moment in ticks,
+ * and `now_ns` in the session's time. False if memory is exhausted. */
+bool residency_ledger(struct residency *residency, size_t count, uint64_t now, uint64_t now_ns);
 
 void ledger_room_free(struct ledger_room *room);
 

@@ -776,7 +776,7 @@ static bool keep_moment(struct residency *residency)
     return true;
 }
 
-bool residency_ledger(struct residency *residency, size_t count, uint64_t now)
+bool residency_ledger(struct residency *residency, size_t count, uint64_t now, uint64_t now_ns)
 {
     bool good;
     residency->reading = false;
@@ -806,6 +806,7 @@ bool residency_ledger(struct residency *residency, size_t count, uint64_t now)
         put_small_together(ledger.moment);
     } else
         ledger.memory = false;
+    residency->next.ns = now_ns;
     residency->next.allocator = ledger.allocator;
     ledger.memory = ledger.memory && take_sums(residency, &residency->next) &&
                     code_runs(residency, &residency->next) && forget_gone(residency) &&

@@ -875,15 +875,16 @@ static struct writer_value value_plus_1(uint64_t number)
 static bool put_moment(const struct table_sink *sink, const struct residency_moment *moment,
                        uint64_t id)
 {
-    bool good = PUT(
-        sink, WRITER_RESIDENCY, value_number(id), value_number(moment->begin_ns),
-        value_number(moment->end_ns), value_text(residency_reason_name(moment->reason)),
-        value_text(moment->mark), value_number(moment->rss_before), value_number(moment->rss_after),
-        value_number(moment->present), value_number(moment->swapped),
-        value_number(moment->zero_known), value_number(moment->coarse),
-        value_text(heap_allocator_name(moment->allocator)), value_number(moment->huge),
-        value_number(moment->live_huge), value_plus_1(moment->pss), value_plus_1(moment->lazy_free),
-        value_plus_1(moment->cgroup), value_plus_1(moment->cgroup_limit));
+    bool good = PUT(sink, WRITER_RESIDENCY, value_number(id), value_number(moment->ns),
+                    value_number(moment->begin_ns), value_number(moment->end_ns),
+                    value_text(residency_reason_name(moment->reason)), value_text(moment->mark),
+                    value_number(moment->rss_before), value_number(moment->rss_after),
+                    value_number(moment->present), value_number(moment->swapped),
+                    value_number(moment->zero_known), value_number(moment->coarse),
+                    value_text(heap_allocator_name(moment->allocator)), value_number(moment->huge),
+                    value_number(moment->live_huge), value_plus_1(moment->pss),
+                    value_plus_1(moment->lazy_free), value_plus_1(moment->cgroup),
+                    value_plus_1(moment->cgroup_limit));
     for (size_t i = 0; good && i < moment->row_count; i++) {
         const struct residency_row *row = &moment->rows[i];
         good =

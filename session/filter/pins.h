@@ -29,7 +29,7 @@ struct pins {
 };
 
 /* Returns the values of FIELD_PINS of all blocks live at that time, those of FIELD_RESIDENT of the
- * blocks that were live when the nearest reading of pages began, or those of a field of snapshots
+ * blocks that were live at the nearest reading of pages, or those of a field of snapshots
  * of the blocks that were live at the nearest one. NULL with `error` set: there is no reading or
  * snapshot (then at the column `column`), a damaged chunk, no memory. */
 struct pins *pins_find(struct session *session, enum filter_field field, int column,

@@ -193,7 +193,7 @@ def rss(path, db):
     """The ledger of each reading: whole, equal to the views of SQL, by all ways to group."""
     classes = 'live_resident headers holes_resident free_pages stacks files arenas other_anonymous recorder unattributed'.split()
     names = ('live_bytes', 'live_count', 'resident', 'untouched', 'swapped', 'headers', 'pinned', 'pinned_pages', 'last_owned')
-    readings = db.execute('SELECT id, begin_ns, present, reason FROM residency ORDER BY process_id, begin_ns, id').fetchall()
+    readings = db.execute('SELECT id, ns, present, reason FROM residency ORDER BY process_id, ns, id').fetchall()
     if not readings:
         refused = subprocess.run([REPORT, 'rss', path], capture_output=True)
         check(f'{path}: without readings', (refused.returncode, refused.stdout, refused.stderr.count(b'\n')), (1, b'', 1))
@@ -216,9 +216,9 @@ def rss(path, db):
         by = {way: table(report('rss', '--by', way, *options, path)) for way in ('user', 'type', 'site')}
         for way, rows in by.items():
             check(f'{path}: the groups by {way}', tuple(sum(row[name] for row in rows) for name in names), sums)
-        # A reading takes a while: its blocks are certain if none came or went meanwhile.
-        still = db.execute('SELECT count(*) FROM residency r JOIN allocation a ON a.alloc_ns BETWEEN r.begin_ns AND r.end_ns '
-                           'OR a.free_ns BETWEEN r.begin_ns AND r.end_ns WHERE r.id = ?', (reading,)).fetchone()[0] == 0
+        # The pages are stamped in ticks: its blocks are certain if none came or went in the same nanosecond.
+        still = db.execute('SELECT count(*) FROM residency r JOIN allocation a ON r.ns IN (a.alloc_ns, a.free_ns) WHERE r.id = ?',
+                           (reading,)).fetchone()[0] == 0
         if still and db.execute('SELECT count(*) FROM process').fetchone()[0] == 1:
             graph = subprocess.run([REPORT.replace('mprof-report', 'mprof-tui'), '--graph', f'run live at {ns}ns | sum resident', path],
                                    capture_output=True, text=True)

@@ -533,7 +533,7 @@ def make_pins():
 # ---- resident ----
 
 readings = {}
-for id, process, ns in db.execute("SELECT id, process_id, begin_ns FROM s.residency ORDER BY process_id, begin_ns, id"):
+for id, process, ns in db.execute("SELECT id, process_id, ns FROM s.residency ORDER BY process_id, ns, id"):
     readings.setdefault(process, []).append((id, ns))
 
 

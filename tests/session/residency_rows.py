@@ -121,9 +121,9 @@ def reading(rng, process, number, reason, mark, ns):
     present = sum(total[name] for name in ("live_resident", "headers", "holes_resident", "free_pages")) + sum(b for *_, b in others)
     swapped = PAGE * sum(kind == SWAPPED for kind in state.values())
     zero = PAGE * sum(kind == ZERO for kind in state.values())
-    db.execute("""INSERT INTO residency(id, process_id, begin_ns, end_ns, reason, mark, rss_before, rss_after, present, swapped,
-      zero_known, coarse, allocator, huge, live_huge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 'glibc', 0, 0)""",
-               (number, process, ns, ns + 20000, reason, mark, present - 8192, present + 4096, present, swapped))
+    db.execute("""INSERT INTO residency(id, process_id, ns, begin_ns, end_ns, reason, mark, rss_before, rss_after, present, swapped,
+      zero_known, coarse, allocator, huge, live_huge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 'glibc', 0, 0)""",
+               (number, process, ns, ns - 20000, ns + 20000, reason, mark, present - 8192, present + 4096, present, swapped))
     for name, bytes in total.items():
         db.execute("INSERT INTO residency_class VALUES (?, ?, '', ?, ?, ?)", (
             number, name, bytes, blocks if name == "live_resident" else None, name not in ("live_untouched", "live_swapped")))

@@ -44,8 +44,8 @@ INSERT INTO main.mark
 INSERT INTO main.rss
   SELECT ns + base.later, bytes, process_id + base.process FROM base, part.rss;
 INSERT INTO main.residency
-  SELECT id + base.residency, process_id + base.process, begin_ns + base.later,
-    end_ns + base.later, reason, r.mark, rss_before, rss_after, present, swapped, zero_known, coarse,
+  SELECT id + base.residency, process_id + base.process, ns + base.later,
+    begin_ns + base.later, end_ns + base.later, reason, r.mark, rss_before, rss_after, present, swapped, zero_known, coarse,
     allocator, huge, live_huge, pss, lazy_free, cgroup_bytes, cgroup_limit
   FROM base, part.residency r;
 INSERT INTO main.residency_class
