@@ -113,7 +113,7 @@ INSERT INTO mark VALUES(4,547,'resume',NULL,1);
 INSERT INTO mark VALUES(5,610,'snapshot','autosave',1);
 INSERT INTO rss VALUES(545,8192,1);
 INSERT INTO residency VALUES(1,1,651,650,652,'mark','load',20480,20480,20480,4096,1,0,'',0,0,16384,0,NULL,NULL);
-INSERT INTO residency VALUES(2,1,655,656,'interval',NULL,16384,16384,16384,0,1,0,'',0,0,NULL,NULL,NULL,NULL);
+INSERT INTO residency VALUES(2,1,655,655,656,'interval',NULL,16384,16384,16384,0,1,0,'',0,0,NULL,NULL,NULL,NULL);
 INSERT INTO residency_class VALUES(1,'files','/var/data',8192,NULL,1);
 INSERT INTO residency_class VALUES(1,'live_resident','',2048,1,1);
 INSERT INTO residency_class VALUES(1,'live_untouched','',1961,6,0);

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The ledger of RSS on programs of others, at their ends, when they wait to be read: it adds up, agrees with
+# the kernel's counter, and leaves at most 1 % without a name.
+. "$(dirname "$0")/common.sh"
+
+# adds_up SESSION
+adds_up() {
+    is "$(ask "$1" "SELECT count(*) FROM residency WHERE reason = 'end'")" -ge 1 "$1: moments at the end"
+    is "$(ask "$1" "SELECT count(*) FROM residency r WHERE present <> (SELECT sum(bytes) FROM residency_class c
+        WHERE c.residency_id = r.id AND in_rss)")" -eq 0 "$1: moments that do not add up"
+    is "$(ask "$1" "SELECT count(*) FROM residency WHERE NOT ns BETWEEN begin_ns AND end_ns")" -eq 0 "$1: moments outside their reading"
+    is "$(ask "$1" "SELECT count(*) FROM residency WHERE allocator <> 'glibc' AND present > 4000000")" -eq 0 "$1: moments without the allocator's rules"
+    # The kernel counts in batches for each processor: up to 64 pages of each may be missing.
+    is "$(ask "$1" "SELECT count(*) FROM residency WHERE reason = 'end' AND
+        NOT present BETWEEN min(rss_before, rss_after) - present / 500 - $(nproc) * 262144
+                        AND max(rss_before, rss_after) + present / 500 + $(nproc) * 262144")" -eq 0 "$1: moments off the kernel's counter"
+    is "$(ask "$1" "SELECT count(*) FROM residency r WHERE reason = 'end' AND present < 100 *
+        (SELECT ifnull(sum(bytes), 0) FROM residency_class c WHERE c.residency_id = r.id AND
+         (detail = 'in no known mapping' OR (class = 'other_anonymous' AND detail = '')))")" -eq 0 "$1: moments with more than 1 % of no name"
+}
+record() { # NAME COMMAND…
+    mprof-run --quiet --residency=100ms -o "$1.bin" -- "${@:2}" >"$1.out" 2>&1 || fail "$1: $(cat "$1.out")"
+    mprof-ingest --quiet -o "$1.db" "$1.bin" && adds_up "$1.db"
+}
+
+# One in 256 chunks of an arena lies as if it were mapped by itself.
+cat >chunks.c <<'C'
+#include <malloc.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+static void *fill(void *unused)
+{
+    for (int i = 0; i < 400; i++)
+        memset(malloc(131168), 1, 131168);
+    usleep(400000);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    pthread_create(&thread, NULL, fill, NULL);
+    return pthread_join(thread, NULL);
+}
+C
+gcc -O1 -o chunks chunks.c || exit 1
+record chunks ./chunks
+is "$(ask chunks.db "SELECT sum(bytes) * 100 / max(r.present) FROM residency r JOIN residency_class ON residency_id = r.id
+    WHERE reason = 'end' AND class = 'live_resident'")" -ge 90 "chunks: per cent live"
+
+record python python3 -c 'rows = [{"number": i, "text": str(i) * 5} for i in range(30000)]; import time; time.sleep(0.2)'
+is "$(ask python.db "SELECT sum(bytes) > 0 FROM residency_class WHERE class = 'other_anonymous' AND detail GLOB '*[0-9a-f]-[0-9a-f]*'")" -eq 1 "python: mappings by their addresses"
+if command -v clang >/dev/null; then
+    printf '#include <map>\n#include <string>\nint f(int i) { std::map<int, std::string> m; m[i] = "a"; return (int)m[i].size(); }\n' >source.cpp
+    record clang "$(readlink -f "$(command -v clang++ || command -v clang)")" --driver-mode=g++ -O1 -c -o source.o source.cpp
+fi
+command -v node >/dev/null && record node node -e 'let a = []; for (let i = 0; i < 100000; i++) a.push({ i }); setTimeout(() => a.length, 200)'
+
+# PostgreSQL's buffers are shared memory, in all its processes.
+bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
+[ -n "$bin" ] || exit 0
+home=$(mktemp -d) user=()
+trap 'rm -rf "$home"' EXIT
+if [ "$(id -u)" -eq 0 ]; then
+    id postgres >/dev/null 2>&1 || exit 0
+    chown postgres "$home" && user=(setpriv --reuid postgres --regid "$(id -g postgres)" --clear-groups)
+fi
+"${user[@]}" "$bin/initdb" -D "$home/data" -A trust -N >initdb.out 2>&1 || fail "initdb: $(cat initdb.out)"
+"${user[@]}" env HOME="$home" "$MPROF_BUILD/bin/mprof-run" --quiet --residency=200ms -o "$home/pg.bin" -- "$bin/postgres" -D "$home/data" -k "$home" \
+    -c listen_addresses= -c shared_buffers=64MB >postgres.out 2>&1 &
+server=$!
+for _ in $(seq 600); do [ -S "$home/.s.PGSQL.5432" ] && "$bin/pg_isready" -q -h "$home" && break; sleep 0.1; done
+"$bin/psql" -q -h "$home" -U "$(stat -c %U "$home/data")" -d postgres -c 'CREATE TABLE t AS SELECT i, repeat(md5(i::text), 20) AS s FROM generate_series(1, 20000) i' \
+    -c 'SELECT sum(length(s)) FROM t' >psql.out 2>&1 || fail "psql: $(cat psql.out postgres.out)"
+kill -INT "$(head -1 "$home/data/postmaster.pid")"
+wait $server || fail "PostgreSQL: $(cat postgres.out)"
+mprof-ingest --quiet --process=all -o postgres.db "$home/pg.bin" && adds_up postgres.db
+is "$(ask postgres.db "SELECT max(bytes) FROM residency_class WHERE class = 'other_anonymous' AND detail = 'shared memory'")" -ge 10000000 "postgres: shared buffers"
