@@ -198,6 +198,8 @@ enum session_group_measure {
     /* Not in the language: */
     MEASURE_AT_PEAK_COUNT = MEASURE_TOTAL,
     MEASURE_SHORT_COUNT, /* blocks that lived less than SESSION_SHORT_LIVED_NS */
+    /* `live at peak | sum resident`; 0 if session_reads_residency() says that it is not known. */
+    MEASURE_AT_PEAK_RESIDENT,
     MEASURE_ALL
 };
 /* Return the name in the language ("live_bytes") and the unit. */

@@ -39,6 +39,7 @@ struct session_type_course {
     uint64_t wasted;                    /* bytes of these objects that no member covers */
     uint64_t live[SESSION_TYPE_POINTS]; /* bytes */
     uint64_t at_from, at_to;            /* bytes live at the asked times */
+    uint64_t at_peak_resident;          /* as the measure (groups.h) */
     uint64_t peak_bytes;
 };
 

@@ -6,6 +6,7 @@
 #include "report/tables/reports.h"
 #include "report/tables/variances.h"
 #include "session/code_facts.h"
+#include "session/stacks.h"
 
 enum { SUMS = 8 };
 
@@ -144,13 +145,16 @@ static int by_total(const void *left, const void *right)
 }
 
 static void add_row(struct session *session, const struct session_function_row *row,
-                    const struct function_variances *variances, struct document *document)
+                    const struct function_variances *variances, const uint64_t *resident,
+                    struct document *document)
 {
     const uint64_t sums[SUMS] = {row->self_bytes,    row->self_count, row->total_bytes,
                                  row->total_count,   row->live_bytes, row->live_count,
                                  row->at_peak_bytes, row->short_lived};
     for (size_t i = 0; i < SUMS; i++)
         document_sum(document, sums[i], variances ? sqrt(variances[row->function].of[i]) : -1);
+    if (resident)
+        document_number(document, resident[row->function]);
     document_text(document, row->function ? session_function_name(session, row->function) : NULL);
     document_text(document, row->function ? session_function_module(session, row->function) : NULL);
     const char *place = session_function_place(session, row->function);
@@ -160,30 +164,45 @@ static void add_row(struct session *session, const struct session_function_row *
 bool report_functions(const struct report_request *request, struct document *document,
                       struct session_error *error)
 {
-    static const struct document_column columns[] = {
-        {"self_bytes", NULL, VALUE_BYTES, NULL},    {"self_count", NULL, VALUE_NUMBER, NULL},
-        {"total_bytes", NULL, VALUE_BYTES, NULL},   {"total_count", NULL, VALUE_NUMBER, NULL},
-        {"live_bytes", NULL, VALUE_BYTES, NULL},    {"live_count", NULL, VALUE_NUMBER, NULL},
-        {"at_peak_bytes", NULL, VALUE_BYTES, NULL}, {"short_lived", NULL, VALUE_NUMBER, NULL},
-        {"function", NULL, VALUE_NAME, NULL},       {"module", NULL, VALUE_TEXT, NULL},
-        {"place", NULL, VALUE_TEXT, NULL}};
+    static const struct document_column columns[] = {{"self_bytes", NULL, VALUE_BYTES, NULL},
+                                                     {"self_count", NULL, VALUE_NUMBER, NULL},
+                                                     {"total_bytes", NULL, VALUE_BYTES, NULL},
+                                                     {"total_count", NULL, VALUE_NUMBER, NULL},
+                                                     {"live_bytes", NULL, VALUE_BYTES, NULL},
+                                                     {"live_count", NULL, VALUE_NUMBER, NULL},
+                                                     {"at_peak_bytes", NULL, VALUE_BYTES, NULL},
+                                                     {"short_lived", NULL, VALUE_NUMBER, NULL},
+                                                     {"at_peak_resident", NULL, VALUE_BYTES, NULL},
+                                                     {"function", NULL, VALUE_NAME, NULL},
+                                                     {"module", NULL, VALUE_TEXT, NULL},
+                                                     {"place", NULL, VALUE_TEXT, NULL}};
+    enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+    struct document_column shown[COLUMNS];
+    uint64_t *resident = NULL;
+    size_t functions, used = 0;
     struct session_function_row *rows = NULL;
     struct function_variances *variances = NULL;
     size_t count = 0;
     struct graph_result *result = request_run(request, request->session, NULL, NULL, error);
     struct selection *selection = result ? graph_result_selection(result) : NULL;
     if (!selection || !find_variances(request, &variances, error) ||
-        !selection_functions(selection, &rows, &count, error)) {
+        !selection_functions(selection, &rows, &count, error) ||
+        !selection_functions_resident(selection, &resident, &functions, error)) {
+        free(rows);
         free(variances);
         graph_result_free(result);
         return false;
     }
     if (count > 0)
         qsort(rows, count, sizeof(*rows), by_total);
-    document_table(document, "functions", "Functions", columns, sizeof(columns) / sizeof(*columns));
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (resident || i != SUMS)
+            shown[used++] = columns[i];
+    document_table(document, "functions", "Functions", shown, used);
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++)
-        add_row(request->session, &rows[i], variances, document);
+        add_row(request->session, &rows[i], variances, resident, document);
     document_rows(document, count);
+    free(resident);
     free(rows);
     free(variances);
     graph_result_free(result);

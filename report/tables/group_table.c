@@ -6,6 +6,7 @@
 
 #include "report/tables/reports.h"
 #include "session/code_facts.h"
+#include "session/residency.h"
 
 const char *group_join_step(enum report_by by)
 {
@@ -197,8 +198,9 @@ bool group_table(const struct report_request *request, const struct group_plan *
 static const enum session_group_measure live[] = {MEASURE_BYTES, MEASURE_ALLOCATIONS,
                                                   MEASURE_AVG_SIZE};
 static const enum session_group_measure whole[] = {
-    MEASURE_BYTES,      MEASURE_ALLOCATIONS,   MEASURE_LIVE_BYTES, MEASURE_LIVE_COUNT,
-    MEASURE_PEAK_BYTES, MEASURE_AT_PEAK_BYTES, MEASURE_AVG_SIZE,   MEASURE_AVG_LIFETIME};
+    MEASURE_BYTES,           MEASURE_ALLOCATIONS,   MEASURE_LIVE_BYTES, MEASURE_LIVE_COUNT,
+    MEASURE_PEAK_BYTES,      MEASURE_AT_PEAK_BYTES, MEASURE_AVG_SIZE,   MEASURE_AVG_LIFETIME,
+    MEASURE_AT_PEAK_RESIDENT}; /* the last one only if it is known */
 static const enum session_group_measure passing[] = {MEASURE_ALLOCATIONS, MEASURE_BYTES,
                                                      MEASURE_AVG_SIZE, MEASURE_AVG_LIFETIME};
 
@@ -239,18 +241,27 @@ bool report_peak(const struct report_request *request, struct document *document
            group_table(request, &plan, document, error);
 }
 
+static bool whole_table(const struct report_request *request, const char *name, const char *title,
+                        enum report_by by, struct document *document, struct session_error *error)
+{
+    bool known;
+    if (!session_reads_residency(request->session, &known, error))
+        return false;
+    const struct group_plan plan = {
+        name, title, NULL, NULL, whole, sizeof(whole) / sizeof(*whole) - !known, by, false};
+    return group_table(request, &plan, document, error);
+}
+
 bool report_types(const struct report_request *request, struct document *document,
                   struct session_error *error)
 {
-    const struct group_plan plan = {"types", "Types", NULL, NULL, whole, 8, BY_TYPE, false};
-    return group_table(request, &plan, document, error);
+    return whole_table(request, "types", "Types", BY_TYPE, document, error);
 }
 
 bool report_lines(const struct report_request *request, struct document *document,
                   struct session_error *error)
 {
-    const struct group_plan plan = {"lines", "Lines", NULL, NULL, whole, 8, BY_LINE, false};
-    return group_table(request, &plan, document, error);
+    return whole_table(request, "lines", "Lines", BY_LINE, document, error);
 }
 
 bool report_sizes(const struct report_request *request, struct document *document,

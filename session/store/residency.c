@@ -206,6 +206,15 @@ bool session_residencies(struct session *session, const struct session_residency
     return residencies_of(session, session->processes.selected, moments, count, error);
 }
 
+bool session_reads_residency(struct session *session, bool *known, struct session_error *error)
+{
+    const struct session_residency *moments;
+    size_t count = 0;
+    const bool good = session_residencies(session, &moments, &count, error);
+    *known = good && count > 0;
+    return good;
+}
+
 static bool read_why(void *context, const struct database_row *row, struct session_error *error)
 {
     struct residencies *all = context;

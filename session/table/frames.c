@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/residency.h"
 #include "session/source.h"
 #include "session/stacks.h"
 #include "session/store/error.h"
@@ -19,6 +20,7 @@
 #include "session/store/summary.h"
 #include "session/store/user.h"
 #include "session/table/selection_state.h"
+#include "session/table/sums.h"
 
 /* ---- the walk --------------------------------------------------------------------------- */
 
@@ -240,6 +242,28 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
     free(sums);
     free(totals);
     return *bytes != NULL;
+}
+
+bool selection_functions_resident(struct selection *selection, uint64_t **bytes, size_t *count,
+                                  struct session_error *error)
+{
+    struct session *session = selection->session;
+    const struct sums_query query = {.parts = SUMS_BIT(SUMS_RESIDENT),
+                                     .cells = session->stacks.count,
+                                     .columns = COLUMN_BIT(COLUMN_STACK)};
+    struct sums sums = {.count = 0};
+    bool known;
+    *bytes = NULL;
+    *count = session->names.function_count;
+    if (!session_reads_residency(session, &known, error) || !known)
+        return !known;
+    if (!sums_find(session, &selection->set, &query, &sums, error))
+        return false;
+    *bytes = calloc(*count + 1, sizeof(**bytes));
+    for (uint32_t stack = 0; *bytes && stack < session->stacks.count; stack++)
+        (*bytes)[session->stacks.function[stack]] += sums_of(&sums, stack, SUMS_RESIDENT)[0];
+    sums_free(&sums);
+    return *bytes || session_fail_memory(error, "the functions");
 }
 
 /* ---- callers and callees ---------------------------------------------------------------- */

@@ -51,6 +51,8 @@ static const struct {
     [MEASURE_SHARE] = {"share", UNIT_NUMBER, 0},
     [MEASURE_AT_PEAK_COUNT] = {"at_peak_count", UNIT_NUMBER, GROUP_DETAILS, SUMS_AT_PEAK, 0},
     [MEASURE_SHORT_COUNT] = {"short_count", UNIT_NUMBER, SUMS_BIT(SUMS_SHORT), SUMS_SHORT, 0},
+    [MEASURE_AT_PEAK_RESIDENT] = {"at_peak_resident", UNIT_BYTES, SUMS_BIT(SUMS_RESIDENT),
+                                  SUMS_RESIDENT, 0},
 };
 
 const char *session_group_measure_name(enum session_group_measure measure)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/filter/pins.h"
+#include "session/residency.h"
 #include "session/stacks.h"
 #include "session/store/error.h"
 #include "session/store/estimate.h"
@@ -49,6 +51,7 @@ struct plan {
     struct session *session;
     unsigned columns;      /* of all rows, without those of keys and moments */
     uint64_t *padding;     /* by type */
+    struct pins *resident; /* of the blocks live at the peak; NULL: no pages were read */
     uint32_t peak_machine; /* 0: there is only one */
     struct sums layout;
 };
@@ -397,6 +400,18 @@ static void add_padding(struct summing *summing)
     words[0] += summing->plan->padding[type[i]] * objects[i] * counts[i];
 }
 
+static void add_resident(struct summing *summing)
+{
+    const struct pins *resident = summing->plan->resident;
+    const uint64_t first_row = summing->chunk->first_row + summing->rows.first;
+    uint64_t value;
+    if (!resident)
+        return;
+    EACH_ROW(SUMS_RESIDENT)
+    if (pins_of(resident, first_row + summing->rows.row[i], &value))
+        words[0] += value * counts[i];
+}
+
 static void add_sizes(struct summing *summing)
 {
     const uint64_t *size = summing->values.value[COLUMN_SIZE];
@@ -543,6 +558,7 @@ static const struct {
     [SUMS_TIMES] = {4, BEGAN | LIFE, 15, add_times},
     [SUMS_STEPS] = {STEP_WORDS, SIZE | BEGAN | LIFE | COLUMN_BIT(COLUMN_REALLOC_OF), 0, add_steps},
     [SUMS_BORN] = {SUMS_TENTHS, BEGAN, 0, add_born},
+    [SUMS_RESIDENT] = {1, 0, 0, add_resident},
     [SUMS_VARIANCE] = {VARIANCES, SIZE | OBJECTS | BEGAN | LIFE, 0, add_variance},
 };
 
@@ -809,6 +825,23 @@ void sums_lay_out(const struct sums_query *query, struct sums *sums)
                                 : query->cells;
 }
 
+static bool plan_resident(struct plan *plan, struct session_error *error)
+{
+    const struct filter_live peak = {.time = {.ns = plan->session->peak_ns}};
+    bool known;
+    if (!session_reads_residency(plan->session, &known, error))
+        return false;
+    if (known)
+        plan->resident = pins_find(plan->session, FIELD_RESIDENT, 0, &peak, error);
+    return !known || plan->resident;
+}
+
+static void plan_close(struct plan *plan)
+{
+    free(plan->padding);
+    pins_free(plan->resident);
+}
+
 static bool plan_open(struct plan *plan, struct session_error *error)
 {
     const struct sums_query *query = plan->query;
@@ -820,6 +853,8 @@ static bool plan_open(struct plan *plan, struct session_error *error)
             plan->columns |= parts[part].columns;
     if ((query->parts & at_peak) != 0 &&
         !group_peak_machine(plan->session, &plan->peak_machine, error))
+        return false;
+    if ((query->parts & SUMS_BIT(SUMS_RESIDENT)) != 0 && !plan_resident(plan, error))
         return false;
     if (plan->session->estimate)
         plan->columns |= SIZE;
@@ -885,7 +920,7 @@ bool sums_find(struct session *session, const struct row_set *rows, const struct
     if (!good ||
         !scan_contexts_open(session, &contexts, sizeof(struct summing),
                             sums_threads(session, bytes) * sizeof(struct summing), error)) {
-        free(plan.padding);
+        plan_close(&plan);
         return false;
     }
     good = sum_up(&contexts, &plan, rows, error);
@@ -902,6 +937,6 @@ bool sums_find(struct session *session, const struct row_set *rows, const struct
         free(summing->chunk_numbers);
     }
     scan_contexts_close(&contexts);
-    free(plan.padding);
+    plan_close(&plan);
     return good;
 }

@@ -27,6 +27,7 @@ enum sums_part {
     SUMS_TIMES,     /* first and last allocation, first and last end of a life */
     SUMS_STEPS,     /* rows, climbs, bytes, replaced bytes; the others are private */
     SUMS_BORN,      /* counts by the tenth of [from_ns, to_ns] in which they were allocated */
+    SUMS_RESIDENT,  /* bytes in memory of those live at the program's peak */
     SUMS_VARIANCE,  /* doubles: of allocations, bytes, objects, live count, live and peak bytes */
     SUMS_MOMENTS,   /* bytes live at each of `moments` */
     SUMS_PARTS

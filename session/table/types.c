@@ -206,6 +206,7 @@ static void take_sums(const struct sums *sums, uint32_t type, uint64_t padding,
     course->wasted += sums_of(sums, type, SUMS_OBJECTS)[0] * padding;
     for (int i = 0; i < SESSION_TYPE_POINTS; i++)
         course->live[i] += live[i];
+    course->at_peak_resident += sums_of(sums, type, SUMS_RESIDENT)[0];
     course->at_from += live[MOMENT_FROM];
     course->at_to += live[MOMENT_TO];
 }
@@ -221,7 +222,7 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
     struct sums sums = {.count = 0};
     find_moments(session, from_ns, to_ns, moments);
     const struct sums_query query = {.parts = SUMS_BIT(SUMS_TOTAL) | SUMS_BIT(SUMS_OBJECTS) |
-                                              SUMS_BIT(SUMS_MOMENTS),
+                                              SUMS_BIT(SUMS_RESIDENT) | SUMS_BIT(SUMS_MOMENTS),
                                      .cells = types,
                                      .columns = COLUMN_BIT(COLUMN_TYPE),
                                      .moments = moments,

@@ -234,6 +234,24 @@ def rss(path, db):
                     'SELECT function, sum(bytes), sum(pages) FROM v_pinned_page WHERE residency_id = ? GROUP BY 1', (reading,))])
 
 
+def resident(path, db):
+    """The bytes in memory at the peak, by function, type and line, are those of the filter language; without readings there are none."""
+    known = db.execute('SELECT count(*) FROM residency').fetchone()[0] > 0
+    measure = lambda steps: int(re.findall(r'sum resident: (\d+) bytes', subprocess.run(
+        [REPORT.replace('mprof-report', 'mprof-tui'), '--graph', f'run live at peak {steps} | sum resident', path],
+        capture_output=True, text=True, check=True).stdout)[0])
+    for kind in ('functions', 'types', 'lines'):
+        rows = table(report(kind, path), kind)
+        check(f'{path}: {kind} have the column', {'at_peak_resident' in row for row in rows}, {known} if rows else set())
+        if not known or db.execute('SELECT count(*) FROM process').fetchone()[0] > 1: # a graph is about one of several
+            continue
+        check(f'{path}: resident by {kind}', sum(row['at_peak_resident'] for row in rows), measure(''))
+        for row in rows[:2] if kind == 'types' else ():
+            if row['type'] is None or '"' not in row['type']:
+                test = 'type is null' if row['type'] is None else f'type == "{row["type"]}"'
+                check(f'{path}: resident of {row["type"]}', row['at_peak_resident'], measure(f'| where {test}'))
+
+
 def near(what, got, variance):
     check(f'{what}: {got}, not {math.sqrt(variance)}', got is not None and abs(got - math.sqrt(variance)) <= 1e-6 * math.sqrt(variance),
           True)
@@ -334,6 +352,7 @@ def against_sql(path):
         return
 
     rss(path, db)
+    resident(path, db)
     peak_ns = number['peak_ns']
     live = f'a.arena_id = 0 AND a.alloc_ns <= {peak_ns} AND (a.free_ns IS NULL OR a.free_ns > {peak_ns})'
     made = report('peak', '--by', 'type', path)

@@ -46,6 +46,7 @@ struct own_data {
 struct at_peak_data {
     uint64_t selections; /* the request */
     uint64_t *bytes;     /* by function */
+    uint64_t *resident;  /* by function; NULL: not known */
     size_t count;
 };
 
@@ -68,6 +69,7 @@ enum {
     COLUMN_SHORT = 6,
     COLUMN_NAME = 9,
     COLUMN_PLACE,
+    COLUMN_RESIDENT, /* the last one: it is not always there */
     COLUMNS
 };
 
@@ -90,6 +92,9 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_NAME,
                      .file = "function"},
     [COLUMN_PLACE] = {"where", 24, 110, .text = true, .file = "place"},
+    [COLUMN_RESIDENT] = {"peak resident", 13, 130, .file = "at_peak_resident",
+                         .meaning = "of self at the program's peak, bytes in memory then",
+                         .number = TABLE_BYTES, .at = TABLE_ASKED},
 };
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -143,6 +148,10 @@ static uint64_t number(const void *view, const void *row, size_t column)
 {
     const struct session_function_row *shown = row;
     const struct at_peak_data *at_peak = ((const struct functions *)view)->at_peak;
+    if (column == COLUMN_RESIDENT)
+        return at_peak && at_peak->resident && shown->function < at_peak->count
+                   ? at_peak->resident[shown->function]
+                   : 0;
     if (column == COLUMN_TOTAL_PEAK)
         return at_peak && at_peak->bytes && shown->function < at_peak->count
                    ? at_peak->bytes[shown->function]
@@ -175,6 +184,7 @@ static void cell(const void *view, const void *row, size_t column, struct table_
 
 static const struct list_kind rows_list = {.columns = columns,
                                            .column_count = COLUMNS,
+                                           .last_optional = true,
                                            .row_size = sizeof(struct session_function_row),
                                            .sort = COLUMN_TOTAL,
                                            .load = LIST_LOAD(rows_data, run_rows, list_free_rows),
@@ -366,12 +376,14 @@ static bool run_at_peak(struct session *session, struct selection *selection, vo
 {
     struct at_peak_data *at_peak = data;
     (void)session;
-    return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error);
+    return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error) &&
+           selection_functions_resident(selection, &at_peak->resident, &at_peak->count, error);
 }
 
 static void clear_at_peak(void *data)
 {
     free(((struct at_peak_data *)data)->bytes);
+    free(((struct at_peak_data *)data)->resident);
 }
 
 static void load_at_peak(struct functions *functions, struct browse *browse)
@@ -381,7 +393,10 @@ static void load_at_peak(struct functions *functions, struct browse *browse)
     struct list *list = &functions->lists[PANE_LIST];
     const struct at_peak_data *before = functions->at_peak;
     functions->at_peak = browse_get(browse, &functions->at_peak_load, &kind, &browse->selections);
-    if (functions->at_peak != before && list->table.sort == COLUMN_TOTAL_PEAK)
+    if (functions->at_peak)
+        list_hide_last(list, !functions->at_peak->resident);
+    if (functions->at_peak != before &&
+        (list->table.sort == COLUMN_TOTAL_PEAK || list->table.sort == COLUMN_RESIDENT))
         list_sort(list);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/residency.h"
 #include "session/types.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
@@ -19,6 +20,7 @@ struct courses_data {
     } request;
     struct session_type_course *rows; /* by type */
     size_t count;
+    bool resident; /* is known */
 };
 
 enum pane { PANE_MEMBERS, PANE_FUNCTIONS, PANE_OWNERS, PANES };
@@ -42,6 +44,7 @@ enum {
     COLUMN_GROWTH,
     COLUMN_COURSE,
     COLUMN_WASTED,
+    COLUMN_RESIDENT, /* the last one: it is not always there */
     COLUMNS
 };
 
@@ -73,6 +76,9 @@ static const struct table_column columns[COLUMNS] = {
                        .meaning = "bytes live in the middle of each tenth of the run"},
     [COLUMN_WASTED] = {"wasted", 6, 124, .meaning = "bytes of all objects that no member covers",
                        .file = "wasted_bytes", .number = TABLE_BYTES, .at = TABLE_ASKED},
+    [COLUMN_RESIDENT] = {"peak resident", 13, 110, .file = "at_peak_resident",
+                         .meaning = "of those live at the program's peak, bytes in memory then",
+                         .number = TABLE_BYTES, .at = TABLE_ASKED},
 };
 
 /* ---- types ------------------------------------------------------------------------------ */
@@ -92,8 +98,8 @@ static bool run_courses(struct session *session, struct selection *selection, vo
                         struct session_error *error)
 {
     struct courses_data *data = context;
-    (void)session;
-    return selection_type_courses(selection, data->request.from_ns, data->request.to_ns,
+    return session_reads_residency(session, &data->resident, error) &&
+           selection_type_courses(selection, data->request.from_ns, data->request.to_ns,
                                   data->request.peaks != 0, &data->rows, &data->count, error);
 }
 
@@ -121,6 +127,8 @@ static void load_courses(void *view, struct browse *browse)
     types->courses = browse_get(browse, &types->courses_load, &kind, &wanted.request);
     if (types->courses_load.failed)
         types->courses = NULL;
+    if (types->courses)
+        list_hide_last(&types->view.list, !types->courses->resident);
     if (types->courses != before)
         list_sort(&types->view.list);
 }
@@ -159,6 +167,8 @@ static uint64_t number(const void *view, const void *row, size_t column)
         return 0;
     if (column == COLUMN_GROWTH && types->has_range)
         return course->at_to - course->at_from;
+    if (column == COLUMN_RESIDENT)
+        return course->at_peak_resident;
     return column == COLUMN_PEAK     ? course->peak_bytes
            : column == COLUMN_GROWTH ? course->live[SESSION_TYPE_POINTS - 1] - course->live[0]
                                      : course->wasted;
@@ -210,9 +220,9 @@ static void cell(const void *view, const void *row, size_t column, struct table_
         write_confidence(cell->text, sizeof(cell->text), sums);
         cell->styled = true;
         cell->style = theme_style(THEME_FAINT);
-    } else if (!course &&
-               (column == COLUMN_GROWTH || column == COLUMN_COURSE || column == COLUMN_WASTED ||
-                (column == COLUMN_PEAK && sums->peak_bytes == SESSION_PEAK_UNKNOWN))) {
+    } else if (!course && (column == COLUMN_GROWTH || column == COLUMN_COURSE ||
+                           column == COLUMN_WASTED || column == COLUMN_RESIDENT ||
+                           (column == COLUMN_PEAK && sums->peak_bytes == SESSION_PEAK_UNKNOWN))) {
         *cell = (struct table_cell){.text = "…"};
     } else if (column == COLUMN_COURSE) {
         write_course(cell->text, sizeof(cell->text), course);
@@ -234,6 +244,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
 
 static const struct list_kind types_list = {.columns = columns,
                                             .column_count = COLUMNS,
+                                            .last_optional = true,
                                             .row_size = sizeof(struct session_type_sums),
                                             .sort = COLUMN_AT_PEAK,
                                             .load = LIST_LOAD(list_data, run, list_free_rows),

@@ -16,6 +16,7 @@ void list_init(struct list *list, const struct list_kind *kind, const void *view
     list->view = view;
     list->table.sort = kind->sort;
     list->table.descending = !kind->ascending;
+    list->without_last = kind->last_optional;
 }
 
 void list_free_rows(void *data)
@@ -128,11 +129,20 @@ struct table_source list_source(const struct list *list)
 {
     return (struct table_source){.context = (void *)list,
                                  .columns = list->kind->columns,
-                                 .column_count = list->kind->column_count,
+                                 .column_count = list->kind->column_count - list->without_last,
                                  .rows = list->count,
                                  .about = list->estimated ? "~" : NULL,
                                  .cell = write_cell,
                                  .key = key_of};
+}
+
+void list_hide_last(struct list *list, bool hide)
+{
+    list->without_last = hide;
+    if (!hide || list->table.sort + 1 < list->kind->column_count)
+        return;
+    list->table.sort = list->kind->sort;
+    list_sort(list);
 }
 
 /* ---- order ------------------------------------------------------------------------------ */

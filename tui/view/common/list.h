@@ -35,8 +35,9 @@ struct list_data {
 struct list_kind {
     const struct table_column *columns;
     size_t column_count;
-    size_t row_size; /* the first eight bytes of a row are its key, unless there is key() */
-    size_t sort;     /* the column by which it is sorted at first, the largest or Z first unless */
+    bool last_optional; /* the last column is hidden until list_hide_last() shows it */
+    size_t row_size;    /* the first eight bytes of a row are its key, unless there is key() */
+    size_t sort; /* the column by which it is sorted at first, the largest or Z first unless */
     bool ascending;
     const char *none;      /* words in place of no rows, in a pane */
     struct load_kind load; /* LIST_LOAD() */
@@ -88,6 +89,7 @@ struct list {
     bool down;
     uint64_t sums[TABLE_COLUMNS];
     bool asked, estimated, failed;
+    bool without_last; /* the last column has nothing to tell here */
     struct table table;
 };
 
@@ -100,6 +102,8 @@ void list_sort(struct list *list);
 /* Lets the next list_load() ask kind.hides() again. */
 void list_renew(struct list *list);
 struct table_source list_source(const struct list *list);
+/* Hides the last column, or shows it. */
+void list_hide_last(struct list *list, bool hide);
 /* Returns a row of the table. */
 const void *list_row(const struct list *list, size_t place);
 /* Returns the selected row, NULL if there is none. */

@@ -340,8 +340,8 @@ bool table_view_write(void *state, struct browse *browse, FILE *out, enum table_
 bool table_view_order(void *state, struct table_order *order, bool set)
 {
     struct table_view *view = state;
-    return table_order(&view->list.table, view->kind->list->columns, view->kind->list->column_count,
-                       order, set);
+    return table_order(&view->list.table, view->kind->list->columns,
+                       view->kind->list->column_count - view->list.without_last, order, set);
 }
 
 /* ---- breakdowns ------------------------------------------------------------------------- */
