@@ -883,14 +883,10 @@ static bool translate_join(struct translation *t, const struct filter_step *step
     if (!more && !colors)
         return true;
     fprintf(t->out, ",\nstep_%u AS (\n  ", t->steps);
-    if (!more) {
+    if (!more || colors)
         fputs("SELECT s.*", t->out);
-    } else if (!colors) {
-        if (!put_more_measures(t, rows))
-            return false;
-    } else {
-        fputs("SELECT s.*", t->out);
-    }
+    else if (!put_more_measures(t, rows))
+        return false;
     if (colors) {
         fprintf(t->out, ", %s AS color\n  FROM ", by_color ? "s.color_key" : t->dialect->no_color);
         if (more) {
@@ -1365,6 +1361,15 @@ static bool translate(struct translation *t, const struct filter_pipeline *pipel
     return good;
 }
 
+/* Returns true if something is used that was not before. Nothing goes. */
+static bool uses_more(const struct sql_use *now, const struct sql_use *before)
+{
+    return memcmp(now->column, before->column, sizeof(now->column)) != 0 ||
+           now->frame_count != before->frame_count || now->mark_count != before->mark_count ||
+           now->stacks != before->stacks || now->arenas != before->arenas ||
+           now->processes != before->processes;
+}
+
 static char *write_query(struct translation *t, const struct filter_pipeline *pipeline,
                          const char *filter, enum session_dialect dialect)
 {
@@ -1382,7 +1387,7 @@ static char *write_query(struct translation *t, const struct filter_pipeline *pi
             free(body);
             return NULL;
         }
-    } while (memcmp(&before.use, &t->use, sizeof(t->use)) != 0 ||
+    } while (uses_more(&t->use, &before.use) ||
              memcmp(before.measures, t->measures, sizeof(t->measures)) != 0);
     FILE *out = open_memstream(&query, &size);
     bool good = out || session_fail_memory(t->error, "the query");
