@@ -74,7 +74,8 @@ static bool put_member(void *context, const struct types_member *member)
 static bool put_field(void *context, const struct types_member *member)
 {
     struct member_row *row = context;
-    return PUT(row->sink, WRITER_TYPE_FIELD, value_number(row->type), value_number(++row->position),
+    row->position++;
+    return PUT(row->sink, WRITER_TYPE_FIELD, value_number(row->type), value_number(row->position),
                value_number(member->parent), value_text(member->name), value_number(member->offset),
                value_number(member->size), value_number(member->element), value_text(member->type));
 }
