@@ -66,6 +66,7 @@ const struct required_call required_calls[] = {
     CALL(uname, false, 0),
     CALL(getppid, false, 0),
     CALL(tgkill, false, 1, 1, 0),
+    CALL(rt_tgsigqueueinfo, false, 1, 1, 0, 0),
     CALL(rt_sigaction, false, SIGUSR1, 0, 0, 8),
     CALL(getrandom, false, 0, 0, GRND_NONBLOCK),
     CALL(sigaltstack, false, 0),
