@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Members that hold references are named as the program states them (tests/programs/types/holds.cpp): nested records, base
+# Members that hold references are named as the program states them (tests/programs/holds.cpp): nested records, base
 # classes, arrays, unions, and what the nodes of standard containers hold.
 set -u
 . "$MPROF_SOURCE/tests/end_to_end/common.sh"
@@ -8,7 +8,7 @@ set -u
 # check COMPILER OPTION…: no name differs from what the program states, and at least 95 % of all places have one.
 check() {
     local name=holds-${1##*/}${2:-}
-    "$@" -g -std=c++17 -o "$name" "$MPROF_SOURCE/tests/programs/types/holds.cpp" || fail "$name is not built"
+    "$@" -g -std=c++17 -o "$name" "$MPROF_SOURCE/tests/programs/holds.cpp" || fail "$name is not built"
     mprof-run --quiet --force --references=end -o "$name.bin" ./"$name" >"$name.txt" || fail "$name is not recorded"
     mprof-ingest --quiet --force -o "$name.db" "$name.bin" || fail "$name is not ingested"
     sqlite3 "$name.db" >"$name.wrong" <<SQL || fail "$name is not compared"
