@@ -103,6 +103,7 @@ if command -v debuginfod >/dev/null; then
     has "$(names trace.bin --sysroot "$work/root")" "keeper+0x" "a server that is down"
     # A server that takes questions and never answers: ingest gives up, and a signal ends the wait.
     rm -rf cache
+    : >silent.txt
     python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
