@@ -248,7 +248,7 @@ NO_MEASURES = set('''from_ns to_ns bucket_ns level path function line source pla
 HEADINGS = {'program peak': 'at_peak_bytes', 'allocated': 'bytes', 'bytes': 'bytes', 'own': 'bytes', 'count': 'allocations',
             'blocks': 'allocations', 'live': 'live_bytes', 'peak': 'peak_bytes', 'average': 'avg_size', 'objects': 'objects',
             'net': 'net_bytes', 'net blocks': 'net_count', 'at A': 'from_bytes', 'at B': 'to_bytes', 'freed': 'freed_bytes',
-            'now': 'to_bytes', **dict.fromkeys(('short', 'share', 'so far', 'kept', 'unused', 'growth', 'holes', 'largest', 'is',
+            'at end': 'to_bytes', **dict.fromkeys(('<1 ms', 'less', 'more', 'change', 'share', 'so far', 'kept', 'unused', 'growth', 'holes', 'largest', 'is',
             'line', 'source', 'where', 'blocks by lifetime', 'type', 'function', 'function of yours', 'file', 'lived', 'arena', 'name'))}
 KEY_WORDS = {'user': 'function of yours', 'path': 'function', 'lifetime': 'lived'}
 
