@@ -10,8 +10,9 @@ cd "$1"
 documents=(README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/*.md docs/how/*.md docs/studies/*.md schemas/*.md)
 manuals=(docs/man/*.[1-9])
 rm -rf "$out"
-mkdir -p "$out"
+mkdir -p "$out/docs"
 cp "$tools/style.css" "$out/"
+cp -r docs/screens "$out/docs/"
 
 page_of() { case $1 in README.md) echo index.html ;; *.md) echo "${1%.md}.html" ;; *) echo "$1.html" ;; esac }
 
