@@ -67,7 +67,7 @@ static const struct command_option options[] = {
          .help =
              "take the references between blocks: end (of the program), SIGUSR1 or SIGUSR2 (to "
              "mprof-run), mark:NAME (the program sets this mark) or a time from the start (10s, "
-             "5m); the program stands still meanwhile; may be given more than once"},
+             "5m); the program stands still while they are taken; may be given more than once"},
     [RUN_OPTION_REFERENCES_STOP] = {0, "references-stop", "SECONDS", .choices = "",
                                     .help = "with --references: take none if the program would "
                                             "stand still for longer (default: 2)"},
@@ -161,7 +161,7 @@ const struct command_line ctl_command_line = {
         "  snapshot NAME    set a named mark for comparing live blocks\n"
         "  references [NAME]\n"
         "                   take the references between blocks; the program stands still "
-        "meanwhile\n"
+        "for that time\n"
         "  rotate           go on in a new trace, which begins with the live blocks (--sample)\n"
         "  stop             end the recording and complete the trace\n"
         "\n"

@@ -21,7 +21,7 @@ _arguments -s -S \
     '--sized-delete[compare the size that C++'\''s delete passes with that of the block]' \
     '--suppressions[ask the program once for the leak suppressions that it carries (__lsan_default_suppressions)]' \
     '--residency=[when to read which pages of the program are in memory: every TIME (2s, 500ms, 1m), or off (default: when the resident set changes, at marks and the end, for at most 1 % of a core)]:WHEN: ' \
-    '--references=[take the references between blocks: end (of the program), SIGUSR1 or SIGUSR2 (to mprof-run), mark:NAME (the program sets this mark) or a time from the start (10s, 5m); the program stands still meanwhile; may be given more than once]:WHEN: ' \
+    '--references=[take the references between blocks: end (of the program), SIGUSR1 or SIGUSR2 (to mprof-run), mark:NAME (the program sets this mark) or a time from the start (10s, 5m); the program stands still while they are taken; may be given more than once]:WHEN: ' \
     '--references-stop=[with --references: take none if the program would stand still for longer (default: 2)]:SECONDS: ' \
     '--partial[with --references: also if recording begins later than the program; earlier blocks are then not known]' \
     '--start-on=[record nothing before this: signal (SIGUSR2 to mprof-run), file:PATH (the file exists), rss>SIZE, live>SIZE (more is allocated and not freed), allocs>N, mark:NAME (the program sets this mark), call:SYMBOL (the first allocation in that function or in one that it calls), call (the program calls mprof_resume())]:WHAT:(signal file\: rss\> live\> allocs\> mark\: call\: call)' \

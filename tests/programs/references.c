@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * References that are known: prints "NAME ADDRESS-OF-THE-WORD ADDRESS-IN-IT" for each, then
- * "ready", waits in read() until its input ends, and says "ok" if no call was disturbed meanwhile.
+ * "ready", waits in read() until its input ends, and says "ok" if no call was disturbed.
  * Its arguments add what it has: list, data, stack, register, local, threads, calls, busy, births,
  * secret, tagged; vfork: each byte of the input is for a child of vfork(), which ends after it.
  * exit, _exit, quick_exit, abort, fault, own: how it ends; a function of atexit() or
