@@ -736,6 +736,7 @@ static bool compile_test(struct session *session, const struct filter_test *test
     case FIELD_REACHABILITY:
     case FIELD_RETAINED:
     case FIELD_REFERENCES:
+    case FIELD_DOMINATOR:
         return compile_pins(session, test, leaf, error);
     case FIELD_STACK:
     case FIELD_FREE_STACK:

@@ -101,6 +101,27 @@ bool references_known(struct session *session, const char *what, int column,
     return good;
 }
 
+static bool take_truth(void *context, const struct database_row *row, struct session_error *error)
+{
+    (void)error;
+    *(bool *)context = database_number(row, 0) != 0;
+    return true;
+}
+
+bool references_at_end(struct session *session)
+{
+    const unsigned selected = session->processes.selected;
+    bool found = false;
+    char sql[400];
+    snprintf(sql, sizeof(sql),
+             "SELECT NOT EXISTS(SELECT 1 FROM process WHERE allocations > 0 AND %u IN (0, id) AND"
+             " id NOT IN (SELECT process_id FROM heap_snapshot"
+             " WHERE reason = 'end' AND why IS NULL))",
+             selected);
+    return references_known(session, "", 0, NULL) &&
+           database_each(session->database, sql, take_truth, &found, NULL) && found;
+}
+
 /* ---- values ----------------------------------------------------------------------------- */
 
 struct reading {
@@ -125,6 +146,8 @@ static bool read_value(void *context, const struct database_row *row, struct ses
     struct pin value;
     if (!block_at(reading->session, row, 0, &value.row))
         return damaged(reading->session, "retained", error);
+    if (database_is_null(row, 1))
+        return true;
     if (!database_natural(reading->session->database, row, 1, "table retained", &value.bytes,
                           error))
         return false;
@@ -141,7 +164,7 @@ static int compare_rows(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Reads one number of each block of the snapshots, by row. */
+/* Reads one number of each block of the snapshots for which it is not null, by row. */
 static bool read_values(const struct snapshots *all, const char *number, struct pins *pins,
                         struct session_error *error)
 {
@@ -164,17 +187,18 @@ bool references_values(struct session *session, enum filter_field field, int col
                        const struct filter_live *live, struct pins *pins,
                        struct session_error *error)
 {
+    static const char *const numbers[] = {
+        /* enum reachability */
+        [FIELD_REACHABILITY] = "iif(state = 1 AND holder_id < 0, 4, min(state, 3))",
+        [FIELD_RETAINED] = "bytes",
+        [FIELD_REFERENCES] = "referrers",
+        [FIELD_DOMINATOR] = "iif(dominator_id > 0, dominator_id, NULL)",
+    };
     struct snapshots all;
     if (!references_known(session, filter_fields[field].name, column, error))
         return false;
     bool good = find_snapshots(session, live, &all, error) &&
-                read_values(&all,
-                            field == FIELD_RETAINED     ? "bytes"
-                            : field == FIELD_REFERENCES ? "referrers"
-                                                        /* enum reachability */
-                                                        : "iif(state = 1 AND holder_id < 0, 4,"
-                                                          " min(state, 3))",
-                            pins, error);
+                read_values(&all, numbers[field], pins, error);
     free(all.rows);
     return good;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of the references between blocks in filters: the fields `reachability`, `retained` and
- * `references`, and the steps `held by`, `holds` and `retained by` (schemas/filter-language.md,
- * "References"). The snapshot that counts is the one of each process that is nearest to a time.
+ * Snapshots of the references between blocks in filters: the fields `reachability`, `retained`,
+ * `references` and `dominator`, and the steps `held by`, `holds` and `retained by`
+ * (schemas/filter-language.md, "References"). The snapshot that counts is the one of each process
+ * that is nearest to a time.
  */
 #ifndef MPROF_SESSION_FILTER_REFERENCES_H
 #define MPROF_SESSION_FILTER_REFERENCES_H
@@ -34,6 +35,10 @@ uint64_t reachability_rank(enum reachability reachability);
  * `error` at `column`; `what` names what needs one. */
 bool references_known(struct session *session, const char *what, int column,
                       struct session_error *error);
+
+/* Returns true if the selected process, or each that allocated if none is selected, has a snapshot
+ * of its end that lacks no word. */
+bool references_at_end(struct session *session);
 
 /* Adds the values of a field of snapshots to `pins`, which are empty: 16 bytes for each block that
  * was live then. Returns false with `error` set. */

@@ -141,7 +141,8 @@ bool sort_key_open(struct session *session, const struct row_set *set,
     case FIELD_RESIDENT:
     case FIELD_REACHABILITY:
     case FIELD_RETAINED:
-    case FIELD_REFERENCES: {
+    case FIELD_REFERENCES:
+    case FIELD_DOMINATOR: {
         const struct filter_live live = {.time = {.ns = set->sort_ns}, .end = set->sort_at_end};
         key->pins = pins_find(session, key->field, 0, &live, error);
         return key->pins != NULL;
@@ -264,6 +265,7 @@ static uint64_t computed_key(const struct sort_key *key, const struct sort_key_c
     case FIELD_RESIDENT:
     case FIELD_RETAINED:
     case FIELD_REFERENCES:
+    case FIELD_DOMINATOR:
         return pins_of(key->pins, columns->first_row + row, &value) ? value : SORT_KEY_NULL;
     case FIELD_CROSSED:
         return value != 0 && value != began;

@@ -49,6 +49,7 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
     [FIELD_REACHABILITY] = {"reachability", TYPE_TEXT, -1},
     [FIELD_RETAINED] = {"retained", TYPE_SIZE, -1},
     [FIELD_REFERENCES] = {"references", TYPE_NUMBER, -1},
+    [FIELD_DOMINATOR] = {"dominator", TYPE_NUMBER, -1},
     [FIELD_PATH] = {"path", TYPE_TEXT, -1},
     [FIELD_ALLOCATIONS] = {"allocations", TYPE_NUMBER, -1},
     [FIELD_BYTES] = {"bytes", TYPE_SIZE, -1},

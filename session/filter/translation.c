@@ -84,6 +84,7 @@ static const char *missing(enum filter_field field)
     case FIELD_REACHABILITY:
     case FIELD_RETAINED:
     case FIELD_REFERENCES:
+    case FIELD_DOMINATOR:
         return "the snapshot of references that counts for a block";
     default:
         return NULL;

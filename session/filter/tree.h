@@ -54,6 +54,7 @@ enum filter_field {
     FIELD_REACHABILITY,
     FIELD_RETAINED,   /* bytes */
     FIELD_REFERENCES, /* to the block */
+    FIELD_DOMINATOR,  /* id of a block */
     FIELD_PATH,       /* of the groups that `fold` makes */
     /* The fields of groups. Keep them together, from ALLOCATIONS to SHARE. */
     FIELD_ALLOCATIONS,
@@ -90,7 +91,7 @@ static inline bool filter_field_of_groups(enum filter_field field)
 /* Returns true if a snapshot of references tells the field. */
 static inline bool filter_field_of_snapshot(enum filter_field field)
 {
-    return field >= FIELD_REACHABILITY && field <= FIELD_REFERENCES;
+    return field >= FIELD_REACHABILITY && field <= FIELD_DOMINATOR;
 }
 
 /* Returns true if only blocks that were all live at one time have the field. */

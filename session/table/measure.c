@@ -138,6 +138,7 @@ static bool value_of(const struct summing *summing, const struct chunk_rows *row
     case FIELD_RESIDENT:
     case FIELD_RETAINED:
     case FIELD_REFERENCES:
+    case FIELD_DOMINATOR:
         return pins_of(summing->pins, rows->first_row + row, value);
     case FIELD_ID:
         *value = rows->first_row + row + 1;

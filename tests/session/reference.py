@@ -257,6 +257,8 @@ for id, process, ns in db.execute("SELECT id, process_id, ns FROM s.heap_snapsho
     snapshots.setdefault(process, []).append((id, ns))
 if selected and selected not in snapshots:
     snapshots = {}
+dominators = [1, *(id for id, in db.execute("SELECT DISTINCT dominator_id FROM s.retained WHERE dominator_id > 0 ORDER BY 1"))] \
+    if snapshots else []
 one_snapshot = snapshots and all(len(of) == 1 for of in snapshots.values())
 
 
@@ -270,23 +272,26 @@ def chosen(at):
 def facts(at):
     return {id: fact for id, *fact in db.execute(f"""SELECT allocation_id,
       CASE state WHEN 0 THEN 'unknown' WHEN 1 THEN 'reachable' WHEN 2 THEN 'possibly' ELSE 'unreachable' END, bytes, referrers,
+      iif(dominator_id > 0, dominator_id, NULL),
       state = 1 AND EXISTS(SELECT 1 FROM s.reference x WHERE x.snapshot_id = t.snapshot_id AND x.to_id = t.allocation_id
                            AND x.from_id < 0 AND x.doubt = 0)
       FROM s.retained t WHERE snapshot_id IN {chosen(at)}""")}
 
 
-db.create_function("fact", 3, lambda id, at, which: facts(at).get(id, (None,) * 4)[which], deterministic=True)
+db.create_function("fact", 3, lambda id, at, which: facts(at).get(id, (None,) * 5)[which], deterministic=True)
 
 
 def snapshot_test(at):
     """A test of what a snapshot says about blocks."""
     moment = "NULL" if at is None else at
     kind = rng.random()
+    if kind < 0.1:
+        return compare("dominator", f"fact(r.id, {moment}, 3)", *(lambda id: (str(id), id))(rng.choice(dominators)))
     if kind < 0.3:
         return compare("references", f"fact(r.id, {moment}, 2)", *(lambda n: (str(n), n))(rng.choice((0, 1, 2, 3))))
     if kind < 0.5:
         return ranged("retained", f"fact(r.id, {moment}, 1)", size_value)
-    word, root = f"fact(r.id, {moment}, 0)", f"fact(r.id, {moment}, 3)"
+    word, root = f"fact(r.id, {moment}, 0)", f"fact(r.id, {moment}, 4)"
     if kind < 0.6:
         negative = rng.random() < 0.5
         return f"reachability is {'not ' if negative else ''}null", f"{word} IS {'NOT ' if negative else ''}NULL"
@@ -312,7 +317,7 @@ def make_snapshot():
     set_run = base(condition)
     if rng.random() < 0.5:
         tests, down = predicate(lambda: snapshot_test(at), 1), rng.choice((None, "", " asc", " desc"))
-        field, which = rng.choice((("reachability", 0), ("retained", 1), ("references", 2)))
+        field, which = rng.choice((("reachability", 0), ("retained", 1), ("references", 2), ("dominator", 3)))
         key = f"fact(r.id, {'NULL' if at is None else at}, {which})"
         order = "r.id" if down is None else f"{key} IS NULL, {key}{' DESC' if down == ' desc' else ''}, r.id"
         return (f"{text} | where {tests[0]}" + ("" if down is None else f" | sort {field}{down}"),
@@ -683,7 +688,8 @@ SORTS = {"size": "r.size", "count": "r.count", "address": "r.address", "alloc_ti
          "free_time": "r.free_time", "lifetime": "r.lifetime", "type": "r.type", "function": "r.function",
          "file": "r.file", "line": "r.line", "id": "r.id", "kind": "r.kind", "caller": "r.caller"}
 if one_snapshot:
-    SORTS.update({"reachability": "fact(r.id, NULL, 0)", "retained": "fact(r.id, NULL, 1)", "references": "fact(r.id, NULL, 2)"})
+    SORTS.update({"reachability": "fact(r.id, NULL, 0)", "retained": "fact(r.id, NULL, 1)", "references": "fact(r.id, NULL, 2)",
+                  "dominator": "fact(r.id, NULL, 3)"})
 SORTS.update({name: "r." + name for name, _ in OWN})
 
 
