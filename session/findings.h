@@ -12,9 +12,12 @@
 
 #include "session/session.h"
 
-#define RANKED_KINDS 7
+#define RANKED_KINDS 8
+#define RANKED_UNREACHABLE                                                                         \
+    0 /* the kind of what no reference reaches: found only if references were taken */
 #define RANKED_LEAKS                                                                               \
-    0 /* the kind of what leaked after the start: found only if the program has ended */
+    1 /* the kind of what leaked after the start: found only if the program has ended, and not if  \
+         references without gaps, taken then, tell better */
 #define RANKED_HOLES                                                                               \
     RANKED_KINDS         /* the kind of a finding that no graph makes: the holes between blocks */
 #define RANKED_OF_KIND 3 /* groups of one graph */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/filter/references.h"
 #include "session/groups.h"
 
 #define TEXT_SIZE 8192
@@ -22,6 +23,8 @@ static const struct {
     double certainty, certainty_inferred;
     bool passes; /* its bytes are not held at one time */
 } kinds[RANKED_KINDS + 1] = {
+    [RANKED_UNREACHABLE] = {"unreachable_by_user", "unreachable", NULL, MEASURE_LIVE_BYTES, 1.0, 0,
+                            false},
     [RANKED_LEAKS] = {"leaks_by_user", "later leaks", NULL, MEASURE_LIVE_BYTES, 1.0, 0, false},
     {"outlived_clear", "outlived a clear", NULL, MEASURE_BYTES, 0.8, 0, false},
     {"histories", "piles up", NULL, MEASURE_AT_PEAK_BYTES, 0.8, 0, false},
@@ -81,7 +84,8 @@ bool ranked_find(struct session *session, size_t kind, const char *filter,
 {
     char text[TEXT_SIZE], more[100];
     *count = 0;
-    if (kind == RANKED_LEAKS && session_stopped(session))
+    if ((kind == RANKED_LEAKS && (session_stopped(session) || references_at_end(session))) ||
+        (kind == RANKED_UNREACHABLE && !references_known(session, "", 0, NULL)))
         return true;
     snprintf(more, sizeof(more), " | join user, type%s | sort %s desc | top %d",
              kinds[kind].inferred ? ", kind" : "", session_group_measure_name(kinds[kind].measure),

@@ -10,6 +10,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 record() { # NAME PROGRAM ARGUMENT
     local options=()
     [ "$2" != half_cleared ] || options=(--free-stacks)
+    [ "$2" != leaking_requests ] || options=(--references=end)
     "$MPROF_BUILD/bin/mprof-run" --quiet --force "${options[@]}" -o "$1.bin" -- "$MPROF_BUILD/tests/graphs/$2" "$3" &&
         "$MPROF_BUILD/bin/mprof-ingest" --quiet --force -o "$1.db" "$1.bin" || complain "$1: not recorded"
 }
@@ -37,6 +38,13 @@ finds() {
 found=
 finds leaks_by_type leaked_sessions '^Session\|250\|'
 finds leaks_by_user leaking_requests '^handle_request\(\)\|1000\|'
+finds unreachable_by_user leaking_requests '^handle_request\(\)\|1000\|'
+# A finding says so, and the guess by time is not made then. Without references it is the other way round.
+findings() { "$MPROF_BUILD/bin/mprof-report" findings --format csv "$1" | cut -d, -f6,7 | grep handle_request | tr -d '"'; }
+[ "$(findings leaking_requests.faulty.db)" = "unreachable,handle_request()" ] || complain "finding: $(findings leaking_requests.faulty.db)"
+"$MPROF_BUILD/bin/mprof-run" --quiet -o unknown.bin -- "$MPROF_BUILD/tests/graphs/leaking_requests" faulty &&
+    "$MPROF_BUILD/bin/mprof-ingest" --quiet unknown.bin || complain "leaking_requests: not recorded without references"
+[ "$(findings unknown.db)" = "later leaks,handle_request()" ] || complain "finding: $(findings unknown.db)"
 # Blocks that the function made once at the start do not leak.
 finds leaks_by_user shared_factory '^make_entry\(\)\|(9[0-9]|100)\|'
 finds 'grown(opened, closed)' growing_cache '^Thumbnail\|300\|307200\|'

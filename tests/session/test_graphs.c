@@ -491,7 +491,7 @@ static void test_shipped(void **state)
     struct session_storing storing = in_session();
     size_t count;
     assert_true(session_graphs(NULL, &graphs, &count, &problem));
-    assert_int_equal(count, 14);
+    assert_int_equal(count, 15);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(graphs[i].place, SESSION_PLACE_SHIPPED);
         assert_true(graphs[i].about[0] != '\0');
