@@ -195,14 +195,14 @@ struct programs {
 static void note(void *context, const char *trace)
 {
     struct programs *programs = context;
-    char path[PATH_MAX] = "";
-    uint32_t unnamed;
-    const uint32_t reason = unrecorded_program_read(trace, path, sizeof(path), &unnamed);
-    programs->unnamed += unnamed;
-    if (reason == TRACE_UNRECORDED_NOT)
+    struct trace_program read;
+    trace_program_read(trace, &read);
+    programs->unnamed += read.unnamed;
+    if (read.unrecorded == TRACE_UNRECORDED_NOT)
         return;
     for (size_t i = 0; i < programs->count; i++)
-        if (programs->list[i].reason == reason && strcmp(programs->list[i].path, path) == 0) {
+        if (programs->list[i].reason == read.unrecorded &&
+            strcmp(programs->list[i].path, read.path) == 0) {
             programs->list[i].count++;
             return;
         }
@@ -212,8 +212,8 @@ static void note(void *context, const char *trace)
         return;
     }
     struct program *program = &programs->list[programs->count++];
-    *program = (struct program){.reason = reason, .count = 1};
-    memcpy(program->path, path, sizeof(path));
+    *program = (struct program){.reason = read.unrecorded, .count = 1};
+    memcpy(program->path, read.path, sizeof(read.path));
 }
 
 /* Says in one line for each program why it is not recorded. Returns false if there is none. */

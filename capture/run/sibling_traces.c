@@ -47,36 +47,46 @@ static void read_beginning_of(const char *trace, struct beginning *beginning)
         close(file);
 }
 
-/* Writes the path in the PROCESS record, which comes first. */
+/* Writes the path in the PROCESS record, which comes before all records that are not extended. */
 static void read_path(const struct beginning *beginning, char *path, size_t size)
 {
     const uint8_t *at = beginning->records, *end = at + beginning->length;
-    at += at < end;
-    uint64_t value = 0;
-    /* Its type, its length, the process, the parent, the parent's trace, the length of the path. */
-    for (unsigned i = 0; i < 6; i++)
-        if (at >= end || !trace_get_varint(&at, end, &value))
-            value = SIZE_MAX;
+    uint64_t value = 0, type = 0, length = 0;
+    *path = 0;
+    while (at < end && *at == TRACE_EXTENDED) {
+        at++;
+        if (!trace_get_varint(&at, end, &type) || !trace_get_varint(&at, end, &length))
+            return;
+        if (type == TRACE_EXT_PROCESS)
+            break;
+        at = length < (size_t)(end - at) ? at + length : end;
+    }
+    /* The process, the parent, the parent's trace, the length of the path. */
+    for (unsigned i = 0; i < 4; i++)
+        if (type != TRACE_EXT_PROCESS || !trace_get_varint(&at, end, &value))
+            return;
     if (value > (size_t)(end - at) || value >= size)
-        value = 0;
+        return;
     memcpy(path, at, value);
     path[value] = 0;
 }
 
-uint32_t unrecorded_program_read(const char *trace, char *path, size_t size, uint32_t *unnamed)
+void trace_program_read(const char *trace, struct trace_program *program)
 {
     struct beginning beginning;
     read_beginning_of(trace, &beginning);
-    if (unnamed)
-        *unnamed = beginning.header.unnamed;
-    if (beginning.header.unrecorded && path)
-        read_path(&beginning, path, size);
-    return beginning.header.unrecorded;
+    *program = (struct trace_program){.process = (pid_t)beginning.header.pid,
+                                      .start_ns = beginning.header.start_monotonic_ns,
+                                      .unrecorded = beginning.header.unrecorded,
+                                      .unnamed = beginning.header.unnamed};
+    read_path(&beginning, program->path, sizeof(program->path));
 }
 
 bool unrecorded_program_is(const char *trace)
 {
-    return unrecorded_program_read(trace, NULL, 0, NULL) != TRACE_UNRECORDED_NOT;
+    struct trace_program program;
+    trace_program_read(trace, &program);
+    return program.unrecorded != TRACE_UNRECORDED_NOT;
 }
 
 bool unrecorded_program_runs(int descriptor, pid_t process)

@@ -3,6 +3,7 @@
 #ifndef MPROF_CAPTURE_RUN_SIBLING_TRACES_H
 #define MPROF_CAPTURE_RUN_SIBLING_TRACES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,15 +48,17 @@ struct sibling_traces_sum {
 
 void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_sum *sum);
 
-/* Reads the trace of a program that runs without the recorder (trace-format.md, "Unrecorded
+/* The program of a trace, of one that runs without the recorder too (trace-format.md, "Unrecorded
  * programs"). */
+struct trace_program {
+    pid_t process;
+    uint64_t start_ns;   /* monotonic; 0: the file is not a trace */
+    uint32_t unrecorded; /* enum trace_unrecorded */
+    uint32_t unnamed;    /* the programs that it has executed and that have no trace */
+    char path[PATH_MAX]; /* "": not known */
+};
 
-/*
- * Returns why the program of the trace is not recorded (enum trace_unrecorded); 0 if it is, or for
- * another file. Then writes its path (`size` bytes). *unnamed gets how many programs it has
- * executed that have no trace. Both may be NULL.
- */
-uint32_t unrecorded_program_read(const char *trace, char *path, size_t size, uint32_t *unnamed);
+void trace_program_read(const char *trace, struct trace_program *program);
 bool unrecorded_program_is(const char *trace);
 
 /* Returns true if the process runs the program of the open trace now. */

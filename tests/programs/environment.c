@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,8 @@ static void execute(const char *how)
         execveat(AT_FDCWD, path, arguments, environ, 0);
     else if (strcmp(how, "syscall") == 0)
         syscall(SYS_execve, path, arguments, environ);
-    else if (strcmp(how, "raw") == 0) { /* sleeps, without any environment */
-        char sleeps[] = "/bin/sleep", seconds[] = "3", *words[] = {sleeps, seconds, NULL};
+    else if (strncmp(how, "raw", 3) == 0) { /* sleeps as long as it says, without any environment */
+        char sleeps[] = "/bin/sleep", *words[] = {sleeps, (char *)(uintptr_t)how + 3, NULL};
         long result;
         __asm__ volatile("syscall"
                          : "=a"(result)

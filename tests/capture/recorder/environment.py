@@ -37,7 +37,8 @@ check(sum(sizes(trace).get(4321, 0) for trace in one.others) == 2 and one.run.re
 def build(name, *options):
     """Builds a program that prints a line, and executes its second argument if the first is "and"."""
     made = subprocess.run(["gcc", "-w", "-o", f"{work}/{name}", "-x", "c", "-", *options], capture_output=True, text=True,
-                          input='#include <stdio.h>\n#include <stdlib.h>\nint main(int c, char **v) { puts("ran"); '
+                          input='#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n'
+                                'int main(int c, char **v) { puts("ran");\n#ifdef BARE\nexecve(v[2], v + 2, v + c);\n#endif\n'
                                 'return c == 3 && *v[1] == 97 ? system(v[2]) : 0; }')
     return f"{work}/{name}" if made.returncode == 0 else None
 
@@ -73,8 +74,21 @@ says = subprocess.run([RUN, "-f", "-o", one.path, program("own_malloc")], captur
 check("nothing was recorded" in says.stderr and f"not recorded: {program('own_malloc')}: it has its own allocator" in says.stderr
       and says.returncode == 0, f"a main program with its own allocator: {says}")
 # A program that the recorder does not see being executed.
-one = Recording("environment-out", [program("environment"), "raw"])
+one = Recording("environment-out", [program("environment"), "raw3"])
 check(one.run.returncode == 0 and unrecorded(one.path) == [("sleep", 9)], f"by a raw system call: {one.run} {unrecorded(one.path)}")
+# One that ends at once, and those that a static program executes without an environment.
+if os.cpu_count() <= 16 and "Seccomp:\t0" in open("/proc/self/status").read() and (
+        os.geteuid() == 0 or int(open("/proc/sys/kernel/perf_event_paranoid").read()) <= 2):
+    one = Recording("environment-out", [program("environment"), "raw0"])
+    check(one.run.returncode == 0 and unrecorded(one.path) == [("sleep", 9)], f"that ends at once: {one.run} {unrecorded(one.path)}")
+    command = f"for i in 1 2 3; do {static} and 'exec env -i /bin/true; :'; done; /bin/true; {program('environment')} leaf"
+    one = Recording("environment-out", ["sh", "-c", command])
+    check(unrecorded(one.path) == [("static", 1)] * 3, f"recorded below a static program: {unrecorded(one.path)}")
+    command = f"{build('bare', '-static', '-DBARE')} and /bin/true"
+    one = Recording("environment-out", ["sh", "-c", command + ";" + command + " && sh -c :"])
+    check(unrecorded(one.path) == [("bare", 1)] * 2 + [("true", 9)] * 2, f"below a static program: {unrecorded(one.path)}")
+else:
+    print("the kernel does not tell of executed programs here: not tried")
 if os.geteuid() == 0:
     # Another root folder, without the recorder's library; and one that has it.
     root = work + "/root"

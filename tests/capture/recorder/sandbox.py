@@ -98,7 +98,7 @@ for answer, arguments in (("1", preload), ("kill", run)):
 # The table names every call in the recorder's sources, but for those that are never made below a filter.
 used = set()
 for path in recording.glob.glob(recording.os.environ["MPROF_SOURCE"] + "/capture/**/*.[ch]", recursive=True):
-    if not re.search(r"entry/(close|confine|map)|seccomp/(filters|required)|shadow_stack|arch_|run/(sandbox|attach|residency|references)", path):
+    if not re.search(r"entry/(close|confine|map)|seccomp/(filters|required)|shadow_stack|arch_|run/(sandbox|attach|residency|references|escapes)", path):
         used |= set(re.findall(r"SYS_(\w+)", open(path).read()))
 used -= {"clone", "wait4", "exit_group"}  # mprof-run's trials have made these by then
 used -= {"socket", "connect", "getsockopt", "setsockopt", "recvmsg"}  # given_file_ask() makes these without a filter
