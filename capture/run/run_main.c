@@ -25,6 +25,7 @@
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"
 #include "schemas/array.h"
+#include "schemas/code/linked_allocator.h"
 #include "schemas/printable.h"
 #include "schemas/trace_layout.h"
 #include "schemas/trace_unrecorded.h"
@@ -182,9 +183,16 @@ static void run_report_never_began(const char *trace, time_t since)
 
 struct program {
     char path[PATH_MAX];
-    uint32_t reason;
+    uint32_t reason;       /* enum trace_unrecorded */
+    const char *allocator; /* linked into a recorded program; or NULL */
     size_t count;
 };
+
+/* Returns true if there is something to say of the program. */
+static bool program_misses(const struct program *program)
+{
+    return program->reason != TRACE_UNRECORDED_NOT || program->allocator;
+}
 
 struct programs {
     struct program *list;
@@ -198,7 +206,7 @@ static void note(void *context, const char *trace)
     struct trace_program read;
     trace_program_read(trace, &read);
     programs->unnamed += read.unnamed;
-    if (read.unrecorded == TRACE_UNRECORDED_NOT)
+    if (read.unrecorded == TRACE_UNRECORDED_NOT && !*read.path)
         return;
     for (size_t i = 0; i < programs->count; i++)
         if (programs->list[i].reason == read.unrecorded &&
@@ -214,6 +222,8 @@ static void note(void *context, const char *trace)
     struct program *program = &programs->list[programs->count++];
     *program = (struct program){.reason = read.unrecorded, .count = 1};
     memcpy(program->path, read.path, sizeof(read.path));
+    if (read.unrecorded == TRACE_UNRECORDED_NOT)
+        program->allocator = linked_allocator(read.path);
 }
 
 /* Says in one line for each program why it is not recorded. Returns false if there is none. */
@@ -224,22 +234,28 @@ static bool say_unrecorded(const char *trace, time_t since)
     if (lstat(trace, &about) == 0 && about.st_mtime >= since)
         note(&programs, trace);
     sibling_traces_each(trace, since, note, &programs);
-    for (size_t i = 0; i < programs.count && i < LINES_MAX; i++) {
+    size_t more = programs.unnamed, lines = 0;
+    for (size_t i = 0; i < programs.count; i++) {
         const struct program *program = &programs.list[i];
-        char times[32] = "";
+        char why[128], times[32] = "";
+        if (!program_misses(program))
+            continue;
+        if (lines++ >= LINES_MAX) {
+            more += program->count;
+            continue;
+        }
         if (program->count > 1)
             snprintf(times, sizeof(times), " (%zu times)", program->count);
+        if (program->allocator)
+            snprintf(why, sizeof(why), LINKED_ALLOCATOR_WHY, program->allocator);
         say("mprof-run", "not recorded: %s: %s%s", program->path,
-            trace_unrecorded_text(program->reason), times);
+            program->allocator ? why : trace_unrecorded_text(program->reason), times);
     }
-    size_t more = programs.unnamed;
-    for (size_t i = LINES_MAX; i < programs.count; i++)
-        more += programs.list[i].count;
     if (more > 0)
-        say("mprof-run", "not recorded: %zu %sexecuted program%s", more,
-            programs.count > 0 ? "other " : "", more == 1 ? "" : "s");
+        say("mprof-run", "not recorded: %zu %sexecuted program%s", more, lines > 0 ? "other " : "",
+            more == 1 ? "" : "s");
     free(programs.list);
-    return programs.count + programs.unnamed > 0;
+    return lines + programs.unnamed > 0;
 }
 
 /* Says in one line which traces there are, and with `next` what to do with them. */

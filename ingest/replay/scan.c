@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/code/linked_allocator.h"
 #include "schemas/session_ids.h"
 #include "schemas/trace_layout.h"
 
@@ -189,6 +190,21 @@ static bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
         good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0 &&
                add_line(&unrecorded->unseen, line);
     }
+    free(line);
+    free(path);
+    return good;
+}
+
+/* Adds the program if an allocator seems to be linked into it. False if memory is exhausted. */
+static bool add_linked_allocator(struct trace_scan *scan, const struct trace_file *file)
+{
+    const char *program = scan->process.found ? scan->process.exe : "";
+    const char *allocator = trace_file_header(file)->unrecorded ? NULL : linked_allocator(program);
+    char *path = NULL, *line = NULL;
+    const bool good =
+        !allocator || ((path = copy_for_line((struct trace_text){program, strlen(program)})) &&
+                       asprintf(&line, "%s (" LINKED_ALLOCATOR_WHY ")", path, allocator) >= 0 &&
+                       add_line(&scan->unrecorded.unseen, line));
     free(line);
     free(path);
     return good;
@@ -786,7 +802,8 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
         if (problem)
             problem->byte_offset = (int64_t)trace_file_size(file);
     }
-    if (!context_tree_resolve(&scan->tree) || !add_lost_modules(scan))
+    if (!context_tree_resolve(&scan->tree) || !add_lost_modules(scan) ||
+        !add_linked_allocator(scan, file))
         return ingest_fail_memory(status, "the stacks of the trace");
     return true;
 }

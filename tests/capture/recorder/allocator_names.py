@@ -130,6 +130,18 @@ check("not recorded" in problems(one) and "je_xyz_alloc" in problems(one), f"unk
 inside = build("inside", "allocator_names.c", "-DPREFIXED", f"{source}/tests/programs/prefixed_allocator.c")
 one = record("inside", inside)
 check(one.main.bypassed == [(FUNCTION, "(the program)")], f"inside: {one.main.bypassed}")
+# The same without its names: a program with jemalloc's messages, and one that has only one of them.
+for what, messages, found in (("stripped", ["Malformed conf string", "Error in munmap(): %s"], True),
+                              ("one message", ["Malformed conf string"], False)):
+    path = folder + "/stripped"
+    subprocess.run(["cc", "-s", "-o", path, "-x", "c", "-"], check=True, text=True, input="#include <stdlib.h>\n"
+                   + "".join(f'const char *volatile text{i} = "<jemalloc>: {m}";\n' for i, m in enumerate(messages))
+                   + "int main(void) { free(malloc(9)); return !text0; }\n")
+    run = subprocess.run([recording.BUILD + "/bin/mprof-run", "-f", "-o", path + ".bin", path], capture_output=True, text=True)
+    says = f"not recorded: {path}: its calls of jemalloc, presumably linked in" in run.stderr
+    summary = subprocess.run([recording.BUILD + "/bin/mprof-ingest", "-f", path + ".bin"], capture_output=True, text=True).stdout
+    named = f"not recorded: {path} (its calls of jemalloc, presumably linked in" in summary
+    check((says, named) == (found, found), f"{what}: {run.stderr} {summary}")
 if missing and not recording.wrong:
     sys.exit(77)
 recording.done()
