@@ -317,7 +317,8 @@ struct copied_stacks {
     uint32_t switches;
     uint32_t spent; /* of the credit */
     uint32_t misses, passed;
-    bool hit; /* by the last walk that looked */
+    bool hit;                            /* by the last walk that looked */
+    uint32_t guessed_from, guessed_next; /* before a guess: the stack, and what follows the other */
 };
 
 static size_t stack_size(uint32_t limit)
@@ -414,6 +415,26 @@ uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_fram
     if (++all->misses == MISSES_MOST)
         copied_stacks_clear(thread);
     return 0;
+}
+
+bool copied_stacks_guess(struct stack_thread *thread)
+{
+    struct copied_stacks *all = thread->copied;
+    const uint32_t next = all->stacks[all->now].next;
+    if (!all->hit || next == all->now || all->stacks[next].count == 0)
+        return false;
+    all->guessed_from = all->now;
+    all->guessed_next = all->stacks[next].next;
+    take_copy(thread, next);
+    return true;
+}
+
+void copied_stacks_go_back(struct stack_thread *thread)
+{
+    struct copied_stacks *all = thread->copied;
+    const uint32_t guessed = all->now;
+    take_copy(thread, all->guessed_from);
+    all->stacks[guessed].next = all->guessed_next;
 }
 
 void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t walked)

@@ -15,6 +15,7 @@
 #ifndef MPROF_CAPTURE_STACK_OTHER_STACKS_H
 #define MPROF_CAPTURE_STACK_OTHER_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "capture/stack/thread_state.h"
@@ -65,6 +66,14 @@ uint32_t copied_stacks_next_pause(uint32_t pause);
  * from the outermost frame to `frame`. 0: there is none.
  */
 uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_frame *frame);
+
+/*
+ * If the last walk that looked found a stack, makes that one the present stack that came after the
+ * present one the last time. Returns false if there is none; otherwise copied_stacks_go_back()
+ * undoes it. So a stack may be known without a walk.
+ */
+bool copied_stacks_guess(struct stack_thread *thread);
+void copied_stacks_go_back(struct stack_thread *thread);
 
 /* Called before `walked` frames replace those from `same` on. Keeps the present stack and begins
  * another one with the outer `same` frames, if the stack may come back. */

@@ -176,6 +176,23 @@ static __attribute__((noinline)) uint32_t other_current(struct stack_thread *thr
     return stack_walk_other(other, stacks.mode != STACK_UNWIND_EH, context);
 }
 
+/* Returns the node of a stack that the thread had before the present one, at the same place. 0: it
+ * is not known without a walk. */
+static uint32_t copied_current(struct stack_thread *thread, const uint64_t *entry)
+{
+    const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
+    if (!copied_stacks_guess(thread))
+        return 0;
+    const struct stack_kept *top = &thread->kept[thread->count - 1];
+    const uint32_t node =
+        frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end)
+            ? top->node
+            : stack_branch_find(thread, pc, sp, rbp, NULL, 0);
+    if (!node)
+        copied_stacks_go_back(thread);
+    return node;
+}
+
 /* Does the part of stack_current() that walks. */
 static ARCH_ALIGNS_STACK uint32_t walk_stack(struct stack_thread *thread, const uint64_t *entry,
                                              void *context)
@@ -185,6 +202,9 @@ static ARCH_ALIGNS_STACK uint32_t walk_stack(struct stack_thread *thread, const 
     if (!stack_memory_begin(&thread->memory, (uint64_t)entry) &&
         !stack_memory_grow(&thread->memory, (uint64_t)entry))
         return other_current(thread, entry, context);
+    const uint32_t node = copied_current(thread, entry);
+    if (node)
+        return node;
     return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
 }
 

@@ -504,9 +504,9 @@ static void test_turns(void **data)
         else
             descend_too(100 - i % 8, i);
     assert_known(EVENTS);
-    if (stepped > taken * 10)
+    if (stepped > taken)
         print_error("%lu steps for %lu events\n", stepped, taken);
-    assert_true(stepped <= taken * 10);
+    assert_true(stepped <= taken);
 }
 
 #ifdef WITH_SPLIT
