@@ -75,6 +75,28 @@ struct session_retained {
 bool session_retained(struct session *session, int64_t id, enum session_retained_by by, size_t most,
                       struct session_retained *retained, struct session_error *error);
 
+/* The changes between two snapshots, of one session or of two. */
+enum session_side { SIDE_BASE, SIDE_NOW, SIDES };
+
+struct session_retained_change {
+    const char *name, *place; /* as of the rows of the sides */
+    uint64_t bytes[SIDES], blocks[SIDES];
+};
+
+struct session_retained_changes {
+    struct session_retained_change *rows; /* the largest changes first */
+    size_t count;
+    struct session_retained of[SIDES]; /* they have the texts */
+};
+
+/* Joins the rows of both snapshots that have one name and place, and leaves out what is the same.
+ * Not for BY_BLOCK. Returns false with `error` set. Call session_retained_changes_free() in both
+ * cases. */
+bool session_retained_changes(struct session *const sessions[SIDES], const int64_t snapshots[SIDES],
+                              enum session_retained_by by, struct session_retained_changes *changes,
+                              struct session_error *error);
+void session_retained_changes_free(struct session_retained_changes *changes);
+
 /* Reads the children of a node in the tree of dominators: what only it keeps alive directly. `node`
  * is a block; below 0: a root, times -1; 0: the outside, for what several roots keep. */
 bool session_retained_children(struct session *session, int64_t id, int64_t node, size_t most,

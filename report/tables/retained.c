@@ -131,71 +131,6 @@ static bool add_table(const struct report_request *request,
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-enum { BASE, NOW, SIDES };
-
-/* A row of either side, or both. */
-struct change {
-    const char *name, *place;
-    uint64_t bytes[SIDES], blocks[SIDES];
-};
-
-static int compare_texts(const char *left, const char *right)
-{
-    return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
-}
-
-static int by_name(const void *left, const void *right)
-{
-    const struct change *a = left, *b = right;
-    const int order = compare_texts(a->name, b->name);
-    return order ? order : compare_texts(a->place, b->place);
-}
-
-static uint64_t size_of_change(const struct change *change)
-{
-    return change->bytes[NOW] > change->bytes[BASE] ? change->bytes[NOW] - change->bytes[BASE]
-                                                    : change->bytes[BASE] - change->bytes[NOW];
-}
-
-static int by_change(const void *left, const void *right)
-{
-    const uint64_t a = size_of_change(left), b = size_of_change(right);
-    return a != b ? (a < b ? 1 : -1) : by_name(left, right);
-}
-
-/* Joins the rows of both sides that have one name and place. Returns those that changed, which the
- * caller frees; NULL: no memory. */
-static struct change *join_sides(const struct session_retained sides[SIDES], size_t *count)
-{
-    struct change *changes = calloc(sides[BASE].count + sides[NOW].count + 1, sizeof(*changes));
-    size_t rows = 0, joined = 0, kept = 0;
-    for (int side = BASE; changes && side < SIDES; side++)
-        for (size_t i = 0; i < sides[side].count; i++) {
-            const struct session_retained_row *row = &sides[side].rows[i];
-            struct change *change = &changes[rows++];
-            *change = (struct change){.name = row->name, .place = row->place};
-            change->bytes[side] = row->bytes;
-            change->blocks[side] = row->blocks;
-        }
-    if (!changes)
-        return NULL;
-    qsort(changes, rows, sizeof(*changes), by_name);
-    for (size_t i = 0; i < rows; i++)
-        if (joined > 0 && by_name(&changes[joined - 1], &changes[i]) == 0)
-            for (int side = BASE; side < SIDES; side++) {
-                changes[joined - 1].bytes[side] += changes[i].bytes[side];
-                changes[joined - 1].blocks[side] += changes[i].blocks[side];
-            }
-        else
-            changes[joined++] = changes[i];
-    for (size_t i = 0; i < joined; i++)
-        if (size_of_change(&changes[i]) != 0 || changes[i].blocks[BASE] != changes[i].blocks[NOW])
-            changes[kept++] = changes[i];
-    qsort(changes, kept, sizeof(*changes), by_change);
-    *count = kept;
-    return changes;
-}
-
 /* Adds a table of what changed most. */
 static bool add_changes(const struct report_request *request, enum session_retained_by by,
                         const struct session_heap_snapshot *const snapshots[SIDES],
@@ -220,30 +155,26 @@ static bool add_changes(const struct report_request *request, enum session_retai
         {"base_count", "base", VALUE_NUMBER, NULL},
         {tables[by].what, NULL, VALUE_TEXT, NULL},
         {tables[by].place, by == RETAINED_BY_HOLDER ? "held by" : NULL, VALUE_TEXT, NULL}};
-    struct session_retained sides[SIDES] = {{.rows = NULL}};
-    size_t count = 0;
-    bool good = session_retained(request->base, snapshots[BASE]->id, by, 0, &sides[BASE], error) &&
-                session_retained(request->session, snapshots[NOW]->id, by, 0, &sides[NOW], error);
-    struct change *changes = good ? join_sides(sides, &count) : NULL;
-    if (good && !changes)
-        good = report_fail_memory(error, "who keeps memory alive");
+    struct session_retained_changes changes;
+    const bool good = session_retained_changes(
+        (struct session *const[]){request->base, request->session},
+        (const int64_t[]){snapshots[SIDE_BASE]->id, snapshots[SIDE_NOW]->id}, by, &changes, error);
     document_table(document, tables[by].name, tables[by].title, columns,
                    sizeof(columns) / sizeof(*columns) - !tables[by].place);
-    for (size_t i = 0; good && i < count && (request->top == 0 || i < request->top); i++) {
-        document_sum_change(document, changes[i].bytes[BASE], changes[i].bytes[NOW], 0);
-        document_number(document, changes[i].bytes[NOW]);
-        document_number(document, changes[i].bytes[BASE]);
-        document_sum_change(document, changes[i].blocks[BASE], changes[i].blocks[NOW], 0);
-        document_number(document, changes[i].blocks[NOW]);
-        document_number(document, changes[i].blocks[BASE]);
-        document_text(document, changes[i].name);
+    for (size_t i = 0; good && i < changes.count && (request->top == 0 || i < request->top); i++) {
+        const struct session_retained_change *row = &changes.rows[i];
+        document_sum_change(document, row->bytes[SIDE_BASE], row->bytes[SIDE_NOW], 0);
+        document_number(document, row->bytes[SIDE_NOW]);
+        document_number(document, row->bytes[SIDE_BASE]);
+        document_sum_change(document, row->blocks[SIDE_BASE], row->blocks[SIDE_NOW], 0);
+        document_number(document, row->blocks[SIDE_NOW]);
+        document_number(document, row->blocks[SIDE_BASE]);
+        document_text(document, row->name);
         if (tables[by].place)
-            document_text(document, changes[i].place);
+            document_text(document, row->place);
     }
-    document_rows(document, count);
-    free(changes);
-    for (int side = BASE; side < SIDES; side++)
-        session_retained_free(&sides[side]);
+    document_rows(document, changes.count);
+    session_retained_changes_free(&changes);
     return good;
 }
 
@@ -293,16 +224,16 @@ static bool report_changes(const struct report_request *request,
     const struct session_heap_snapshot *base =
         good ? find_base(request, now, &snapshots, error) : NULL;
     const struct session_heap_snapshot *const sides[SIDES] = {base, now};
-    for (int side = NOW; base && side >= BASE; side--) {
+    for (int side = SIDE_NOW; base && side >= SIDE_BASE; side--) {
         const struct session_heap_snapshot *of = sides[side];
-        document_fact_number(document, side == NOW ? "ns" : "base_ns",
-                             side == NOW ? "time" : "time of the base", VALUE_MOMENT, of->ns);
-        document_fact_number(document, side == NOW ? "live_bytes" : "base_live_bytes",
-                             side == NOW ? "live" : "live in the base", VALUE_BYTES,
+        document_fact_number(document, side == SIDE_NOW ? "ns" : "base_ns",
+                             side == SIDE_NOW ? "time" : "time of the base", VALUE_MOMENT, of->ns);
+        document_fact_number(document, side == SIDE_NOW ? "live_bytes" : "base_live_bytes",
+                             side == SIDE_NOW ? "live" : "live in the base", VALUE_BYTES,
                              live_bytes(of));
-        document_fact_number(document, side == NOW ? "unreachable_bytes" : "base_unreachable_bytes",
-                             "of these, unreachable", VALUE_BYTES,
-                             of->unreachable.bytes + of->by_unreachable.bytes);
+        document_fact_number(
+            document, side == SIDE_NOW ? "unreachable_bytes" : "base_unreachable_bytes",
+            "of these, unreachable", VALUE_BYTES, of->unreachable.bytes + of->by_unreachable.bytes);
     }
     for (size_t i = 0; base && good && i < sizeof(tables) / sizeof(*tables); i++)
         good = add_changes(request, tables[i], sides, document, error);

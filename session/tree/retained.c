@@ -253,6 +253,83 @@ static bool follow_chain(struct session *session, int64_t id, int64_t parent,
     return true;
 }
 
+static int compare_texts(const char *left, const char *right)
+{
+    return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct session_retained_change *a = left, *b = right;
+    const int order = compare_texts(a->name, b->name);
+    return order ? order : compare_texts(a->place, b->place);
+}
+
+static uint64_t size_of_change(const struct session_retained_change *change)
+{
+    const uint64_t *bytes = change->bytes;
+    return bytes[SIDE_NOW] > bytes[SIDE_BASE] ? bytes[SIDE_NOW] - bytes[SIDE_BASE]
+                                              : bytes[SIDE_BASE] - bytes[SIDE_NOW];
+}
+
+static int by_change(const void *left, const void *right)
+{
+    const uint64_t a = size_of_change(left), b = size_of_change(right);
+    return a != b ? (a < b ? 1 : -1) : by_name(left, right);
+}
+
+/* Joins the rows of both sides. Returns false if memory is exhausted. */
+static bool join_sides(struct session_retained_changes *changes)
+{
+    const struct session_retained *of = changes->of;
+    struct session_retained_change *rows =
+        calloc(of[SIDE_BASE].count + of[SIDE_NOW].count + 1, sizeof(*rows));
+    size_t count = 0, joined = 0;
+    changes->rows = rows;
+    if (!rows)
+        return false;
+    for (int side = SIDE_BASE; side < SIDES; side++)
+        for (size_t i = 0; i < of[side].count; i++) {
+            const struct session_retained_row *row = &of[side].rows[i];
+            rows[count] = (struct session_retained_change){.name = row->name, .place = row->place};
+            rows[count].bytes[side] = row->bytes;
+            rows[count++].blocks[side] = row->blocks;
+        }
+    qsort(rows, count, sizeof(*rows), by_name);
+    for (size_t i = 0; i < count; i++)
+        if (joined > 0 && by_name(&rows[joined - 1], &rows[i]) == 0)
+            for (int side = SIDE_BASE; side < SIDES; side++) {
+                rows[joined - 1].bytes[side] += rows[i].bytes[side];
+                rows[joined - 1].blocks[side] += rows[i].blocks[side];
+            }
+        else
+            rows[joined++] = rows[i];
+    for (size_t i = 0; i < joined; i++)
+        if (size_of_change(&rows[i]) != 0 || rows[i].blocks[SIDE_BASE] != rows[i].blocks[SIDE_NOW])
+            rows[changes->count++] = rows[i];
+    qsort(rows, changes->count, sizeof(*rows), by_change);
+    return true;
+}
+
+bool session_retained_changes(struct session *const sessions[SIDES], const int64_t snapshots[SIDES],
+                              enum session_retained_by by, struct session_retained_changes *changes,
+                              struct session_error *error)
+{
+    *changes = (struct session_retained_changes){.count = 0};
+    for (int side = SIDE_BASE; side < SIDES; side++)
+        if (!session_retained(sessions[side], snapshots[side], by, 0, &changes->of[side], error))
+            return false;
+    return join_sides(changes) || session_fail_memory(error, "who keeps memory alive");
+}
+
+void session_retained_changes_free(struct session_retained_changes *changes)
+{
+    for (int side = SIDE_BASE; side < SIDES; side++)
+        session_retained_free(&changes->of[side]);
+    free(changes->rows);
+    *changes = (struct session_retained_changes){.count = 0};
+}
+
 bool session_retained_children(struct session *session, int64_t id, int64_t node, size_t most,
                                struct session_retained *retained, struct session_error *error)
 {

@@ -102,6 +102,12 @@ python3 "$MPROF_SOURCE/tests/session/reference_rows.py" "$work/held.db" &&
 session=$work/held.db
 play retained-held.80x24 retained 80x24
 play retained-held.120x40 retained 120x40
+"$MPROF_BUILD/tests/make_session" "$work/two.db" 3000 300 60 4 7 &&
+    python3 "$MPROF_SOURCE/tests/session/reference_rows.py" "$work/two.db" earlier &&
+    "$MPROF_BUILD/bin/mprof-ingest" --rebuild "$work/two.db" >/dev/null || failed=1
+session=$work/two.db
+play retained-changes.80x24 retained_changes 80x24
+play retained-changes-first.80x24 retained_changes_first 80x24
 session=$work/session.db
 
 # The same allocations as if they were a sample.

@@ -15,6 +15,7 @@
 #include "session/retained.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
+#include "tui/view/common/moments.h"
 #include "tui/view/common/table_view.h"
 
 /* Rows of a question, and of each open row. */
@@ -32,6 +33,7 @@ static const struct {
     {RETAINED_BY_ROOT, "roots", NULL, true},
     {RETAINED_BY_BLOCK, "blocks", NULL, true},
     {RETAINED_BY_TYPE, "types", "type", false},
+    {RETAINED_BY_HOLDER, "types by holder", "type", false},
     {RETAINED_BY_OWNER, "owners", "owner", false},
     {RETAINED_BY_USER, "your own functions", "user", false},
     {RETAINED_UNREACHABLE, "unreachable blocks", "type", false},
@@ -44,6 +46,7 @@ struct retained {
     unsigned mode;
     uint64_t block; /* of the mode ONE_BLOCK; 0: none yet */
     uint64_t place; /* of the snapshot, from the last one: 0, 1, … */
+    bool compares;
     int64_t open[OPEN_MAX];
     size_t open_count;
 };
@@ -54,14 +57,19 @@ struct retained_row {
     bool is_open;
     enum session_block_part part;    /* of ONE_BLOCK */
     struct session_retained_row row; /* texts of the data */
+    uint64_t moved;                  /* how much it has grown or shrunk since the base */
+    uint64_t before;                 /* bytes in the base */
 };
 
 struct retained_data {
-    /* of[1]: the block, of[2]: the mode, of[3]: the place; text: the open rows */
+    /* of[1]: the block, of[2]: the mode, of[3]: the place times 2, odd if it compares, of[4]: the
+     * path of another session to compare with; text: the open rows */
     struct list_data list;
     struct session_heap_snapshots snapshots;
     const struct session_heap_snapshot *shown; /* NULL: there is none */
-    struct session_retained *kept;             /* the texts of the rows */
+    struct session_retained_changes changes;   /* since the base */
+    uint64_t base_ns;
+    struct session_retained *kept; /* the texts of the rows */
     size_t kept_count, kept_capacity, row_capacity;
     uint64_t all; /* rows that there are, without those below others */
 };
@@ -80,6 +88,7 @@ enum {
     COLUMN_BLOCKS,
     COLUMN_HOLDS,
     COLUMN_THROUGH,
+    COLUMN_CHANGE,
     COLUMNS
 };
 
@@ -95,16 +104,27 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_HOLDS] = {"holds", .text = true, .keep = true, .unsorted = true,
                       .cut = TABLE_CUT_BRANCH},
     [COLUMN_THROUGH] = {"through", 24, 90, .text = true, .unsorted = true},
+    [COLUMN_CHANGE] = {"change", 8, .keep = true, .file = "change_bytes", .number = TABLE_BYTES,
+                       .meaning = "since the base, the largest first",
+                       .at = offsetof(struct retained_row, moved)},
 };
+
+/* Returns true if rows tell how they have changed: sets do, which have names. */
+static bool compares(const struct retained *retained)
+{
+    const enum session_retained_by by = modes[retained->mode].by;
+    return retained->compares && retained->mode != ONE_BLOCK && by != RETAINED_BY_BLOCK &&
+           by != RETAINED_UNREACHABLE;
+}
 
 static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
     const struct retained *retained = view;
     size_t length = 0;
-    (void)browse;
     request->of[1] = retained->mode == ONE_BLOCK ? retained->block : 0;
     request->of[2] = retained->mode;
-    request->of[3] = retained->place;
+    request->of[3] = 2 * retained->place + compares(retained);
+    request->of[4] = compares(retained) ? (uint64_t)(uintptr_t)browse->other : 0;
     for (size_t i = 0; i < retained->open_count && length + 24 < LIST_TEXT; i++)
         length += (size_t)snprintf(request->text + length, LIST_TEXT - length, "%" PRId64 " ",
                                    retained->open[i]);
@@ -191,11 +211,74 @@ static bool add_block(struct session *session, struct retained_data *data,
     return true;
 }
 
+/* Adds a row for each set that has changed since the base. */
+static bool add_changes(struct session *const sessions[SIDES], const int64_t snapshots[SIDES],
+                        struct retained_data *data, struct session_error *error)
+{
+    struct session_retained_changes *changes = &data->changes;
+    struct retained_row *rows;
+    if (!session_retained_changes(sessions, snapshots, modes[data->list.request.of[2]].by, changes,
+                                  error))
+        return false;
+    data->list.rows = rows = calloc(changes->count + 1, sizeof(*rows));
+    if (!rows)
+        return fail_memory(error);
+    for (size_t i = 0; i < changes->count && i < ROWS_MAX; i++) {
+        const struct session_retained_change *change = &changes->rows[i];
+        const uint64_t now = change->bytes[SIDE_NOW], before = change->bytes[SIDE_BASE];
+        /* The names are those of the changes, which live as long. */
+        rows[data->list.count++] =
+            (struct retained_row){.key = i + 1,
+                                  .row = {.name = (char *)(uintptr_t)change->name,
+                                          .place = (char *)(uintptr_t)change->place,
+                                          .id = 1,
+                                          .bytes = now,
+                                          .blocks = change->blocks[SIDE_NOW]},
+                                  .moved = now > before ? now - before : before - now,
+                                  .before = before};
+    }
+    data->all = changes->count;
+    return true;
+}
+
+/* Compares with the snapshot before, or with the last one of another session. */
+static bool compare(struct session *session, struct retained_data *data,
+                    struct session_error *error)
+{
+    const char *other = (const char *)(uintptr_t)data->list.request.of[4];
+    const size_t at = (size_t)(data->shown - data->snapshots.rows);
+    struct session_heap_snapshots snapshots = {.count = 0};
+    const struct session_heap_snapshot *base = at > 0 ? data->shown - 1 : NULL;
+    struct session *of = session;
+    bool good = true;
+    if (other) {
+        of = session_open(other, error);
+        if (of)
+            session_obey(of, session);
+        good = of && session_heap_snapshots(of, &snapshots, error);
+        base = snapshots.count > 0 ? &snapshots.rows[snapshots.count - 1] : NULL;
+    }
+    if (good && !base)
+        snprintf(error->message, sizeof(error->message),
+                 other ? "%.200s has no references between blocks"
+                       : "this is the first snapshot of references: there is none before it",
+                 other ? other : "");
+    good = good && base &&
+           add_changes((struct session *const[]){of, session},
+                       (const int64_t[]){base->id, data->shown->id}, data, error);
+    if (base)
+        data->base_ns = base->ns;
+    session_heap_snapshots_free(&snapshots);
+    if (of != session)
+        session_close(of);
+    return good;
+}
+
 static bool run(struct session *session, struct selection *selection, void *context,
                 struct session_error *error)
 {
     struct retained_data *data = context;
-    const uint64_t place = data->list.request.of[3];
+    const uint64_t place = data->list.request.of[3] / 2;
     (void)selection;
     if (!session_heap_snapshots(session, &data->snapshots, error))
         return false;
@@ -203,6 +286,8 @@ static bool run(struct session *session, struct selection *selection, void *cont
         return true;
     data->shown = &data->snapshots
                        .rows[place < data->snapshots.count ? data->snapshots.count - 1 - place : 0];
+    if (data->list.request.of[3] % 2 != 0)
+        return compare(session, data, error);
     return data->list.request.of[2] == ONE_BLOCK ? add_block(session, data, error)
                                                  : add_rows(session, data, 0, 0, error);
 }
@@ -214,6 +299,7 @@ static void clear(void *context)
         session_retained_free(&data->kept[i]);
     free(data->kept);
     free(data->list.rows);
+    session_retained_changes_free(&data->changes);
     session_heap_snapshots_free(&data->snapshots);
 }
 
@@ -239,8 +325,17 @@ static uint64_t rank(const void *view, const void *row)
 static uint64_t block_of(const struct retained *retained, const struct retained_row *row)
 {
     const int64_t id = retained->mode == ONE_BLOCK ? row->row.id : (int64_t)row->key;
-    return (retained->mode == ONE_BLOCK || modes[retained->mode].opens) && id > 0 ? (uint64_t)id
-                                                                                  : 0;
+    return !compares(retained) && (retained->mode == ONE_BLOCK || modes[retained->mode].opens) &&
+                   id > 0
+               ? (uint64_t)id
+               : 0;
+}
+
+/* Returns true if the name of a row is followed by its place. */
+static bool names_holder(const struct retained *retained, const struct retained_row *row)
+{
+    return retained->mode == ONE_BLOCK ? row->part != BLOCK_ITSELF
+                                       : modes[retained->mode].by == RETAINED_BY_HOLDER;
 }
 
 static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
@@ -249,18 +344,26 @@ static void cell(const void *view, const void *row, size_t column, struct table_
     const struct retained *retained = view;
     const struct retained_data *data = data_of(view);
     char times[FORMAT_SIZE];
-    if (column == COLUMN_SHARE) {
+    if (column == COLUMN_CHANGE) {
+        const int64_t net = (int64_t)(of->row.bytes - of->before);
+        growth_text(cell->text, net);
+        cell->negative = net < 0;
+        cell->styled = true;
+        cell->style = theme_style(net > 0 ? THEME_WARNING : net < 0 ? THEME_GOOD : THEME_FAINT);
+    } else if (column == COLUMN_OWN && compares(retained)) {
+        *cell = (struct table_cell){.is_number = false};
+    } else if (column == COLUMN_SHARE) {
         format_percent(cell->text, of->row.bytes, live_bytes(data));
     } else if (column == COLUMN_HOLDS) {
         const char *name = of->row.name ? of->row.name : SESSION_UNKNOWN_TYPE;
-        const char *mark = of->part == BLOCK_REFERRERS    ? "← "
-                           : of->part == BLOCK_REFERENTS  ? "→ "
-                           : !modes[retained->mode].opens ? ""
-                           : of->is_open                  ? "- "
-                                                          : "+ ";
+        const char *mark = of->part == BLOCK_REFERRERS                          ? "← "
+                           : of->part == BLOCK_REFERENTS                        ? "→ "
+                           : !modes[retained->mode].opens || compares(retained) ? ""
+                           : of->is_open                                        ? "- "
+                                                                                : "+ ";
         const int indent = 2 * (of->level < 20 ? of->level : 20);
         char type[SHORT_NAME_SIZE], member[SHORT_NAME_SIZE];
-        if (of->part != BLOCK_ITSELF && of->row.place)
+        if (names_holder(retained, of) && of->row.place)
             snprintf(cell->text, sizeof(cell->text),
                      of->row.id < 0 ? "%*s%s%.90s (%.90s)" : "%*s%s%.90s" TABLE_BY "%.90s", indent,
                      "", mark, short_name(type, sizeof(type), name),
@@ -270,7 +373,7 @@ static void cell(const void *view, const void *row, size_t column, struct table_
                      format_count(times, of->row.repeats));
         else
             snprintf(cell->text, sizeof(cell->text), "%*s%s%.150s", indent, "", mark, name);
-    } else if (column == COLUMN_THROUGH && of->row.place && of->part == BLOCK_ITSELF) {
+    } else if (column == COLUMN_THROUGH && of->row.place && !names_holder(retained, of)) {
         snprintf(cell->text, sizeof(cell->text), "%.150s", of->row.place);
     }
 }
@@ -298,6 +401,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
 
 static const struct list_kind retained_list = {.columns = columns,
                                                .column_count = COLUMNS,
+                                               .last_optional = true,
                                                .row_size = sizeof(struct retained_row),
                                                .sort = COLUMN_BYTES,
                                                .load = LIST_LOAD(retained_data, run, clear),
@@ -406,7 +510,6 @@ static void head(const void *view, const struct browse *browse, const struct are
     const struct retained *retained = view;
     const struct retained_data *data = data_of(view);
     char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    (void)browse;
     if (!data || !data->shown)
         return;
     const struct session_heap_snapshot *shown = data->shown;
@@ -416,7 +519,11 @@ static void head(const void *view, const struct browse *browse, const struct are
                format_instant(a, shown->ns), shown->reason, shown->name ? " " : "",
                shown->name ? shown->name : "", data->snapshots.count - (size_t)retained->place,
                data->snapshots.count);
-    if (shown->why || shown->partial)
+    if (compares(retained))
+        area_print(area, 1, 1, theme_style(THEME_FAINT), "changed since %s%s · live %s",
+                   format_instant(b, data->base_ns), browse->other ? " of the other session" : "",
+                   format_size(a, live_bytes(data)));
+    else if (shown->why || shown->partial)
         area_print(area, 1, 1, theme_style(THEME_WARNING), "not complete: %.120s",
                    shown->why ? shown->why : "the recording began later than the program");
     else
@@ -452,11 +559,19 @@ static void open_row(struct retained *retained, struct browse *browse)
         retained->open[retained->open_count++] = id;
 }
 
+/* Shows something else, by the column that matters there. */
+static void show_mode(struct retained *retained, unsigned mode)
+{
+    retained->mode = mode;
+    retained->view.list.table.sort = compares(retained) ? COLUMN_CHANGE : COLUMN_BYTES;
+    list_hide_last(&retained->view.list, !compares(retained));
+}
+
 /* Shows another block in place of the one that was selected elsewhere. */
 static void show_block(struct retained *retained, uint64_t block)
 {
-    retained->mode = ONE_BLOCK;
     retained->block = block;
+    show_mode(retained, ONE_BLOCK);
     retained->open_count = 0;
     retained->view.list.table.selected = retained->view.list.table.first = 0;
 }
@@ -478,7 +593,7 @@ static void list_blocks(struct retained *retained, struct browse *browse)
         browse_replace(browse, filter);
         browse_show(browse, VIEW_ALLOCATIONS);
     } else {
-        browse_complain(browse, SESSION_OUT_OF_MEMORY);
+        browse_complain(browse, "%s", why ? why : SESSION_OUT_OF_MEMORY);
     }
     free(narrow);
     free(filter);
@@ -503,8 +618,12 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
         show_block(retained, browse->allocation);
         return true;
     case ACTION_MODE:
-        retained->mode = (retained->mode + 1) % (retained->block ? MODES : ONE_BLOCK);
+        show_mode(retained, (retained->mode + 1) % (retained->block ? MODES : ONE_BLOCK));
         browse_say(browse, "%s", modes[retained->mode].title);
+        return true;
+    case ACTION_DIFF:
+        retained->compares = !retained->compares;
+        show_mode(retained, retained->compares && !compares(retained) ? 0 : retained->mode);
         return true;
     case ACTION_STEP_BACK:
     case ACTION_STEP_FORWARD:
@@ -521,7 +640,7 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
             show_block(retained, browse->allocation = block_of(retained, row));
         else if (retained->mode == ONE_BLOCK)
             browse_say(browse, "a root is not a block");
-        else if (modes[retained->mode].opens)
+        else if (modes[retained->mode].opens && !compares(retained))
             open_row(retained, browse);
         else
             list_blocks(retained, browse);
@@ -539,9 +658,14 @@ static const struct key_binding keys[] = {
     {ACTION_VIEW_1 + VIEW_RETAINED, "the selected block: who refers to it, what it refers to",
      .keys = {'K'}, .footer = "one block"},
     {ACTION_MODE,
-     "roots, blocks, types, owners, your own functions, unreachable blocks, and one block if one "
+     "roots, blocks, types, types by what holds them, owners, your own functions, unreachable "
+     "blocks, and one block if one "
      "was selected",
      .keys = {'C'}, .footer = "by"},
+    {ACTION_DIFF,
+     "what has changed since the snapshot before or, with another session, since its last one; and "
+     "back",
+     .keys = {'d'}, .footer = "changes"},
     {ACTION_NEXT_PANE, "into the path to the root, and back", .keys = {KEYCODE_TAB},
      .footer = "path"},
     {ACTION_STEP_BACK, "to the snapshot before", .keys = {'['}, .footer_keys = "[ ]",
