@@ -126,6 +126,18 @@ static void scales_are_round(void **state)
     assert_true(bars_nice_size(UINT64_MAX) == UINT64_MAX);
 }
 
+static void spark_lines_scale_to_the_largest(void **state)
+{
+    (void)state;
+    char text[16];
+    bars_spark(text, sizeof(text), (const uint64_t[]){0, 1, 50, 100}, 4);
+    assert_string_equal(text, "·▁▄█");
+    bars_spark(text, sizeof(text), (const uint64_t[]){0, 0}, 2);
+    assert_string_equal(text, "··");
+    bars_spark(text, 7, (const uint64_t[]){1, 1, 1}, 3); /* no room for the last one */
+    assert_string_equal(text, "██");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +148,7 @@ int main(void)
         cmocka_unit_test(without_colour_patterns),
         cmocka_unit_test(rows_end_in_eighths),
         cmocka_unit_test(scales_are_round),
+        cmocka_unit_test(spark_lines_scale_to_the_largest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

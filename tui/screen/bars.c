@@ -192,3 +192,18 @@ uint64_t bars_nice_count(uint64_t value)
     static const uint64_t steps[] = {1, 2, 5};
     return nice(value, steps, sizeof(steps) / sizeof(steps[0]), 10);
 }
+
+void bars_spark(char *out, size_t size, const uint64_t *values, size_t count)
+{
+    uint64_t most = 1;
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++)
+        most = values[i] > most ? values[i] : most;
+    for (size_t i = 0; i < count && length + 3 < size; i++) {
+        const uint64_t eighths =
+            values[i] == 0 ? 0 : 1 + (uint64_t)((double)values[i] / (double)most * 7);
+        length +=
+            (size_t)text_encode(eighths == 0 ? 0xb7 : 0x2580 + (uint32_t)eighths, out + length);
+    }
+    out[length] = '\0';
+}

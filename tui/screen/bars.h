@@ -35,6 +35,10 @@ void bars_hanging(const struct area *area, int x, const struct bar_layer *layers
 void bars_row(const struct area *area, int x, int y, int width, uint64_t value, uint64_t scale,
               struct cell_style style);
 
+/* Writes a spark line: for each value, which the largest one scales, a block of one to eight
+ * eighths, and a dot for 0. `size` is 3 bytes for each and 1 at least. */
+void bars_spark(char *out, size_t size, const uint64_t *values, size_t count);
+
 /* Return the next round step of an axis not below `value`, or `value` if there is none. Sizes are
  * written in binary units: up to seven steps of a size are round in these, too. */
 uint64_t bars_nice_size(uint64_t value);

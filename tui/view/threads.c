@@ -8,10 +8,14 @@
 #include <string.h>
 
 #include "session/spread.h"
+#include "session/table.h"
+#include "tui/screen/bars.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 #include "tui/view/common/offers.h"
 #include "tui/view/common/table_view.h"
+
+#define POINTS 10 /* the parts of the run in whose middle the live bytes are taken */
 
 /* A process, or a thread of the process above it. */
 struct thread_row {
@@ -25,6 +29,7 @@ struct thread_row {
     uint64_t in_count, in_bytes;   /* blocks of another thread that it freed */
     uint64_t from_ns, to_ns;
     uint64_t number; /* pid or tid */
+    uint64_t live[POINTS];
 };
 
 struct threads_data {
@@ -35,7 +40,7 @@ struct threads_data {
 };
 
 #define AT(member) offsetof(struct thread_row, member)
-enum { COLUMN_NAME, COLUMN_NUMBER, COLUMN_BYTES = 3, COLUMN_TO = 9, COLUMNS };
+enum { COLUMN_NAME, COLUMN_NUMBER, COLUMN_BYTES = 3, COLUMN_TO = 9, COLUMN_LIVE, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_NAME] = {"process, thread", .text = true, .keep = true, .file = "thread"},
@@ -55,6 +60,8 @@ static const struct table_column columns[COLUMNS] = {
      .number = TABLE_COUNT, .at = AT(in_count)},
     {"from", 8, 110, .file = "from_ns", .number = TABLE_INSTANT, .at = AT(from_ns)},
     [COLUMN_TO] = {"to", 8, 110, .file = "to_ns", .number = TABLE_INSTANT, .at = AT(to_ns)},
+    [COLUMN_LIVE] = {"over run", POINTS, 100, .text = true, .unsorted = true,
+                     .meaning = "bytes live in each tenth of the run"},
 };
 
 /* ---- processes and threads -------------------------------------------------------------- */
@@ -162,7 +169,29 @@ static void sum_processes(struct list_data *list)
         process->out_bytes += row->out_bytes;
         process->in_count += row->in_count;
         process->in_bytes += row->in_bytes;
+        for (size_t i = 0; i < POINTS; i++)
+            process->live[i] += row->live[i];
     }
+}
+
+/* Adds the bytes that are live over the run. */
+static bool add_courses(const struct session *session, struct selection *selection,
+                        struct threads_data *data, struct session_error *error)
+{
+    uint64_t moments[POINTS];
+    for (size_t i = 0; i < POINTS; i++)
+        moments[i] = (uint64_t)((double)session_duration_ns(session) * (2.0 * (double)i + 1) /
+                                (2.0 * POINTS));
+    const struct selection_table_query query = {
+        .keys = "thread", .by_keys = true, .moments = moments, .moment_count = POINTS};
+    struct selection_table *table = selection_table(selection, &query, error);
+    for (size_t i = 0; table && i < table->count; i++) {
+        struct thread_row *row = row_of_thread(data, (uint32_t)table->key[i].id);
+        if (row)
+            memcpy(row->live, selection_table_values(table, i), sizeof(row->live));
+    }
+    selection_table_free(table);
+    return table != NULL;
 }
 
 static bool run(struct session *session, struct selection *selection, void *context,
@@ -183,6 +212,8 @@ static bool run(struct session *session, struct selection *selection, void *cont
     add_process(session, data, 0, 0);
     for (size_t i = 0; i < data->free_count; i++)
         add_frees(data, &data->frees[i]);
+    if (!add_courses(session, selection, data, error))
+        return false;
     sum_processes(&data->list);
     return true;
 }
@@ -226,6 +257,8 @@ static void cell(const void *view, const void *row, size_t column, struct table_
     } else if (column == COLUMN_TO && shown->to_ns == UINT64_MAX) {
         cell->is_number = false;
         snprintf(cell->text, sizeof(cell->text), "end");
+    } else if (column == COLUMN_LIVE) {
+        bars_spark(cell->text, sizeof(cell->text), shown->live, POINTS);
     } else if (column == COLUMN_BYTES) {
         cell->part = shown->bytes;
         cell->whole = data->bytes;

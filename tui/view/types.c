@@ -9,6 +9,7 @@
 
 #include "session/residency.h"
 #include "session/types.h"
+#include "tui/screen/bars.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 #include "tui/view/common/table_view.h"
@@ -194,21 +195,6 @@ static void write_confidence(char *out, size_t size, const struct session_type_s
         snprintf(out, size, "%.9s ex.", format_percent(percent, row->exact_bytes, row->bytes));
 }
 
-/* Draws the live bytes as eighth blocks. */
-static void write_course(char *out, size_t size, const struct session_type_course *course)
-{
-    uint64_t most = 1;
-    size_t length = 0;
-    for (int i = 0; i < SESSION_TYPE_POINTS; i++)
-        most = course->live[i] > most ? course->live[i] : most;
-    for (int i = 0; i < SESSION_TYPE_POINTS && length + 5 < size; i++) {
-        const uint64_t eighths =
-            course->live[i] == 0 ? 0 : 1 + (uint64_t)((double)course->live[i] / (double)most * 7);
-        length +=
-            (size_t)text_encode(eighths == 0 ? 0xb7 : 0x2580 + (uint32_t)eighths, out + length);
-    }
-}
-
 static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
     const struct types *types = view;
@@ -225,7 +211,7 @@ static void cell(const void *view, const void *row, size_t column, struct table_
                            (column == COLUMN_PEAK && sums->peak_bytes == SESSION_PEAK_UNKNOWN))) {
         *cell = (struct table_cell){.text = "…"};
     } else if (column == COLUMN_COURSE) {
-        write_course(cell->text, sizeof(cell->text), course);
+        bars_spark(cell->text, sizeof(cell->text), course->live, SESSION_TYPE_POINTS);
     }
 }
 
