@@ -256,8 +256,9 @@ static int check_arguments(struct arguments *arguments)
                                      arguments->export.process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
                                         "out --base, --filter, --process and -o");
-    if (arguments->export.label_count > 0 && strcmp(format->name, "pprof") != 0)
-        return command_line_wrong(line, "--label works with pprof");
+    if (arguments->export.label_count > 0 && strcmp(format->name, "pprof") != 0 &&
+        !arguments->export.tables)
+        return command_line_wrong(line, "--label works with pprof and --tables");
     if (arguments->window && strcmp(format->name, "pprof") != 0)
         return command_line_wrong(line, "--window works with pprof");
     if (arguments->window && (!arguments->export.path || arguments->base || arguments->at))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 #include "report/output/json.h"
 #include "report/output/names.h"
 #include "report/output/output.h"
+#include "schemas/hash.h"
+#include "schemas/printable.h"
 #include "session/stored_tables.h"
 #include "session/time.h"
 
@@ -381,10 +384,18 @@ bool export_ndjson(struct export *export)
 
 /*
  * They have the columns of docs/session-schema.md, and before them `session`: the name of the
- * session's file without .db. So one database may hold many sessions.
+ * session's file without .db. So one database may hold many sessions. `meta` also has the labels,
+ * and what tells this session from another one of its name.
  */
 
 enum { TABLE_COLUMNS_MOST = 80 };
+
+struct folder {
+    const struct export *export;
+    char session[PRINTABLE_BYTE_MAX * NAME_MAX + 1];
+    bool ndjson;
+    uint64_t id; /* the hash of what its processes did */
+};
 
 struct writing {
     const struct stored_table *table;
@@ -409,19 +420,75 @@ static bool put_row(void *context, const char *const *values)
     return !rows->failed;
 }
 
-/* Returns the name of the session's file without folder and .db, which the caller frees. */
-static char *session_name(const struct session *session)
+/* Writes the name of the session's file without folder and .db, as a terminal may have it. */
+static void name_session(struct folder *folder)
 {
-    char *name = strdup(basename(session_path(session)));
-    char *dot = name ? strrchr(name, '.') : NULL;
-    if (dot && dot > name && strcmp(dot, ".db") == 0)
+    const char *file = basename(session_path(folder->export->own.session));
+    printable_copy(folder->session, sizeof(folder->session), file);
+    char *dot = strrchr(folder->session, '.');
+    if (dot && dot > folder->session && strcmp(dot, ".db") == 0)
         *dot = '\0';
-    return name;
+}
+
+struct identity {
+    const struct stored_table *table;
+    uint64_t hash;
+};
+
+/* Adds what ingest cannot change: the trace, and how much the process allocated and freed. */
+static bool add_identity(void *context, const char *const *values)
+{
+    static const char *const facts[] = {"trace_id", "pid", "allocations", "frees", "bytes"};
+    struct identity *identity = context;
+    for (size_t i = 0; i < identity->table->count; i++)
+        for (size_t fact = 0; fact < sizeof(facts) / sizeof(*facts); fact++)
+            if (strcmp(identity->table->columns[i].name, facts[fact]) == 0 && values[i])
+                identity->hash = hash_combine(identity->hash, text_hash(values[i]));
+    return true;
+}
+
+static bool identify(struct folder *folder, const struct stored_table *tables, size_t count)
+{
+    const struct export *export = folder->export;
+    struct identity identity = {.hash = 0};
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(tables[i].name, "process") == 0)
+            identity.table = &tables[i];
+    if (identity.table && !session_stored_rows(export->own.session, identity.table, add_identity,
+                                               &identity, export->error))
+        return false;
+    folder->id = identity.hash;
+    return true;
+}
+
+static void put_meta(struct row_writer *rows, const char *session, const char *key,
+                     const char *value)
+{
+    rows_text(rows, session);
+    rows_text(rows, key);
+    rows_text(rows, value);
+}
+
+/* Adds the rows of `meta` that the session does not have. */
+static bool put_more_meta(struct row_writer *rows, const struct folder *folder)
+{
+    char id[20];
+    snprintf(id, sizeof(id), "%016" PRIx64, folder->id);
+    put_meta(rows, folder->session, "session_id", id);
+    for (size_t i = 0; i < folder->export->label_count; i++) {
+        char *key;
+        if (asprintf(&key, "label.%s", folder->export->labels[i].key) < 0)
+            return false;
+        put_meta(rows, folder->session, key, folder->export->labels[i].text);
+        free(key);
+    }
+    return true;
 }
 
 /* Opens a file of the folder. Returns NULL with the error set. */
-static struct output *open_file(const struct export *export, const char *name, const char *suffix)
+static struct output *open_file(const struct folder *folder, const char *name, const char *suffix)
 {
+    const struct export *export = folder->export;
     struct output *output = NULL;
     char *path;
     if (asprintf(&path, "%s/%s%s", export->tables, name, suffix) < 0) {
@@ -433,19 +500,21 @@ static struct output *open_file(const struct export *export, const char *name, c
     return output;
 }
 
-static struct output *put_table(const struct export *export, const struct stored_table *table,
-                                const char *session, bool ndjson)
+static struct output *put_table(const struct folder *folder, const struct stored_table *table)
 {
+    const struct export *export = folder->export;
     const char *names[TABLE_COLUMNS_MOST] = {"session"};
-    struct writing writing = {.table = table, .session = session};
-    struct output *output = open_file(export, table->name, ndjson ? ".ndjson" : ".csv");
+    struct writing writing = {.table = table, .session = folder->session};
+    struct output *output = open_file(folder, table->name, folder->ndjson ? ".ndjson" : ".csv");
     if (!output)
         return NULL;
     for (size_t i = 0; i < table->count; i++)
         names[i + 1] = table->columns[i].name;
-    rows_begin(&writing.rows, output_stream(output), ndjson, names, table->count + 1);
+    rows_begin(&writing.rows, output_stream(output), folder->ndjson, names, table->count + 1);
     bool good = session_stored_rows(export->own.session, table, put_row, &writing, export->error);
-    if (writing.rows.failed)
+    if (good && strcmp(table->name, "meta") == 0)
+        writing.rows.failed |= !put_more_meta(&writing.rows, folder);
+    if (good && writing.rows.failed)
         good = report_fail_memory(export->error, "a row");
     if (good && output_finish(output, export->error))
         return output;
@@ -457,28 +526,45 @@ static struct output *put_table(const struct export *export, const struct stored
 
 enum dialect { POSTGRESQL, DUCKDB, CLICKHOUSE, DIALECTS };
 
+#define ANOTHER_SESSION "another session of this name is loaded: rename the file"
+/* An error if there are such rows. */
+#define REFUSE_ANOTHER "SELECT CAST(max('" ANOTHER_SESSION "') AS integer) FROM meta\n"
+
 static const struct {
     const char *file, *about;
-    const char *types[3]; /* by stored_type */
-    const char *end;      /* gathers statistics for the planner */
+    const char *types[3];           /* by stored_type */
+    const char *begin, *made, *end; /* before and after the definitions, and after the rows */
+    const char *refuse; /* before the rows: the condition on another session of that name follows */
 } dialects[DIALECTS] = {
     [POSTGRESQL] = {"load.postgresql.sql",
                     "-- Loads the tables into PostgreSQL 15 or newer: cd into this folder, then\n"
-                    "-- psql -v ON_ERROR_STOP=1 -f load.postgresql.sql\n",
+                    "-- psql -f load.postgresql.sql\n",
                     {"bigint", "double precision", "text"},
-                    "ANALYZE;\n"},
+                    "\\set ON_ERROR_STOP on\n\\o /dev/null\nSET client_min_messages = warning;\n"
+                    "BEGIN;\nSELECT pg_advisory_xact_lock(hashtextextended('mprof tables', 0));\n",
+                    "COMMIT;\nBEGIN;\n",
+                    "COMMIT;\nANALYZE;\n",
+                    REFUSE_ANOTHER},
     [DUCKDB] = {"load.duckdb.sql",
                 "-- Loads the tables into DuckDB: cd into this folder, then\n"
-                "-- duckdb sessions.duckdb -c '.read load.duckdb.sql'\n",
+                "-- duckdb -bail sessions.duckdb -c '.read load.duckdb.sql'\n",
                 {"BIGINT", "DOUBLE", "VARCHAR"},
-                "ANALYZE;\n"},
-    [CLICKHOUSE] = {"load.clickhouse.sql",
-                    "-- Loads the tables into ClickHouse: cd into this folder, then\n"
-                    "-- clickhouse-client --queries-file load.clickhouse.sql\n"
-                    "-- No ANALYZE ends it: ClickHouse has none. It plans by the order of a table\n"
-                    "-- and by the index and the row counts that INSERT writes.\n",
-                    {"Int64", "Float64", "String"},
-                    ""},
+                "BEGIN TRANSACTION;\n",
+                "",
+                "COMMIT;\nANALYZE;\n",
+                REFUSE_ANOTHER},
+    [CLICKHOUSE] =
+        {"load.clickhouse.sql",
+         "-- Loads the tables into ClickHouse: cd into this folder, then\n"
+         "-- clickhouse-client --queries-file load.clickhouse.sql\n"
+         "-- ClickHouse has no transactions: if this ends early, run it again, and do\n"
+         "-- not run it twice at once. No ANALYZE ends it: ClickHouse has none. It plans\n"
+         "-- by the order of a table and by the index and the row counts of INSERT.\n",
+         {"Int64", "Float64", "String"},
+         "",
+         "",
+         "",
+         "SELECT throwIf(count() > 0, '" ANOTHER_SESSION "') FROM meta\n"},
 };
 
 /* Returns true if PostgreSQL can keep the key unique: an index has no room for long texts. */
@@ -527,6 +613,9 @@ static void put_definition(FILE *out, const struct stored_table *table, enum dia
         fputc(')', out);
     }
     fputs(";\n", out);
+    if (dialect == POSTGRESQL && !has_plain_key(table))
+        fprintf(out, "CREATE INDEX IF NOT EXISTS \"%s_session\" ON \"%s\" (session);\n",
+                table->name, table->name);
 }
 
 /* PostgreSQL reads lines of JSON as text with one column: no line has a byte 1 or 2. */
@@ -559,20 +648,50 @@ static void put_load(FILE *out, const struct stored_table *table, enum dialect d
                 ndjson ? "ndjson" : "csv", ndjson ? "JSONEachRow" : "CSVWithNames");
 }
 
-static struct output *put_script(const struct export *export, const struct stored_table *tables,
-                                 size_t count, enum dialect dialect, bool ndjson)
+/* Returns the session's name as a literal of a database, which the caller frees; or NULL. */
+static char *literal_of(const struct folder *folder, enum dialect dialect)
 {
-    struct output *output = open_file(export, dialects[dialect].file, "");
-    if (!output)
+    char *literal = malloc(2 * strlen(folder->session) + 3), *at = literal;
+    if (!literal)
         return NULL;
-    FILE *out = output_stream(output);
-    fputs(dialects[dialect].about, out);
-    for (size_t i = 0; i < count; i++) {
-        put_definition(out, &tables[i], dialect);
-        put_load(out, &tables[i], dialect, ndjson);
+    *at++ = '\'';
+    for (const char *from = folder->session; *from; from++) {
+        if (*from == '\'' || (*from == '\\' && dialect == CLICKHOUSE))
+            *at++ = *from;
+        *at++ = *from;
     }
-    fputs(dialects[dialect].end, out);
-    if (output_finish(output, export->error))
+    memcpy(at, "\'", 2);
+    return literal;
+}
+
+/* Puts what makes the tables, then what takes the rows of this session in place of those that are
+ * there. */
+static struct output *put_script(const struct folder *folder, const struct stored_table *tables,
+                                 size_t count, enum dialect dialect)
+{
+    char *name = literal_of(folder, dialect);
+    struct output *output = name ? open_file(folder, dialects[dialect].file, "") : NULL;
+    if (!name)
+        report_fail_memory(folder->export->error, "a name");
+    FILE *out = output ? output_stream(output) : NULL;
+    if (output) {
+        fputs(dialects[dialect].about, out);
+        fputs(dialects[dialect].begin, out);
+        for (size_t i = 0; i < count; i++)
+            put_definition(out, &tables[i], dialect);
+        fputs(dialects[dialect].made, out);
+        if (dialect == POSTGRESQL)
+            fprintf(out, "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0));\n", name);
+        fprintf(out, "%sWHERE session = %s AND key = 'session_id' AND value <> '%016" PRIx64 "';\n",
+                dialects[dialect].refuse, name, folder->id);
+        for (size_t i = 0; i < count; i++) {
+            fprintf(out, "DELETE FROM \"%s\" WHERE session = %s;\n", tables[i].name, name);
+            put_load(out, &tables[i], dialect, folder->ndjson);
+        }
+        fputs(dialects[dialect].end, out);
+    }
+    free(name);
+    if (output && output_finish(output, folder->export->error))
         return output;
     output_discard(output);
     return NULL;
@@ -581,19 +700,18 @@ static struct output *put_script(const struct export *export, const struct store
 /* ---- the folder ---- */
 
 /* Writes all files, and gives them their names when all are whole. */
-static bool put_files(const struct export *export, const struct stored_table *tables, size_t count,
-                      const char *session, bool ndjson)
+static bool put_files(const struct folder *folder, const struct stored_table *tables, size_t count)
 {
+    struct session_error *error = folder->export->error;
     struct output **files = calloc(count + DIALECTS, sizeof(struct output *));
-    bool good = files || report_fail_memory(export->error, "the files");
+    bool good = files || report_fail_memory(error, "the files");
     for (size_t i = 0; good && i < count; i++)
-        good = (files[i] = put_table(export, &tables[i], session, ndjson)) != NULL;
+        good = (files[i] = put_table(folder, &tables[i])) != NULL;
     for (size_t i = 0; good && i < DIALECTS; i++)
-        good =
-            (files[count + i] = put_script(export, tables, count, (enum dialect)i, ndjson)) != NULL;
+        good = (files[count + i] = put_script(folder, tables, count, (enum dialect)i)) != NULL;
     for (size_t i = 0; files && i < count + DIALECTS; i++) {
         if (good)
-            good = output_close(files[i], export->error);
+            good = output_close(files[i], error);
         else
             output_discard(files[i]);
     }
@@ -603,20 +721,18 @@ static bool put_files(const struct export *export, const struct stored_table *ta
 
 bool export_tables(const struct export *export, bool ndjson)
 {
+    struct folder folder = {.export = export, .ndjson = ndjson};
     struct stored_table *tables = NULL;
     size_t count = 0;
-    char *session = session_name(export->own.session);
-    if (!session)
-        return report_fail_memory(export->error, "a name");
+    name_session(&folder);
     const bool made = mkdir(export->tables, 0777) == 0;
     bool good = made || errno == EEXIST ||
                 report_fail(export->error, "%.300s: cannot be made: %s; name another folder",
                             export->tables, strerror(errno));
-    good = good && session_stored_tables(export->own.session, &tables, &count, export->error);
-    good = good && put_files(export, tables, count, session, ndjson);
+    good = good && session_stored_tables(export->own.session, &tables, &count, export->error) &&
+           identify(&folder, tables, count) && put_files(&folder, tables, count);
     if (made && !good)
         rmdir(export->tables);
     session_stored_tables_free(tables, count);
-    free(session);
     return good;
 }

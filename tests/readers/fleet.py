@@ -41,9 +41,10 @@ def blocks():
 
 
 def record(path, host, period):
-    """Records the program. On the third machine it opens more sessions, and more in each period."""
+    """Records the program, on the second machine whole. On the third it opens more sessions, and more in each period."""
     seed, sessions = 1000 * host + period, 4000 + 100 * period if host == 3 else 2000
-    run(f'{BUILD}/bin/mprof-run', '-q', '-f', '--sample=4K', '-o', 'fleet/one.bin', 'fleet/shop', str(sessions),
+    sample = [] if host == 2 else ['--sample=4K']
+    run(f'{BUILD}/bin/mprof-run', '-q', '-f', *sample, '-o', 'fleet/one.bin', 'fleet/shop', str(sessions),
         env=dict(os.environ, MPROF_TEST_SEED=str(seed)))
     run(f'{BUILD}/bin/mprof-ingest', '-q', '-f', '-o', path, 'fleet/one.bin')
 
@@ -66,6 +67,7 @@ def make():
             with sqlite3.connect(path) as database:
                 began = BEGAN + datetime.timedelta(minutes=period)
                 database.execute("UPDATE meta SET value = ? WHERE key = 'start_time'", (began.isoformat() + '.000Z',))
+                database.execute("UPDATE meta SET value = ? WHERE key = 'host'", (f'web{host}',))
                 database.execute("UPDATE meta SET value = value + ? WHERE key = 'estimated_live_bytes_end'",
                                  (GROWTH * period * (host == 3),))
             database.close()
@@ -75,14 +77,15 @@ def make():
 
 class Period:
     def __init__(self, path):
-        self.host, self.number = os.path.basename(path).split('.')[1:3]
         with sqlite3.connect(f'file:{path}?mode=ro', uri=True) as database:
             self.meta = dict(database.execute('SELECT key, value FROM meta'))
-            self.live = self.meta['estimated_live_bytes_end']
+            self.host = self.meta['host']
+            self.live = self.meta.get('estimated_live_bytes_end', self.meta['live_bytes_end'])
             self.build = database.execute('SELECT build_id FROM module WHERE path = ?',
                                           (self.meta['executable'],)).fetchone()[0]
+            held = 'estimate' if self.meta['sampled'] else '(SELECT stack_id, size AS live_bytes FROM allocation WHERE free_ns IS NULL)'
             self.functions = dict(database.execute(
-                'SELECT f.name, sum(e.live_bytes) FROM estimate e JOIN stack s ON s.id = e.stack_id '
+                f'SELECT f.name, sum(e.live_bytes) FROM {held} e JOIN stack s ON s.id = e.stack_id '
                 'JOIN function f ON f.id = s.function_id GROUP BY f.name'))
         database.close()
 

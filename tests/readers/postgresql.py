@@ -37,9 +37,14 @@ class PostgreSQL:
         if done.returncode:
             raise SystemExit(f'{command}: {(done.stderr or b"").decode()}')
 
+    def command(self, *arguments):
+        return [f'{self.programs}/psql', '-X', '-q', '-h', self.folder, '-U', 'mprof', '-d', 'postgres', *arguments]
+
     def psql(self, *arguments, cwd=None, **more):
-        return run(f'{self.programs}/psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', self.folder, '-U', 'mprof',
-                   '-d', 'postgres', *arguments, cwd=cwd, **more).stdout
+        return run(*self.command('-v', 'ON_ERROR_STOP=1', *arguments), cwd=cwd, **more).stdout
+
+    def start_psql(self, *arguments, **more):
+        return subprocess.Popen(self.command(*arguments), **more)
 
     def ask(self, query, width):
         """Returns the rows of a query with so many columns."""
