@@ -19,7 +19,7 @@ static const struct command_option options[] = {
                                 "readable until the program ends or you press Ctrl-C"},
     [INGEST_OPTION_INDEX] = {0, "index", "WHICH", .choices = "none stack all",
                              .help =
-                                 "indexes of the table allocation: none, stack (default) or all"},
+                                 "indexes of the table allocation: none (default), stack or all"},
     [INGEST_OPTION_BUNDLE] =
         {0, "bundle",
          .help = "put copies of the program, its libraries, their debug information "

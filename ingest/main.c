@@ -119,8 +119,8 @@ struct disk_space {
     uint64_t available; /* bytes free for users on the session's file system; 0: not known */
 };
 
-/* Bytes of a session for each allocation: its row, its index entry by stack and its columns. */
-#define SESSION_PER_ALLOCATION 62u
+/* Bytes of a session for each allocation: its row and its columns. */
+#define SESSION_PER_ALLOCATION 49u
 /* Bytes for each node of the tree of stacks, with the stack that ends there and its sums. */
 #define SESSION_PER_NODE 160u
 /* Bytes of an empty session. */
@@ -681,7 +681,7 @@ static void allow_many_files(void)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.ingest.writer.index = WRITER_INDEX_STACK,
+    struct options options = {.ingest.writer.index = WRITER_INDEX_NONE,
                               .ingest.writer.tell = tell,
                               .ingest.cached = true};
     struct ingest_status status = {INGEST_OK, ""};

@@ -590,8 +590,8 @@ CREATE TABLE sqlar(               -- an SQLite archive (https://sqlite.org/sqlar
   data BLOB
 );
 
--- Queries go from names to stacks, and from stacks to allocations. Ingest builds the index for the
--- latter, allocation_stack, after the last row.
+-- Queries go from names to stacks. For queries that go on from stacks to allocations,
+-- `mprof-ingest --index=stack` builds the index allocation_stack after the last row.
 CREATE INDEX function_name ON function(name);
 CREATE INDEX stack_function ON stack(function_id);
 CREATE INDEX type_name ON type(name);
@@ -634,9 +634,9 @@ CREATE VIEW v_allocation AS
          a.free_ns IS NULL AND a.alloc_ns - ifnull((SELECT e.before_ns FROM earlier_block e
            WHERE e.allocation_id = a.id), 0) <= ifnull((SELECT x.kept_ns FROM arena x
            WHERE x.id = a.arena_id), a.alloc_ns) AS kept
-  -- Tables that depend on the stack only come before the allocations: the planner can then test a
-  -- condition on function, file or module once for each stack, not for each allocation.
-  FROM stack st
+  -- CROSS: the planner begins with the allocations. It would go over them once for each stack if a
+  -- condition on the stack seemed to leave few.
+  FROM allocation a CROSS JOIN stack st ON st.id = a.stack_id
   LEFT JOIN frame fr ON fr.id = st.call_site_frame_id
   LEFT JOIN function f ON f.id = st.function_id
   LEFT JOIN module m ON m.id = fr.module_id
@@ -644,7 +644,6 @@ CREATE VIEW v_allocation AS
   LEFT JOIN owner o ON o.id = st.owner_id
   LEFT JOIN frame ufr ON ufr.id = st.user_frame_id
   LEFT JOIN function uf ON uf.id = ufr.function_id
-  JOIN allocation a ON a.stack_id = st.id
   LEFT JOIN kind k ON k.id = a.kind
   LEFT JOIN type ty ON ty.id = a.type_id
   LEFT JOIN thread th ON th.id = a.thread_id

@@ -6,7 +6,7 @@ _arguments -s -S \
     '(-q --quiet)'{-q,--quiet}'[print no progress bar and no summary]' \
     '--process=[which process of a run the session shows first: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--live[TRACE is still being recorded: keep the session up to date and readable until the program ends or you press Ctrl-C]' \
-    '--index=[indexes of the table allocation: none, stack (default) or all]:WHICH:(none stack all)' \
+    '--index=[indexes of the table allocation: none (default), stack or all]:WHICH:(none stack all)' \
     '--bundle[put copies of the program, its libraries, their debug information and sources into the session: sqlite3 SESSION -Ax unpacks them]' \
     '--redact=-[leave out arguments, host, and the names of folders above ROOT, the root of the sources; default: the folder that they have in common]::ROOT:_files' \
     '--suppressions=[lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are not leaks; program: the lines that the program carries (mprof-run --suppressions)]:FILE:_files' \

@@ -27,9 +27,9 @@ best() { sort -g "$work/rows" | head -1 | sed 's/^[0-9.]* //'; rm "$work/rows"; 
 
 meta() { sqlite3 "$work/s.db" "SELECT value FROM meta WHERE key = '$1'"; }
 
-ingest_rows() { # NAME TRACE INDEX: its line of the table
+ingest_rows() { # NAME TRACE [INDEX]: its line of the table
     for _ in $(seq "$runs"); do
-        measure "$ingest" -q --force --index="$3" -o "$work/s.db" "$2"
+        measure "$ingest" -q --force --index="${3:-none}" -o "$work/s.db" "$2"
         row "$1" "$(meta events)" \
             "$(awk -v b="$(stat -c %s "$work/s.db")" -v r="$(meta rows)" 'BEGIN { printf "%.1f", b / r }')"
     done
@@ -39,8 +39,8 @@ ingest_rows() { # NAME TRACE INDEX: its line of the table
 echo "| | events | seconds | M events/s | processor seconds | M events per processor second | peak memory | session bytes/allocation |"
 echo "|---|---|---|---|---|---|---|---|"
 "$MPROF_BUILD/tests/synthetic_trace" "$work/t.bin" "${ALLOCATIONS:-10300000}"
-ingest_rows 'synthetic, no index' "$work/t.bin" none
-ingest_rows 'synthetic' "$work/t.bin" stack
+ingest_rows 'synthetic' "$work/t.bin"
+ingest_rows 'synthetic, index by stack' "$work/t.bin" stack
 rm "$work/t.bin" "$work/s.db"
 
 # Blocks of many sizes at one place, 60,000 places that allocate once, and 180,000 stacks with blocks
@@ -52,7 +52,7 @@ gcc -O1 -g -fno-var-tracking-assignments -o "$work/many_sites" "$work/many_sites
 gcc -O1 -g -o "$work/many_stacks" "$here/many_stacks.c"
 for program in many_sizes many_sites many_stacks; do
     "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/m.bin" -- "$work/$program"
-    ingest_rows "$program" "$work/m.bin" stack
+    ingest_rows "$program" "$work/m.bin"
     rm "$work/m.bin"
 done
 
@@ -61,7 +61,7 @@ mkdir "$work/short"
 for i in $(seq 60); do
     "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/short/$i.bin" -- /usr/bin/python3 -c "print($i)" >/dev/null
 done
-ingest_rows 'python3, 60 short traces' "$work/short" stack
+ingest_rows 'python3, 60 short traces' "$work/short"
 for _ in $(seq "$runs"); do
     events=0
     for trace in "$work"/short/*.bin; do
@@ -83,7 +83,7 @@ PYTHON
 program=(/usr/bin/python3 -S "$work/program.py")
 export PYTHONMALLOC=malloc PYTHONHASHSEED=0
 "$MPROF_BUILD/bin/mprof-run" --quiet -o "$work/p.bin" -- "${program[@]}"
-ingest_rows 'python3' "$work/p.bin" stack
+ingest_rows 'python3' "$work/p.bin"
 if [ -x /usr/lib/heaptrack/libexec/heaptrack_interpret ]; then
     env LD_PRELOAD=/usr/lib/heaptrack/libheaptrack_preload.so DUMP_HEAPTRACK_OUTPUT="$work/h.raw" \
         "${program[@]}" >/dev/null 2>&1
