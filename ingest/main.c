@@ -120,7 +120,7 @@ struct disk_space {
 };
 
 /* Bytes of a session for each allocation: its row and its columns. */
-#define SESSION_PER_ALLOCATION 49u
+#define SESSION_PER_ALLOCATION 43u
 /* Bytes for each node of the tree of stacks, with the stack that ends there and its sums. */
 #define SESSION_PER_NODE 160u
 /* Bytes of an empty session. */

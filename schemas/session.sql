@@ -385,22 +385,28 @@ CREATE TABLE problem(
 
 -- A row ends after its last value that is not the default: readers of SQLite get the default. So the
 -- values that most rows need come first.
+-- Address and end are computed from the shorter numbers that are stored. The tools accept no other
+-- computed columns, and know these by their text from the first line on, with any number for the first 0.
 CREATE TABLE allocation(
   id INTEGER PRIMARY KEY,
-  address INTEGER NOT NULL,       -- as a signed 64-bit number
+  address INTEGER NOT NULL AS (ifnull(0 + CASE WHEN place & 1 THEN place >> 1 ELSE place << 3 END, whole_address)),
   size INTEGER NOT NULL,
   stack_id INTEGER NOT NULL,
   alloc_ns INTEGER NOT NULL,
-  free_ns INTEGER,
-  free_thread_id INTEGER,
+  free_ns INTEGER AS (alloc_ns + lived_ns),
+  free_thread_id INTEGER AS (CASE WHEN lived_ns IS NOT NULL THEN nullif(ifnull(freed_by_id, thread_id), 0) END),
+  place INTEGER,                  -- of the address, from the number above; NULL: whole_address has it
+  lived_ns INTEGER,               -- NULL: never freed
   thread_id INTEGER NOT NULL DEFAULT 1,
   type_id INTEGER NOT NULL DEFAULT 0,       -- 0: unknown
   kind INTEGER NOT NULL DEFAULT 0,
   count INTEGER NOT NULL DEFAULT 1,
+  freed_by_id INTEGER,            -- thread that freed, 0: unknown; NULL: thread_id
   realloc_of INTEGER,
   free_stack_id INTEGER,
   arena_id INTEGER NOT NULL DEFAULT 0,      -- 0: the process heap
-  alignment INTEGER NOT NULL DEFAULT 0      -- 0: the allocator's own
+  alignment INTEGER NOT NULL DEFAULT 0,     -- 0: the allocator's own
+  whole_address INTEGER           -- as a signed 64-bit number
 );
 CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 INSERT INTO kind VALUES (0,'malloc'),(1,'calloc'),(2,'realloc'),(3,'reallocarray'),

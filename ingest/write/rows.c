@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The columns of the table `allocation` after its id, in order. */
+/* The columns of the table `allocation` that get a value. Every address is stored whole. */
 enum {
     FIELD_ADDRESS,
     FIELD_SIZE,
@@ -15,15 +15,15 @@ enum {
     FIELD_STACK,
     FIELD_TYPE,
     FIELD_ALLOC_NS,
-    FIELD_FREE_NS,
-    FIELD_FREE_THREAD,
+    FIELD_FREED_BY,
+    FIELD_LIVED_NS,
     FIELD_FREE_STACK,
     FIELD_REALLOC_OF,
 };
 
 #define BATCH_COLUMNS                                                                              \
-    "address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id, alloc_ns,"     \
-    " free_ns, free_thread_id, free_stack_id, realloc_of"
+    "whole_address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id,"         \
+    " alloc_ns, freed_by_id, lived_ns, free_stack_id, realloc_of"
 
 struct batch_table {
     sqlite3_vtab base;
@@ -112,19 +112,17 @@ static int batch_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, i
         [FIELD_STACK] = COLUMN_STACK,
         [FIELD_TYPE] = COLUMN_TYPE,
         [FIELD_ALLOC_NS] = COLUMN_ALLOC_NS,
-        [FIELD_FREE_NS] = COLUMN_LIFE_NS,
-        [FIELD_FREE_THREAD] = COLUMN_FREE_THREAD,
+        [FIELD_FREED_BY] = COLUMN_FREE_THREAD,
+        [FIELD_LIVED_NS] = COLUMN_LIFE_NS,
         [FIELD_FREE_STACK] = COLUMN_FREE_STACK,
         [FIELD_REALLOC_OF] = COLUMN_REALLOC_OF,
     };
     const struct batch_cursor *at = (const struct batch_cursor *)cursor;
     const struct row_batch *batch = at->batch;
     uint64_t value = batch->column[columns[field]][at->row];
-    if (field >= FIELD_FREE_NS && value == 0)
-        return SQLITE_OK; /* NULL: never freed, no thread, no stack, no realloc */
-    if (field == FIELD_FREE_NS)
-        value += batch->column[COLUMN_ALLOC_NS][at->row] - 1;
-    sqlite3_result_int64(context, (int64_t)value);
+    if (field >= FIELD_LIVED_NS && value == 0)
+        return SQLITE_OK; /* NULL: never freed, no stack, no realloc */
+    sqlite3_result_int64(context, (int64_t)(field == FIELD_LIVED_NS ? value - 1 : value));
     return SQLITE_OK;
 }
 

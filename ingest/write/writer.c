@@ -2,6 +2,7 @@
 #include "ingest/write/writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,11 +189,31 @@ struct writer_allocation_pages {
     struct writer_roots roots;
     struct stack_index index;
     struct writer_directory directory; /* of the chunks; kept until the end */
+    uint64_t base;                     /* of the places; chosen by the first batch */
     uint8_t *packed; /* one column of one chunk, after room for the beginning of its record */
 };
 
-/* Values of a row of `allocation`, its id included, and the bytes of its record's header. */
-enum { ROW_VALUES = 15, ROW_HEADER = 1 + ROW_VALUES, ROW_MOST = ROW_HEADER + 8 * ROW_VALUES };
+/* The stored columns of `allocation` after its id, in order. */
+enum {
+    ROW_SIZE,
+    ROW_STACK,
+    ROW_ALLOC_NS,
+    ROW_PLACE,
+    ROW_LIVED_NS,
+    ROW_THREAD,
+    ROW_TYPE,
+    ROW_KIND,
+    ROW_COUNT,
+    ROW_FREED_BY,
+    ROW_REALLOC_OF,
+    ROW_FREE_STACK,
+    ROW_ARENA,
+    ROW_ALIGNMENT,
+    ROW_WHOLE_ADDRESS,
+    ROW_FIELDS,
+    ROW_FIELDS_LEAST = ROW_PLACE, /* those before have no default in the schema */
+    ROW_MOST = 2 + 9 * ROW_FIELDS /* bytes of a record */
+};
 
 /* Values of a row of `column_chunk`, and room for all of its record but the blob. */
 enum { CHUNK_VALUES = 6, CHUNK_HEAD = 64 };
@@ -230,41 +251,89 @@ static const char *writer_allocation_pages_error(const struct writer_allocation_
     return strerror(tables->pages.error);
 }
 
-/* The columns of `allocation` after its id, in order, and the values that a row may leave out. */
-static const struct {
-    enum column column;
-    bool nullable; /* 0 is NULL */
-    uint8_t left_out;
-} fields[ROW_VALUES - 1] = {
-    {COLUMN_ADDRESS, false, 0},   {COLUMN_SIZE, false, 0},
-    {COLUMN_STACK, false, 0},     {COLUMN_ALLOC_NS, false, 0},
-    {COLUMN_LIFE_NS, true, 0},    {COLUMN_FREE_THREAD, true, 0},
-    {COLUMN_THREAD, false, 1},    {COLUMN_TYPE, false, 0},
-    {COLUMN_KIND, false, 0},      {COLUMN_COUNT_OF_OBJECTS, false, 1},
-    {COLUMN_REALLOC_OF, true, 0}, {COLUMN_FREE_STACK, true, 0},
-    {COLUMN_ARENA, false, 0},     {COLUMN_ALIGNMENT, false, 0},
-};
-/* Every row has these: they have no default in the schema. */
-enum { ROW_FIELDS_LEAST = 4 };
+/* A place takes three bytes within 64 MiB of the base. Heaps grow upward: the base lies above the
+ * blocks of the first batch. Places are unique for addresses below this limit. */
+#define BASE_ABOVE (UINT64_C(32) << 20)
+#define PLACE_LIMIT (UINT64_C(1) << 62)
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Returns a multiple of 16 near the middle one of some addresses of the batch. */
+static uint64_t choose_base(const struct row_batch *batch)
+{
+    enum { ASKED = 255 };
+    uint64_t some[ASKED];
+    const size_t count = batch->rows < ASKED ? batch->rows : ASKED;
+    for (size_t i = 0; i < count; i++)
+        some[i] = batch->column[COLUMN_ADDRESS][i * batch->rows / count];
+    qsort(some, count, sizeof(some[0]), compare_addresses);
+    const uint64_t middle = count == 0 ? 0 : some[count / 2];
+    return middle >= PLACE_LIMIT - BASE_ABOVE ? 0 : (middle & ~UINT64_C(15)) + BASE_ABOVE;
+}
+
+/* Fills the values of row `i`. Returns which of them are NULL, as bits. */
+static uint32_t row_values(const struct row_batch *batch, size_t i, uint64_t base, int64_t *values)
+{
+    static const enum column columns[ROW_FIELDS] = {
+        [ROW_SIZE] = COLUMN_SIZE,
+        [ROW_STACK] = COLUMN_STACK,
+        [ROW_ALLOC_NS] = COLUMN_ALLOC_NS,
+        [ROW_PLACE] = COLUMN_ADDRESS,
+        [ROW_LIVED_NS] = COLUMN_LIFE_NS,
+        [ROW_THREAD] = COLUMN_THREAD,
+        [ROW_TYPE] = COLUMN_TYPE,
+        [ROW_KIND] = COLUMN_KIND,
+        [ROW_COUNT] = COLUMN_COUNT_OF_OBJECTS,
+        [ROW_FREED_BY] = COLUMN_FREE_THREAD,
+        [ROW_REALLOC_OF] = COLUMN_REALLOC_OF,
+        [ROW_FREE_STACK] = COLUMN_FREE_STACK,
+        [ROW_ARENA] = COLUMN_ARENA,
+        [ROW_ALIGNMENT] = COLUMN_ALIGNMENT,
+        [ROW_WHOLE_ADDRESS] = COLUMN_ADDRESS,
+    };
+    for (size_t k = 0; k < ROW_FIELDS; k++)
+        values[k] = (int64_t)batch->column[columns[k]][i];
+    const bool whole = (uint64_t)values[ROW_PLACE] >= PLACE_LIMIT, live = values[ROW_LIVED_NS] == 0;
+    if (!whole) {
+        values[ROW_PLACE] -= (int64_t)base;
+        values[ROW_PLACE] =
+            values[ROW_PLACE] % 16 == 0 ? values[ROW_PLACE] / 8 : values[ROW_PLACE] * 2 + 1;
+    }
+    values[ROW_LIVED_NS] = (int64_t)((uint64_t)values[ROW_LIVED_NS] - 1);
+    return (uint32_t)whole << ROW_PLACE | (uint32_t)!whole << ROW_WHOLE_ADDRESS |
+           (uint32_t)live << ROW_LIVED_NS |
+           (uint32_t)(live || values[ROW_FREED_BY] == values[ROW_THREAD]) << ROW_FREED_BY |
+           (uint32_t)(values[ROW_REALLOC_OF] == 0) << ROW_REALLOC_OF |
+           (uint32_t)(values[ROW_FREE_STACK] == 0) << ROW_FREE_STACK;
+}
 
 /* Encodes row `i` of the batch as a record of `allocation`. Returns its length. */
-static size_t encode_row(const struct row_batch *batch, size_t i, uint8_t *record)
+static size_t encode_row(const struct row_batch *batch, size_t i, uint64_t base, uint8_t *record)
 {
-    size_t count = ROW_VALUES - 1;
+    /* A row leaves these values out at its end, and NULL. -1: none. */
+    static const int8_t left_out[ROW_FIELDS] = {
+        [ROW_PLACE] = -1,      [ROW_LIVED_NS] = -1,   [ROW_THREAD] = 1,         [ROW_COUNT] = 1,
+        [ROW_REALLOC_OF] = -1, [ROW_FREE_STACK] = -1, [ROW_WHOLE_ADDRESS] = -1, [ROW_FREED_BY] = -1,
+    };
+    int64_t values[ROW_FIELDS];
+    const uint32_t nulls = row_values(batch, i, base, values);
+    size_t count = ROW_FIELDS;
     while (count > ROW_FIELDS_LEAST &&
-           batch->column[fields[count - 1].column][i] == fields[count - 1].left_out)
+           ((nulls >> (count - 1) & 1) != 0 ||
+            (left_out[count - 1] >= 0 && values[count - 1] == left_out[count - 1])))
         count--;
     uint8_t *type = record, *data = record + 2 + count;
     *type++ = (uint8_t)(2 + count);
     *type++ = SERIAL_NULL; /* the id is the row's number */
     for (size_t k = 0; k < count; k++, type++) {
-        uint64_t value = batch->column[fields[k].column][i];
-        *type = SERIAL_NULL;
-        if (fields[k].nullable && value == 0)
-            continue;
-        if (fields[k].column == COLUMN_LIFE_NS)
-            value += batch->column[COLUMN_ALLOC_NS][i] - 1;
-        data = writer_put_number(type, data, (int64_t)value);
+        if ((nulls >> k & 1) != 0)
+            *type = SERIAL_NULL;
+        else
+            data = writer_put_number(type, data, values[k]);
     }
     return (size_t)(data - record);
 }
@@ -316,8 +385,10 @@ static bool writer_allocation_pages_put(struct writer_allocation_pages *tables,
 {
     uint8_t record[ROW_MOST];
     bool good = true;
+    if (batch->first_id == 1)
+        tables->base = choose_base(batch);
     for (size_t i = 0; good && i < batch->rows; i++) {
-        size_t length = encode_row(batch, i, record);
+        size_t length = encode_row(batch, i, tables->base, record);
         good = writer_btree_put_row(&tables->allocation, batch->first_id + i, record, length);
     }
     if (good && tables->roots.column_chunk != 0)
@@ -364,6 +435,7 @@ struct writer {
     struct writer_allocation_pages allocation_pages;
     struct writer_user_rows user_rows;
     struct writer_directory directory;
+    uint64_t base; /* of the places in the rows */
     struct {
         struct writer_frame_roots frames;
         uint32_t call_node, call_node_parent, stack_type, size_type;
@@ -429,10 +501,18 @@ static bool create_tables(struct writer *writer)
                                 writer_allocation_pages_error(&writer->allocation_pages));
 }
 
-/* Opens the session for all other tables, after its rows are written. */
+/* Opens the session for all other tables, after its rows are written. The schema gets the number
+ * from which the rows' places count. */
 static bool open_tables(struct writer *writer)
 {
-    return writer->database.sqlite || open_database(writer);
+    char sql[256];
+    snprintf(sql, sizeof(sql),
+             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, "
+             "'(0 + ', '(%" PRIu64 " + ') WHERE name = 'allocation'; "
+             "PRAGMA writable_schema = RESET",
+             writer->base);
+    return writer->database.sqlite ||
+           (open_database(writer) && writer_database_run(&writer->database, sql));
 }
 
 /* The second thread: writes full batches until there are no more. */
@@ -585,6 +665,7 @@ bool writer_rows_done(struct writer *writer)
         return writer_database_fail(&writer->database,
                                     writer_allocation_pages_error(&writer->allocation_pages));
     writer->directory = writer->allocation_pages.directory;
+    writer->base = writer->allocation_pages.base;
     writer->allocation_pages.directory = (struct writer_directory){.data = NULL};
     writer_allocation_pages_close(&writer->allocation_pages);
     if (!writer_pages_open(&writer->frame_pages, writer->file.descriptor, WRITER_LOCK_BYTE))

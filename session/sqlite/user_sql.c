@@ -321,7 +321,7 @@ static bool take_column(struct words *words, const char *name)
 
 static void visit_columns(struct words *words, const char *table)
 {
-    each_name(words, "SELECT name FROM pragma_table_info(?)", table, take_column);
+    each_name(words, "SELECT name FROM pragma_table_xinfo(?)", table, take_column);
 }
 
 static void visit_tables(const struct words *words)

@@ -16,6 +16,7 @@
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "session/stored_tables.h"
+#include "session_sql.h"
 #include "stored_tables_sql.h"
 #include "virtual_tables_sql.h"
 
@@ -69,6 +70,15 @@ static int authorize(void *context, int action, const char *table, const char *c
     return SQLITE_DENY;
 }
 
+/* Gives the query the text of the table allocation in the schema, as virtual_tables.sql says. */
+static void bind_allocation(sqlite3_stmt *query)
+{
+    const char *text = strstr(session_sql, "CREATE TABLE allocation(");
+    const char *number = strstr(text, "(0 + ") + 1, *end = strstr(number, "\n  place ");
+    sqlite3_bind_text(query, 1, text, (int)(number - text), SQLITE_STATIC);
+    sqlite3_bind_text(query, 2, number + 1, (int)(end - number - 1), SQLITE_STATIC);
+}
+
 /* Collects the names that a statement gives. A session of mprof-ingest has none of them, its user
  * may add some. */
 static int find_names(sqlite3 *database, const char *sql, char *names, size_t size)
@@ -77,6 +87,7 @@ static int find_names(sqlite3 *database, const char *sql, char *names, size_t si
     size_t used = 1;
     int result = sqlite3_prepare_v2(database, sql, -1, &query, NULL);
     names[0] = '/';
+    bind_allocation(query);
     while (result == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(query, 0);
         used += (size_t)snprintf(names + used, size - used, "%s/", name ? name : "");

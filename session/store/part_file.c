@@ -146,7 +146,7 @@ bool part_file_put(struct part_file *file, uint64_t id, const uint64_t *values,
     } columns[COLUMN_TOTAL] = {
         {COLUMN_ADDRESS, false},   {COLUMN_SIZE, false},
         {COLUMN_STACK, false},     {COLUMN_ALLOC_NS, false},
-        {COLUMN_LIFE_NS, true},    {COLUMN_FREE_THREAD, true},
+        {COLUMN_LIFE_NS, true},    {COLUMN_FREE_THREAD, false},
         {COLUMN_THREAD, false},    {COLUMN_TYPE, false},
         {COLUMN_KIND, false},      {COLUMN_COUNT_OF_OBJECTS, false},
         {COLUMN_REALLOC_OF, true}, {COLUMN_FREE_STACK, true},
@@ -165,7 +165,7 @@ bool part_file_put(struct part_file *file, uint64_t id, const uint64_t *values,
             continue;
         }
         if (columns[i].column == COLUMN_LIFE_NS)
-            value += values[COLUMN_ALLOC_NS] - 1;
+            value--;
         sqlite3_bind_int64(file->insert, i + 2, (int64_t)value);
     }
     sqlite3_bind_int64(file->insert_id, 1, (int64_t)file->count);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE]]]]: a trace as of a busy program, for
- * benchmarks: 20,000 stacks of about 12 frames whose use is skewed, 1 in 20 blocks reallocated,
- * most blocks freed soon, some late, 1 in 200 never, a fifth by another thread than their own. LIVE
- * blocks are live at once, beside those that are never freed.
+ * synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE [FIRST]]]]]: a trace as of a busy
+ * program, for benchmarks: 20,000 stacks of about 12 frames whose use is skewed, 1 in 20 blocks
+ * reallocated, most blocks freed soon, some late, 1 in 200 never, a fifth by another thread than
+ * their own. LIVE blocks are live at once, beside those that are never freed. FIRST is near the
+ * first address.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ int main(int argc, char **argv)
 {
     static struct lane lanes[THREADS_MAX];
     if (argc < 2) {
-        fprintf(stderr, "usage: synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE]]]]\n");
+        fprintf(stderr,
+                "usage: synthetic_trace FILE [ALLOCATIONS [THREADS [STACKS [LIVE [FIRST]]]]]\n");
         return 2;
     }
     uint64_t allocations = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
@@ -55,7 +57,7 @@ int main(int argc, char **argv)
     if (!live)
         return 1;
     struct trace_builder *builder = trace_builder_new(TRACE_CHUNK_SIZE_DEFAULT, TRACE_CLOCK_TSC);
-    uint64_t ticks = 1000, next_address = 0x10000;
+    uint64_t ticks = 1000, next_address = argc > 6 ? strtoull(argv[6], NULL, 0) : 0x10000;
     for (unsigned i = 0; i < threads; i++)
         lane_begin(&lanes[i], builder, i + 1, ticks);
     uint32_t leaf = put_tree(&lanes[0], stacks);

@@ -20,7 +20,7 @@ for section in page.split("\n### ")[1:]:
 bad = 0
 for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"):
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", sections.get(table, "")))))
-    columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[1] != "id"]
+    columns = [row[1] for row in database.execute(f"PRAGMA table_xinfo({table})") if row[1] != "id"]
     if table not in sections:
         print(f"{table}: no section")
         bad += 1

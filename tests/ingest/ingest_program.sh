@@ -90,7 +90,16 @@ cp arena.db arena-rebuilt.db
 sqlite3 arena-rebuilt.db "UPDATE arena SET allocations = 7, objects = 7, bytes = 7, live_count = 7, live_bytes = 7, peak_bytes = 7, peak_ns = 7"
 expect 0 'computed again' "$ingest" --rebuild arena-rebuilt.db
 [ "$(sqlite3 arena.db 'SELECT sum(peak_bytes) FROM arena')" -gt 7 ] || complain "no arena"
+[ "$(sqlite3 arena.db 'SELECT count(*) > 0 FROM allocation WHERE place & 1')" = 1 ] || complain "no address between two places"
 cmp -s <(sqlite3 arena-rebuilt.db .dump | sort) <(sqlite3 arena.db .dump | sort) || complain "rebuilt arenas are others"
+# Addresses that have no place are stored whole.
+"$MPROF_BUILD/tests/synthetic_trace" high.bin 3000 1 10 65536 0xffff800000000003 || exit 1
+expect 0 '' "$ingest" high.bin
+cp high.db high-rebuilt.db
+expect 0 'computed again' "$ingest" --rebuild high-rebuilt.db
+cmp -s <(sqlite3 high-rebuilt.db .dump | sort) <(sqlite3 high.db .dump | sort) || complain "rebuilt high addresses are others"
+[ "$(sqlite3 high.db "SELECT count(*), printf('%x', min(address) & ~0xffffff) FROM allocation WHERE whole_address NOTNULL")" = \
+    '3000|ffff800000000000' ] || complain "high addresses: $(sqlite3 high.db "SELECT count(*), printf('%x', min(address)) FROM allocation")"
 for table in packed_array sample_chunk slot_sum tile; do
     cp small.db earlier.db
     sqlite3 earlier.db "DROP TABLE $table"
@@ -101,7 +110,7 @@ cp small.db endless.db
 sqlite3 endless.db "ALTER TABLE meta RENAME TO hidden; CREATE VIEW meta AS
     WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS key, n AS value FROM r"
 expect 1 'is a session of another version' timeout 100 "$ingest" --rebuild endless.db
-sqlite3 rebuilt.db "UPDATE allocation SET free_ns = alloc_ns - 1 WHERE id = 77"
+sqlite3 rebuilt.db "UPDATE allocation SET lived_ns = -1 WHERE id = 77"
 expect 1 'row 77: freed before' "$ingest" --rebuild rebuilt.db
 [ "$(sqlite3 rebuilt.db 'SELECT count(*) FROM timeline')" -gt 1 ] || complain "a failed rebuild left its mark"
 

@@ -18,7 +18,7 @@ WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999)
   INSERT INTO stack(id, depth, function_id, state) SELECT i, 1, 1 + i % 3000, 'complete' FROM n;
 WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
   INSERT INTO function(id, name, module_id) SELECT i, 'f' || i, 1 FROM n;
-INSERT INTO allocation(id, address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id,
+INSERT INTO allocation(id, whole_address, size, count, kind, alignment, arena_id, thread_id, stack_id, type_id,
   alloc_ns) VALUES (1000000, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0);
 SQL
     sed "s/stat \* 64/stat * $1/" "$statistics"

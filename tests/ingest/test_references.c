@@ -100,14 +100,14 @@ static void fill(sqlite3 *database, struct model *model)
     for (int i = 1; i <= BLOCKS; i++) {
         model->size[i] = 16 + draw(4) * 8;
         run(database,
-            "INSERT INTO allocation(id, address, size, stack_id, alloc_ns, free_ns) VALUES"
+            "INSERT INTO allocation(id, whole_address, size, stack_id, alloc_ns, lived_ns) VALUES"
             " (%d,%lld,%lld,0,%d,%s)",
-            i, HEAP + (uint64_t)i * STEP, model->size[i], i, draw(2) ? "NULL" : "501");
+            i, HEAP + (uint64_t)i * STEP, model->size[i], i, draw(2) ? "NULL" : "500");
     }
     /* Blocks that had ended, or had not begun. */
     run(database,
-        "INSERT INTO allocation(id, address, size, stack_id, alloc_ns, free_ns) VALUES"
-        " (100,%lld,32,0,1,2),(101,%lld,32,0,600,NULL)",
+        "INSERT INTO allocation(id, whole_address, size, stack_id, alloc_ns, lived_ns) VALUES"
+        " (100,%lld,32,0,1,1),(101,%lld,32,0,600,NULL)",
         HEAP + 8, HEAP + 16);
     for (uint64_t i = 0; i < WORDS_OUTSIDE; i++)
         if (draw(3) == 0)

@@ -274,8 +274,8 @@ static bool write_rows(sqlite3 *database, const struct fixture_program *program)
 {
     sqlite3_stmt *statement = prepare(
         database,
-        "INSERT INTO allocation(id, address, size, count, kind, alignment, arena_id, thread_id,"
-        " stack_id, type_id, alloc_ns, free_ns, free_thread_id, free_stack_id, realloc_of)"
+        "INSERT INTO allocation(id, whole_address, size, count, kind, alignment, arena_id,"
+        " thread_id, stack_id, type_id, alloc_ns, lived_ns, freed_by_id, free_stack_id, realloc_of)"
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     bool good = true;
     for (size_t i = 0; good && i < program->count; i++) {
@@ -287,7 +287,8 @@ static bool write_rows(sqlite3 *database, const struct fixture_program *program)
             statement, NULL, 0,
             (int64_t[]){(int64_t)i + 1, (int64_t)row->address, (int64_t)row->size, row->count,
                         row->kind, row->alignment, 0, row->thread, row->stack, row->type,
-                        (int64_t)row->alloc_ns, live ? INT64_MIN : (int64_t)row->free_ns,
+                        (int64_t)row->alloc_ns,
+                        live ? INT64_MIN : (int64_t)(row->free_ns - row->alloc_ns),
                         live ? INT64_MIN : row->free_thread,
                         row->free_stack == 0 ? INT64_MIN : row->free_stack,
                         row->realloc_of == 0 ? INT64_MIN : (int64_t)value[COLUMN_REALLOC_OF]},

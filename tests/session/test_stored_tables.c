@@ -40,8 +40,12 @@ static size_t compare(struct session *session, const struct stored_table *table,
     struct session_error error = {.message = "mine"};
     struct comparing comparing = {.columns = table->count, .stop_at = stop_at};
     sqlite3 *database;
-    char sql[128];
-    snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\"", table->name);
+    char sql[1024] = "SELECT ";
+    size_t length = strlen(sql);
+    for (size_t i = 0; i < table->count; i++)
+        length += (size_t)snprintf(sql + length, sizeof(sql) - length, "%s\"%s\"", i > 0 ? "," : "",
+                                   table->columns[i].name);
+    snprintf(sql + length, sizeof(sql) - length, " FROM \"%s\"", table->name);
     assert_int_equal(sqlite3_open(PATH, &database), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &comparing.statement, NULL), SQLITE_OK);
     const bool good = session_stored_rows(session, table, compare_row, &comparing, &error);
