@@ -8,7 +8,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/base/status.h"
-#include "ingest/write/index.h"
+#include "ingest/write/columns.h"
 #include "inherited_parents_sql.h"
 #include "inherited_processes_sql.h"
 #include "inherited_sums_sql.h"

@@ -13,9 +13,9 @@
 #include "ingest/base/output_file.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/write/btree.h"
+#include "ingest/write/columns.h"
 #include "ingest/write/database.h"
 #include "ingest/write/frames.h"
-#include "ingest/write/index.h"
 #include "ingest/write/inherited.h"
 #include "ingest/write/packed.h"
 #include "ingest/write/references.h"
@@ -168,8 +168,8 @@ void writer_run_rows_free(struct writer_run_rows *rows)
 /* ---- writer -------------------------------------------------------------------------------- */
 
 /*
- * Writes the rows of `allocation`, their column chunks and the index by stack, as pages of a
- * database file that SQLite has made and closed.
+ * Writes the rows of `allocation` and their column chunks, as pages of a database file that SQLite
+ * has made and closed.
  *
  * Order of calls: writer_allocation_pages_open(), writer_allocation_pages_put() for each batch in
  * order of ids, writer_allocation_pages_finish(), after which the file is a database again, and
@@ -179,15 +179,13 @@ void writer_run_rows_free(struct writer_run_rows *rows)
 /* Root pages of the trees that are filled; they must be empty. */
 struct writer_roots {
     uint32_t allocation;
-    uint32_t column_chunk;     /* 0: neither columns nor an index are wanted */
-    uint32_t allocation_stack; /* 0: no index is wanted */
+    uint32_t column_chunk; /* 0: no columns are wanted */
 };
 
 struct writer_allocation_pages {
     struct writer_pages pages;
     struct writer_btree allocation, column_chunk;
     struct writer_roots roots;
-    struct stack_index index;
     struct writer_directory directory; /* of the chunks; kept until the end */
     uint64_t base;                     /* of the places; chosen by the first batch */
     uint8_t *packed; /* one column of one chunk, after room for the beginning of its record */
@@ -239,7 +237,6 @@ static void writer_allocation_pages_close(struct writer_allocation_pages *tables
     writer_btree_close(&tables->allocation);
     writer_btree_close(&tables->column_chunk);
     writer_pages_close(&tables->pages);
-    writer_index_free(&tables->index);
     writer_directory_free(&tables->directory);
     free(tables->packed);
     tables->packed = NULL;
@@ -393,35 +390,14 @@ static bool writer_allocation_pages_put(struct writer_allocation_pages *tables,
     }
     if (good && tables->roots.column_chunk != 0)
         good = put_chunks(tables, batch);
-    if (good && tables->roots.allocation_stack != 0 && !writer_index_count(&tables->index, batch)) {
-        tables->pages.error = ENOMEM;
-        good = false;
-    }
     return good;
 }
 
-static bool build_index(struct writer_allocation_pages *tables, const char *path,
-                        bool (*stop)(const void *context), const void *context)
+/* Finishes the trees. */
+static bool writer_allocation_pages_finish(struct writer_allocation_pages *tables)
 {
-    struct writer_btree tree;
-    int descriptor = tables->pages.descriptor;
-    if (!writer_pages_open(&tables->pages, descriptor, WRITER_LOCK_BYTE))
-        return false;
-    writer_btree_open(&tree, &tables->pages, tables->roots.allocation_stack, WRITER_BTREE_INDEX);
-    bool good = writer_index_build(&tables->index, path, &tree, stop, context) &&
-                writer_btree_finish(&tree);
-    writer_btree_close(&tree);
-    return writer_pages_close(&tables->pages) && good;
-}
-
-/* Finishes the trees. `path` names the same file. `stop` is as for writer_index_build(). */
-static bool writer_allocation_pages_finish(struct writer_allocation_pages *tables, const char *path,
-                                           bool (*stop)(const void *context), const void *context)
-{
-    if (!writer_btree_finish(&tables->allocation) || !writer_btree_finish(&tables->column_chunk) ||
-        !writer_pages_close(&tables->pages))
-        return false;
-    return tables->roots.allocation_stack == 0 || build_index(tables, path, stop, context);
+    return writer_btree_finish(&tables->allocation) && writer_btree_finish(&tables->column_chunk) &&
+           writer_pages_close(&tables->pages);
 }
 
 /* Batches: one that replay fills, one that is being written, and two to even out the load. */
@@ -479,13 +455,8 @@ static bool create_tables(struct writer *writer)
         return false;
     if (writer->options.run)
         return true;
-    if ((writer->options.index != WRITER_INDEX_NONE &&
-         !writer_database_run(&writer->database,
-                              "CREATE INDEX allocation_stack ON allocation(stack_id, type_id);")))
-        return false;
     struct writer_roots roots = {writer_database_root(&writer->database, "allocation"),
-                                 writer_database_root(&writer->database, "column_chunk"),
-                                 writer_database_root(&writer->database, "allocation_stack")};
+                                 writer_database_root(&writer->database, "column_chunk")};
     writer->roots.frames.stack_node = writer_database_root(&writer->database, "stack_node");
     writer->roots.frames.stack_run = writer_database_root(&writer->database, "stack_run");
     writer->roots.call_node = writer_database_root(&writer->database, "call_node");
@@ -659,9 +630,7 @@ bool writer_rows_done(struct writer *writer)
     if (writer->options.run)
         return true;
     join(writer);
-    if (writer->failed ||
-        !writer_allocation_pages_finish(&writer->allocation_pages, writer->file.part,
-                                        writer_database_interrupted, &writer->database))
+    if (writer->failed || !writer_allocation_pages_finish(&writer->allocation_pages))
         return writer_database_fail(&writer->database,
                                     writer_allocation_pages_error(&writer->allocation_pages));
     writer->directory = writer->allocation_pages.directory;
@@ -806,9 +775,12 @@ static bool create_indexes(struct writer *writer)
 {
     /* SQLite sorts the keys in runs of the size of the page cache. Runs that fit into the
      * processor's cache sort in less than half the time (measured: 10 M keys, 1 MB against 64). */
-    return writer->options.index != WRITER_INDEX_ALL ||
-           (writer_database_run(&writer->database, "PRAGMA cache_size = -1000;") &&
-            writer_database_run(&writer->database, all_indexes_sql));
+    static const char by_stack[] =
+        "PRAGMA cache_size = -1000; CREATE INDEX allocation_stack ON allocation(stack_id, type_id)";
+    return writer->options.index == WRITER_INDEX_NONE ||
+           (writer_database_run(&writer->database, by_stack) &&
+            (writer->options.index == WRITER_INDEX_STACK ||
+             writer_database_run(&writer->database, all_indexes_sql)));
 }
 
 static bool put_packed(struct writer *writer)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Live blocks and stacks bound ingest's memory. Four times the events take no more of it, except for
-# the blocks that are never freed and, with the index, for the rows that are sorted at once. Only
+# the blocks that are never freed. Sorting the index by stack takes a bounded part of it. Only
 # with MPROF_SOAK=1.
 set -u
 [ "${MPROF_SOAK:-0}" = 1 ] || exit 77
