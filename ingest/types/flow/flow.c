@@ -129,6 +129,9 @@ struct follower {
     int64_t object; /* the object's place on the stack */
     size_t pending_count, visited_count;
     uint64_t start, end; /* of the part of the function that contains the call */
+    const uint8_t *code; /* that begins at `start`, and its bytes; NULL: not known */
+    size_t code_size;
+    uint64_t marks[64]; /* a bit for each hash of what was visited */
     /* Written when they are counted: */
     struct pending_path pending[PATHS_MAX];
     uint64_t visited[VISITED_MAX];
@@ -550,10 +553,11 @@ static bool in_function(const struct follower *follower, uint64_t address)
  * Returns false if it did not get there. */
 static bool run_prefix(struct follower *follower)
 {
-    size_t size;
     struct types_function *function = follower->function;
-    const uint8_t *code = types_code(follower->site->file, follower->start, &size);
+    const uint8_t *code = types_code(follower->site->file, follower->start, &follower->code_size);
+    const size_t size = code ? follower->code_size : 0;
     uint64_t length = follower->site->return_address - follower->start;
+    follower->code = code;
     if (!code || length > size || length > PREFIX_MAX ||
         !types_function_scan(function, code, follower->site->return_address))
         return false;
@@ -566,7 +570,7 @@ static bool run_prefix(struct follower *follower)
     while (at < length) {
         struct decode_instruction in;
         uint64_t pc = follower->start + at;
-        if (!types_decode(code + at, length - at, pc, &in))
+        if (!types_functions_decode(follower->site->functions, code + at, length - at, pc, &in))
             break;
         if (types_function_is_target(function, pc))
             memset(&follower->state, 0, sizeof(follower->state));
@@ -587,9 +591,12 @@ static bool run_prefix(struct follower *follower)
 
 static bool visit_once(struct follower *follower, uint64_t key)
 {
-    for (size_t i = 0; i < follower->visited_count; i++)
+    const uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 52;
+    uint64_t *mark = &follower->marks[hash / 64];
+    for (size_t i = 0; (*mark >> hash % 64 & 1) && i < follower->visited_count; i++)
         if (follower->visited[i] == key)
             return false;
+    *mark |= UINT64_C(1) << hash % 64;
     if (follower->visited_count == VISITED_MAX)
         return false;
     follower->visited[follower->visited_count++] = key;
@@ -694,6 +701,16 @@ static bool holds_result(const struct types_flow_state *state)
     return false;
 }
 
+/* Returns the code at `pc`, and its bytes. NULL: it is not known. */
+static const uint8_t *code_at(const struct follower *follower, uint64_t pc, size_t *size)
+{
+    const uint64_t at = pc - follower->start;
+    if (!follower->code || at >= follower->code_size)
+        return types_code(follower->site->file, pc, size);
+    *size = follower->code_size - at;
+    return follower->code + at;
+}
+
 /* Runs the code from `pc` on for at most `*steps` instructions, and subtracts the ones it ran. */
 static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
 {
@@ -701,8 +718,8 @@ static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
            (follower->follows_object || holds_result(&follower->state))) {
         struct decode_instruction in;
         size_t size;
-        const uint8_t *code = types_code(follower->site->file, pc, &size);
-        if (!code || !types_decode(code, size, pc, &in))
+        const uint8_t *code = code_at(follower, pc, &size);
+        if (!code || !types_functions_decode(follower->site->functions, code, size, pc, &in))
             break;
         --*steps;
         look_at_variables(follower, pc);

@@ -262,9 +262,19 @@ struct kept_function {
     struct types_function *function; /* NULL: an item without content (array.h) */
 };
 
+/* An instruction that was decoded, at the place of its address. Paths meet, and the calls of a
+ * function have code in common. */
+#define DECODED 4096u
+struct decoded {
+    uint64_t address; /* 0: none */
+    uint8_t bytes[16];
+    struct decode_instruction instruction;
+};
+
 struct types_functions {
     struct generation_cache recent;
     uint64_t read;
+    struct decoded decoded[DECODED];
 };
 
 static void drop(void *item)
@@ -318,6 +328,25 @@ struct types_function *types_functions_find(struct types_functions *functions,
         return wanted.function;
     drop(&wanted);
     return NULL;
+}
+
+bool types_functions_decode(struct types_functions *functions, const uint8_t *bytes, size_t size,
+                            uint64_t address, struct decode_instruction *instruction)
+{
+    struct decoded *kept =
+        &functions->decoded[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (DECODED - 1)];
+    /* Another module may have other bytes there. */
+    if (kept->address == address && size >= kept->instruction.length &&
+        memcmp(kept->bytes, bytes, kept->instruction.length) == 0) {
+        *instruction = kept->instruction;
+        return true;
+    }
+    if (!types_decode(bytes, size, address, instruction))
+        return false;
+    kept->address = address;
+    kept->instruction = *instruction;
+    memcpy(kept->bytes, bytes, instruction->length); /* at most 15 */
+    return true;
 }
 
 uint64_t types_functions_read(const struct types_functions *functions)

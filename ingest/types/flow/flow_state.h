@@ -112,6 +112,10 @@ void types_functions_free(struct types_functions *functions);
 struct types_function *types_functions_find(struct types_functions *functions,
                                             const struct types_site *site, uint64_t start);
 
+/* Does what types_decode() does, and remembers some instructions. */
+bool types_functions_decode(struct types_functions *functions, const uint8_t *bytes, size_t size,
+                            uint64_t address, struct decode_instruction *instruction);
+
 /* Returns how often a function was read. */
 uint64_t types_functions_read(const struct types_functions *functions);
 
