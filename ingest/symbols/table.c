@@ -301,10 +301,62 @@ static const char *source_of(const struct symbols_file *file)
     return source;
 }
 
+#define DIGIT_BITS 11u
+#define DIGIT_MASK ((UINT64_C(1) << DIGIT_BITS) - 1)
+
+/* Sorts by the digit of the start from `shift` on. Does nothing, and returns false, if these are
+ * the same everywhere. Symbols with the same bits keep their order. */
+static bool sort_by_digit(const struct symbols_symbol *from, struct symbols_symbol *to,
+                          size_t count, unsigned shift)
+{
+    size_t begins[DIGIT_MASK + 1] = {0}, begin = 0;
+    for (size_t i = 0; i < count; i++)
+        begins[from[i].start >> shift & DIGIT_MASK]++;
+    if (begins[from[0].start >> shift & DIGIT_MASK] == count)
+        return false;
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+        const size_t some = begins[i];
+        begins[i] = begin;
+        begin += some;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[begins[from[i].start >> shift & DIGIT_MASK]++] = from[i];
+    return true;
+}
+
+#define SORT_BY_DIGITS_LEAST 4096u
+
+/* Sorts the symbols by compare_symbols(). A large library has a hundred thousand: they are sorted
+ * by their starts first. */
+static void sort_symbols(struct symbols_table *table)
+{
+    struct symbols_symbol *other = NULL;
+    if (table->count >= SORT_BY_DIGITS_LEAST)
+        other = malloc(table->count * sizeof(*other));
+    if (!other) {
+        qsort(table->symbols, table->count, sizeof(*table->symbols), compare_symbols);
+        return;
+    }
+    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS)
+        if (sort_by_digit(table->symbols, other, table->count, shift)) {
+            struct symbols_symbol *sorted = other;
+            other = table->symbols;
+            table->symbols = sorted;
+        }
+    free(other);
+    for (size_t i = 0, end; i < table->count; i = end) {
+        for (end = i + 1; end < table->count; end++)
+            if (table->symbols[end].start != table->symbols[i].start)
+                break;
+        if (end - i > 1)
+            qsort(&table->symbols[i], end - i, sizeof(*table->symbols), compare_symbols);
+    }
+}
+
 /* Keeps one symbol for each address, and stretches labels without a size up to the next symbol. */
 static void settle(struct symbols_table *table, const struct symbols_file *file)
 {
-    qsort(table->symbols, table->count, sizeof(*table->symbols), compare_symbols);
+    sort_symbols(table);
     size_t kept = 0;
     uint64_t reach = 0;
     for (size_t i = 0; i < table->count; i++) {
