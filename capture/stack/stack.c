@@ -178,7 +178,8 @@ static __attribute__((noinline)) uint32_t other_current(struct stack_thread *thr
 
 /* Returns the node of a stack that the thread had before the present one, at the same place. 0: it
  * is not known without a walk. */
-static uint32_t copied_current(struct stack_thread *thread, const uint64_t *entry)
+static __attribute__((noinline)) uint32_t copied_current(struct stack_thread *thread,
+                                                         const uint64_t *entry)
 {
     const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
     if (!copied_stacks_guess(thread))
