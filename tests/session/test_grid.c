@@ -57,7 +57,7 @@ static void check_cell(struct selection *selection, uint64_t ns, uint64_t from, 
     bool starts = false, any[2] = {false, false};
     for (size_t i = 0; i < row_count; i++) {
         const struct row *row = &rows[i];
-        if (!live_at(row, ns) || row->address >= to || end_of(row) <= from)
+        if (row->address >= to || end_of(row) <= from || !live_at(row, ns))
             continue;
         const uint64_t bytes = overlap(row, from, to);
         const bool selected = selection_contains(selection, row->id);
