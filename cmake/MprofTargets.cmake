@@ -88,6 +88,7 @@ macro(mprof_faults)
   mprof_labelled(faults ${ARGN})
 endmacro()
 
+# The third label is "rest", for unit tests that no build with sanitizers has.
 function(mprof_labelled label)
   cmake_parse_arguments(L "" "" "NEEDS" ${ARGN})
   set_tests_properties(${L_UNPARSED_ARGUMENTS} PROPERTIES LABELS ${label})
