@@ -36,6 +36,78 @@ void *array_scattered(size_t size)
     return memory;
 }
 
+static void insert_pairs(struct number_pair *pairs, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct number_pair pair = pairs[i];
+        size_t at = i;
+        for (; at > 0 && pairs[at - 1].key > pair.key; at--)
+            pairs[at] = pairs[at - 1];
+        pairs[at] = pair;
+    }
+}
+
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+
+/* Bits of the keys by which they are sorted at once. */
+struct digit {
+    unsigned shift, mask;
+};
+
+static unsigned digit_of(struct digit digit, uint64_t key)
+{
+    return (unsigned)(key >> digit.shift) & digit.mask;
+}
+
+/* Puts each pair among those with the same digit. ends[] is where these end. */
+static void part_pairs(struct number_pair *pairs, struct digit digit, const size_t ends[DIGITS])
+{
+    size_t next[DIGITS] = {0};
+    memcpy(next + 1, ends, digit.mask * sizeof(*next));
+    for (unsigned value = 0; value <= digit.mask; value++)
+        while (next[value] < ends[value]) {
+            struct number_pair pair = pairs[next[value]];
+            for (unsigned to; (to = digit_of(digit, pair.key)) != value;) {
+                const struct number_pair moved = pairs[next[to]];
+                pairs[next[to]++] = pair;
+                pair = moved;
+            }
+            pairs[next[value]++] = pair;
+        }
+}
+
+/* McIlroy, Bostic, McIlroy: Engineering Radix Sort (1993), "American flag sort", from the highest
+ * bit in which keys differ. */
+void sort_pairs(struct number_pair *pairs, size_t count)
+{
+    enum { FEW = 24, FEW_BITS = 3 };
+    size_t ends[DIGITS] = {0}, start = 0;
+    uint64_t differ = 0;
+    bool sorted = true;
+    if (count < FEW) {
+        insert_pairs(pairs, count);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        differ |= pairs[i].key ^ pairs[0].key;
+        sorted = sorted && pairs[i - 1].key <= pairs[i].key;
+    }
+    if (sorted)
+        return;
+    const unsigned most = 64u - (unsigned)__builtin_clzll(differ);
+    unsigned bits = 64u - (unsigned)__builtin_clzll(count) - FEW_BITS;
+    bits = bits > DIGIT_BITS ? DIGIT_BITS : bits;
+    bits = bits > most ? most : bits;
+    const struct digit digit = {most - bits, (1u << bits) - 1};
+    for (size_t i = 0; i < count; i++)
+        ends[digit_of(digit, pairs[i].key)]++;
+    for (unsigned value = 1; value <= digit.mask; value++)
+        ends[value] += ends[value - 1];
+    part_pairs(pairs, digit, ends);
+    for (unsigned value = 0; digit.shift > 0 && value <= digit.mask; start = ends[value++])
+        sort_pairs(pairs + start, ends[value] - start);
+}
+
 uint64_t hash_seed(void)
 {
     static uint64_t seed;

@@ -24,6 +24,13 @@ void *array_scattered(size_t size);
 /* Compares numbers, or items that begin with one, for qsort() and bsearch(). */
 int compare_uint64(const void *left, const void *right);
 
+struct number_pair {
+    uint64_t key, value;
+};
+
+/* Sorts by the keys, in place: there may be millions. */
+void sort_pairs(struct number_pair *pairs, size_t count);
+
 /* Combines `hash` with the bytes, eight at a time. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
