@@ -55,17 +55,37 @@ static void free_blocks(struct live_block *blocks, size_t capacity)
         free(blocks);
 }
 
+/* Returns the place after `at`. */
+static size_t after(size_t capacity, size_t at)
+{
+    return at + 1 < capacity ? at + 1 : 0;
+}
+
+/* So many bytes may become twice as many at once. */
+#define DOUBLED_MOST ((size_t)128 << 20)
+
+/* Returns how many places a table of so many is rebuilt with: more if it is small or over three
+ * eighths are live, by a quarter if that is much memory. */
+static size_t next_capacity(size_t capacity, size_t live)
+{
+    if (capacity >= 1024 && live * 8 <= capacity * 3)
+        return capacity;
+    if (capacity * sizeof(struct live_block) < DOUBLED_MOST)
+        return capacity ? capacity * 2 : 4;
+    const size_t more = capacity / 4 * 5, page_blocks = LARGE_PAGE / sizeof(struct live_block);
+    return live * 2 <= capacity ? capacity : (more + page_blocks - 1) / page_blocks * page_blocks;
+}
+
 /*
- * Rebuilds the table without the freed blocks, twice as large if it is small or over three eighths
- * are live. It begins small: there may be an arena for each block. Both tables are passed in one
- * direction, and the old one gives back its pages on the way: only one of them needs memory.
+ * Rebuilds the table without the freed blocks. It begins small: there may be an arena for each
+ * block. Both tables are passed in one direction, and the old one gives back its pages on the way:
+ * only one of them needs memory.
  */
 static bool rebuild(struct live_table *table)
 {
-    size_t old_capacity = table->capacity, capacity = old_capacity ? old_capacity : 2;
+    const size_t old_capacity = table->capacity;
+    const size_t capacity = next_capacity(old_capacity, table->live);
     struct live_block *old = table->blocks, *blocks;
-    if (old_capacity < 1024 || table->live * 8 > old_capacity * 3)
-        capacity *= 2;
     blocks = new_blocks(capacity);
     if (!blocks)
         return false;
@@ -82,7 +102,7 @@ static bool rebuild(struct live_table *table)
             continue;
         size_t at = home(table, old[i].address);
         while (blocks[at].state != BLOCK_EMPTY)
-            at = (at + 1) & (capacity - 1);
+            at = after(capacity, at);
         blocks[at] = old[i];
     }
     free_blocks(old, old_capacity);
@@ -103,13 +123,31 @@ const struct live_block *live_table_peek(const struct live_table *table, uint64_
     return block->address == address && block->state == BLOCK_LIVE ? block : NULL;
 }
 
+const struct live_block *live_table_live(const struct live_table *table, uint64_t address)
+{
+    size_t at = table->capacity ? home(table, address) : 0;
+    if (table->capacity == 0)
+        return NULL;
+    while (table->blocks[at].state != BLOCK_EMPTY && table->blocks[at].address != address)
+        at = after(table->capacity, at);
+    return table->blocks[at].state == BLOCK_LIVE ? &table->blocks[at] : NULL;
+}
+
+const struct live_block *live_table_next(const struct live_table *table, size_t *at)
+{
+    while (*at < table->capacity)
+        if (table->blocks[(*at)++].state == BLOCK_LIVE)
+            return &table->blocks[*at - 1];
+    return NULL;
+}
+
 struct live_block *live_table_find(struct live_table *table, uint64_t address)
 {
     if ((table->used + 1) * 4 > table->capacity * 3 && !rebuild(table))
         return NULL;
     size_t at = home(table, address);
     while (table->blocks[at].state != BLOCK_EMPTY && table->blocks[at].address != address)
-        at = (at + 1) & (table->capacity - 1);
+        at = after(table->capacity, at);
     return &table->blocks[at];
 }
 

@@ -51,6 +51,12 @@ void live_table_prefetch(const struct live_table *table, uint64_t address);
 /* Returns the live block at `address` if the first probe finds it, otherwise NULL. */
 const struct live_block *live_table_peek(const struct live_table *table, uint64_t address);
 
+/* Returns the live block at `address`, otherwise NULL. */
+const struct live_block *live_table_live(const struct live_table *table, uint64_t address);
+
+/* Returns the next live block, NULL: there is none. *at is 0 at first. */
+const struct live_block *live_table_next(const struct live_table *table, size_t *at);
+
 /* Makes `block`, from live_table_find() of the same address just before, live. */
 void live_table_claim(struct live_table *table, struct live_block *block);
 void live_table_release(struct live_table *table, struct live_block *block);
