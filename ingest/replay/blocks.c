@@ -222,6 +222,8 @@ uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct 
         return 0;
     replay->inherited[replay->inherited_count++] = *free;
     if (block->state == BLOCK_EMPTY) {
+        if (replay->residency && !residency_allocated(replay->residency, free->address, block))
+            return 0;
         live_table_claim(table, block);
         *block = (struct live_block){
             .address = free->address, .alloc_ns = free->ns, .state = block->state};
@@ -297,23 +299,20 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     return replay_earlier_row(replay, block, ++replay->rows);
 }
 
-struct order_entry {
-    uint64_t order;
-    const struct live_block *block;
-};
-
 bool replay_put_live(struct replay *replay, const struct live_table *table)
 {
-    struct order_entry *entries = malloc((table->live + 1) * sizeof(*entries));
+    struct number_pair *order = malloc((table->live + 1) * sizeof(*order));
+    const struct live_block *block;
     size_t count = 0;
-    bool good = entries != NULL;
-    for (size_t i = 0; good && i < table->capacity; i++)
-        if (table->blocks[i].state == BLOCK_LIVE)
-            entries[count++] = (struct order_entry){table->blocks[i].order, &table->blocks[i]};
+    bool good = order != NULL;
+    for (size_t at = 0; good && (block = live_table_next(table, &at));)
+        order[count++] = (struct number_pair){block->order, at};
     if (good)
-        qsort(entries, count, sizeof(*entries), compare_uint64);
-    for (size_t i = 0; good && i < count; i++)
-        good = replay_put_row(replay, entries[i].block, 0, 0, 0) != 0;
-    free(entries);
+        sort_pairs(order, count);
+    for (size_t i = 0; good && i < count; i++) {
+        size_t at = order[i].value - 1;
+        good = replay_put_row(replay, live_table_next(table, &at), 0, 0, 0) != 0;
+    }
+    free(order);
     return good;
 }

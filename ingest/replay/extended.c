@@ -339,15 +339,14 @@ static bool replay_collected_before(struct replay *replay, uint64_t arena, uint3
 struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena)
 {
     struct kept_blocks kept = {.count = arena->live_count, .bytes = arena->live_bytes};
+    const struct live_block *block;
     if ((arena->collected == 0 && !arena->collected_before) ||
         !collections_last(&replay->collections, arena->runtime, &kept.ns))
         return kept;
     kept.known = true;
     kept.count = kept.bytes = 0;
-    for (size_t i = 0; i < arena->blocks.capacity; i++) {
-        const struct live_block *block = &arena->blocks.blocks[i];
-        if (block->state != BLOCK_LIVE ||
-            (int64_t)block->alloc_ns - (int64_t)replay_earlier_ns(replay, block) > kept.ns)
+    for (size_t at = 0; (block = live_table_next(&arena->blocks, &at));) {
+        if ((int64_t)block->alloc_ns - (int64_t)replay_earlier_ns(replay, block) > kept.ns)
             continue;
         kept.count++;
         kept.bytes += block->size;
@@ -459,6 +458,8 @@ static bool rename_block(struct replay *replay, struct live_block *block, uint32
     if (type == 0)
         type = type_table_find(replay->types, block->stack, block->size, block->kind).type;
     block->type = type;
+    if (replay->residency && !residency_changed(replay->residency, block))
+        return false;
     return totals_rename(replay->totals, &counted, type);
 }
 
@@ -605,35 +606,13 @@ static bool begin_residency(struct replay *replay)
     return replay->sampled || replay->residency;
 }
 
-static bool collect_blocks(struct replay *replay, struct residency_block *blocks, size_t *count)
-{
-    const struct live_table *heap = &replay->heap;
-    for (size_t i = 0; i < heap->capacity; i++) {
-        const struct live_block *block = &heap->blocks[i];
-        if (block->state != BLOCK_LIVE)
-            continue;
-        const uint32_t owner = residency_owner(replay->residency, block->stack, block->type);
-        if (owner == OWNER_NONE)
-            return false;
-        blocks[(*count)++] = (struct residency_block){block->address, block->size, owner, NULL};
-    }
-    for (size_t k = 0; k < replay->arena_count; k++)
-        for (size_t i = 0; i < replay->arenas[k].blocks.capacity; i++) {
-            const struct live_block *block = &replay->arenas[k].blocks.blocks[i];
-            if (block->state == BLOCK_LIVE)
-                blocks[(*count)++] =
-                    (struct residency_block){block->address, block->size, OWNER_NONE,
-                                             replay->arenas[k].name ? replay->arenas[k].name : ""};
-        }
-    return true;
-}
-
 /* Makes the ledger of the moment that has been read. */
 static bool make_ledger(struct replay *replay)
 {
     struct residency *residency = replay->residency;
     const enum trace_resident_reason reason = residency->next.reason;
-    size_t most = replay->heap.live + 1, count = 0;
+    const struct live_block *block;
+    size_t most = replay->heap.live + 1;
     for (size_t k = 0; k < replay->arena_count; k++)
         most += replay->arenas[k].blocks.live;
     if ((reason == TRACE_RESIDENT_MAXIMUM || reason == TRACE_RESIDENT_PARTED ||
@@ -646,9 +625,12 @@ static bool make_ledger(struct replay *replay)
                       : replay->before_known || replay->paused_before
                           ? "heap: free, or in use before the recording"
                           : NULL;
-    struct residency_block *blocks = residency_room(residency, most);
-    return blocks && collect_blocks(replay, blocks, &count) &&
-           residency_ledger(residency, count, replay->now_ticks, replay->now_ns);
+    for (size_t k = 0; k < replay->arena_count; k++)
+        for (size_t at = 0; (block = live_table_next(&replay->arenas[k].blocks, &at));)
+            residency_arena_block(residency, block->address,
+                                  replay->arenas[k].name ? replay->arenas[k].name : "");
+    return residency_ledger(residency, &replay->heap, replay->totals->allocations,
+                            replay->now_ticks, replay->now_ns);
 }
 
 /* Returns the name of the mark or snapshot that was the reason. NULL: it was another reason. */

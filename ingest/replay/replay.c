@@ -262,7 +262,8 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
         .function = stacks_function(replay->stacks, stack),
         .type = type.type,
     };
-    if (!totals_allocate(replay->totals, &counted))
+    if (!totals_allocate(replay->totals, &counted) ||
+        (replay->residency && !residency_allocated(replay->residency, record->address, block)))
         return false;
     live_table_claim(&replay->heap, block);
     block->address = record->address;
@@ -424,6 +425,8 @@ bool replay_finish(struct replay *replay, struct ingest_status *status)
     bool good;
     good = replay_settle_frees(replay, NULL) && replay_settle_blocks(replay, NULL);
     totals_finish(replay->totals);
+    if (replay->residency)
+        residency_forget_blocks(replay->residency);
     good = good && totals_finish_slots(replay->totals) && replay_put_live(replay, &replay->heap);
     for (size_t i = 0; good && i < replay->arena_count; i++)
         good = replay_put_live(replay, &replay->arenas[i].blocks);

@@ -33,14 +33,6 @@ struct residency *residency_new(const struct trace_scan *scan)
     return residency;
 }
 
-void ledger_room_free(struct ledger_room *room)
-{
-    free(room->blocks);
-    free(room->keys);
-    free(room->chunks);
-    *room = (struct ledger_room){0};
-}
-
 static void free_moment(struct residency_moment *moment)
 {
     for (size_t i = 0; i < moment->row_count; i++)
@@ -50,6 +42,15 @@ static void free_moment(struct residency_moment *moment)
     free(moment->coded);
     free(moment->pieces);
     *moment = (struct residency_moment){0};
+}
+
+void residency_forget_blocks(struct residency *residency)
+{
+    free(residency->blocks.pairs);
+    free(residency->blocks.large);
+    free(residency->blocks.changed);
+    free(residency->blocks.chunks);
+    residency->blocks = (struct residency_blocks){.known = false};
 }
 
 void residency_free(struct residency *residency)
@@ -69,7 +70,7 @@ void residency_free(struct residency *residency)
     free(residency->owners);
     index_map_free(&residency->owner_by_hash);
     free(residency->stack_owners);
-    ledger_room_free(&residency->room);
+    residency_forget_blocks(residency);
     free(residency->heaps);
     index_map_free(&residency->heap_by_hash);
     free(residency->moments);
@@ -276,6 +277,8 @@ bool residency_begin(struct residency *residency, const struct trace_extension *
     free_moment(&residency->next);
     take_library(residency);
     find_break(residency);
+    for (size_t i = 0; i < residency->mapping_count; i++)
+        residency->mappings[i].arena = NULL;
     residency->next = (struct residency_moment){
         .begin_ns = begin_ns,
         .end_ns = end_ns,
@@ -369,6 +372,17 @@ uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t t
     return last->owner;
 }
 
+void residency_arena_block(struct residency *residency, uint64_t address, const char *arena)
+{
+    const size_t at = residency_first_mapping(residency, address);
+    struct resident_mapping *mapping = &residency->mappings[at];
+    if (at == residency->mapping_count || mapping->start > address ||
+        (mapping->arena && mapping->arena_block > address))
+        return;
+    mapping->arena = arena;
+    mapping->arena_block = address;
+}
+
 bool residency_is_heap(const struct residency *residency, uint64_t address)
 {
     const uint64_t number = address / GLIBC_HEAP_SIZE, hash = hash_combine(hash_seed(), number);
@@ -418,10 +432,39 @@ bool residency_span(struct residency *residency, enum heap_allocator allocator, 
     return true;
 }
 
+/* Notes that the ledger has to look up what is at the address. */
+static bool note_changed(struct residency *residency, uint64_t address)
+{
+    struct residency_blocks *blocks = &residency->blocks;
+    /* With more, reading all is less work. */
+    blocks->known = blocks->known && blocks->changed_count < blocks->count / 2;
+    if (!blocks->known)
+        return true;
+    if (!array_grow(&blocks->changed, &blocks->changed_capacity, blocks->changed_count + 1,
+                    sizeof(*blocks->changed)))
+        return false;
+    blocks->changed[blocks->changed_count++].key = address;
+    return true;
+}
+
+bool residency_allocated(struct residency *residency, uint64_t address,
+                         const struct live_block *block)
+{
+    /* One that ended since the last ledger was noted. */
+    return (block->state == BLOCK_FREED && block->alloc_ns > residency->blocks.ns) ||
+           note_changed(residency, address);
+}
+
+bool residency_changed(struct residency *residency, const struct live_block *block)
+{
+    return block->order > residency->blocks.order || note_changed(residency, block->address);
+}
+
 bool residency_freed(struct residency *residency, const struct live_block *block)
 {
     struct chunk_span span;
-    if (!residency_span(residency, residency->library, block->address, block->size, &span))
+    if (!residency_changed(residency, block) ||
+        !residency_span(residency, residency->library, block->address, block->size, &span))
         return false;
     if (residency->library == HEAP_GLIBC && span.mapped)
         return true; /* its pages have gone with it */

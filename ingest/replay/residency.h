@@ -4,8 +4,10 @@
  * memory"), and a ledger of each: every byte of the resident set is in exactly one class.
  *
  * Order of calls: residency_mapping(), residency_begin(), residency_pages() for the records as they
- * come; residency_freed() for each block that ends; when residency_is_whole(), residency_room()
- * for all live blocks, residency_ledger(). residency_free() at the end.
+ * come; residency_allocated() and residency_freed() for each block that begins and ends,
+ * residency_changed() for each that gets another type; when residency_is_whole(),
+ * residency_arena_block() for those of allocators of the program, residency_ledger().
+ * residency_free() at the end.
  */
 #ifndef MPROF_INGEST_REPLAY_RESIDENCY_H
 #define MPROF_INGEST_REPLAY_RESIDENCY_H
@@ -92,17 +94,10 @@ struct resident_runs {
 
 struct resident_mapping {
     uint64_t start, end;
-    unsigned flags; /* enum trace_mapping_flag */
-    bool has_heap;  /* blocks of the heap lie in it; arena: of an allocator of the program */
-    const char *arena;
+    unsigned flags;    /* enum trace_mapping_flag */
+    const char *arena; /* whose block lies in it, last by address; NULL: none */
+    uint64_t arena_block;
     char *name;
-};
-
-/* A live block of the heap, or of an arena. */
-struct residency_block {
-    uint64_t address, size;
-    uint32_t owner; /* OWNER_NONE: of an arena */
-    const char *arena;
 };
 
 /* A block of the heap with what is around it. */
@@ -113,14 +108,21 @@ struct resident_chunk {
     bool seen; /* some of it is resident */
 };
 
-/* Room that ledgers work in. It is kept: the kernel would have to clear it again for each. */
-struct ledger_room {
-    struct residency_block *blocks;
-    uint64_t *keys;
+/* The live blocks of the heap by address, in 16 bytes each, as they were at the last ledger, and
+ * where some may have changed since. */
+struct residency_blocks {
+    struct number_pair *pairs; /* address; size and owner, or LARGE_BLOCK and a place in `large` */
+    size_t count, capacity;
+    struct number_pair *large; /* size, owner */
+    size_t large_count, large_capacity;
+    struct number_pair *changed; /* addresses */
+    size_t changed_count, changed_capacity;
+    bool known;         /* false: they have to be read again */
+    uint64_t order, ns; /* of the last block, and of the last ledger */
+    /* Those that a ledger has at hand. */
     struct resident_chunk *chunks;
-    size_t capacity; /* blocks; twice so many keys */
+    size_t chunk_capacity;
 };
-enum { ROOM_BITS_MOST = 28 }; /* of the number of blocks */
 
 /* Returns the function that mapped the anonymous memory at the address, NULL: it is not known.
  * Reduces *end to the end of what it mapped. */
@@ -154,7 +156,7 @@ struct residency {
     struct index_map owner_by_hash;
     struct stack_owner *stack_owners; /* by stack: its last one */
     size_t stack_owner_capacity;
-    struct ledger_room room;
+    struct residency_blocks blocks;
     uint64_t heap;   /* that was known last */
     uint64_t *heaps; /* numbers of the 64 MiB in which glibc has an arena */
     size_t heap_count, heap_capacity;
@@ -179,19 +181,24 @@ bool residency_is_whole(const struct residency *residency);
 /* Ends the moment without a ledger. */
 void residency_leave_out(struct residency *residency);
 
+/* A block of the heap begins at the address; `block` is still what the table had there. False if
+ * memory is exhausted. */
+bool residency_allocated(struct residency *residency, uint64_t address,
+                         const struct live_block *block);
+/* A block of the heap has got another type. False if memory is exhausted. */
+bool residency_changed(struct residency *residency, const struct live_block *block);
 /* A block of the heap has ended. */
 bool residency_freed(struct residency *residency, const struct live_block *block);
 
 /* Returns the owner of the block's stack and type. OWNER_NONE: memory is exhausted. */
 uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t type);
 
-/* Returns room for `most` blocks, which belongs to `residency`. NULL if memory is exhausted. */
-struct residency_block *residency_room(struct residency *residency, size_t most);
-/* Makes the ledger of the moment of the `count` blocks in the room. `now` is the moment in ticks,
- * and `now_ns` in the session's time. False if memory is exhausted. */
-bool residency_ledger(struct residency *residency, size_t count, uint64_t now, uint64_t now_ns);
-
-void ledger_room_free(struct ledger_room *room);
+/* A block of an allocator of the program is live in the moment that has been read. */
+void residency_arena_block(struct residency *residency, uint64_t address, const char *arena);
+/* Makes the ledger of the moment that has been read. `order` is that of the last block of the heap,
+ * `now` the moment in ticks, and `now_ns` in the session's time. False if memory is exhausted. */
+bool residency_ledger(struct residency *residency, const struct live_table *heap, uint64_t order,
+                      uint64_t now, uint64_t now_ns);
 
 /* ---- for residency_ledger.c ------------------------------------------------------------- */
 
@@ -206,6 +213,9 @@ bool residency_is_heap(const struct residency *residency, uint64_t address);
 /* Makes the runs of this moment of its bytes. `*good`: the format allows them. False if memory is
  * exhausted. */
 bool residency_apply_runs(struct residency *residency, bool *good);
+
+/* Gives back the blocks: they are read again for another ledger. */
+void residency_forget_blocks(struct residency *residency);
 
 const char *residency_class_name(enum residency_class class);
 const char *residency_reason_name(enum trace_resident_reason reason);

@@ -20,8 +20,11 @@ struct ledger {
     struct residency *residency;
     struct residency_moment *moment;
     enum heap_allocator allocator;
-    struct resident_chunk *chunks;
-    size_t chunk_count, next;     /* next: the first that ends after the place */
+    size_t taken;          /* of the blocks, those that chunks were made of */
+    size_t first, last;    /* chunks that are at hand: from the first that ends after the place */
+    uint64_t before;       /* end of the last one */
+    size_t overlaps;       /* chunks that overlap, which no allocator's do */
+    uint64_t seen, unseen; /* chunks that have ended: in memory, at least in part, and not */
     struct special *own, *stacks; /* by address; they do not overlap */
     size_t own_count, stack_count;
     uint64_t bytes[RESIDENCY_CLASSES];
@@ -30,6 +33,172 @@ struct ledger {
     bool memory;      /* false: it is exhausted */
     char mapping[40]; /* name of one without a name: where it lies */
 };
+
+/* ---- blocks ----------------------------------------------------------------------------- */
+
+/* A block so large has its size and owner elsewhere. */
+#define LARGE_BLOCK UINT32_MAX
+
+static bool put_block(struct residency *residency, const struct live_block *block)
+{
+    struct residency_blocks *blocks = &residency->blocks;
+    uint64_t owner = residency_owner(residency, block->stack, block->type);
+    uint64_t size = block->size;
+    if (owner == OWNER_NONE ||
+        !array_grow(&blocks->pairs, &blocks->capacity, blocks->count + 1, sizeof(*blocks->pairs)))
+        return false;
+    if (size >= LARGE_BLOCK) {
+        if (!array_grow(&blocks->large, &blocks->large_capacity, blocks->large_count + 1,
+                        sizeof(*blocks->large)))
+            return false;
+        blocks->large[blocks->large_count] = (struct number_pair){size, owner};
+        size = LARGE_BLOCK;
+        owner = blocks->large_count++;
+    }
+    blocks->pairs[blocks->count++] = (struct number_pair){block->address, size << 32 | owner};
+    return true;
+}
+
+/* Takes the blocks at the changed addresses out. */
+static void drop_changed(struct residency_blocks *blocks)
+{
+    const struct number_pair *changed = blocks->changed, *end = changed + blocks->changed_count;
+    size_t kept = 0;
+    for (size_t i = 0; i < blocks->count; i++) {
+        while (changed < end && changed->key < blocks->pairs[i].key)
+            changed++;
+        if (changed == end || changed->key != blocks->pairs[i].key)
+            blocks->pairs[kept++] = blocks->pairs[i];
+    }
+    blocks->count = kept;
+}
+
+/* Merges the blocks from `old` on, by address, into those before. */
+static bool merge_blocks(struct residency_blocks *blocks, size_t old)
+{
+    const size_t added = blocks->count - old;
+    size_t from = old, to = blocks->count, i = added;
+    struct number_pair *pairs = blocks->pairs;
+    /* The changes have been used. */
+    if (!array_grow(&blocks->changed, &blocks->changed_capacity, added, sizeof(*pairs)))
+        return false;
+    if (added > 0)
+        memcpy(blocks->changed, pairs + old, added * sizeof(*pairs));
+    while (i > 0)
+        if (from > 0 && pairs[from - 1].key > blocks->changed[i - 1].key)
+            pairs[--to] = pairs[--from];
+        else
+            pairs[--to] = blocks->changed[--i];
+    return true;
+}
+
+/* Brings the blocks up to date. */
+static bool read_blocks(struct residency *residency, const struct live_table *heap)
+{
+    enum { AHEAD = 8 };
+    struct residency_blocks *blocks = &residency->blocks;
+    const struct live_block *block;
+    bool good = true;
+    if (blocks->known && blocks->large_count <= blocks->count / 16 + 1024) {
+        sort_pairs(blocks->changed, blocks->changed_count);
+        drop_changed(blocks);
+        const size_t old = blocks->count;
+        for (size_t i = 0; good && i < blocks->changed_count; i++) {
+            const uint64_t address = blocks->changed[i].key;
+            const size_t later = i + AHEAD < blocks->changed_count ? i + AHEAD : i;
+            live_table_prefetch(heap, blocks->changed[later].key);
+            if (i > 0 && blocks->changed[i - 1].key == address)
+                continue;
+            block = live_table_live(heap, address);
+            good = !block || put_block(residency, block);
+        }
+        good = good && merge_blocks(blocks, old);
+    } else {
+        blocks->count = blocks->large_count = 0;
+        for (size_t at = 0; good && (block = live_table_next(heap, &at));)
+            good = put_block(residency, block);
+        sort_pairs(blocks->pairs, blocks->count);
+    }
+    blocks->changed_count = 0;
+    blocks->known = true;
+    return good;
+}
+
+/* Makes the chunk of the next block: what the allocator has around it, by its rules. */
+static bool take_block(struct ledger *ledger)
+{
+    struct residency *residency = ledger->residency;
+    struct residency_blocks *blocks = &residency->blocks;
+    struct chunk_span span;
+    if (ledger->taken == blocks->count || !ledger->memory)
+        return false;
+    const struct number_pair *pair = &blocks->pairs[ledger->taken++];
+    uint64_t size = pair->value >> 32, owner = pair->value & UINT32_MAX;
+    if (size == LARGE_BLOCK) {
+        size = blocks->large[owner].key;
+        owner = blocks->large[owner].value;
+    }
+    if (ledger->last == blocks->chunk_capacity && ledger->first >= ledger->last / 2 &&
+        ledger->first > 0) {
+        ledger->last -= ledger->first;
+        memmove(blocks->chunks, blocks->chunks + ledger->first,
+                ledger->last * sizeof(*blocks->chunks));
+        ledger->first = 0;
+    }
+    ledger->memory = residency_span(residency, ledger->allocator, pair->key, size, &span) &&
+                     array_grow(&blocks->chunks, &blocks->chunk_capacity, ledger->last + 1,
+                                sizeof(*blocks->chunks));
+    if (!ledger->memory)
+        return false;
+    const uint64_t low = span.low < ledger->before ? ledger->before : span.low;
+    ledger->overlaps += span.low < ledger->before;
+    ledger->before = span.high > low ? span.high : low;
+    blocks->chunks[ledger->last++] = (struct resident_chunk){.low = low,
+                                                             .high = ledger->before,
+                                                             .address = pair->key,
+                                                             .end = pair->key + size,
+                                                             .owner = (uint32_t)owner};
+    residency->owners[owner].live_count++;
+    residency->owners[owner].live_bytes += size;
+    return true;
+}
+
+/* Returns the chunk that is `ahead` behind the first, NULL: there is none. Valid until the next
+ * call. */
+static struct resident_chunk *chunk_at(struct ledger *ledger, size_t ahead)
+{
+    while (ledger->last - ledger->first <= ahead)
+        if (!take_block(ledger))
+            return NULL;
+    return &ledger->residency->blocks.chunks[ledger->first + ahead];
+}
+
+static void end_chunk(struct ledger *ledger)
+{
+    const struct resident_chunk *chunk = &ledger->residency->blocks.chunks[ledger->first++];
+    ledger->seen += chunk->seen;
+    ledger->unseen += !chunk->seen && chunk->end > chunk->address;
+}
+
+/* Ends the chunks before the place. Returns the first of the others, NULL: there is none. */
+static struct resident_chunk *chunk_from(struct ledger *ledger, uint64_t place)
+{
+    struct resident_chunk *chunk;
+    while ((chunk = chunk_at(ledger, 0)) && chunk->high <= place)
+        end_chunk(ledger);
+    return chunk;
+}
+
+/* Returns true if blocks of the heap lie in the mapping. */
+static bool has_heap(const struct ledger *ledger, const struct resident_mapping *mapping)
+{
+    const struct residency_blocks *blocks = &ledger->residency->blocks;
+    size_t at = 0;
+    ARRAY_BISECT(at, blocks->count, blocks->pairs[middle].key < mapping->start)
+    return at < blocks->count && blocks->pairs[at].key < mapping->end;
+}
+
+/* ---- classes ---------------------------------------------------------------------------- */
 
 static int compare_special(const void *left, const void *right)
 {
@@ -165,7 +334,7 @@ static enum residency_class class_of(struct ledger *ledger, uint64_t page, size_
     }
     if (before && before->end == mapping->start && before->name[0] == '/' &&
         (before->flags & (TRACE_MAPPING_WRITE | TRACE_MAPPING_SHARED)) == TRACE_MAPPING_WRITE &&
-        !mapping->has_heap && mapping->end - mapping->start <= GLIBC_HEAP_SIZE) {
+        !has_heap(ledger, mapping) && mapping->end - mapping->start <= GLIBC_HEAP_SIZE) {
         *detail = before->name;
         return before->flags & TRACE_MAPPING_RECORDER ? RESIDENCY_RECORDER : RESIDENCY_FILES;
     }
@@ -174,7 +343,7 @@ static enum residency_class class_of(struct ledger *ledger, uint64_t page, size_
         *end = next < *end ? next : *end;
         if (residency_is_heap(residency, page))
             return RESIDENCY_FREE_PAGES;
-    } else if (ledger->allocator != HEAP_UNKNOWN && mapping->has_heap)
+    } else if (ledger->allocator != HEAP_UNKNOWN && has_heap(ledger, mapping))
         return RESIDENCY_FREE_PAGES;
     if (mapping->arena) {
         *detail = mapping->arena;
@@ -241,9 +410,10 @@ static void add_mixed(struct ledger *ledger, uint64_t page, bool huge)
 {
     const uint64_t end = page + RESIDENT_PAGE;
     uint64_t at = page, free_bytes = 0;
-    size_t last = ledger->next;
-    for (; last < ledger->chunk_count && ledger->chunks[last].low < end; last++) {
-        struct resident_chunk *chunk = &ledger->chunks[last];
+    struct residency_sum *owners = ledger->residency->owners;
+    struct resident_chunk *chunk;
+    size_t count = 0;
+    for (; (chunk = chunk_at(ledger, count)) && chunk->low < end; count++) {
         const uint64_t low = chunk->low > page ? chunk->low : page;
         const uint64_t high = chunk->high < end ? chunk->high : end;
         if (high <= at)
@@ -259,24 +429,20 @@ static void add_mixed(struct ledger *ledger, uint64_t page, bool huge)
     }
     add_hole(ledger, at, end, false);
     free_bytes += end - at;
-    const size_t count = last - ledger->next;
-    if (free_bytes == 0 || ledger->residency->late)
+    const struct resident_chunk *chunks = chunk_at(ledger, 0);
+    if (!chunks || free_bytes == 0 || ledger->residency->late)
         return;
-    ledger->residency->owners[ledger->chunks[ledger->next].owner].pinned_pages++;
+    owners[chunks[0].owner].pinned_pages++;
     /* The first one gets what is left of the shares. */
-    for (size_t i = ledger->next; i < last; i++)
-        ledger->residency->owners[ledger->chunks[i].owner].pinned +=
-            free_bytes / count + (i == ledger->next ? free_bytes % count : 0);
+    for (size_t i = 0; i < count; i++)
+        owners[chunks[i].owner].pinned += free_bytes / count + (i == 0 ? free_bytes % count : 0);
 }
 
 static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, size_t index,
                         bool huge)
 {
     for (uint64_t at = start; at < end;) {
-        while (ledger->next < ledger->chunk_count && ledger->chunks[ledger->next].high <= at)
-            ledger->next++;
-        struct resident_chunk *chunk =
-            ledger->next < ledger->chunk_count ? &ledger->chunks[ledger->next] : NULL;
+        struct resident_chunk *chunk = chunk_from(ledger, at);
         uint64_t to = end;
         if (!chunk || chunk->low >= at + RESIDENT_PAGE) {
             if (chunk && chunk->low < end)
@@ -296,11 +462,14 @@ static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, siz
 
 static void add_swapped(struct ledger *ledger, uint64_t start, uint64_t end)
 {
-    for (size_t i = ledger->next; i < ledger->chunk_count && ledger->chunks[i].low < end; i++) {
-        struct resident_chunk *chunk = &ledger->chunks[i];
+    const struct resident_chunk *chunk;
+    for (uint64_t at = start; (chunk = chunk_from(ledger, at)) && chunk->low < end;) {
         const uint64_t bytes = overlap(chunk->address, chunk->end, start, end);
         ledger->residency->owners[chunk->owner].swapped += bytes;
         ledger->bytes[RESIDENCY_LIVE_SWAPPED] += bytes;
+        if (chunk->high > end)
+            return;
+        at = chunk->high;
     }
 }
 
@@ -312,8 +481,6 @@ static void add_part(struct ledger *ledger, uint64_t start, uint64_t end, uint32
     const uint64_t bytes = end - start;
     const bool hugetlb =
         index != SIZE_MAX && ledger->residency->mappings[index].flags & TRACE_MAPPING_HUGETLB;
-    while (ledger->next < ledger->chunk_count && ledger->chunks[ledger->next].high <= start)
-        ledger->next++;
     if (kind == TRACE_PAGE_SWAPPED) {
         moment->swapped += bytes;
         add_swapped(ledger, start, end);
@@ -350,196 +517,48 @@ static void add_runs(struct ledger *ledger)
     }
 }
 
-/* ---- places of the ledger --------------------------------------------------------------- */
-
-struct residency_block *residency_room(struct residency *residency, size_t most)
+static void forget_rows(struct residency_moment *moment)
 {
-    struct ledger_room *room = &residency->room;
-    if (most >> ROOM_BITS_MOST != 0)
-        return NULL;
-    if (most > room->capacity) {
-        ledger_room_free(room);
-        room->capacity = 2 * most;
-        room->blocks = array_scattered(room->capacity * sizeof(*room->blocks));
-        room->keys = array_scattered(2 * room->capacity * sizeof(*room->keys));
-        room->chunks = array_scattered(room->capacity * sizeof(*room->chunks));
-        if (!room->blocks || !room->keys || !room->chunks)
-            ledger_room_free(room);
-    }
-    return room->blocks;
+    for (size_t i = 0; i < moment->row_count; i++)
+        free(moment->rows[i].detail);
+    moment->row_count = 0;
+    moment->present = moment->swapped = moment->huge = moment->live_huge = 0;
 }
 
-/* The address space in segments, of which those with blocks are numbered. */
-enum { SEGMENT_BITS = 32, SEGMENTS_MOST = 64, GRANULE_BITS = 3 };
-
-struct segments {
-    uint64_t segments[SEGMENTS_MOST]; /* ascending */
-    size_t count, last;
-};
-
-/* Returns the number of the segment, `count` if it has none. */
-static size_t segment_number(struct segments *all, uint64_t segment)
-{
-    if (all->last < all->count && all->segments[all->last] == segment)
-        return all->last;
-    for (all->last = 0; all->last < all->count; all->last++)
-        if (all->segments[all->last] == segment)
-            break;
-    return all->last;
-}
-
-/* Numbers the segments of the blocks. Returns false if there are too many. */
-static bool number_segments(struct segments *all, const struct residency_block *blocks,
-                            size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t segment = blocks[i].address >> SEGMENT_BITS;
-        if (segment_number(all, segment) < all->count)
-            continue;
-        if (all->count == SEGMENTS_MOST)
-            return false;
-        all->segments[all->count++] = segment;
-        qsort(all->segments, all->count, sizeof(*all->segments), compare_uint64);
-    }
-    return true;
-}
-
-/* Sorts keys by their bits from `shift` on, the least significant digits first: there may be
- * millions. Returns `from` or `to`, which has the result. */
-static uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t count, unsigned shift, uint64_t all)
-{
-    enum { DIGIT = 11, DIGITS = 1 << DIGIT, LEAST = 4096 };
-    if (count < LEAST) {
-        if (count > 0)
-            qsort(from, count, sizeof(*from), compare_uint64);
-        return from;
-    }
-    for (; shift < 64 && all >> shift; shift += DIGIT) {
-        size_t starts[DIGITS] = {0}, sum = 0;
-        for (size_t i = 0; i < count; i++)
-            starts[from[i] >> shift & (DIGITS - 1)]++;
-        for (size_t digit = 0; digit < DIGITS; digit++) {
-            const size_t here = starts[digit];
-            starts[digit] = sum;
-            sum += here;
-        }
-        for (size_t i = 0; i < count; i++)
-            to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
-        uint64_t *swapped = from;
-        from = to;
-        to = swapped;
-    }
-    return from;
-}
-
-/* Returns the order of the blocks by address: keys whose lower *bits are places in the array. A key
- * has, above them, the number of the segment and the place there. */
-static const uint64_t *order_blocks(struct ledger_room *room, size_t count, unsigned *bits)
-{
-    struct residency_block *blocks = room->blocks;
-    struct segments segments = {.count = 0};
-    uint64_t all = 0;
-    uint64_t *keys = room->keys;
-    for (*bits = 1; count >> *bits != 0;)
-        ++*bits;
-    if (!number_segments(&segments, blocks, count)) {
-        qsort(blocks, count, sizeof(*blocks), compare_uint64);
-        for (size_t i = 0; i < count; i++)
-            keys[i] = i;
-        return keys;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t address = blocks[i].address;
-        const uint64_t number = segment_number(&segments, address >> SEGMENT_BITS);
-        const uint64_t inside = (address & UINT32_MAX) >> GRANULE_BITS;
-        keys[i] = (number << (SEGMENT_BITS - GRANULE_BITS) | inside) << *bits | i;
-        all |= keys[i];
-    }
-    return sort_keys(keys, keys + room->capacity, count, *bits, all);
-}
-
-/* Finds what the allocator has around a block, by its rules. `before` is the end of the one before.
- * Returns 1 if they overlap, which no allocator's blocks do. */
-static size_t span_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint64_t before)
+/* Goes through the pages and the blocks, by the allocator's rules. */
+static void add_all(struct ledger *ledger, enum heap_allocator allocator)
 {
     struct residency *residency = ledger->residency;
-    struct chunk_span span;
-    if (!residency_span(residency, ledger->allocator, chunk->address, chunk->end - chunk->address,
-                        &span))
-        ledger->memory = false;
-    chunk->low = span.low < before ? before : span.low;
-    chunk->high = span.high > chunk->low ? span.high : chunk->low;
-    return span.low < before;
+    const struct ledger empty = {.residency = residency,
+                                 .moment = ledger->moment,
+                                 .allocator = allocator,
+                                 .own = ledger->own,
+                                 .stacks = ledger->stacks,
+                                 .own_count = ledger->own_count,
+                                 .stack_count = ledger->stack_count,
+                                 .memory = true};
+    *ledger = empty;
+    forget_rows(ledger->moment);
+    for (size_t i = 1; i < residency->owner_count; i++) {
+        const struct residency_sum old = residency->owners[i];
+        residency->owners[i] = (struct residency_sum){.stack = old.stack, .type = old.type};
+    }
+    add_runs(ledger);
+    chunk_from(ledger, UINT64_MAX);
 }
 
-/* Puts the blocks of the heap into `chunks` by address, counts what is live, and notes which
- * mappings hold such blocks, and blocks of allocators of the program. Returns how many chunks
- * overlap. */
-static size_t place_blocks(struct ledger *ledger, size_t count)
-{
-    enum { AHEAD = 16 };
-    struct residency *residency = ledger->residency;
-    const struct residency_block *blocks = residency->room.blocks;
-    unsigned bits;
-    const uint64_t *keys = order_blocks(&residency->room, count, &bits);
-    const uint64_t mask = (UINT64_C(1) << bits) - 1;
-    struct resident_mapping *mapping = residency->mappings;
-    const struct resident_mapping *end = mapping + residency->mapping_count;
-    size_t overlaps = 0;
-    uint64_t before = 0;
-    for (size_t i = 0; i < residency->mapping_count; i++) {
-        mapping[i].has_heap = false;
-        mapping[i].arena = NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct residency_block *block = &blocks[keys[i] & mask];
-        __builtin_prefetch(&blocks[keys[i + AHEAD < count ? i + AHEAD : i] & mask]);
-        while (mapping < end && mapping->end <= block->address)
-            mapping++;
-        const bool inside = mapping < end && mapping->start <= block->address;
-        if (inside && block->owner == OWNER_NONE)
-            mapping->arena = block->arena;
-        if (block->owner == OWNER_NONE)
-            continue;
-        if (inside)
-            mapping->has_heap = true;
-        struct resident_chunk *chunk = &ledger->chunks[ledger->chunk_count++];
-        *chunk = (struct resident_chunk){
-            .address = block->address, .end = block->address + block->size, .owner = block->owner};
-        overlaps += span_chunk(ledger, chunk, before);
-        before = chunk->high;
-        residency->owners[block->owner].live_count++;
-        residency->owners[block->owner].live_bytes += block->size;
-    }
-    return overlaps;
-}
-
-/* Spans the chunks again, by other rules. Returns how many overlap. */
-static size_t span_again(struct ledger *ledger, enum heap_allocator allocator)
-{
-    size_t overlaps = 0;
-    uint64_t before = 0;
-    ledger->allocator = allocator;
-    for (size_t i = 0; i < ledger->chunk_count; i++) {
-        overlaps += span_chunk(ledger, &ledger->chunks[i], before);
-        before = ledger->chunks[i].high;
-    }
-    return overlaps;
-}
-
-/* Places the blocks by the rules of the process's library, unless they contradict these. */
-static void place_by_rules(struct ledger *ledger, size_t count)
+/* Does so by the rules of the process's library, unless the blocks contradict these. */
+static void add_by_rules(struct ledger *ledger)
 {
     enum { CONTRADICTIONS_PER_MILLE = 2, CONTRADICTIONS_LEAST = 8 };
     const struct residency *residency = ledger->residency;
     const size_t heaps = residency->heap_count;
-    ledger->allocator = residency->library;
-    size_t overlaps = place_blocks(ledger, count);
-    if (residency->heap_count > heaps) /* blocks that were placed before may lie there */
-        overlaps = span_again(ledger, ledger->allocator);
-    if (overlaps >= CONTRADICTIONS_LEAST &&
-        overlaps * 1000 > ledger->chunk_count * CONTRADICTIONS_PER_MILLE)
-        span_again(ledger, HEAP_UNKNOWN);
+    add_all(ledger, residency->library);
+    if (residency->heap_count > heaps) /* blocks that came before may lie there */
+        add_all(ledger, residency->library);
+    if (ledger->overlaps >= CONTRADICTIONS_LEAST &&
+        ledger->overlaps * 1000 > residency->blocks.count * CONTRADICTIONS_PER_MILLE)
+        add_all(ledger, HEAP_UNKNOWN);
 }
 
 /* Makes a list without overlaps: of two, the later one wins. */
@@ -691,19 +710,14 @@ static void put_classes(struct ledger *ledger)
                                                  RESIDENCY_HOLES_RESIDENT, RESIDENCY_FREE_PAGES,
                                                  RESIDENCY_LIVE_UNTOUCHED, RESIDENCY_LIVE_SWAPPED,
                                                  RESIDENCY_ZERO_PAGE};
-    uint64_t seen = 0, unseen = 0;
-    for (size_t i = 0; i < ledger->chunk_count; i++) {
-        seen += ledger->chunks[i].seen;
-        unseen += !ledger->chunks[i].seen && ledger->chunks[i].end > ledger->chunks[i].address;
-    }
     for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++) {
         const uint64_t bytes = ledger->bytes[plain[i]];
         add_row(ledger, plain[i], "", bytes);
         if (bytes == 0 || !ledger->memory)
             continue;
         struct residency_row *row = &ledger->moment->rows[ledger->moment->row_count - 1];
-        row->blocks = plain[i] == RESIDENCY_LIVE_RESIDENT    ? seen
-                      : plain[i] == RESIDENCY_LIVE_UNTOUCHED ? unseen
+        row->blocks = plain[i] == RESIDENCY_LIVE_RESIDENT    ? ledger->seen
+                      : plain[i] == RESIDENCY_LIVE_UNTOUCHED ? ledger->unseen
                       : plain[i] == RESIDENCY_HOLES_RESIDENT ? ledger->holes
                                                              : RESIDENCY_NO_BLOCKS;
     }
@@ -776,27 +790,23 @@ static bool keep_moment(struct residency *residency)
     return true;
 }
 
-bool residency_ledger(struct residency *residency, size_t count, uint64_t now, uint64_t now_ns)
+bool residency_ledger(struct residency *residency, const struct live_table *heap, uint64_t order,
+                      uint64_t now, uint64_t now_ns)
 {
     bool good;
     residency->reading = false;
-    residency->work += count + residency->runs.count;
+    residency->blocks.order = order;
+    residency->blocks.ns = now_ns;
+    residency->work += heap->live + residency->runs.count;
     if (!residency_apply_runs(residency, &good))
         return false;
     residency->number = good ? residency->next_number : 0;
     if (!good)
         return true;
-    struct ledger ledger = {.residency = residency,
-                            .moment = &residency->next,
-                            .chunks = residency->room.chunks,
-                            .memory = true};
-    if (last_owners_settle(&residency->last) && find_specials(&ledger, now)) {
-        for (size_t i = 1; i < residency->owner_count; i++) {
-            const struct residency_sum old = residency->owners[i];
-            residency->owners[i] = (struct residency_sum){.stack = old.stack, .type = old.type};
-        }
-        place_by_rules(&ledger, count);
-        add_runs(&ledger);
+    struct ledger ledger = {.residency = residency, .moment = &residency->next, .memory = true};
+    if (read_blocks(residency, heap) && last_owners_settle(&residency->last) &&
+        find_specials(&ledger, now)) {
+        add_by_rules(&ledger);
         for (size_t i = 1; i < residency->owner_count; i++) {
             const struct residency_sum *sum = &residency->owners[i];
             ledger.bytes[RESIDENCY_LIVE_UNTOUCHED] +=
