@@ -234,11 +234,13 @@ static uint32_t replay_kind(struct replay *replay, uint64_t kind)
 
 static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_t thread)
 {
+    const struct live_block *block;
     bool good = true;
     uint64_t row;
-    for (size_t i = 0; good && i < arena->blocks.capacity; i++)
-        if (arena->blocks.blocks[i].state == BLOCK_LIVE)
-            good = end_block(replay, arena, &arena->blocks.blocks[i], thread, 0, &row);
+    for (size_t at = 0; good && (block = live_table_next(&arena->blocks, &at));) {
+        struct live_block ended = *block; /* not in the table, which goes */
+        good = end_block(replay, arena, &ended, thread, 0, &row);
+    }
     /* The next reset must not go through this table again. */
     live_table_clear(&arena->blocks);
     return good;

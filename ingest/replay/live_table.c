@@ -76,6 +76,62 @@ static size_t next_capacity(size_t capacity, size_t live)
     return live * 2 <= capacity ? capacity : (more + page_blocks - 1) / page_blocks * page_blocks;
 }
 
+/* A table of so many places or more does not grow: 250 MiB. */
+#define HOT_MOST ((size_t)4000000)
+
+/* The hot blocks that become cold, by address. */
+struct cooling {
+    struct live_block *blocks;
+    struct number_pair *pairs; /* address, place */
+    size_t count, next;
+};
+
+static const struct live_block *next_cooling(void *context)
+{
+    enum { AHEAD = 8 };
+    struct cooling *cooling = context;
+    if (cooling->next == cooling->count)
+        return NULL;
+    const size_t at = cooling->next++;
+    const size_t later = at + AHEAD < cooling->count ? at + AHEAD : at;
+    __builtin_prefetch(&cooling->blocks[cooling->pairs[later].value]);
+    return &cooling->blocks[cooling->pairs[at].value];
+}
+
+/* Packs the hot blocks that are older than the average, and takes them out. */
+static bool cool(struct live_table *table)
+{
+    struct cooling cooling = {.blocks = table->blocks};
+    struct live_block *blocks = table->blocks;
+    double sum = 0;
+    size_t hot = 0;
+    for (size_t i = 0; i < table->capacity; i++)
+        if (blocks[i].state == BLOCK_LIVE) {
+            sum += (double)blocks[i].order;
+            hot++;
+        }
+    const double average = sum / (double)hot;
+    cooling.pairs = malloc((hot + 1) * sizeof(*cooling.pairs));
+    if (!table->cold)
+        table->cold = cold_blocks_new();
+    bool good = table->cold && cooling.pairs;
+    for (size_t i = 0; good && i < table->capacity; i++)
+        if (blocks[i].state == BLOCK_LIVE && (double)blocks[i].order <= average)
+            cooling.pairs[cooling.count++] = (struct number_pair){blocks[i].address, i};
+    if (good)
+        sort_pairs(cooling.pairs, cooling.count);
+    good = good && cold_blocks_add(table->cold, next_cooling, &cooling);
+    for (size_t i = 0; good && i < cooling.count; i++)
+        blocks[cooling.pairs[i].value].state = BLOCK_FREED;
+    free(cooling.pairs);
+    return good;
+}
+
+static size_t hot_count(const struct live_table *table)
+{
+    return table->live - (table->cold ? cold_blocks_count(table->cold) : 0);
+}
+
 /*
  * Rebuilds the table without the freed blocks. It begins small: there may be an arena for each
  * block. Both tables are passed in one direction, and the old one gives back its pages on the way:
@@ -84,8 +140,13 @@ static size_t next_capacity(size_t capacity, size_t live)
 static bool rebuild(struct live_table *table)
 {
     const size_t old_capacity = table->capacity;
-    const size_t capacity = next_capacity(old_capacity, table->live);
+    size_t capacity = next_capacity(old_capacity, hot_count(table));
     struct live_block *old = table->blocks, *blocks;
+    if (capacity > old_capacity && old_capacity >= (table->hot_most ? table->hot_most : HOT_MOST)) {
+        capacity = old_capacity;
+        if (!cool(table))
+            return false;
+    }
     blocks = new_blocks(capacity);
     if (!blocks)
         return false;
@@ -93,7 +154,7 @@ static bool rebuild(struct live_table *table)
         table->seed = hash_seed();
     table->blocks = blocks;
     table->capacity = capacity;
-    table->used = table->live;
+    table->used = hot_count(table);
     const size_t page_blocks = LARGE_PAGE / sizeof(*old);
     for (size_t i = 0; i < old_capacity; i++) {
         if (i % page_blocks == 0 && i > 0 && is_large(old_capacity))
@@ -123,14 +184,21 @@ const struct live_block *live_table_peek(const struct live_table *table, uint64_
     return block->address == address && block->state == BLOCK_LIVE ? block : NULL;
 }
 
-const struct live_block *live_table_live(const struct live_table *table, uint64_t address)
+/* Returns the block at `address`, or the empty place for it. The table must have places. */
+static struct live_block *probe(const struct live_table *table, uint64_t address)
 {
-    size_t at = table->capacity ? home(table, address) : 0;
-    if (table->capacity == 0)
-        return NULL;
+    size_t at = home(table, address);
     while (table->blocks[at].state != BLOCK_EMPTY && table->blocks[at].address != address)
         at = after(table->capacity, at);
-    return table->blocks[at].state == BLOCK_LIVE ? &table->blocks[at] : NULL;
+    return &table->blocks[at];
+}
+
+const struct live_block *live_table_live(const struct live_table *table, uint64_t address)
+{
+    const struct live_block *block = table->capacity == 0 ? NULL : probe(table, address);
+    if (block && block->state == BLOCK_LIVE)
+        return block;
+    return table->cold ? cold_blocks_find(table->cold, address) : NULL;
 }
 
 const struct live_block *live_table_next(const struct live_table *table, size_t *at)
@@ -138,17 +206,31 @@ const struct live_block *live_table_next(const struct live_table *table, size_t 
     while (*at < table->capacity)
         if (table->blocks[(*at)++].state == BLOCK_LIVE)
             return &table->blocks[*at - 1];
-    return NULL;
+    size_t place = *at - table->capacity;
+    const struct live_block *block = table->cold ? cold_blocks_next(table->cold, &place) : NULL;
+    *at = table->capacity + place;
+    return block;
 }
 
 struct live_block *live_table_find(struct live_table *table, uint64_t address)
 {
     if ((table->used + 1) * 4 > table->capacity * 3 && !rebuild(table))
         return NULL;
-    size_t at = home(table, address);
-    while (table->blocks[at].state != BLOCK_EMPTY && table->blocks[at].address != address)
-        at = after(table->capacity, at);
-    return &table->blocks[at];
+    struct live_block *block = probe(table, address);
+    const struct live_block *cold =
+        block->state == BLOCK_LIVE || !table->cold ? NULL : cold_blocks_find(table->cold, address);
+    if (cold) {
+        table->used += block->state == BLOCK_EMPTY;
+        *block = *cold;
+        cold_blocks_take(table->cold);
+    }
+    return block;
+}
+
+size_t live_table_bytes(const struct live_table *table)
+{
+    return table->capacity * sizeof(*table->blocks) +
+           (table->cold ? cold_blocks_bytes(table->cold) : 0);
 }
 
 void live_table_claim(struct live_table *table, struct live_block *block)
@@ -167,5 +249,6 @@ void live_table_release(struct live_table *table, struct live_block *block)
 void live_table_clear(struct live_table *table)
 {
     free_blocks(table->blocks, table->capacity);
-    *table = (struct live_table){.seed = table->seed};
+    cold_blocks_free(table->cold);
+    *table = (struct live_table){.seed = table->seed, .hot_most = table->hot_most};
 }

@@ -436,8 +436,10 @@ bool residency_span(struct residency *residency, enum heap_allocator allocator, 
 static bool note_changed(struct residency *residency, uint64_t address)
 {
     struct residency_blocks *blocks = &residency->blocks;
-    /* With more, reading all is less work. */
-    blocks->known = blocks->known && blocks->changed_count < blocks->count / 2;
+    enum { CHANGED_MOST = 512 << 10 };
+    /* With more, reading all is less work, or takes less memory. */
+    blocks->known = blocks->known && blocks->changed_count < blocks->count / 2 &&
+                    blocks->changed_count < CHANGED_MOST;
     if (!blocks->known)
         return true;
     if (!array_grow(&blocks->changed, &blocks->changed_capacity, blocks->changed_count + 1,

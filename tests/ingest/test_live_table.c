@@ -35,27 +35,133 @@ static struct live_block *begin(struct live_table *table, uint64_t address, uint
 static void finds_each_block(void **state)
 {
     (void)state;
-    enum { BLOCKS = 2500000 };
-    struct live_table table = {.seed = 0};
+    enum { BLOCKS = 400000, FREED = BLOCKS / 64, OLD = BLOCKS / 4, COLD_BYTES = 16 };
+    struct live_table table = {.hot_most = 60000};
     const struct live_block *block;
     size_t count = 0;
     for (uint64_t i = 1; i <= BLOCKS; i++) {
         begin(&table, i * 32, i);
-        if (i % 3 == 0)
-            live_table_release(&table, live_table_find(&table, i / 3 * 32));
+        if (i % 64 == 0)
+            live_table_release(&table, live_table_find(&table, i / 64 * 32));
     }
-    assert_int_equal(table.live, BLOCKS - BLOCKS / 3);
+    assert_int_equal(table.live, BLOCKS - FREED);
+    /* The older ones are packed. */
+    assert_int_equal(table.capacity, 65536);
+    assert_true(live_table_bytes(&table) <
+                table.capacity * sizeof(struct live_block) + BLOCKS * COLD_BYTES);
     for (uint64_t i = 1; i <= BLOCKS; i++) {
         block = live_table_live(&table, i * 32);
-        assert_int_equal(block != NULL, i > BLOCKS / 3);
+        assert_int_equal(block != NULL, i > FREED);
         assert_true(!block || block->order == i);
     }
     for (size_t at = 0; (block = live_table_next(&table, &at));)
         count++;
     assert_int_equal(count, table.live);
-    /* Six eighths are in use when it grows, by a quarter if it is large. */
-    assert_true(table.capacity * 9 < table.live * 20);
+    /* Blocks come back when they are looked up, here the oldest ones. */
+    for (uint64_t i = FREED + 1; i <= OLD; i++) {
+        struct live_block *found = live_table_find(&table, i * 32);
+        assert_true(found && found->state == BLOCK_LIVE && found->order == i);
+        live_table_release(&table, found);
+        assert_null(live_table_live(&table, i * 32));
+    }
+    for (size_t at = 0; (block = live_table_next(&table, &at)); count--)
+        assert_true(block->order > OLD);
+    assert_int_equal(count, OLD - FREED);
     live_table_clear(&table);
+}
+
+/* ---- packed blocks ----------------------------------------------------------------------- */
+
+struct source {
+    struct live_block *blocks; /* by address */
+    size_t count, step, next;
+};
+
+static const struct live_block *next_of(void *context)
+{
+    struct source *source = context;
+    const size_t at = source->next;
+    source->next += source->step;
+    return at < source->count ? &source->blocks[at] : NULL;
+}
+
+static void same(const struct live_block *one, const struct live_block *other)
+{
+    assert_true(one->address == other->address && one->size == other->size);
+    assert_true(one->alloc_ns == other->alloc_ns && one->realloc_of == other->realloc_of);
+    assert_true(one->order == other->order && one->count == other->count);
+    assert_true(one->stack == other->stack && one->thread == other->thread);
+    assert_true(one->arena == other->arena && one->type == other->type);
+    assert_true(one->kind == other->kind && one->alignment == other->alignment);
+    assert_true(one->state == BLOCK_LIVE && one->named == other->named);
+    assert_true(one->type_by_rules == other->type_by_rules);
+    assert_true(one->unknown_listed == other->unknown_listed);
+}
+
+/* Any number: short or long. */
+static uint64_t any(uint64_t *seed)
+{
+    const uint64_t bits = random_number(seed) % 65;
+    return bits == 0 ? 0 : (random_number(seed) << 32 ^ random_number(seed)) >> (64 - bits);
+}
+
+static void packs_each_block(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 6000, SEGMENTS = 7 };
+    static struct live_block blocks[BLOCKS];
+    static bool taken[BLOCKS];
+    struct cold_blocks *cold = cold_blocks_new();
+    const struct live_block *block;
+    uint64_t seed = 9, address = 0;
+    size_t left = BLOCKS, place = 0;
+    for (size_t i = 0; i < BLOCKS; i++) {
+        address += 1 + (i % 50 ? any(&seed) % 1000 : any(&seed) % (UINT64_C(1) << 50));
+        blocks[i] = i % 3 ? blocks[i - 1]
+                          : (struct live_block){.count = (uint32_t)any(&seed),
+                                                .stack = (uint32_t)any(&seed),
+                                                .thread = (uint32_t)any(&seed),
+                                                .arena = (uint32_t)any(&seed),
+                                                .type = (uint32_t)any(&seed),
+                                                .kind = (uint8_t)any(&seed),
+                                                .alignment = (uint8_t)any(&seed),
+                                                .named = i % 2,
+                                                .type_by_rules = i % 5 == 0,
+                                                .unknown_listed = i % 7 == 0};
+        blocks[i].address = address;
+        blocks[i].size = any(&seed);
+        blocks[i].alloc_ns = any(&seed);
+        blocks[i].order = any(&seed);
+        blocks[i].realloc_of = i % 4 ? 0 : any(&seed);
+    }
+    assert_non_null(cold);
+    /* Segments whose blocks lie between each other; some are taken out between merges. */
+    for (size_t k = 0; k < SEGMENTS; k++) {
+        struct source source = {blocks, BLOCKS, SEGMENTS, k};
+        assert_true(cold_blocks_add(cold, next_of, &source));
+        for (size_t i = k; i < BLOCKS; i += 5 * SEGMENTS) {
+            block = cold_blocks_find(cold, blocks[i].address);
+            assert_non_null(block);
+            same(block, &blocks[i]);
+            cold_blocks_take(cold);
+            assert_null(cold_blocks_find(cold, blocks[i].address));
+            taken[i] = true;
+            left--;
+        }
+    }
+    assert_int_equal(cold_blocks_count(cold), left);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        block = cold_blocks_find(cold, blocks[i].address);
+        assert_int_equal(block != NULL, !taken[i]);
+        if (block)
+            same(block, &blocks[i]);
+        if (i == 0 || blocks[i - 1].address + 1 < blocks[i].address)
+            assert_null(cold_blocks_find(cold, blocks[i].address - 1));
+    }
+    for (; cold_blocks_next(cold, &place); left--)
+        ;
+    assert_int_equal(left, 0);
+    cold_blocks_free(cold);
 }
 
 static void sorts(void **state)
@@ -173,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_each_block),
+        cmocka_unit_test(packs_each_block),
         cmocka_unit_test(sorts),
         cmocka_unit_test(knows_what_has_changed),
     };
