@@ -393,16 +393,19 @@ static void report(const struct pipeline *pipeline, enum ingest_phase phase, uin
         options->progress(options->progress_context, phase, done, trace_file_size(pipeline->file));
 }
 
-/* Returns false if more blocks are live than the file may have. */
+/* Returns false if the live blocks take more memory than those of the file may. */
 static bool check_live(const struct pipeline *pipeline)
 {
     const struct replay *replay = &pipeline->replay;
-    uint64_t live = replay->heap.live;
+    uint64_t live = replay->heap.live, bytes = live_table_bytes(&replay->heap);
     struct stat about;
-    for (size_t i = 0; i < replay->arena_count; i++)
+    for (size_t i = 0; i < replay->arena_count; i++) {
         live += replay->arenas[i].blocks.live;
+        bytes += live_table_bytes(&replay->arenas[i].blocks);
+    }
+    bytes += live * sizeof(struct number_pair); /* to sort them */
     return stat(pipeline->options->trace, &about) != 0 ||
-           ingest_check_live(live, (uint64_t)about.st_size, trace_file_path(pipeline->file),
+           ingest_check_live(live, bytes, (uint64_t)about.st_size, trace_file_path(pipeline->file),
                              pipeline->status);
 }
 

@@ -28,12 +28,14 @@ bool ingest_fail_memory(struct ingest_status *status, const char *what)
                        "out of memory for %s; close other programs or use a larger machine", what);
 }
 
-/* So many blocks may be live, and so many for each byte of the file. */
-enum { LIVE_LEAST = 2 << 20, LIVE_EACH_BYTE = 2 };
+/* Live blocks may take so much memory, and so much for each byte of the file that is large. */
+enum { LIVE_LEAST = 480 << 20, LARGE_FILE = 4 << 20, LIVE_EACH_BYTE = 128 };
 
-bool ingest_check_live(uint64_t live, uint64_t size, const char *path, struct ingest_status *status)
+bool ingest_check_live(uint64_t live, uint64_t bytes, uint64_t size, const char *path,
+                       struct ingest_status *status)
 {
-    return live <= LIVE_LEAST || (live - LIVE_LEAST) / LIVE_EACH_BYTE <= size ||
+    const uint64_t large = size > LARGE_FILE ? size - LARGE_FILE : 0;
+    return bytes <= LIVE_LEAST || (bytes - LIVE_LEAST) / LIVE_EACH_BYTE <= large ||
            ingest_fail(status, INGEST_BAD_INPUT,
                        "%s: %" PRIu64 " blocks are live at once, in a file of %" PRIu64
                        " bytes; if it can be trusted, unpack it first, or record it again without "

@@ -38,12 +38,15 @@ static inline bool ingest_is_interrupted(const volatile sig_atomic_t *interrupte
 }
 
 /*
- * Returns false, after ingest_fail(), if far more blocks are live at once than a file has bytes.
- * Live blocks take memory, and a few packed bytes can stand for any number of blocks that are
- * alike; mprof-run packs an allocation into half a byte or more.
+ * Returns false, after ingest_fail(), if the live blocks take far more `bytes` of memory than the
+ * file has. A few packed bytes can stand for any number of blocks that are alike; mprof-run packs
+ * an allocation into a third of a byte or more.
  */
-bool ingest_check_live(uint64_t live, uint64_t size, const char *path,
+bool ingest_check_live(uint64_t live, uint64_t bytes, uint64_t size, const char *path,
                        struct ingest_status *status);
+
+/* Bytes that a live block takes in the end: packed, with its place in the order of allocation. */
+enum { INGEST_LIVE_BYTES = 48 };
 
 /* Calls ingest_fail() for exhausted memory. `what` names what the memory was for. */
 bool ingest_fail_memory(struct ingest_status *status, const char *what);

@@ -669,8 +669,8 @@ static bool read_lines(struct reader *reader, const volatile sig_atomic_t *inter
         if (lines_number(reader->lines) % LINES_PER_LOOK == 0) {
             if (ingest_is_interrupted(interrupted))
                 return ingest_fail(status, INGEST_INTERRUPTED, "interrupted");
-            if (!ingest_check_live(reader->block_count, lines_size(reader->lines),
-                                   lines_path(reader->lines), status))
+            if (!ingest_check_live(reader->block_count, reader->block_count * INGEST_LIVE_BYTES,
+                                   lines_size(reader->lines), lines_path(reader->lines), status))
                 return false;
         }
         reader->why = NULL;

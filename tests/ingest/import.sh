@@ -185,7 +185,7 @@ head -c 3000 raw.gz >bad && refuses 'the gzip data is cut'
 { head -c 3000 words.raw.zst && head -c 3000 /dev/zero && tail -c +6001 words.raw.zst; } >bad && refuses 'the zstd data is damaged'
 # Few bytes that become much text.
 { printf 'v 10400 3\nX /bin/true\n'; head -c 400M /dev/zero | tr '\0' '\n'; } | zstd -q >bad && refuses '100 times the size'
-{ printf 'v 10400 3\nX /bin/true\nI 1000 0\na 10 0\n'; yes '+ 0' | head -n 4000000; } | zstd -q >bad && refuses 'blocks are live at once'
+{ printf 'v 10400 3\nX /bin/true\nI 1000 0\na 10 0\n'; yes '+ 0' | head -n 12000000; } | zstd -q >bad && refuses 'blocks are live at once'
 
 # Sums without events.
 for text in 'heap profile:    1:   10 [    1:   10] @ heapprofile\n' 'heap_v2/524288\n  t*: 1: 2 [0: 0]\n' '--- symbol\nbinary=/bin/a\n---\n'; do
