@@ -436,8 +436,11 @@ static const char *why_unreadable(Elf *elf)
  * libdebuginfod itself asks it three times for each module. */
 #define SLOW_BYTES 100000
 #define SLOW_SECONDS 90
+/* So is one that sends more than this: no debug information is so large, and the disk is not
+ * endless. */
+#define ANSWER_MOST ((long)16 << 30)
 
-static bool server_is_slow;
+static const char *why_asked_no_more; /* NULL: servers are asked */
 
 /* The progress of one question to debuginfod. */
 struct answer {
@@ -480,15 +483,18 @@ static int wait_on(debuginfod_client *client, long bytes, long whole)
     struct answer *answer = debuginfod()->user_data(client);
     const char *text = getenv("DEBUGINFOD_TIMEOUT");
     const long seconds = text && atol(text) > 0 ? atol(text) : SLOW_SECONDS;
-    (void)whole;
     /* Another attempt begins again. */
     if (bytes < answer->bytes || bytes - answer->bytes >= SLOW_BYTES) {
         answer->bytes = bytes;
         answer->since = now_s();
     }
     if (now_s() - answer->since >= seconds)
-        server_is_slow = true;
-    return server_is_slow || (answer->interrupted && *answer->interrupted);
+        why_asked_no_more = "no server of DEBUGINFOD_URLS answered in time; set DEBUGINFOD_TIMEOUT "
+                            "to more seconds, or leave DEBUGINFOD_URLS empty";
+    if (bytes > ANSWER_MOST || whole > ANSWER_MOST)
+        why_asked_no_more = "a server of DEBUGINFOD_URLS sends more than 16 GiB for one module; "
+                            "leave that server out";
+    return why_asked_no_more || (answer->interrupted && *answer->interrupted);
 }
 
 /* Returns what dwfl_standard_find_debuginfo() does. */
@@ -506,9 +512,8 @@ static int ask_everywhere(struct symbols_file *file, Dwfl_Module *module, void *
     int descriptor = dwfl_standard_find_debuginfo(module, user, name, base, path, link, sum, found);
     if (client && debuginfod())
         debuginfod()->set_progress(client, NULL);
-    if (descriptor < 0 && server_is_slow)
-        file->unreadable = "no server of DEBUGINFOD_URLS answered in time; set DEBUGINFOD_TIMEOUT "
-                           "to more seconds, or leave DEBUGINFOD_URLS empty";
+    if (descriptor < 0 && why_asked_no_more)
+        file->unreadable = why_asked_no_more;
     return descriptor;
 }
 

@@ -127,6 +127,29 @@ while True:
     has "$(cat stopped.txt)" interrupted "a signal while a server is silent"
     kill $server
     wait $server 2>/dev/null
+    # One that sends more than any disk holds.
+    rm -rf cache
+    : >endless.txt
+    python3 -c 'import http.server, time
+class Endless(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *rest): pass
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(1 << 44))
+        self.end_headers()
+        while True:
+            self.wfile.write(bytes(1 << 16))
+            time.sleep(0.2)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+print(server.server_port, flush=True)
+server.serve_forever()' >endless.txt 2>/dev/null &
+    server=$!
+    while [ ! -s endless.txt ]; do sleep 0.05; done
+    export DEBUGINFOD_URLS=http://127.0.0.1:$(cat endless.txt)
+    has "$(timeout 60 "$ingest" -f -o endless.db --sysroot "$work/root" trace.bin 2>&1)" \
+        "sends more than 16 GiB for one module" "an endless answer"
+    kill $server
+    wait $server 2>/dev/null
     server=
     unset DEBUGINFOD_URLS
 fi
