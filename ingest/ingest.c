@@ -340,6 +340,7 @@ static bool bundle_put(const struct table_sink *sink, const struct session_facts
                             .sysroot = sysroot ? sysroot : "",
                             .directory = scan->process.found ? scan->process.directory : "",
                             .good = true};
+    struct stat about;
     char map[64];
     for (size_t i = 0; bundle.good && i < scan->module_count; i++)
         if (!scan->modules[i].runtime)
@@ -348,7 +349,7 @@ static bool bundle_put(const struct table_sink *sink, const struct session_facts
         if (frames->source_files[i][0] == '/')
             put_below_root(&bundle, "source", frames->source_files[i]);
     snprintf(map, sizeof(map), "/tmp/perf-%" PRIu64 ".map", scan->process.pid);
-    if (bundle.good && scan->process.found && access(map, R_OK) == 0)
+    if (bundle.good && scan->process.found && lstat(map, &about) == 0 && symbols_trust(&about))
         put_below_root(&bundle, "perf map", map);
     for (size_t i = 0; i < bundle.name_count; i++)
         free(bundle.names[i]);

@@ -41,8 +41,13 @@ struct symbols_perf_map {
     struct symbols_intervals addresses; /* the values are indices into `codes` */
 };
 
-/* Anyone may put a file into /tmp. So this opens only a regular file, not a link, that this user or
- * root owns. */
+bool symbols_trust(const struct stat *information)
+{
+    return S_ISREG(information->st_mode) &&
+           (information->st_uid == geteuid() || information->st_uid == 0);
+}
+
+/* Opens a perf map. NULL: it is not to be trusted, or older than the process. */
 static FILE *open_trusted(const char *path, uint64_t since_ns)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -50,8 +55,7 @@ static FILE *open_trusted(const char *path, uint64_t since_ns)
     if (descriptor < 0)
         return NULL;
     FILE *file = NULL;
-    if (fstat(descriptor, &information) == 0 && S_ISREG(information.st_mode) &&
-        (information.st_uid == geteuid() || information.st_uid == 0) &&
+    if (fstat(descriptor, &information) == 0 && symbols_trust(&information) &&
         information.st_mtim.tv_sec >= (time_t)(since_ns / 1000000000U))
         file = fdopen(descriptor, "r");
     if (!file)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct cache;
 struct cache_depends;
@@ -39,6 +40,10 @@ struct symbols_program {
     uint64_t pid;          /* for its perf map; 0: unknown */
     uint64_t start_ns;     /* start of the recording, real-time clock */
 };
+
+/* Returns true for a regular file, not a link, of this user or of root: anyone may put a file into
+ * /tmp. */
+bool symbols_trust(const struct stat *information);
 
 /* Sets the program. Call this before the first lookup. Reads /tmp/perf-PID.map (below the sysroot)
  * if the program left one. Returns false if memory is exhausted. */

@@ -37,6 +37,17 @@ is "$(ask bundled.db "SELECT count(*) FROM bundle WHERE name LIKE '%vdso%' AND s
 is "$(ask bundled.db "SELECT count(*) FROM bundle JOIN sqlar USING (name)")" "$(ask bundled.db "SELECT count(*) FROM bundle WHERE state = 'copied'")" 'copies'
 is "$(ask bundled.db 'PRAGMA integrity_check')" ok integrity
 is "$(ask bundled.db "SELECT sqlar_uncompress(data, sz) FROM sqlar WHERE name LIKE '%source/keeper.c'")" "$(cat source/keeper.c)" 'the text of a source'
+# Anyone may put a link under the name of the perf map.
+map=/tmp/perf-$(ask bundled.db "SELECT value FROM meta WHERE key = 'pid'").map
+[ ! -e "$map" ] || fail "$map is there"
+ln -s "$PWD/source/keeper.c" "$map"
+mprof-ingest --quiet --bundle -o linked.db trace.bin
+linked=$(ask linked.db "SELECT count(*) FROM bundle WHERE kind = 'perf map'")
+rm "$map" && echo '1000 10 generated' >"$map"
+mprof-ingest --quiet --bundle -o mapped.db trace.bin
+mapped=$(ask mapped.db "SELECT state FROM bundle WHERE kind = 'perf map'")
+rm "$map"
+is "$linked $mapped" '0 copied' 'the perf map'
 # Everything else is the same as without the bundle.
 everything() { sqlite3 "$1" .dump | grep -vE '^INSERT INTO (bundle|sqlar)|^INSERT INTO sqlite_stat'; }
 cmp <(everything plain.db) <(everything bundled.db) || fail 'the bundle changed the session'
