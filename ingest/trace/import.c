@@ -33,7 +33,7 @@ enum lines_next { LINES_LINE, LINES_END, LINES_FAILED };
 enum { BUFFER = 1 << 17 };
 
 /* Text that a packed file may have: so much, and so much for each of its bytes. */
-#define UNPACKED_LEAST (UINT64_C(256) << 20)
+#define UNPACKED_LEAST (UINT64_C(64) << 20)
 #define UNPACKED_RATIO 100
 
 struct lines {
@@ -194,9 +194,8 @@ static bool read_more(struct lines *lines)
     const size_t count = lines->gzip ? read_gzip(lines, room, size) : read_zstd(lines, room, size);
     lines->end += count;
     if (count > lines->left)
-        lines->damage =
-            "more than 256 MiB and 100 times the size of the file come out of it; if it "
-            "can be trusted, unpack it first";
+        lines->damage = "more than 64 MiB and 100 times the size of the file come out of it; if it "
+                        "can be trusted, unpack it first";
     lines->left -= count <= lines->left ? count : lines->left;
     return count > 0 && !lines->damage;
 }
@@ -331,21 +330,39 @@ static bool wrong(struct reader *reader, const char *why)
     return false;
 }
 
+static const char *after_spaces(const char *at)
+{
+    while (*at == ' ')
+        at++;
+    return at;
+}
+
 static bool at_end(const struct reader *reader)
 {
-    return reader->at[strspn(reader->at, " ")] == '\0';
+    return *after_spaces(reader->at) == '\0';
+}
+
+/* Returns the value of a hexadecimal digit, 16 of another character. */
+static unsigned digit_of(char character)
+{
+    const unsigned decimal = (unsigned char)character - (unsigned)'0';
+    const unsigned letter = ((unsigned char)character | 0x20u) - (unsigned)'a';
+    return decimal < 10 ? decimal : letter < 6 ? letter + 10 : 16;
 }
 
 /* Takes a hexadecimal number of at most `most`. */
 static bool take(struct reader *reader, uint64_t *number, uint64_t most)
 {
-    const char *at = reader->at + strspn(reader->at, " ");
-    const size_t digits = strspn(at, "0123456789abcdefABCDEF");
-    if (digits == 0 || (at[digits] != ' ' && at[digits] != '\0'))
-        return wrong(reader, *at == '\0' ? "a number is missing" : "not a hexadecimal number");
-    if (digits > 16 || (*number = strtoull(at, NULL, 16)) > most)
+    const char *first = after_spaces(reader->at), *at = first;
+    unsigned digit;
+    *number = 0;
+    for (; (digit = digit_of(*at)) < 16; at++)
+        *number = *number << 4 | digit;
+    if (at == first || (*at != ' ' && *at != '\0'))
+        return wrong(reader, *first == '\0' ? "a number is missing" : "not a hexadecimal number");
+    if (at - first > 16 || *number > most)
         return wrong(reader, "a number is too large");
-    reader->at = at + digits;
+    reader->at = at;
     return true;
 }
 
