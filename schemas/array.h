@@ -30,6 +30,9 @@ static inline bool array_grow(void *items, size_t *capacity, size_t needed, size
     return true;
 }
 
+/* Compares two numbers as qsort() wants it; `ORDER(…) ?: ORDER(…)` goes on with the next key. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Moves `at`, an index, up to `count`: to the first of the sorted items from there on for which
  * `before`, an expression of the index `middle`, is false. */
 #define ARRAY_BISECT(at, count, before)                                                            \

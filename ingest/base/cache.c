@@ -18,6 +18,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/base/output_file.h"
+#include "schemas/array.h"
 #include "schemas/trace_coding.h"
 
 /* ---- folder -------------------------------------------------------------------------------- */
@@ -135,9 +136,7 @@ struct file {
 static int compare_use(const void *left, const void *right)
 {
     const struct file *a = left, *b = right;
-    if (a->used.tv_sec != b->used.tv_sec)
-        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
-    return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
+    return ORDER(a->used.tv_sec, b->used.tv_sec) ?: ORDER(a->used.tv_nsec, b->used.tv_nsec);
 }
 
 static bool is_entry(const char *name)

@@ -16,6 +16,7 @@
 #include "ingest/symbols/intervals.h"
 #include "ingest/symbols/strings.h"
 #include "ingest/symbols/walk.h"
+#include "schemas/array.h"
 
 /* The line table of one compilation unit, copied out of libdw into a sorted array. */
 
@@ -537,9 +538,7 @@ static int compare_instances(const void *left, const void *right)
 {
     const struct symbols_instance *a = left, *b = right;
     uintptr_t of_a = (uintptr_t)a->origin, of_b = (uintptr_t)b->origin;
-    if (of_a != of_b)
-        return of_a < of_b ? -1 : 1;
-    return a->start < b->start ? -1 : a->start > b->start;
+    return ORDER(of_a, of_b) ?: ORDER(a->start, b->start);
 }
 
 static void find_instances(struct symbols_scopes *scopes, Dwarf *dwarf)

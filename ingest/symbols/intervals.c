@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 
 bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64_t end,
                            uint32_t value)
@@ -21,11 +22,7 @@ bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64
 static int compare_intervals(const void *left, const void *right)
 {
     const struct symbols_interval *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return a->value < b->value ? -1 : a->value > b->value;
+    return ORDER(a->start, b->start) ?: ORDER(b->end, a->end) ?: ORDER(a->value, b->value);
 }
 
 /* Adds a segment. It replaces an earlier one with the same start, and joins an equal neighbour. */

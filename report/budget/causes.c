@@ -222,9 +222,7 @@ static int by_change(const void *left, const void *right, void *falls)
                    of_b = sign * ((__int128)b->now - b->before);
     if (a->kept != b->kept)
         return a->kept ? 1 : -1;
-    if (of_a != of_b)
-        return of_a > of_b ? -1 : 1;
-    return by_key(left, right);
+    return ORDER(of_b, of_a) ?: by_key(left, right);
 }
 
 static bool copy_text(const char *text, char **copy)

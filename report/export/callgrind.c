@@ -219,11 +219,7 @@ static int compare_costs(const void *left, const void *right)
 {
     const struct cost *a = left;
     const struct cost *b = right;
-    if (a->function != b->function)
-        return a->function < b->function ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return a->callee < b->callee ? -1 : a->callee > b->callee;
+    return ORDER(a->function, b->function) ?: ORDER(a->line, b->line) ?: ORDER(a->callee, b->callee);
 }
 
 static bool put_functions(struct writing *writing)

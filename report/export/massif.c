@@ -47,9 +47,7 @@ static bool no_memory(const struct writing *writing)
 static int compare_parts(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
-    if (a->frame != b->frame)
-        return a->frame < b->frame ? -1 : 1;
-    return a->node < b->node ? -1 : a->node > b->node;
+    return ORDER(a->frame, b->frame) ?: ORDER(a->node, b->node);
 }
 
 /* Sorts parts by frame and node, and joins those of one node. Returns the number that is left. */
@@ -91,9 +89,7 @@ static size_t move_outward(const struct session *session, struct part *parts, si
 static int compare_branches(const void *left, const void *right)
 {
     const struct branch *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? -1 : 1;
-    return -compare_parts(a->parts, b->parts);
+    return ORDER(a->bytes, b->bytes) ?: -compare_parts(a->parts, b->parts);
 }
 
 static bool add_branch(struct writing *writing, struct branch branch)

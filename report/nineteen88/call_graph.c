@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/nineteen88/graph.h"
+#include "schemas/array.h"
 
 #define SEPARATOR "\n-------------------------------s--m--l--x----s--m--l--x----------\n\n"
 
@@ -54,9 +55,7 @@ static int by_callee(const void *left, const void *right, void *context)
 {
     const struct graph_edge *edges = context;
     const struct graph_edge *a = &edges[*(const size_t *)left], *b = &edges[*(const size_t *)right];
-    if (a->callee != b->callee)
-        return a->callee < b->callee ? -1 : 1;
-    return a->caller < b->caller ? -1 : a->caller > b->caller;
+    return ORDER(a->callee, b->callee) ?: ORDER(a->caller, b->caller);
 }
 
 /* Lists the functions of each component. */
@@ -200,11 +199,7 @@ static int by_flow(const void *left, const void *right)
     const struct relative *a = left, *b = right;
     if (a->inside != b->inside)
         return a->inside ? 1 : -1;
-    if (a->flow.all != b->flow.all)
-        return a->flow.all < b->flow.all ? 1 : -1;
-    if (a->flow.calls != b->flow.calls)
-        return a->flow.calls < b->flow.calls ? 1 : -1;
-    return a->node < b->node ? -1 : a->node > b->node;
+    return ORDER(b->flow.all, a->flow.all) ?: ORDER(b->flow.calls, a->flow.calls) ?: ORDER(a->node, b->node);
 }
 
 static void put_relative(struct writer *writer, const struct relative *relative, bool ancestor,

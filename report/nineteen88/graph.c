@@ -146,9 +146,7 @@ static bool make_nodes(struct graph *graph, const struct model *model, uint32_t 
 static int by_ends(const void *left, const void *right)
 {
     const struct graph_edge *a = left, *b = right;
-    if (a->caller != b->caller)
-        return a->caller < b->caller ? -1 : 1;
-    return a->callee < b->callee ? -1 : a->callee > b->callee;
+    return ORDER(a->caller, b->caller) ?: ORDER(a->callee, b->callee);
 }
 
 /* Sorts the edges and leaves one of each. */

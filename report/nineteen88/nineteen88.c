@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/nineteen88/graph.h"
+#include "schemas/array.h"
 #include "session/code_facts.h"
 
 /* ---- table 1: allocations by size, with the types of that size ---- */
@@ -204,11 +205,7 @@ struct direct {
 static int by_bytes(const void *left, const void *right)
 {
     const struct direct *a = left, *b = right;
-    if (a->all.bytes != b->all.bytes)
-        return a->all.bytes < b->all.bytes ? 1 : -1;
-    if (a->all.allocations != b->all.allocations)
-        return a->all.allocations < b->all.allocations ? 1 : -1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return ORDER(b->all.bytes, a->all.bytes) ?: ORDER(b->all.allocations, a->all.allocations) ?: ORDER(a->function, b->function);
 }
 
 static void put_row(const struct model *model, const struct direct *row, const char *share,
@@ -314,11 +311,7 @@ static int by_steps(const void *left, const void *right)
 static int by_kept(const void *left, const void *right)
 {
     const struct path *a = left, *b = right;
-    if (a->sums.kept_bytes != b->sums.kept_bytes)
-        return a->sums.kept_bytes < b->sums.kept_bytes ? 1 : -1;
-    if (a->sums.bytes != b->sums.bytes)
-        return a->sums.bytes < b->sums.bytes ? 1 : -1;
-    return by_steps(left, right);
+    return ORDER(b->sums.kept_bytes, a->sums.kept_bytes) ?: ORDER(b->sums.bytes, a->sums.bytes) ?: by_steps(left, right);
 }
 
 /* Joins the chains of equal paths. Returns the number of paths. */

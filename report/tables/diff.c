@@ -10,6 +10,7 @@
 #include "report/output/name_tree.h"
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
+#include "schemas/array.h"
 #include "session/code_facts.h"
 
 enum { KEYS_MOST = 3, SIDES = 2, SUMS = 3 }; /* sides: base, session */
@@ -60,11 +61,7 @@ static uint64_t change(const struct diff_row *row)
 static int by_change(const void *left, const void *right)
 {
     const struct diff_row *a = left, *b = right;
-    if (change(a) != change(b))
-        return change(a) < change(b) ? 1 : -1;
-    if (a->sums[1][0] != b->sums[1][0])
-        return a->sums[1][0] < b->sums[1][0] ? 1 : -1;
-    return by_keys(left, right);
+    return ORDER(change(b), change(a)) ?: ORDER(b->sums[1][0], a->sums[1][0]) ?: by_keys(left, right);
 }
 
 static bool copy_key(const struct same_modules *same, const struct session_group_set *set,

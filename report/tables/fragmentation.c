@@ -9,6 +9,7 @@
 
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
+#include "schemas/array.h"
 #include "session/code_facts.h"
 #include "session/holes.h"
 #include "session/time.h"
@@ -160,9 +161,7 @@ static int by_group(const void *left, const void *right)
 static int by_bytes(const void *left, const void *right)
 {
     const struct pin_group *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    return a->first->id < b->first->id ? -1 : a->first->id > b->first->id;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->first->id, b->first->id);
 }
 
 /* Reads the blocks beside the holes that the selection has, in the order of their ids: chunk after

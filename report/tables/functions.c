@@ -5,6 +5,7 @@
 
 #include "report/tables/reports.h"
 #include "report/tables/variances.h"
+#include "schemas/array.h"
 #include "session/code_facts.h"
 #include "session/stacks.h"
 
@@ -137,11 +138,7 @@ static bool find_variances(const struct report_request *request,
 static int by_total(const void *left, const void *right)
 {
     const struct session_function_row *a = left, *b = right;
-    if (a->total_bytes != b->total_bytes)
-        return a->total_bytes < b->total_bytes ? 1 : -1;
-    if (a->self_bytes != b->self_bytes)
-        return a->self_bytes < b->self_bytes ? 1 : -1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return ORDER(b->total_bytes, a->total_bytes) ?: ORDER(b->self_bytes, a->self_bytes) ?: ORDER(a->function, b->function);
 }
 
 static void add_row(struct session *session, const struct session_function_row *row,

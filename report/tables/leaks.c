@@ -14,6 +14,7 @@
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
 #include "report/tables/variances.h"
+#include "schemas/array.h"
 #include "schemas/code/suppressions.h"
 #include "session/leaks.h"
 
@@ -155,15 +156,7 @@ static int by_bytes(const void *left, const void *right)
     const struct session_leak *a = left, *b = right;
     if (is_suppressed(a) != is_suppressed(b))
         return is_suppressed(a) ? 1 : -1;
-    if (a->reach != b->reach)
-        return a->reach < b->reach ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    if (a->blocks != b->blocks)
-        return a->blocks < b->blocks ? 1 : -1;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    return a->type < b->type ? -1 : a->type > b->type;
+    return ORDER(a->reach, b->reach) ?: ORDER(b->bytes, a->bytes) ?: ORDER(b->blocks, a->blocks) ?: ORDER(a->stack, b->stack) ?: ORDER(a->type, b->type);
 }
 
 static void add_paths(const struct report_request *request, const struct session_leaks *leaks,
@@ -247,9 +240,7 @@ static int by_key(const void *left, const void *right, void *context)
 static int by_sum(const void *left, const void *right)
 {
     const struct key_sum *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->row, b->row);
 }
 
 /* Reads the rows whose stack is not suppressed. Returns their number. */

@@ -12,8 +12,7 @@
 static bool names_of_table(struct field_names *names, const struct name_table *table,
                            bool zero_is_null, struct session_error *error)
 {
-    names->name = malloc(table->count * sizeof(*names->name));
-    if (!names->name)
+    if (!(names->name = malloc(table->count * sizeof(*names->name))))
         return session_fail_memory(error, "the names of a field");
     memcpy(names->name, table->name, table->count * sizeof(*names->name));
     if (zero_is_null)
@@ -69,8 +68,7 @@ static bool names_of_stacks(struct session *session, enum filter_field field, ui
         return false;
     names->column = COLUMN_STACK;
     names->count = stacks->count;
-    names->name_id = malloc(stacks->count * sizeof(*names->name_id));
-    if (!names->name_id)
+    if (!(names->name_id = malloc(stacks->count * sizeof(*names->name_id))))
         return session_fail_memory(error, "the names of a field");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         names->name_id[stack] = name_of_stack(stacks, field, frame, known, stack);
@@ -81,8 +79,7 @@ static bool names_of_stacks(struct session *session, enum filter_field field, ui
     if (field == FIELD_MODULE)
         return names_of_table(names, &session->names.module, true, error);
     names->name_count = session->names.function_count;
-    names->name = malloc(names->name_count * sizeof(*names->name));
-    if (!names->name)
+    if (!(names->name = malloc(names->name_count * sizeof(*names->name))))
         return session_fail_memory(error, "the names of a field");
     names->name[0] = NULL;
     for (uint32_t id = 1; id < names->name_count; id++)
@@ -97,8 +94,7 @@ static bool names_of_processes(const struct names *all, struct field_names *name
         .column = COLUMN_THREAD, .count = all->thread.count, .number = all->process_pid};
     if (!names_of_table(names, &all->process, true, error))
         return false;
-    names->name_id = malloc(all->thread.count * sizeof(*names->name_id));
-    if (!names->name_id)
+    if (!(names->name_id = malloc(all->thread.count * sizeof(*names->name_id))))
         return session_fail_memory(error, "the names of a field");
     memcpy(names->name_id, all->thread_process, all->thread.count * sizeof(*names->name_id));
     return true;

@@ -103,15 +103,11 @@ int user_folder_open(const char *below, bool make, struct session_error *error)
 static char *read_all(int descriptor, const char *name, size_t limit, struct session_error *error)
 {
     struct stat about;
-    if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
-        session_fail(error, 0, "%s: is not a regular file", name);
-        return NULL;
-    }
+    if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode))
+        return session_fail_null(error, 0, "%s: is not a regular file", name);
     char *text = malloc(limit + 2);
-    if (!text) {
-        session_fail_memory(error, name);
-        return NULL;
-    }
+    if (!text)
+        return session_fail_memory_null(error, name);
     size_t size = 0;
     ssize_t count;
     while (size <= limit && ((count = read(descriptor, text + size, limit + 1 - size)) > 0 ||

@@ -329,10 +329,8 @@ bool filter_enter(struct filter_parser *parser)
 void *filter_allocate(struct filter_parser *parser, size_t size)
 {
     struct allocated *block = calloc(1, sizeof(*block) + size);
-    if (!block) {
-        session_fail_memory(parser->error, "the filter");
-        return NULL;
-    }
+    if (!block)
+        return session_fail_memory_null(parser->error, "the filter");
     block->next = parser->graph->allocated;
     parser->graph->allocated = block;
     return block->data;
@@ -602,10 +600,8 @@ struct filter_graph *filter_parse_named(const char *text, const struct filter_na
                                         struct session_error *error)
 {
     struct filter_graph *graph = calloc(1, sizeof(*graph));
-    if (!graph) {
-        session_fail_memory(error, "the filter");
-        return NULL;
-    }
+    if (!graph)
+        return session_fail_memory_null(error, "the filter");
     if (!parse_text(graph, text, NULL, names, error)) {
         filter_graph_free(graph);
         return NULL;
@@ -625,10 +621,8 @@ struct filter_graph *filter_parse_time(const char *text, enum filter_type type,
     struct filter_scope scope = {.definitions = NULL};
     struct filter_graph *graph = calloc(1, sizeof(*graph));
     struct filter_parser parser = {.scope = &scope, .graph = graph, .error = error ? error : &kept};
-    if (!graph) {
-        session_fail_memory(error, "a time");
-        return NULL;
-    }
+    if (!graph)
+        return session_fail_memory_null(error, "a time");
     *value = (struct filter_value){.column = 0};
     lexer_start(&scope.lexer, text);
     filter_advance(&parser);

@@ -116,11 +116,7 @@ static int compare_blocks(const void *left, const void *right)
 {
     const struct block *a = left;
     const struct block *b = right;
-    if (a->space != b->space)
-        return a->space < b->space ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return ORDER(a->space, b->space) ?: ORDER(a->start, b->start) ?: ORDER(a->row, b->row);
 }
 
 static int compare_pins(const void *left, const void *right)
@@ -205,8 +201,7 @@ static void add_gaps(const struct block *at, size_t count, struct pin *pins)
 static bool make_pins(struct session *session, struct block *blocks, struct pins *pins,
                       struct session_error *error)
 {
-    pins->pins = malloc((pins->count + 1) * sizeof(*pins->pins));
-    if (!pins->pins)
+    if (!(pins->pins = malloc((pins->count + 1) * sizeof(*pins->pins))))
         return session_fail_memory(error, "pins");
     if (pins->count == 0)
         return true;
@@ -310,10 +305,8 @@ static struct reading *find_readings(struct session *session, uint64_t ns, int c
     size_t count;
     if (!session_residencies(session, &moments, &count, error))
         return NULL;
-    if (count == 0) {
-        session_fail(error, column, "resident: %s", session_residency_why(session));
-        return NULL;
-    }
+    if (count == 0)
+        return session_fail_null(error, column, "resident: %s", session_residency_why(session));
     struct reading *readings = calloc(processes + 1, sizeof(*readings));
     bool good = readings || session_fail_memory(error, "the blocks in memory");
     for (uint32_t id = 1; good && id <= processes; id++) {
@@ -355,10 +348,8 @@ struct pins *pins_find(struct session *session, enum filter_field field, int col
     struct pins *pins = calloc(1, sizeof(*pins));
     struct row_set set = {.words = NULL};
     struct block *blocks = NULL;
-    if (!pins) {
-        session_fail_memory(error, "pins");
-        return NULL;
-    }
+    if (!pins)
+        return session_fail_memory_null(error, "pins");
     bool good = filter_field_of_snapshot(field) || live_set(session, live, &set, error);
     if (good && filter_field_of_snapshot(field))
         good = references_values(session, field, column, live, pins, error);
@@ -410,10 +401,8 @@ static uint8_t *clearing_functions(struct session *session, struct session_error
     if (!user_classes(session, &classes, error))
         return NULL;
     uint8_t *clears = calloc((size_t)names->function_count + 1, 1);
-    if (!clears) {
-        session_fail_memory(error, "the filter");
-        return NULL;
-    }
+    if (!clears)
+        return session_fail_memory_null(error, "the filter");
     for (uint32_t id = 0; id < names->function_count; id++) {
         const char *name = names->function[id].name;
         clears[id] = classes[id] == USER_CODE_OWN && name && function_name_clears(name);

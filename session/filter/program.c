@@ -43,9 +43,7 @@ static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    return a->size < b->size ? -1 : a->size > b->size;
+    return ORDER(a->stack, b->stack) ?: ORDER(a->size, b->size);
 }
 
 static void candidates_free(struct candidates *candidates)
@@ -60,10 +58,8 @@ static void candidates_free(struct candidates *candidates)
 static struct candidates *candidates_load(struct database *database, struct session_error *error)
 {
     struct candidates *candidates = calloc(1, sizeof(*candidates));
-    if (!candidates) {
-        session_fail_memory(error, "the candidates of types");
-        return NULL;
-    }
+    if (!candidates)
+        return session_fail_memory_null(error, "the candidates of types");
     if (!database_each(database, "SELECT DISTINCT stack_id, size FROM type_candidate", add_place,
                        candidates, error)) {
         candidates_free(candidates);
@@ -619,8 +615,7 @@ static bool compile_words(const struct filter_test *test, struct pins *pins,
     bool known = is_regex(test);
     leaf->leaf = LEAF_PINS;
     leaf->pins = pins;
-    leaf->table = calloc(REACHABILITY_WORDS, 1);
-    if (!leaf->table)
+    if (!(leaf->table = calloc(REACHABILITY_WORDS, 1)))
         return session_fail_memory(error, "the filter");
     if (!text_test_open(&text, test, error))
         return false;
@@ -770,10 +765,8 @@ struct filter_program *filter_program_new(struct session *session,
                                           struct session_error *error)
 {
     struct filter_program *program = calloc(1, sizeof(*program));
-    if (!program) {
-        session_fail_memory(error, "the filter");
-        return NULL;
-    }
+    if (!program)
+        return session_fail_memory_null(error, "the filter");
     program->kind = predicate->kind;
     bool good = true;
     if (predicate->kind == PREDICATE_TEST) {

@@ -69,8 +69,7 @@ static bool key_of_line(const struct session *session, struct sort_key *key,
 {
     key->column = COLUMN_STACK;
     key->ranks = UINT32_MAX;
-    key->rank = malloc(((size_t)session->stacks.count + 1) * sizeof(*key->rank));
-    if (!key->rank)
+    if (!(key->rank = malloc(((size_t)session->stacks.count + 1) * sizeof(*key->rank))))
         return session_fail_memory(error, "the sort order");
     for (uint32_t stack = 0; stack < session->stacks.count; stack++) {
         uint32_t line = stacks_call_site(&session->stacks, stack)->line;
@@ -84,8 +83,7 @@ static bool key_of_collected(const struct session *session, struct sort_key *key
 {
     key->column = COLUMN_FREE_STACK;
     key->ranks = 2;
-    key->rank = malloc(((size_t)session->stacks.count + 1) * sizeof(*key->rank));
-    if (!key->rank)
+    if (!(key->rank = malloc(((size_t)session->stacks.count + 1) * sizeof(*key->rank))))
         return session_fail_memory(error, "the sort order");
     for (uint32_t stack = 0; stack < session->stacks.count; stack++)
         key->rank[stack] = session_stack_by_collector(session, stack);

@@ -278,10 +278,8 @@ struct session_jobs *session_jobs_start(struct session *session, struct session_
 {
     struct session_jobs *jobs = calloc(1, sizeof(*jobs));
     pthread_condattr_t steady;
-    if (!jobs) {
-        session_fail_memory(error, "the questions of a session");
-        return NULL;
-    }
+    if (!jobs)
+        return session_fail_memory_null(error, "the questions of a session");
     jobs->session = session;
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_condattr_init(&steady);
@@ -340,8 +338,7 @@ static bool copy_question(struct session_question *copy, const struct session_qu
         copy->selection = NULL;
     copy->text = NULL;
     if (question->kind == SESSION_ASK_SELECTION) {
-        copy->text = strdup(question->text ? question->text : "");
-        if (!copy->text)
+        if (!(copy->text = strdup(question->text ? question->text : "")))
             return false;
     }
     if (copy->selection)

@@ -44,10 +44,8 @@ static struct opened *open_file(const char *path, const struct stat *about,
                                 struct session_error *error)
 {
     struct opened *opened = malloc(sizeof(*opened));
-    if (!opened) {
-        session_fail_memory(error, "the session");
-        return NULL;
-    }
+    if (!opened)
+        return session_fail_memory_null(error, "the session");
     *opened = (struct opened){.about = *about, .users = 1};
     opened->session = session_open(path, error);
     if (opened->session)
@@ -73,11 +71,9 @@ static struct opened *opened_take(struct opened **current, const char *path,
                                   struct session_error *error)
 {
     struct stat now = {.st_ino = 0};
-    if (!path || !*path) {
-        session_fail(error, 0,
-                     "the database has no file: open a session made by mprof-ingest, as main");
-        return NULL;
-    }
+    if (!path || !*path)
+        return session_fail_null(
+            error, 0, "the database has no file: open a session made by mprof-ingest, as main");
     if (stat(path, &now) != 0 || !*current || !is_present(*current, &now)) {
         struct opened *opened = open_file(path, &now, error);
         if (!opened)
@@ -718,8 +714,7 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
                          "type')");
         return fail(base->pVtab, &error);
     }
-    cursor->text = strdup((const char *)text);
-    if (!cursor->text)
+    if (!(cursor->text = strdup((const char *)text)))
         return SQLITE_NOMEM;
     cursor->row.session = connection_session(table->connection, &cursor->opened, &error);
     if (!cursor->row.session)

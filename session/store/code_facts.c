@@ -101,8 +101,7 @@ bool session_modules(struct session *session, const struct session_module **modu
     if (!facts->has_modules) {
         free(facts->modules);
         facts->module_count = 0;
-        facts->modules = calloc(session->names.module.count, sizeof(*facts->modules));
-        if (!facts->modules)
+        if (!(facts->modules = calloc(session->names.module.count, sizeof(*facts->modules))))
             return session_fail_memory(error, "the modules");
         if (!database_each(session->database, modules_sql, read_module, session, error))
             return false;
@@ -169,8 +168,7 @@ static bool load_functions(struct session *session, struct session_error *error)
     int64_t starts = 0;
     if (!facts || facts->functions)
         return facts != NULL;
-    facts->functions = calloc(session->names.function_count, sizeof(*facts->functions));
-    if (!facts->functions)
+    if (!(facts->functions = calloc(session->names.function_count, sizeof(*facts->functions))))
         return session_fail_memory(error, "the functions");
     if (database_each(session->database,
                       "SELECT count(*) FROM pragma_table_info('function') WHERE name = 'start_pc'",
@@ -362,8 +360,7 @@ bool session_arenas(struct session *session, const struct session_arena **arenas
     if (!facts->has_arenas) {
         free(facts->arenas);
         facts->arena_count = 0;
-        facts->arenas = calloc(session->names.arena.count, sizeof(*facts->arenas));
-        if (!facts->arenas)
+        if (!(facts->arenas = calloc(session->names.arena.count, sizeof(*facts->arenas))))
             return session_fail_memory(error, "the arenas");
         if (!database_each(session->database, arenas_sql, read_arena, session, error))
             return false;
@@ -483,10 +480,8 @@ struct same_modules *same_modules_find(struct session *from, struct session *to,
         !session_modules(to, &there.list, &there.count, error))
         return NULL;
     struct same_modules *same = malloc(sizeof(*same) + here.count * sizeof(*same->list));
-    if (!same) {
-        session_fail_memory(error, "the modules");
-        return NULL;
-    }
+    if (!same)
+        return session_fail_memory_null(error, "the modules");
     same->count = 0;
     for (size_t i = 0; i < here.count; i++) {
         const struct session_module *module = &here.list[i];

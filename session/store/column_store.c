@@ -217,10 +217,8 @@ static struct column_store *open_table(struct database *database, const char *ta
                                        struct session_error *error)
 {
     struct column_store *store = calloc(1, sizeof(*store));
-    if (!store) {
-        session_fail_memory(error, "the column chunks");
-        return NULL;
-    }
+    if (!store)
+        return session_fail_memory_null(error, "the column chunks");
     store->database = database;
     store->table = table;
     return store;
@@ -515,10 +513,8 @@ struct column_reader {
 struct column_reader *column_reader_new(struct column_store *store, struct session_error *error)
 {
     struct column_reader *reader = calloc(1, sizeof(*reader));
-    if (!reader) {
-        session_fail_memory(error, "a reader of column chunks");
-        return NULL;
-    }
+    if (!reader)
+        return session_fail_memory_null(error, "a reader of column chunks");
     reader->store = store;
     for (int column = 0; column < COLUMN_TOTAL; column++)
         reader->column[column].chunk = NO_CHUNK;

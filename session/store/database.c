@@ -302,11 +302,9 @@ static uint64_t size_with_log(const char *path)
 struct database *database_open(const char *path, struct session_error *error)
 {
     struct stat about;
-    if (access(path, R_OK) != 0 || stat(path, &about) != 0) {
-        session_fail(error, 0, "%s: %s; name a session made by mprof-ingest", path,
-                     strerror(errno));
-        return NULL;
-    }
+    if (access(path, R_OK) != 0 || stat(path, &about) != 0)
+        return session_fail_null(error, 0, "%s: %s; name a session made by mprof-ingest", path,
+                                 strerror(errno));
     if (!S_ISREG(about.st_mode)) { /* SQLite would wait for who writes to a pipe */
         session_fail(error, 0,
                      "%s: is not a session (not a regular file); make one from a trace with "
@@ -513,8 +511,7 @@ static bool copy_array(void *context, const struct database_row *row, struct ses
     const size_t length = (size_t)sqlite3_column_bytes(statement, 0);
     if (!bytes || copy->data)
         return true;
-    copy->data = malloc(length);
-    if (!copy->data)
+    if (!(copy->data = malloc(length)))
         return session_fail_memory(error, "a packed array");
     memcpy(copy->data, bytes, length);
     copy->length = length;
@@ -609,10 +606,8 @@ static struct stored_table *last_table(struct collecting *collecting, const char
         return last;
     struct stored_table *grown =
         realloc(collecting->tables, (collecting->count + 1) * sizeof(*grown));
-    if (!grown) {
-        session_fail_memory(error, "the list of tables");
-        return NULL;
-    }
+    if (!grown)
+        return session_fail_memory_null(error, "the list of tables");
     collecting->tables = grown;
     last = &grown[collecting->count];
     *last = (struct stored_table){.name = names_keep(&collecting->session->names, name, error)};

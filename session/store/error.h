@@ -4,6 +4,7 @@
 #define MPROF_SESSION_STORE_ERROR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "session/session.h"
@@ -20,5 +21,9 @@ bool session_fail_memory(struct session_error *error, const char *what);
 #define session_fail(...) (session_fail(__VA_ARGS__), false)
 #define session_fail_memory(error, what) (session_fail_memory(error, what), false)
 #endif
+
+/* The same for functions that return a pointer. */
+#define session_fail_null(...) (session_fail(__VA_ARGS__), NULL)
+#define session_fail_memory_null(error, what) (session_fail_memory(error, what), NULL)
 
 #endif

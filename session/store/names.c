@@ -31,8 +31,7 @@ static const char *string_pool_add(struct string_pool *pool, const char *text)
     struct string_area *area = pool->areas;
     if (!area || area->size - area->used < length) {
         size_t size = length > AREA_SIZE ? length : AREA_SIZE;
-        area = malloc(sizeof(*area) + size);
-        if (!area)
+        if (!(area = malloc(sizeof(*area) + size)))
             return NULL;
         *area = (struct string_area){.next = pool->areas, .size = size};
         pool->areas = area;
@@ -135,8 +134,7 @@ static bool load_table(struct names *names, struct database *database, const cha
     char sql[128];
     if (!names_id_bound(database, sql_table, &table->count, error))
         return false;
-    table->name = malloc(table->count * sizeof(*table->name));
-    if (!table->name)
+    if (!(table->name = malloc(table->count * sizeof(*table->name))))
         return session_fail_memory(error, "the session's names");
     for (uint32_t id = 0; id < table->count; id++)
         table->name[id] = "?";
@@ -203,8 +201,7 @@ static bool load_types(struct names *names, struct database *database, struct se
 {
     if (!load_table(names, database, "type", "name", &names->type, error))
         return false;
-    names->confidence = malloc(names->type.count * sizeof(*names->confidence));
-    if (!names->confidence)
+    if (!(names->confidence = malloc(names->type.count * sizeof(*names->confidence))))
         return session_fail_memory(error, "the session's types");
     for (uint32_t id = 0; id < names->type.count; id++)
         names->confidence[id] = "unknown";
@@ -245,8 +242,7 @@ static bool load_functions(struct names *names, struct database *database,
 {
     if (!names_id_bound(database, "function", &names->function_count, error))
         return false;
-    names->function = calloc(names->function_count, sizeof(*names->function));
-    if (!names->function)
+    if (!(names->function = calloc(names->function_count, sizeof(*names->function))))
         return session_fail_memory(error, "the session's functions");
     for (uint32_t id = 0; id < names->function_count; id++)
         names->function[id] =

@@ -71,10 +71,8 @@ struct part_file *part_file_open(struct session *whole, const struct part_rows *
 {
     char sql[256];
     struct part_file *file = calloc(1, sizeof(*file));
-    if (!file) {
-        session_fail_memory(error, "a part of the session");
-        return NULL;
-    }
+    if (!file)
+        return session_fail_memory_null(error, "a part of the session");
     file->whole = whole;
     static const char original_ids[] =
         "CREATE TABLE original_allocation(id INTEGER PRIMARY KEY, original_id INTEGER NOT NULL)";

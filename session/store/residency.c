@@ -168,11 +168,8 @@ static struct residencies *all_moments(struct session *session, struct session_e
 {
     if (session->residencies)
         return session->residencies;
-    session->residencies = calloc(1, sizeof(*session->residencies));
-    if (!session->residencies) {
-        session_fail_memory(error, "the resident sets");
-        return NULL;
-    }
+    if (!(session->residencies = calloc(1, sizeof(*session->residencies))))
+        return session_fail_memory_null(error, "the resident sets");
     if (!read_moments(session, error)) {
         residencies_free(session->residencies);
         session->residencies = NULL;
@@ -346,11 +343,7 @@ static bool read_part(void *context, const struct database_row *row, struct sess
 static int compare_parts(const void *left, const void *right)
 {
     const struct session_residency_part *a = left, *b = right;
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return strcmp(a->detail, b->detail);
+    return ORDER(a->class, b->class) ?: ORDER(b->bytes, a->bytes) ?: strcmp(a->detail, b->detail);
 }
 
 bool session_residency_parts(struct session *session, const struct session_residency *moment,
@@ -458,9 +451,7 @@ static int compare_names(const void *left, const void *right, void *context)
 static int compare_live(const void *left, const void *right)
 {
     const struct session_residency_group *a = left, *b = right;
-    if (a->live_bytes != b->live_bytes)
-        return a->live_bytes > b->live_bytes ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return ORDER(b->live_bytes, a->live_bytes) ?: ORDER(a->id, b->id);
 }
 
 static void merge_groups(struct grouping *grouping, struct session_residency_group *total)

@@ -11,8 +11,7 @@ bool row_set_start(struct row_set *set, const struct column_store *columns, bool
                    struct session_error *error)
 {
     *set = (struct row_set){.chunks = column_store_chunks(columns)};
-    set->words = calloc((size_t)set->chunks * ROW_SET_WORDS + 1, sizeof(*set->words));
-    if (!set->words)
+    if (!(set->words = calloc((size_t)set->chunks * ROW_SET_WORDS + 1, sizeof(*set->words))))
         return session_fail_memory(error, "a set of allocations");
     for (uint32_t chunk = 0; all && chunk < set->chunks; chunk++) {
         uint64_t *words = row_set_chunk(set, chunk);
@@ -52,10 +51,8 @@ bool row_set_chunk_empty(const struct row_set *set, uint32_t chunk)
 uint64_t *row_set_counts(const struct row_set *set, struct session_error *error)
 {
     uint64_t *counts = calloc((size_t)set->chunks + 1, sizeof(*counts));
-    if (!counts) {
-        session_fail_memory(error, "a selection");
-        return NULL;
-    }
+    if (!counts)
+        return session_fail_memory_null(error, "a selection");
     for (uint32_t chunk = 0; chunk < set->chunks; chunk++)
         counts[chunk + 1] = counts[chunk] + row_set_chunk_count(set, chunk);
     return counts;

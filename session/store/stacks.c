@@ -369,8 +369,7 @@ static bool unpack_frames(struct stacks *stacks, const struct names *names, cons
     const size_t count = stacks->frame_count;
     const uint8_t *pc = data, *function = pc + count * 8, *module = function + count * 4;
     const uint8_t *file = module + count * 4, *line = file + count * 4, *flags = line + count * 4;
-    stacks->frame_table = calloc(count, sizeof(*stacks->frame_table));
-    if (!stacks->frame_table)
+    if (!(stacks->frame_table = calloc(count, sizeof(*stacks->frame_table))))
         return session_fail_memory(error, "the frames");
     for (size_t i = 0; i < count; i++) {
         struct stack_frame *frame = &stacks->frame_table[i];
@@ -459,8 +458,7 @@ static bool load_stacks(struct stacks *stacks, struct names *names, struct sessi
         !names_id_bound(stacks->database, "frame", &stacks->frame_count, error) ||
         !reserve_stacks(stacks, count, error))
         return false;
-    stacks->frame_table = calloc(stacks->frame_count, sizeof(*stacks->frame_table));
-    if (!stacks->frame_table)
+    if (!(stacks->frame_table = calloc(stacks->frame_count, sizeof(*stacks->frame_table))))
         return session_fail_memory(error, "the frames");
     return database_each(stacks->database, frames, read_frame, &loading, error) &&
            database_each(stacks->database,
@@ -530,8 +528,7 @@ static bool find_nodes(struct stacks *stacks, struct session_error *error)
                             "%s: table stack_node is damaged: a parent is missing, or memory is "
                             "exhausted; ingest the trace again",
                             database_path(stacks->database));
-    stacks->node = calloc(stacks->count, sizeof(*stacks->node));
-    if (!stacks->node)
+    if (!(stacks->node = calloc(stacks->count, sizeof(*stacks->node))))
         return session_fail_memory(error, "the frames of the stacks");
     for (uint32_t stack = 0; stack < stacks->count; stack++) {
         stacks->node[stack] = stack_frames_find(&stacks->all, stacks->node_id[stack]);

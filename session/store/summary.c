@@ -250,11 +250,8 @@ static bool take_member(void *context, const struct database_row *row, struct se
 uint64_t *type_padding_read(struct session *session, struct session_error *error)
 {
     struct reading reading = {.types = session->names.type.count};
-    reading.padding = calloc((size_t)reading.types + 1, sizeof(*reading.padding));
-    if (!reading.padding) {
-        session_fail_memory(error, "the padding of types");
-        return NULL;
-    }
+    if (!(reading.padding = calloc((size_t)reading.types + 1, sizeof(*reading.padding))))
+        return session_fail_memory_null(error, "the padding of types");
     if (database_each(session->database, type_members_sql, take_member, &reading, error)) {
         finish_type(&reading);
         return reading.padding;

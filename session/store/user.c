@@ -333,11 +333,8 @@ static uint8_t *user_classes_compute(struct session *session, const struct user_
                                      struct session_error *error)
 {
     struct class_loading loading = {.session = session, .code = code, .module_id = -1};
-    loading.classes = malloc(session->names.function_count);
-    if (!loading.classes) {
-        session_fail_memory(error, "the functions' classes");
-        return NULL;
-    }
+    if (!(loading.classes = malloc(session->names.function_count)))
+        return session_fail_memory_null(error, "the functions' classes");
     memset(loading.classes, HIDDEN, session->names.function_count);
     if (database_each(session->database, function_names_sql, read_class, &loading, error))
         return loading.classes;

@@ -70,13 +70,7 @@ static void collect(void *context, const struct chunk_rows *rows)
 static int compare(const void *left, const void *right)
 {
     const struct block *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return a->arena < b->arena ? -1 : a->arena > b->arena;
+    return ORDER(a->process, b->process) ?: ORDER(a->start, b->start) ?: ORDER(b->end, a->end) ?: ORDER(a->arena, b->arena);
 }
 
 /* A block that holds the present address. `tenant` is the arena of the blocks in it, 0: none yet.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the graphs that look for faults, and ranks what they find. */
 #include "session/findings.h"
+#include "schemas/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,9 +137,7 @@ static bool is_told(const struct ranked_finding *findings, size_t count,
 static int by_kind(const void *left, const void *right)
 {
     const struct ranked_finding *a = left, *b = right;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+    return ORDER(a->kind, b->kind) ?: ORDER(b->bytes, a->bytes);
 }
 
 static int by_rank(const void *left, const void *right, void *peak)
@@ -149,9 +148,7 @@ static int by_rank(const void *left, const void *right, void *peak)
     const double score_a = score_of(a, peak_bytes), score_b = score_of(b, peak_bytes);
     if (own_a != own_b)
         return own_a ? -1 : 1;
-    if (score_a != score_b)
-        return score_a > score_b ? -1 : 1;
-    return by_kind(left, right);
+    return ORDER(score_b, score_a) ?: by_kind(left, right);
 }
 
 size_t ranked_order(struct ranked_finding *findings, size_t count, uint64_t peak_bytes)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/residency.h"
 #include "session/source.h"
 #include "session/stacks.h"
@@ -290,11 +291,7 @@ static int compare_edges(const void *left, const void *right)
 {
     const struct session_edge *a = left;
     const struct session_edge *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    if (a->count != b->count)
-        return a->count < b->count ? 1 : -1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(b->count, a->count) ?: ORDER(a->function, b->function);
 }
 
 /* Lists edges, the most bytes first. The caller frees them; NULL with `error` set. */
@@ -536,8 +533,7 @@ static bool find_nodes(struct session *session, struct wanted *wanted, struct se
     const struct stacks *stacks = &session->stacks;
     if (!stacks_frames(&session->stacks, error))
         return false;
-    wanted->of_node = calloc(stacks->all.count, 1);
-    if (!wanted->of_node)
+    if (!(wanted->of_node = calloc(stacks->all.count, 1)))
         return session_fail_memory(error, "a list of stacks");
     for (uint32_t node = stacks->all.count; node-- > 1;)
         wanted->of_node[node] = wanted->of_node[stacks_caller(stacks, node)] ||

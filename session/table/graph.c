@@ -210,8 +210,7 @@ static bool keep_warnings(struct selection *selection, const struct filter_warni
 {
     if (warnings->count == 0)
         return true;
-    selection->warnings = malloc(sizeof(*selection->warnings));
-    if (!selection->warnings)
+    if (!(selection->warnings = malloc(sizeof(*selection->warnings))))
         return session_fail_memory(error, "a selection");
     *selection->warnings = *warnings;
     return true;
@@ -362,10 +361,8 @@ struct selection *selection_new(struct session *session, const char *text,
 {
     struct running *running = malloc(sizeof(*running));
     struct selection *selection = NULL;
-    if (!running) {
-        session_fail_memory(error, "a selection");
-        return NULL;
-    }
+    if (!running)
+        return session_fail_memory_null(error, "a selection");
     if (running_parse(running, session, text, error)) {
         struct pipeline_text key;
         kept_selections_text(session, filter_graph_pipeline(running->graph), &key);
@@ -385,8 +382,7 @@ static bool find_measure(struct graph_result *result, struct running *running,
 {
     const struct filter_step *step = running->rows.measure;
     result->kind = RESULT_MEASURE;
-    result->name = strdup(step->text);
-    if (!result->name)
+    if (!(result->name = strdup(step->text)))
         return session_fail_memory(error, "a measure");
     result->measure.name = result->name;
     if (running->rows.groups)
@@ -404,8 +400,7 @@ static bool find_sides(struct graph_result *result, struct running *running,
     size_t count = 0;
     for (struct run_side *side = running->rows.sides; side; side = side->next)
         count++;
-    result->sides = calloc(count + 1, sizeof(*result->sides));
-    if (!result->sides)
+    if (!(result->sides = calloc(count + 1, sizeof(*result->sides))))
         return session_fail_memory(error, "a filter graph");
     for (struct run_side *side = running->rows.sides; side; side = side->next) {
         if (run_side_rows(side) == 0)

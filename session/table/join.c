@@ -71,8 +71,7 @@ static bool take_sums(struct session_group_set *set, struct sums *sums, struct s
         sums->words = NULL;
         return true;
     }
-    set->sums = malloc((set->made + 1) * sizeof(*set->sums));
-    if (!set->sums)
+    if (!(set->sums = malloc((set->made + 1) * sizeof(*set->sums))))
         return session_fail_memory(error, "the groups");
     for (size_t group = 0; group < set->made; group++) {
         const uint64_t *total = sums_of(sums, group, SUMS_TOTAL);
@@ -225,8 +224,7 @@ static bool take_colors(struct session_group_set *set, struct session_error *err
     for (size_t i = 0; i < set->keys.part_count; i++) {
         if (set->keys.parts[i].field != FIELD_COLOR)
             continue;
-        set->color = calloc(set->made + 1, sizeof(*set->color));
-        if (!set->color)
+        if (!(set->color = calloc(set->made + 1, sizeof(*set->color))))
             return session_fail_memory(error, "the colours of groups");
         for (uint32_t group = 0; group < set->made; group++)
             set->color[group] = (uint8_t)group_value(set, group, set->keys.parts[i].dimension);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "schemas/array.h"
 #include "schemas/code/suppressions.h"
 #include "session/filter/references.h"
 #include "session/leaks.h"
@@ -455,8 +456,7 @@ static struct code part_of(const struct grouping *grouping, uint32_t number)
 static bool find_last(struct grouping *grouping, struct session_error *error)
 {
     const struct sums *sums = &grouping->sums;
-    grouping->last_ns = calloc(sums->codes.count + 1, sizeof(*grouping->last_ns));
-    if (!grouping->last_ns)
+    if (!(grouping->last_ns = calloc(sums->codes.count + 1, sizeof(*grouping->last_ns))))
         return session_fail_memory(error, "the leaks");
     for (uint32_t i = 0; i < sums->codes.count; i++) {
         uint32_t part;
@@ -513,22 +513,14 @@ static int compare_leaks(const void *left, const void *right)
     if (a->kind <= SESSION_LEAK_START_UP && b->kind <= SESSION_LEAK_START_UP &&
         a->reach != b->reach)
         return a->reach < b->reach ? -1 : 1;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    return a->type < b->type ? -1 : a->type > b->type;
+    return ORDER(a->kind, b->kind) ?: ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack) ?: ORDER(a->type, b->type);
 }
 
 static int compare_stacks(const void *left, const void *right)
 {
     const struct session_leak_stack *a = left;
     const struct session_leak_stack *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    return a->stack < b->stack ? -1 : a->stack > b->stack;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack);
 }
 
 static int compare_stack_ids(const void *left, const void *right)

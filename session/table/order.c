@@ -249,8 +249,7 @@ static bool made_in_order(const struct session_group_set *set)
 
 static bool group_find_key_order(struct session_group_set *set, struct session_error *error)
 {
-    set->by_key = malloc((set->made + 1) * sizeof(*set->by_key));
-    if (!set->by_key)
+    if (!(set->by_key = malloc((set->made + 1) * sizeof(*set->by_key))))
         return session_fail_memory(error, "the order of groups");
     for (size_t i = 0; i < set->made; i++)
         set->by_key[i] = (uint32_t)i;
@@ -335,8 +334,7 @@ bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool 
 
 bool group_set_begin(struct session_group_set *set, struct session_error *error)
 {
-    set->order = malloc((set->made + 1) * sizeof(*set->order));
-    if (!set->order)
+    if (!(set->order = malloc((set->made + 1) * sizeof(*set->order))))
         return session_fail_memory(error, "the order of groups");
     for (size_t i = 0; i < set->made; i++) {
         set->order[i] = (uint32_t)i;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/program.h"
 #include "session/filter/sort_order.h"
 #include "session/rows.h"
@@ -175,9 +176,7 @@ struct window {
 static int compare_entries(const void *left, const void *right)
 {
     const struct sort_entry *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return ORDER(a->key, b->key) ?: ORDER(a->row, b->row);
 }
 
 /* Takes the rows of the pass's range, `number` of them, without the first `skip`. */
@@ -211,8 +210,7 @@ static bool take_chunk(struct pass *pass, struct window *window, uint32_t chunk,
     struct window part = {.capacity = window->capacity - window->count,
                           .rows = window->rows + window->count};
     const size_t words = (size_t)one.chunks * ROW_SET_WORDS;
-    one.words = calloc(words + 1, sizeof(*one.words));
-    if (!one.words)
+    if (!(one.words = calloc(words + 1, sizeof(*one.words))))
         return session_fail_memory(error, "the sort order");
     memcpy(row_set_chunk(&one, chunk), row_set_chunk(all, chunk),
            ROW_SET_WORDS * sizeof(*one.words));
@@ -432,10 +430,8 @@ static const struct rows_part *find_part(struct selection *selection,
         return part;
     }
     struct rows_part *part = malloc(sizeof(*part));
-    if (!part) {
-        session_fail_memory(error, "the list");
-        return NULL;
-    }
+    if (!part)
+        return session_fail_memory_null(error, "the list");
     part->order = *order;
     part->first = first;
     if (!sort_window_rows(selection->session, set, &selection->colors, first, PART, part->rows,

@@ -223,8 +223,7 @@ static bool leave_out_runtime(struct run *run, struct row_set *set)
     const struct stacks *stacks = &run->session->stacks;
     struct filter_program own = {
         .kind = PREDICATE_TEST, .leaf = LEAF_TABLE, .column = COLUMN_STACK};
-    own.table = calloc(stacks->count, 1);
-    if (!own.table)
+    if (!(own.table = calloc(stacks->count, 1)))
         return session_fail_memory(run->error, "the filter");
     for (uint32_t stack = 0; stack < stacks->count; stack++)
         own.table[stack] = !stacks->runtime[stack];

@@ -265,14 +265,11 @@ struct filter_graph *fields_parse(const char *by, struct session_error *error)
     static const char before[] = "all | join ";
     struct filter_graph *graph = NULL;
     char *text = NULL;
-    if (strchr(by, '|')) {
-        session_fail(error, (int)(strchr(by, '|') - by) + 1, "only fields stack, not steps");
-        return NULL;
-    }
-    if (asprintf(&text, "%s%s", before, by) < 0) {
-        session_fail_memory(error, "the fields of a join");
-        return NULL;
-    }
+    if (strchr(by, '|'))
+        return session_fail_null(error, (int)(strchr(by, '|') - by) + 1,
+                                 "only fields stack, not steps");
+    if (asprintf(&text, "%s%s", before, by) < 0)
+        return session_fail_memory_null(error, "the fields of a join");
     graph = filter_parse(text, error);
     if (!graph && error && error->column >= (int)sizeof(before))
         error->column -= (int)sizeof(before) - 1;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/store/error.h"
 #include "session/store/kernels.h"
 #include "session/store/session_state.h"
@@ -403,13 +404,7 @@ static int compare_categories(const void *left, const void *right, void *context
     const struct categories *ranking = context;
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
-    if (ranking->at_peak_bytes[a] != ranking->at_peak_bytes[b])
-        return ranking->at_peak_bytes[a] < ranking->at_peak_bytes[b] ? 1 : -1;
-    if (ranking->bytes[a] != ranking->bytes[b])
-        return ranking->bytes[a] < ranking->bytes[b] ? 1 : -1;
-    if (ranking->allocations[a] != ranking->allocations[b])
-        return ranking->allocations[a] < ranking->allocations[b] ? 1 : -1;
-    return a < b ? -1 : 1;
+    return ORDER(ranking->at_peak_bytes[b], ranking->at_peak_bytes[a]) ?: ORDER(ranking->bytes[b], ranking->bytes[a]) ?: ORDER(ranking->allocations[b], ranking->allocations[a]) ?: (a < b ? -1 : 1);
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -488,10 +483,8 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
     if (selection->maps[by])
         return selection->maps[by];
     struct color_map *map = calloc(1, sizeof(*map));
-    if (!map) {
-        session_fail_memory(error, "a legend");
-        return NULL;
-    }
+    if (!map)
+        return session_fail_memory_null(error, "a legend");
     map->by = by;
     map->column = color_column(by);
     map->age_step_ns = selection->session->duration_ns / AGES + 1;

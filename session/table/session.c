@@ -112,10 +112,8 @@ void session_obey(struct session *session, const struct session *other)
 struct session *session_open(const char *path, struct session_error *error)
 {
     struct session *session = calloc(1, sizeof(*session));
-    if (!session) {
-        session_fail_memory(error, "the session");
-        return NULL;
-    }
+    if (!session)
+        return session_fail_memory_null(error, "the session");
     session->open = session_open;
     session->graph_names = graph_names_new(session);
     if (!session->graph_names)

@@ -75,9 +75,7 @@ static int compare_frees(const void *left, const void *right)
 {
     const struct session_cross_thread_free *a = left;
     const struct session_cross_thread_free *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->free_thread < b->free_thread ? -1 : a->free_thread > b->free_thread;
+    return ORDER(a->thread, b->thread) ?: ORDER(a->free_thread, b->free_thread);
 }
 
 bool selection_cross_thread_frees(struct selection *selection,

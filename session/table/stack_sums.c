@@ -240,8 +240,7 @@ bool stack_summing_open(struct stack_summing *summing, const struct selection *s
                                       .session = selection->session,
                                       .set = &selection->set,
                                       .peak_ns = selection->session->peak_ns};
-    summing->sums = calloc(summing->stacks, sizeof(*summing->sums));
-    if (!summing->sums)
+    if (!(summing->sums = calloc(summing->stacks, sizeof(*summing->sums))))
         return session_fail_memory(error, "the sums by stack");
     if (!group_peak_machine(selection->session, &summing->peak_machine, error)) {
         free(summing->sums);

@@ -215,8 +215,7 @@ static bool evaluate(struct session_group_set *set, const struct filter_predicat
         return false;
     uint8_t *right = NULL;
     if (predicate->kind != PREDICATE_NOT) {
-        right = malloc(set->made + 1);
-        if (!right)
+        if (!(right = malloc(set->made + 1)))
             return session_fail_memory(error, "the filter");
         if (!evaluate(set, predicate->right, colors, right, error)) {
             free(right);

@@ -240,8 +240,7 @@ bool group_set_read_sums(struct session_group_set *set, const struct sums_query 
     sums_lay_out(&(struct sums_query){.parts = reading.held ? STORED_PARTS : query->parts,
                                       .keys = &set->keys},
                  sums);
-    sums->words = calloc(sums->count * sums->width + 1, sizeof(*sums->words));
-    if (!sums->words)
+    if (!(sums->words = calloc(sums->count * sums->width + 1, sizeof(*sums->words))))
         return session_fail_memory(error, "the groups");
     for (uint32_t chunk = 0; chunk < set->rows.chunks; chunk++)
         allocations += row_set_chunk_count(&set->rows, chunk);

@@ -18,8 +18,7 @@ bool time_parts_open(struct time_parts *parts, uint64_t from, uint64_t to, size_
 {
     const uint64_t length = to - from;
     *parts = (struct time_parts){.from = from, .to = to, .count = count};
-    parts->bounds = malloc((count + 1) * sizeof(*parts->bounds));
-    if (!parts->bounds)
+    if (!(parts->bounds = malloc((count + 1) * sizeof(*parts->bounds))))
         return session_fail_memory(error, "the timeline");
     for (size_t i = 0; i <= count; i++)
         parts->bounds[i] = (uint64_t)((unsigned __int128)length * i / count);
@@ -105,10 +104,8 @@ static uint64_t *find_events(const struct time_buckets *buckets, struct session 
     const size_t cells = buckets->parts.count << buckets->cell_bits;
     const struct session *sample = session_sample(session);
     uint64_t *events = calloc(cells + 1, sizeof(*events));
-    if (!events) {
-        session_fail_memory(error, "the buckets of time");
-        return NULL;
-    }
+    if (!events)
+        return session_fail_memory_null(error, "the buckets of time");
     if (sample && estimate_events(buckets, sample, most, events))
         return events;
     memset(events, 0, (cells + 1) * sizeof(*events));
@@ -154,8 +151,7 @@ static bool open_cells(struct time_buckets *buckets, uint64_t from, uint64_t to,
     const size_t cells = parts << buckets->cell_bits;
     if (!time_parts_open(&buckets->parts, from, to, parts, error))
         return false;
-    buckets->cell = calloc(cells + 1, sizeof(*buckets->cell));
-    if (!buckets->cell)
+    if (!(buckets->cell = calloc(cells + 1, sizeof(*buckets->cell))))
         return session_fail_memory(error, "the buckets of time");
     for (size_t i = 0; i <= cells; i++)
         buckets->cell[i] = (struct time_bucket_cell){(uint32_t)i, 63};

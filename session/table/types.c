@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/groups.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
@@ -138,9 +139,7 @@ static int compare_sums(const void *left, const void *right)
 {
     const struct session_type_sums *a = left;
     const struct session_type_sums *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    return a->type < b->type ? -1 : a->type > b->type;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->type, b->type);
 }
 
 bool selection_types(struct selection *selection, struct session_type_sums **rows, size_t *count,
@@ -338,13 +337,7 @@ static bool sum_places(struct selection *selection, struct places *places,
 /* Orders by what a joined row has in common. */
 static int compare_common(const struct place *a, const struct place *b)
 {
-    if (a->row.function != b->row.function)
-        return a->row.function < b->row.function ? -1 : 1;
-    if (a->row.size != b->row.size)
-        return a->row.size < b->row.size ? -1 : 1;
-    if (a->row.name_count != b->row.name_count)
-        return a->row.name_count < b->row.name_count ? -1 : 1;
-    return strcmp(a->row.names, b->row.names);
+    return ORDER(a->row.function, b->row.function) ?: ORDER(a->row.size, b->row.size) ?: ORDER(a->row.name_count, b->row.name_count) ?: strcmp(a->row.names, b->row.names);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -357,13 +350,7 @@ static int compare_places(const void *left, const void *right)
 static int compare_candidates(const void *left, const void *right)
 {
     const struct session_type_candidates *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    if (a->function != b->function)
-        return a->function < b->function ? -1 : 1;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return strcmp(a->names, b->names);
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->function, b->function) ?: ORDER(a->size, b->size) ?: strcmp(a->names, b->names);
 }
 
 /* Returns a test for the stacks of these places, which are sorted. The caller frees it. */

@@ -8,6 +8,7 @@
  * many events is split again. A single nanosecond with too many events needs no memory: its order
  * is that of the rows, in three passes.
  */
+#include "schemas/array.h"
 #include "session/time.h"
 
 #include <stdlib.h>
@@ -107,9 +108,7 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left;
     const struct entry *b = right;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? -1 : 1;
-    return a->key < b->key ? -1 : a->key > b->key;
+    return ORDER(a->ns, b->ns) ?: ORDER(a->key, b->key);
 }
 
 static void add_entry(struct replay *replay, uint64_t ns, enum phase phase, size_t position)

@@ -153,11 +153,8 @@ static const uint8_t *colors_of(struct selection *selection, const struct live_l
         }
         free(kept);
         selection->grid_colors = NULL;
-        kept = malloc(sizeof(*kept) + (to - from) + 1);
-        if (!kept) {
-            session_fail_memory(error, "the grid");
-            return NULL;
-        }
+        if (!(kept = malloc(sizeof(*kept) + (to - from) + 1)))
+            return session_fail_memory_null(error, "the grid");
         *kept = (struct grid_colors){list->ns, by, from, to - from};
         if (!color_blocks(selection, map, list, kept, error)) {
             free(kept);
@@ -611,9 +608,7 @@ static int by_size(const void *left, const void *right)
 {
     const struct session_hole *a = left, *b = right;
     const uint64_t bytes_a = a->end - a->start, bytes_b = b->end - b->start;
-    if (bytes_a != bytes_b)
-        return bytes_a > bytes_b ? -1 : 1;
-    return a->start < b->start ? -1 : a->start > b->start;
+    return ORDER(bytes_b, bytes_a) ?: ORDER(a->start, b->start);
 }
 
 bool session_holes(struct session *session, uint64_t ns, uint64_t from, uint64_t to, uint64_t least,

@@ -3,6 +3,7 @@
  * Sums up the growth between two moments in one pass: the code of a block (type or stack) leads to
  * the place of its row in the thread's table.
  */
+#include "schemas/array.h"
 #include "session/time.h"
 
 #include <stdlib.h>
@@ -99,8 +100,7 @@ static bool open_mapping(struct session *session, enum session_growth_by by,
         by_type || by == SESSION_GROWTH_STACK ? mapping->codes : session->names.function_count;
     if (by == SESSION_GROWTH_USER && !user_frames(session, &frames, error))
         return false;
-    mapping->ids = malloc(((size_t)mapping->codes + 1) * sizeof(*mapping->ids));
-    if (!mapping->ids)
+    if (!(mapping->ids = malloc(((size_t)mapping->codes + 1) * sizeof(*mapping->ids))))
         return session_fail_memory(error, "the growth");
     for (uint32_t code = 0; code < mapping->codes; code++)
         mapping->ids[code] = by_type                         ? session->names.type_first[code]
@@ -128,9 +128,7 @@ static int by_net(const void *left, const void *right)
 {
     const struct session_growth *a = left, *b = right;
     const int64_t net_a = session_growth_net(a), net_b = session_growth_net(b);
-    if (net_a != net_b)
-        return net_a > net_b ? -1 : 1;
-    return by_id(a, b);
+    return ORDER(net_b, net_a) ?: by_id(a, b);
 }
 
 static int by_name(const void *left, const void *right, void *context)

@@ -287,10 +287,8 @@ static const struct live_list *step(struct session *session, struct live_list **
     if (*kept && (*kept)->ns == ns)
         return *kept;
     struct live_list *list = *kept ? *kept : live_list_new(session);
-    if (!list) {
-        session_fail_memory(error, "what is live");
-        return NULL;
-    }
+    if (!list)
+        return session_fail_memory_null(error, "what is live");
     struct change change = {.session = session, .list = list, .ns = ns};
     session->forget_live = forget;
     const bool gathered = gather(&change, error), good = gathered && apply(&change);

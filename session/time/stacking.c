@@ -259,10 +259,8 @@ static struct selection *select_layers(const struct selection *selection,
 static struct session_group_set *own_groups(const struct selection *selection,
                                             struct session_error *error)
 {
-    if (!selection->graph) {
-        session_fail(error, 0, "the filter makes no groups: join a field");
-        return NULL;
-    }
+    if (!selection->graph)
+        return session_fail_null(error, 0, "the filter makes no groups: join a field");
     struct graph_result *result = graph_run(selection->session, selection->graph, error);
     struct session_group_set *groups = result ? graph_result_take_groups(result) : NULL;
     graph_result_free(result);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/slot_codec.h"
 #include "session/session.h"
 #include "session/store/error.h"
@@ -92,8 +93,7 @@ static bool read_part(void *context, const struct database_row *row, struct sess
     const void *data = database_bytes(row, 1, &length);
     if (place >= level->count || level->data[place])
         return fail_part(loading->slots, slot_level_slots(loading->level), number, error);
-    level->data[place] = malloc(length + 1);
-    if (!level->data[place])
+    if (!(level->data[place] = malloc(length + 1)))
         return session_fail_memory(error, "the sums by time");
     memcpy(level->data[place], data, length);
     if (!slot_part_open(&level->parts[place], level->data[place], length))
@@ -164,10 +164,8 @@ static struct slots *slots_open(struct session *session, enum slot_key key, uint
                                 uint64_t from, uint64_t to, struct session_error *error)
 {
     struct slots *slots = calloc(1, sizeof(*slots));
-    if (!slots) {
-        session_fail_memory(error, "the sums by time");
-        return NULL;
-    }
+    if (!slots)
+        return session_fail_memory_null(error, "the sums by time");
     slots->session = session;
     slots->key = key;
     slots->keys = keys;
@@ -430,11 +428,7 @@ static int compare_shares(const void *left, const void *right)
 {
     const struct session_share *a = left;
     const struct session_share *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    if (a->count != b->count)
-        return a->count < b->count ? 1 : -1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(b->count, a->count) ?: ORDER(a->function, b->function);
 }
 
 /* Moves the functions that occur to the beginning. Returns their number. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/code/user_code.h"
 #include "session/store/error.h"
 #include "session/store/scan.h"
@@ -525,11 +526,7 @@ struct member {
 static int compare_members(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    if (a->component != b->component)
-        return a->component < b->component ? -1 : 1;
-    if (a->met != b->met)
-        return a->met < b->met ? -1 : 1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return ORDER(a->component, b->component) ?: ORDER(a->met, b->met) ?: ORDER(a->function, b->function);
 }
 
 static bool list_members(const struct graph *graph, struct components *components)

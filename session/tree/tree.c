@@ -123,8 +123,7 @@ bool session_tree_short_known(const struct session_tree *tree)
 
 static bool make_root(struct session_tree *tree, struct session_error *error)
 {
-    tree->arrays[0] = calloc(1u << ARRAY_BITS, sizeof(*tree->arrays[0]));
-    if (!tree->arrays[0])
+    if (!(tree->arrays[0] = calloc(1u << ARRAY_BITS, sizeof(*tree->arrays[0]))))
         return session_fail_memory(error, "the call tree");
     struct tree_node *root = tree_node(tree, 0);
     tree->node_count = 1;
@@ -154,8 +153,7 @@ static bool make(struct session_tree *tree, struct session_error *error)
         return false;
     if (!path_find_rules(tree, error) || !components_find(tree, error))
         return false;
-    tree->slots = calloc(path_keys(tree), sizeof(*tree->slots));
-    if (!tree->slots)
+    if (!(tree->slots = calloc(path_keys(tree), sizeof(*tree->slots))))
         return session_fail_memory(error, "the call tree");
     return make_root(tree, error);
 }
@@ -165,10 +163,8 @@ struct session_tree *session_tree_new(struct session *session, struct selection 
                                       struct session_error *error)
 {
     struct session_tree *tree = calloc(1, sizeof(*tree));
-    if (!tree) {
-        session_fail_memory(error, "the call tree");
-        return NULL;
-    }
+    if (!tree)
+        return session_fail_memory_null(error, "the call tree");
     atomic_init(&tree->owners, 1);
     tree->session = session;
     tree->selection = selection_share(selection);

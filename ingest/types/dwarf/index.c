@@ -8,6 +8,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/symbols/walk.h"
+#include "schemas/array.h"
 
 /* Deeper nesting than any compiler writes, and more entries than any unit has. */
 #define NESTING_MAX 256
@@ -273,11 +274,7 @@ static bool is_complete_record(const struct types_entry *entry)
 static int compare_names(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    if (a->unit != b->unit)
-        return a->unit < b->unit ? -1 : 1;
-    return a->entry < b->entry ? -1 : a->entry > b->entry;
+    return ORDER(a->hash, b->hash) ?: ORDER(a->unit, b->unit) ?: ORDER(a->entry, b->entry);
 }
 
 /* Without memory there are no names, so definitions in other units are not found. */

@@ -9,6 +9,7 @@
 
 #include "ingest/symbols/walk.h"
 #include "ingest/types/dwarf/entries.h"
+#include "schemas/array.h"
 
 /* Deeper inheritance than any compiler allows. */
 #define BASES_DEPTH 64
@@ -29,9 +30,7 @@ struct types_records {
 static int compare_records(const void *left, const void *right)
 {
     const struct record *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return ORDER(a->size, b->size) ?: strcmp(a->name, b->name);
 }
 
 struct types_records *types_records_new(void)

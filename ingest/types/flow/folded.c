@@ -8,6 +8,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/types/flow/decode.h"
+#include "schemas/array.h"
 
 /* Enough for a function that is only a jump, with endbr64 before it. */
 #define JUMP_BYTES_MAX 16
@@ -221,9 +222,7 @@ static void read_table(struct types_data_symbols *objects, Elf_Scn *section,
 static int compare_objects(const void *left, const void *right)
 {
     const struct object *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->order > b->order ? -1 : a->order < b->order;
+    return ORDER(a->start, b->start) ?: ORDER(b->order, a->order);
 }
 
 static void read_all(struct types_data_symbols *objects)

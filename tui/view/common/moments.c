@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "tui/screen/format.h"
 
 static bool run(struct session *session, struct selection *selection, void *data,
@@ -34,9 +35,7 @@ const struct growth_data *growth_get(struct browse *browse, struct load *load, u
 static int by_bytes(const void *left, const void *right)
 {
     const struct session_growth *a = left, *b = right;
-    if (a->after.bytes != b->after.bytes)
-        return a->after.bytes > b->after.bytes ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return ORDER(b->after.bytes, a->after.bytes) ?: ORDER(a->id, b->id);
 }
 
 void growth_sort_live(const struct growth_data *growth)
