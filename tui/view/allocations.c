@@ -145,15 +145,10 @@ static bool run_part(struct session *session, struct selection *selection, void 
     return good;
 }
 
-static void clear_part(void *data)
-{
-    free(((struct allocation_part *)data)->rows);
-}
-
 static const struct allocation_part *load_rows(struct allocations *list, struct browse *browse,
                                                struct load *load, uint64_t first, uint64_t capacity)
 {
-    static const struct load_kind kind = LOAD_KIND(allocation_part, run_part, clear_part);
+    static const struct load_kind kind = LOAD_ROWS(allocation_part, run_part, rows);
     const struct allocation_part wanted = {.request = {list->selections,
                                                        (uint64_t)list->order.field,
                                                        list->order.descending, first, capacity}};

@@ -260,17 +260,12 @@ static bool run(struct session *session, struct selection *selection, void *argu
                                  &data->test, error);
 }
 
-static void clear(void *argument)
-{
-    free(((struct stacks_data *)argument)->test);
-}
-
 /* Stores a test for the stacks that a line counts, or with line 0 the file; NULL: there
  * is none, as for too many stacks. Returns false while that is not known. */
 static bool source_stacks(struct browse *browse, struct load *load, const char *path, uint32_t line,
                           const char **test)
 {
-    static const struct load_kind kind = LOAD_KIND(stacks_data, run, clear);
+    static const struct load_kind kind = LOAD_ROWS(stacks_data, run, test);
     static struct stacks_data wanted; /* too large for the stack; only one thread uses views */
     memset(&wanted, 0, sizeof(wanted));
     wanted.request.renewals = browse->renewals;
@@ -344,15 +339,10 @@ static bool run_lines(struct session *session, struct selection *selection, void
            find_whole(selection, lines->whole, error);
 }
 
-static void clear_lines(void *data)
-{
-    free(((struct lines_data *)data)->lines);
-}
-
 static void load_file(struct source *source, struct browse *browse)
 {
     static const struct load_kind file_kind = LOAD_KIND(source_file, file_run, file_clear);
-    static const struct load_kind lines_kind = LOAD_KIND(lines_data, run_lines, clear_lines);
+    static const struct load_kind lines_kind = LOAD_ROWS(lines_data, run_lines, lines);
     struct source_file file = {.request = {.renewals = browse->renewals}};
     struct lines_data lines = {.request = {.selections = browse->selections}};
     snprintf(file.request.path, sizeof(file.request.path), "%s", source->path);

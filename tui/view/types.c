@@ -104,14 +104,9 @@ static bool run_courses(struct session *session, struct selection *selection, vo
                                   data->request.peaks != 0, &data->rows, &data->count, error);
 }
 
-static void clear_courses(void *context)
-{
-    free(((struct courses_data *)context)->rows);
-}
-
 static void load_courses(void *view, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(courses_data, run_courses, clear_courses);
+    static const struct load_kind kind = LOAD_ROWS(courses_data, run_courses, rows);
     struct types *types = view;
     const struct list_data *data = types->view.list.data;
     const struct courses_data *before = types->courses;

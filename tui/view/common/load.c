@@ -24,6 +24,10 @@ static void drop(void *data)
         return;
     if (head_of(data)->kind->clear)
         head_of(data)->kind->clear(data);
+    void *rows = NULL;
+    if (head_of(data)->kind->rows)
+        memcpy(&rows, (char *)data + head_of(data)->kind->rows, sizeof(rows));
+    free(rows);
     free(head_of(data));
 }
 

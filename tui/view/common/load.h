@@ -26,11 +26,18 @@ struct load_kind {
      * show the data as they are. */
     session_call *run;
     void (*clear)(void *data); /* frees what run() has allocated; NULL: nothing */
+    size_t rows;               /* the place of a pointer in the data that is free()d; 0: none */
 };
 
 #define LOAD_KIND(data, run, clear)                                                                \
     {                                                                                              \
-        sizeof(((struct data *)0)->request), sizeof(struct data), run, clear                       \
+        sizeof(((struct data *)0)->request), sizeof(struct data), run, clear, 0                    \
+    }
+/* Of data whose run() has allocated `rows` alone. */
+#define LOAD_ROWS(data, run, rows)                                                                 \
+    {                                                                                              \
+        sizeof(((struct data *)0)->request), sizeof(struct data), run, NULL,                       \
+            offsetof(struct data, rows)                                                            \
     }
 
 struct load {

@@ -18,15 +18,10 @@ static bool run(struct session *session, struct selection *selection, void *data
                             &growth->count, &growth->total, error);
 }
 
-static void clear(void *data)
-{
-    free(((struct growth_data *)data)->rows);
-}
-
 const struct growth_data *growth_get(struct browse *browse, struct load *load, uint64_t from_ns,
                                      uint64_t to_ns, enum session_growth_by by)
 {
-    static const struct load_kind kind = LOAD_KIND(growth_data, run, clear);
+    static const struct load_kind kind = LOAD_ROWS(growth_data, run, rows);
     const struct growth_data wanted = {
         .request = {browse->selections, from_ns, to_ns, (uint64_t)by}};
     return browse_get(browse, load, &kind, &wanted.request);

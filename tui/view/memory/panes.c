@@ -94,14 +94,9 @@ static bool run_regions(struct session *session, struct selection *selection, vo
     return session_regions(session, regions->request.ns, &regions->regions, &regions->count, error);
 }
 
-static void clear_regions(void *data)
-{
-    free(((struct regions_data *)data)->regions);
-}
-
 void memory_load_regions(struct memory_grid *grid, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(regions_data, run_regions, clear_regions);
+    static const struct load_kind kind = LOAD_ROWS(regions_data, run_regions, regions);
     const struct regions_data wanted = {.request = {browse->moment_ns, browse->renewals}};
     const struct regions_data *regions =
         browse_get(browse, &grid->frame.regions, &kind, &wanted.request);
@@ -146,11 +141,6 @@ static bool run_cells(struct session *session, struct selection *selection, void
     return true;
 }
 
-static void clear_cells(void *data)
-{
-    free(((struct cells_data *)data)->cells);
-}
-
 /* Says which cells the screen needs: each run of rows of one region is one query. */
 static void want_cells(const struct memory_grid *grid, struct cells_data *wanted)
 {
@@ -174,7 +164,7 @@ static void want_cells(const struct memory_grid *grid, struct cells_data *wanted
 
 static void load_cells(struct memory_grid *grid, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(cells_data, run_cells, clear_cells);
+    static const struct load_kind kind = LOAD_ROWS(cells_data, run_cells, cells);
     struct cells_data wanted = {.request = {.generation = browse->generation,
                                             .ns = browse->moment_ns,
                                             .bytes_per_cell = grid->map.bytes_per_cell,
@@ -223,11 +213,6 @@ struct pages_data {
     struct memory_pages pages;
 };
 
-static void clear_pages(void *data)
-{
-    free(((struct pages_data *)data)->pages.runs);
-}
-
 /* Reads the pages if the moment lies in the time of a reading: at others nobody knows them. */
 static bool run_pages(struct session *session, struct selection *selection, void *data,
                       struct session_error *error)
@@ -251,7 +236,7 @@ static bool run_pages(struct session *session, struct selection *selection, void
 
 static void load_pages(struct memory_grid *grid, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(pages_data, run_pages, clear_pages);
+    static const struct load_kind kind = LOAD_ROWS(pages_data, run_pages, pages.runs);
     const struct pages_data wanted = {.request = {browse->selections, browse->moment_ns}};
     const struct pages_data *pages = browse_get(browse, &grid->frame.pages, &kind, &wanted.request);
     grid->pages = pages && pages->pages.read ? &pages->pages : NULL;
@@ -359,11 +344,6 @@ static bool run_gaps(struct session *session, struct selection *selection, void 
     return true;
 }
 
-static void clear_gaps(void *data)
-{
-    free(((struct gaps_data *)data)->holes);
-}
-
 void memory_seek_hole(struct memory_grid *grid, const struct browse *browse, bool up)
 {
     grid->seeking = true;
@@ -389,7 +369,7 @@ static const struct session_hole *next_hole(const struct gaps_data *gaps, uint64
 
 void memory_take_hole(struct memory_grid *grid, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(gaps_data, run_gaps, clear_gaps);
+    static const struct load_kind kind = LOAD_ROWS(gaps_data, run_gaps, holes);
     const struct gaps_data wanted = {.request = {browse->renewals, browse->moment_ns}};
     if (!grid->seeking)
         return;
@@ -448,11 +428,6 @@ static bool run_holes(struct session *session, struct selection *selection, void
     return good;
 }
 
-static void clear_holes(void *data)
-{
-    free(((struct holes_data *)data)->holes);
-}
-
 void memory_open_holes(struct memory_grid *grid, const struct browse *browse)
 {
     grid->worst_wanted = grid->pane == MEMORY_HOLES && !grid->peak_asked &&
@@ -481,7 +456,7 @@ static void take_worst(struct memory_grid *grid, struct browse *browse)
 
 void memory_load_holes(struct memory_grid *grid, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(holes_data, run_holes, clear_holes);
+    static const struct load_kind kind = LOAD_ROWS(holes_data, run_holes, holes);
     const struct memory_hole *before = grid->holes;
     if (grid->worst_wanted)
         take_worst(grid, browse);

@@ -485,11 +485,6 @@ struct rss_data {
     char why[256]; /* there is none */
 };
 
-static void clear_rss(void *data)
-{
-    free(((struct rss_data *)data)->moments);
-}
-
 static bool run_rss(struct session *session, struct selection *selection, void *data,
                     struct session_error *error)
 {
@@ -554,7 +549,7 @@ static void take_rss(struct timeline *timeline, const struct rss_data *rss)
 
 static void load_rss(struct timeline *timeline, struct browse *browse)
 {
-    static const struct load_kind kind = LOAD_KIND(rss_data, run_rss, clear_rss);
+    static const struct load_kind kind = LOAD_ROWS(rss_data, run_rss, moments);
     const struct rss_data wanted = {.request = {browse->selections}};
     if (timeline->mode != TIMELINE_RSS)
         return;
