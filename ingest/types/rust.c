@@ -396,11 +396,6 @@ struct walk {
     bool beside; /* no other function came after those that decided */
 };
 
-static bool is_same_name(const char *left, const char *right)
-{
-    return left && right && strcmp(left, right) == 0;
-}
-
 /* Takes the T of the frame. A function further out that works on the same elements has its own code
  * more often than one that all such containers call: its T wins, but then no T is certain. */
 static void take(struct walk *walk, const struct types_site *site, size_t level,
@@ -427,7 +422,7 @@ static void take(struct walk *walk, const struct types_site *site, size_t level,
         return;
     const bool shared = types_folded_at(site->folded, site->frames[site->frame_count - 1].start);
     if (walk->function) {
-        const bool same = is_same_name(name, found->name);
+        const bool same = name && found->name && strcmp(name, found->name) == 0;
         walk->shared = walk->shared && !(same && typed && !shared);
         if (same || !typed || shared || (found->defined && type.size != found->size) ||
             (found->defined && strstr(name, found->name))) {

@@ -21,11 +21,6 @@ struct writing {
     int64_t pid;
 };
 
-static double microseconds(uint64_t ns)
-{
-    return (double)ns / 1e3;
-}
-
 /* Begins an event. The caller adds members and ends the object. */
 static void begin_event(const struct writing *writing, const char *phase, const char *category,
                         const char *name, int64_t thread, uint64_t ns)
@@ -40,7 +35,7 @@ static void begin_event(const struct writing *writing, const char *phase, const 
     json_key(json, "tid");
     json_signed(json, thread);
     json_key(json, "ts");
-    json_precise(json, microseconds(ns));
+    json_precise(json, (double)ns / 1e3);
 }
 
 static int64_t thread_number(const struct writing *writing, uint32_t id)

@@ -47,12 +47,6 @@ static bool is_suppressed(const struct session_leak *leak)
     return leak->kind > SESSION_LEAK_START_UP;
 }
 
-/* Two texts that may be unknown. */
-static bool same_text(const char *left, const char *right)
-{
-    return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
 /* Stores the variances of each group, by its place in `leaks`. */
 static void find_variances(struct session *session, const struct session_leaks *leaks,
                            const struct variances *variances, struct leak_variance *of)
@@ -65,7 +59,8 @@ static void find_variances(struct session *session, const struct session_leaks *
             const struct variance_row *rows =
                 variances_of_stack(variances, leaks->stacks[leak->first_stack + j].stack, &count);
             for (size_t k = 0; k < count; k++) {
-                const bool same = same_text(rows[k].type, type);
+                const bool same =
+                    rows[k].type && type ? strcmp(rows[k].type, type) == 0 : rows[k].type == type;
                 of[i].bytes += same ? rows[k].of[VARIANCE_BYTES] : 0;
                 of[i].blocks += same ? rows[k].of[VARIANCE_ALLOCATIONS] : 0;
             }

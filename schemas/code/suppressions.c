@@ -11,12 +11,6 @@ struct suppressions {
     size_t count, capacity;
 };
 
-/* Finds the first `length` bytes of `piece` in `text`. NULL if they are not there. */
-static const char *find(const char *text, const char *piece, size_t length)
-{
-    return length == 0 ? text : memmem(text, strlen(text), piece, length);
-}
-
 /* Each piece between two `*` matches at its first place, which leaves the most text for the others.
  * The piece before `$` must match at the end of the rest. */
 bool suppression_matches(const char *pattern, const char *text)
@@ -37,7 +31,7 @@ bool suppression_matches(const char *pattern, const char *text)
                 return false;
             return memcmp(text + rest - length, pattern, length) == 0;
         }
-        const char *at = find(text, pattern, length);
+        const char *at = length == 0 ? text : memmem(text, strlen(text), pattern, length);
         if (!at || (anchored && at != text))
             return false;
         if (!star)

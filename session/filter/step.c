@@ -162,11 +162,6 @@ static bool ordered(enum filter_type type)
     return type == TYPE_NUMBER || type == TYPE_SIZE || type == TYPE_MOMENT || type == TYPE_DURATION;
 }
 
-static bool named(enum filter_type type)
-{
-    return type == TYPE_TEXT || type == TYPE_TEXT_OR_NUMBER;
-}
-
 static bool parse_regex(struct filter_parser *parser, struct filter_value *value)
 {
     value->column = parser->token.column;
@@ -286,7 +281,7 @@ static bool parse_comparison(struct filter_parser *parser, struct filter_test *t
     test->operator_ = operators[i].operator_;
     bool match = test->operator_ == OPERATOR_MATCH || test->operator_ == OPERATOR_NOT_MATCH;
     bool order = !match && test->operator_ > OPERATOR_NOT_EQUAL;
-    if (match && !named(type))
+    if (match && type != TYPE_TEXT && type != TYPE_TEXT_OR_NUMBER)
         return filter_fail(parser, column, "%s is not text: use == != < <= > >= or in", name);
     if (order && !ordered(type))
         return filter_fail(parser, column, "%s has no order: use == != ~ or !~", name);

@@ -289,12 +289,6 @@ static bool user_owners_stored(struct session *session, uint32_t *owners,
     return good;
 }
 
-/* Returns true if ingest stored them by the built-in list of this program. */
-static bool user_frames_are_stored(const struct session *session)
-{
-    return session_meta_number(session, "user_code_version") == (int64_t)user_code_version();
-}
-
 struct class_loading {
     struct session *session;
     const struct user_code *code;
@@ -467,7 +461,9 @@ bool user_frames(struct session *session, const uint32_t **frames, struct sessio
         uint32_t *made = calloc(session->stacks.count, sizeof(*made));
         if (!made)
             return session_fail_memory(error, "the user's frames");
-        const bool stored = user_code_is_default(&user->code) && user_frames_are_stored(session);
+        const bool stored =
+            user_code_is_default(&user->code) &&
+            session_meta_number(session, "user_code_version") == (int64_t)user_code_version();
         if (!(stored ? user_frames_stored(session, made, error)
                      : user_frames_compute(session, &user->code, made, error))) {
             free(made);

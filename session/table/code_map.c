@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(struct code code)
-{
-    return code_mix(code.low ^ (code.high * UINT64_C(0x9e3779b97f4a7c15)));
-}
-
 /* Returns the slot that holds the code, or the free one in which it belongs. */
 static size_t slot_of(const struct code_map *map, struct code code)
 {
-    size_t slot = (size_t)hash_of(code) & (map->slot_count - 1);
+    size_t slot = (size_t)code_mix(code.low ^ (code.high * UINT64_C(0x9e3779b97f4a7c15))) &
+                  (map->slot_count - 1);
     while (map->slots[slot] != 0) {
         const struct code *here = &map->codes[map->slots[slot] - 1];
         if (here->low == code.low && here->high == code.high)

@@ -510,12 +510,6 @@ static bool sort_rows(struct run *run, const struct filter_step *step, struct ro
     return true;
 }
 
-static bool run_sort(struct run *run, const struct filter_step *step, struct run_rows *rows)
-{
-    return rows->groups ? group_sort(rows->groups, step, run->error)
-                        : on_all_sides(run, step, rows, sort_rows);
-}
-
 /* Refuses a step that works on the rows of one session. */
 static bool one_session(struct run *run, const struct filter_step *step, struct run_rows *rows,
                         struct run_side **only)
@@ -611,7 +605,8 @@ static bool run_step(struct run *run, const struct filter_step *step, struct run
         run->color_by = (enum session_color_by)filter_fields[step->field].color_by;
         return true;
     case STEP_SORT:
-        return run_sort(run, step, rows);
+        return rows->groups ? group_sort(rows->groups, step, run->error)
+                            : on_all_sides(run, step, rows, sort_rows);
     case STEP_TOP:
         return run_top(run, step, rows);
     case STEP_JOIN:

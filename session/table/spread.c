@@ -125,12 +125,6 @@ static uint64_t decimal_from(size_t bin)
     return steps[(bin - 1) % 3] * power;
 }
 
-/* Bin 0 is [0, 1); bin k is from 2^(k - 1) on. */
-static uint64_t binary_from(size_t bin)
-{
-    return bin == 0 ? 0 : UINT64_C(1) << (bin - 1);
-}
-
 /* The largest bin whose beginning fits into 64 bits is 58 for decimal ones. */
 enum { DECIMAL_BINS = 58, BINARY_BINS = 65 };
 
@@ -352,7 +346,7 @@ bool selection_lifetimes_in_allocations(struct selection *selection,
     struct times times;
     struct binning binning = {.bins = BINARY_BINS, .times = &times};
     for (size_t bin = 0; bin < binning.bins; bin++)
-        binning.from[bin] = binary_from(bin);
+        binning.from[bin] = bin == 0 ? 0 : UINT64_C(1) << (bin - 1);
     if (!times_open(selection->session, &times, error))
         return false;
     const bool good = count_lifetimes(selection, &binning, lifetimes, error);

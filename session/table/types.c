@@ -100,11 +100,6 @@ static bool read_total(void *context, const struct database_row *row, struct ses
     return true;
 }
 
-static bool read_totals(struct adding *adding, struct session_error *error)
-{
-    return database_each(adding->session->database, type_rows_sql, read_total, adding, error);
-}
-
 static bool sum_rows(struct selection *selection, struct adding *adding,
                      struct session_error *error)
 {
@@ -148,10 +143,11 @@ bool selection_types(struct selection *selection, struct session_type_sums **row
     struct session *session = selection->session;
     const uint32_t types = session->names.type.count;
     struct adding adding = {session, calloc((size_t)types + 1, sizeof(*adding.rows))};
-    const bool good = !adding.rows ? session_fail_memory(error, "the types")
-                      : selection->everything && summary_answers(session)
-                          ? read_totals(&adding, error)
-                          : sum_rows(selection, &adding, error);
+    const bool good =
+        !adding.rows ? session_fail_memory(error, "the types")
+        : selection->everything && summary_answers(session)
+            ? database_each(adding.session->database, type_rows_sql, read_total, &adding, error)
+            : sum_rows(selection, &adding, error);
     size_t used = 0;
     for (uint32_t id = 0; good && id < types; id++)
         if (adding.rows[id].allocations > 0)

@@ -23,11 +23,6 @@ static bool is_word(char letter)
     return isalnum((unsigned char)letter) || letter == '_';
 }
 
-static struct cell_style style_of(const struct area *area, const struct alike_field *field)
-{
-    return grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
-}
-
 /* Returns how many columns of a field are for the name. */
 static int room_of(const struct alike_field *field)
 {
@@ -39,7 +34,8 @@ static int room_of(const struct alike_field *field)
 static void put_text(const struct area *area, const struct alike_field *field, bool later,
                      const char *text)
 {
-    const struct cell_style style = style_of(area, field);
+    const struct cell_style style =
+        grid_cell(area->grid, area->x + field->x, area->y + field->y)->style;
     const int room = room_of(field) - later, width = text_width(text);
     const int x = field->x + later;
     area_field(area, field->x, field->y, field->width, style, later ? ELLIPSIS : "");

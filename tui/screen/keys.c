@@ -295,12 +295,6 @@ static const struct key_binding *find(const struct key_table *table, uint32_t ke
     return NULL;
 }
 
-/* Returns true if the view's own table explains a shared binding itself. */
-static bool is_explained(const struct key_table *own, const struct key_binding *shared)
-{
-    return find(own, shared->keys[0]) != NULL;
-}
-
 const struct key_binding *key_binding_next(const struct key_table *own, enum view_number view,
                                            const struct key_binding *binding)
 {
@@ -312,7 +306,7 @@ const struct key_binding *key_binding_next(const struct key_table *own, enum vie
     }
     const struct key_binding *next = is_shared ? binding + 1 : shared_keys.bindings;
     for (; next < shared_keys.bindings + shared_keys.count; next++)
-        if ((next->views & IN(view)) && !is_explained(own, next))
+        if ((next->views & IN(view)) && !find(own, next->keys[0]))
             return next;
     return NULL;
 }

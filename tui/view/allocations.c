@@ -167,13 +167,6 @@ static void allocations_load(struct allocations *list, struct browse *browse, si
         list->part = part;
 }
 
-/* Returns the whole list of so many rows, NULL if it has not come yet. */
-static const struct allocation_part *load_all(struct allocations *list, struct browse *browse,
-                                              size_t rows)
-{
-    return load_rows(list, browse, &list->all_load, 0, rows);
-}
-
 /* Returns a row of the list, NULL if it has not come yet. */
 static const struct allocation_row *row_at(const struct allocations *list, size_t row)
 {
@@ -773,7 +766,7 @@ static bool table(void *view, struct browse *browse, FILE *out, enum table_forma
         return false;
     }
     struct allocations whole = *list;
-    whole.part = load_all(list, browse, source.rows);
+    whole.part = load_rows(list, browse, &list->all_load, 0, source.rows);
     if (!whole.part || whole.part->count < source.rows) {
         if (list->all_load.job)
             browse_complain(browse, "the rows are being read: the same again writes them");

@@ -644,11 +644,6 @@ static bool act(struct source *source, struct browse *browse, enum action action
     }
 }
 
-static struct table_place place_of(int width, int height)
-{
-    return (struct table_place){0, 1, width, height - 1};
-}
-
 /* Returns the file of the selected row, NULL if there is none. `*line`: 0 in the list of files. */
 static const char *selected_path(const struct source *source, uint32_t *line)
 {
@@ -673,7 +668,7 @@ static void load_stacks(struct source *source, struct browse *browse)
 static bool update(void *view, struct browse *browse, const struct view_input *input)
 {
     struct source *source = view;
-    const struct table_place place = place_of(input->width, input->height);
+    const struct table_place place = {0, 1, input->width, input->height - 1};
     take_request(source, browse);
     bool used = act(source, browse, input->action);
     if (!used) {

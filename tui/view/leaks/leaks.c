@@ -204,11 +204,6 @@ static size_t same_callers(const struct order *order, const struct leak_row *a,
     return same;
 }
 
-static bool looks_like(const struct leak_row *a, const struct leak_row *b)
-{
-    return function_of(a) == function_of(b) && a->leak.type == b->leak.type;
-}
-
 static int compare_callers(const void *left, const void *right, void *context)
 {
     const struct order *order = context;
@@ -244,7 +239,7 @@ static bool find_callers(struct session *session, struct leaks_data *data, struc
     for (size_t i = 0; i + 1 < count; i++) {
         struct leak_row *a = &rows[sorted[i]], *b = &rows[sorted[i + 1]];
         uint32_t differing[2];
-        const bool alike = looks_like(a, b);
+        const bool alike = function_of(a) == function_of(b) && a->leak.type == b->leak.type;
         const size_t same = alike ? same_callers(&order, a, b, differing) : 0;
         if (alike && (a->caller == 0 || same > before))
             a->caller = differing[0];

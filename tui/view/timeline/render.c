@@ -494,15 +494,10 @@ static void render_net(const struct timeline *timeline, const struct area *chart
     bars_hanging(&below, x, layers, count, scale);
 }
 
-static bool is_blank(const struct area *area, int x, int y)
-{
-    return grid_cell(area->grid, area->x + x, area->y + y)->glyph == ' ';
-}
-
 static void render_cursor(const struct area *chart, int x, uint32_t glyph, enum theme_role role)
 {
     for (int y = 0; y < chart->height; y++)
-        if (is_blank(chart, x, y))
+        if (grid_cell(chart->grid, chart->x + x, chart->y + y)->glyph == ' ')
             area_put(chart, x, y, glyph, theme_style(role));
 }
 
