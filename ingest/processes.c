@@ -17,6 +17,7 @@
 #include "ingest/write/inherited.h"
 #include "ingest/write/merge.h"
 #include "ingest/write/redact.h"
+#include "schemas/array.h"
 #include "schemas/printable.h"
 #include "schemas/trace_begin.h"
 
@@ -166,8 +167,7 @@ static uint32_t machines_align(struct machine_start *const *starts, size_t count
         qsort(sorted, count, sizeof(struct machine_start *), compare_start);
         machines = number(sorted, count, numbers);
     }
-    free(sorted);
-    free(numbers);
+    FREE_ALL(sorted, numbers);
     return machines;
 }
 
@@ -319,9 +319,7 @@ void trace_list_free(struct trace_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free(list->paths[i]);
-    free(list->paths);
-    free(list->ids);
-    free(list->missing);
+    FREE_ALL(list->paths, list->ids, list->missing);
     *list = (struct trace_list){0};
 }
 
@@ -647,7 +645,6 @@ bool ingest_processes(const struct ingest_options *options, const struct trace_l
         free(processes.parts[i].program);
     free(processes.parts);
     symbol_cache_free(&processes.symbol_cache);
-    free(processes.starts);
-    free(processes.added);
+    FREE_ALL(processes.starts, processes.added);
     return good;
 }

@@ -30,6 +30,19 @@ static inline bool array_grow(void *items, size_t *capacity, size_t needed, size
     return true;
 }
 
+/* Frees some pointers. */
+#define FREE_ALL(...)                                                                              \
+    free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+#ifdef __clang_analyzer__ /* would follow the loop for a few turns only */
+void free_all(void **items, size_t count);
+#else
+static inline void free_all(void **items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(items[i]);
+}
+#endif
+
 /* Compares two numbers as qsort() wants it; `ORDER(…) ?: ORDER(…)` goes on with the next key. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 

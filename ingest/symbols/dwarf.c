@@ -183,8 +183,7 @@ static bool symbols_lines_build(struct symbols_lines *lines, const struct symbol
 
 static void symbols_lines_free(struct symbols_lines *lines)
 {
-    free(lines->lines);
-    free(lines->files);
+    FREE_ALL(lines->lines, lines->files);
     memset(lines, 0, sizeof(*lines));
 }
 
@@ -488,8 +487,7 @@ static void symbols_scopes_free(struct symbols_scopes *scopes)
     symbols_intervals_free(&scopes->addresses);
     symbols_qualified_free(&scopes->qualified);
     index_map_free(&scopes->by_origin);
-    free(scopes->namings);
-    free(scopes->instances);
+    FREE_ALL(scopes->namings, scopes->instances);
     memset(scopes, 0, sizeof(*scopes));
 }
 

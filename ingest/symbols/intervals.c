@@ -70,8 +70,7 @@ bool symbols_intervals_settle(struct symbols_intervals *map)
         emit(map, map->intervals[i].start, map->intervals[i].value);
     }
     close_until(map, open, depth, UINT64_MAX);
-    free(open);
-    free(map->intervals);
+    FREE_ALL(open, map->intervals);
     map->intervals = NULL;
     map->count = map->capacity = 0;
     struct symbols_segment *shrunk =
@@ -90,7 +89,6 @@ uint32_t symbols_intervals_find(const struct symbols_intervals *map, uint64_t ad
 
 void symbols_intervals_free(struct symbols_intervals *map)
 {
-    free(map->intervals);
-    free(map->segments);
+    FREE_ALL(map->intervals, map->segments);
     memset(map, 0, sizeof(*map));
 }

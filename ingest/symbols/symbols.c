@@ -22,6 +22,7 @@
 #include "ingest/symbols/intervals.h"
 #include "ingest/symbols/strings.h"
 #include "ingest/symbols/table.h"
+#include "schemas/array.h"
 
 /*
  * Names of code that a runtime generated. They come from the perf map that the runtime left: lines
@@ -249,8 +250,7 @@ static void module_free(struct module *module)
     symbols_dwarf_free(module->dwarf);
     symbols_table_free(module->table);
     symbols_file_close(&module->file);
-    free(module->path);
-    free(module);
+    FREE_ALL(module->path, module);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -264,9 +264,7 @@ void symbols_free(struct symbols *symbols)
     index_map_free(&symbols->by_inode);
     free(symbols->modules);
     symbols_strings_free(symbols->strings);
-    free(symbols->debug_dir);
-    free(symbols->sysroot);
-    free(symbols->directory);
+    FREE_ALL(symbols->debug_dir, symbols->sysroot, symbols->directory);
     symbols_perf_map_free(symbols->perf_map);
     cache_depends_free(&symbols->depends);
     free(symbols);

@@ -17,6 +17,7 @@
 #include "ingest/base/status.h"
 #include "ingest/trace/import_modules.h"
 #include "ingest/trace/trace_writer.h"
+#include "schemas/array.h"
 #include "schemas/printable.h"
 
 /*
@@ -81,9 +82,7 @@ static void lines_close(struct lines *lines)
     ZSTD_freeDStream(lines->zstd);
     if (lines->descriptor >= 0)
         close(lines->descriptor);
-    free(lines->packed);
-    free(lines->text);
-    free(lines);
+    FREE_ALL(lines->packed, lines->text, lines);
 }
 
 /* Opens a regular file. NULL with `status` set. */
@@ -750,10 +749,7 @@ static bool heaptrack_read(struct lines *lines, const char *session,
     trace_writer_free(reader.writer);
     import_modules_free(&reader.modules);
     import_names_free(reader.names);
-    free(reader.command);
-    free(reader.executable);
-    free(reader.equals);
-    free(reader.blocks);
+    FREE_ALL(reader.command, reader.executable, reader.equals, reader.blocks);
     return good;
 }
 

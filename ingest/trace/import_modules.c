@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 
 void import_modules_free(struct import_modules *modules)
 {
     for (size_t i = 0; i < modules->count; i++)
         free(modules->modules[i].path);
-    free(modules->modules);
-    free(modules->ranges);
+    FREE_ALL(modules->modules, modules->ranges);
     *modules = (struct import_modules){0};
 }
 
@@ -163,9 +163,7 @@ void import_names_free(struct import_names *names)
         return;
     for (size_t i = 0; i < names->string_count; i++)
         free(names->strings[i]);
-    free(names->strings);
-    free(names->addresses);
-    free(names->frames);
+    FREE_ALL(names->strings, names->addresses, names->frames);
     index_map_free(&names->by_address);
     free(names);
 }

@@ -6,6 +6,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/trace/cursor.h"
+#include "schemas/array.h"
 
 /*
  * The most bytes that open chunks may hold in total. A recorder leaves one chunk of 64 KiB open for
@@ -319,9 +320,7 @@ void merge_free(struct merge *merge)
         return;
     free_runs(merge->heap, merge->heap_count);
     free_runs(merge->waiting, merge->waiting_count);
-    free(merge->spare);
-    free(merge->chunks);
-    free(merge);
+    FREE_ALL(merge->spare, merge->chunks, merge);
 }
 
 /* Steps the run whose event was given, and keeps the heap in order. True if the run is still the
@@ -500,8 +499,7 @@ void trace_follow_free(struct trace_follow *follow)
             close_scan(follow->chunks[i]);
             free(follow->chunks[i]);
         }
-    free(follow->chunks);
-    free(follow);
+    FREE_ALL(follow->chunks, follow);
 }
 
 /* Scans the records that the chunk has gained. */

@@ -10,6 +10,7 @@
 #include "ingest/types/dwarf/site.h"
 #include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/folded.h"
+#include "schemas/array.h"
 
 /* The types that the containers of libstdc++ allocate, as the class of a member function gives
  * them. outer_frames.h uses this for the frames around an allocator. */
@@ -125,8 +126,7 @@ static void read_traits(const char *name, struct types_container *container)
     container->cached_known =
         cached && (strcmp(cached, "true") == 0 || strcmp(cached, "false") == 0);
     container->cached = container->cached_known && strcmp(cached, "true") == 0;
-    free(cached);
-    free(traits);
+    FREE_ALL(cached, traits);
 }
 
 static bool read_class(const struct types_site *site, const struct types_unit *unit,
@@ -174,8 +174,7 @@ static bool read_maker(const struct types_site *site, const struct types_unit *u
 
 static void types_container_free(struct types_container *container)
 {
-    free(container->class);
-    free(container->element);
+    FREE_ALL(container->class, container->element);
     memset(container, 0, sizeof(*container));
 }
 
@@ -850,8 +849,7 @@ static char *pair_of_map(const char *class)
     char *pair = NULL;
     if (key && value && asprintf(&pair, "std::pair<%s const, %s>", key, value) < 0)
         pair = NULL;
-    free(key);
-    free(value);
+    FREE_ALL(key, value);
     return spelled(pair);
 }
 
@@ -1001,8 +999,7 @@ char *types_symbol_block_end(struct types_symbol_block *block)
     else if (walk->allocator)
         name = strdup(walk->allocator);
     types_container_free(&walk->container);
-    free(walk->allocator);
-    free(walk);
+    FREE_ALL(walk->allocator, walk);
     block->walk = NULL;
     return name;
 }

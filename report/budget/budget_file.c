@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/output/output.h"
+#include "schemas/array.h"
 #include "session/time.h"
 
 enum { SIZE_MOST = 1 << 20 };
@@ -341,13 +342,9 @@ bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
 void budget_file_free(struct budget_file *file)
 {
     for (size_t i = 0; i < file->count; i++) {
-        free(file->budgets[i].name);
-        free(file->budgets[i].limit);
-        free(file->budgets[i].at);
+        FREE_ALL(file->budgets[i].name, file->budgets[i].limit, file->budgets[i].at);
     }
-    free(file->budgets);
-    free(file->text);
-    free(file->definitions);
+    FREE_ALL(file->budgets, file->text, file->definitions);
 }
 
 #define MILLION 1000000

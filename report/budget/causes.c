@@ -164,8 +164,7 @@ static bool add_side(struct table *table, const struct budget_side *side,
         if (good)
             table->rows[table->count++] = row;
     }
-    free(frames);
-    free(kept);
+    FREE_ALL(frames, kept);
     graph_result_free(result);
     return good;
 }
@@ -282,8 +281,7 @@ bool budget_causes_find(struct budget_causes *causes, const struct budget_side *
     }
     for (size_t i = 0; i < table.named_count; i++)
         free(table.named[i]);
-    free(table.named);
-    free(table.rows);
+    FREE_ALL(table.named, table.rows);
     same_modules_free(same);
     return good;
 }
@@ -291,10 +289,8 @@ bool budget_causes_find(struct budget_causes *causes, const struct budget_side *
 void budget_causes_free(struct budget_causes *causes)
 {
     for (size_t i = 0; i < causes->count; i++) {
-        free(causes->rows[i].function);
-        free(causes->rows[i].module);
-        free(causes->rows[i].type);
-        free(causes->rows[i].file);
+        FREE_ALL(causes->rows[i].function, causes->rows[i].module, causes->rows[i].type,
+                 causes->rows[i].file);
     }
     free(causes->rows);
 }

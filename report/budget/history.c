@@ -43,13 +43,9 @@ static bool take_value(struct history_run *run, const struct json_value *measure
 static void free_run(struct history_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        free(run->values[i].name);
-        free(run->values[i].unit);
+        FREE_ALL(run->values[i].name, run->values[i].unit);
     }
-    free(run->values);
-    free(run->time);
-    free(run->label);
-    free(run->program);
+    FREE_ALL(run->values, run->time, run->label, run->program);
 }
 
 /* Adds the run of a line. Returns NULL, or what is wrong. */

@@ -42,13 +42,9 @@ void document_free(struct document *document)
     for (size_t i = 0; i < document->table_count; i++) {
         for (size_t j = 0; j < document->tables[i].count; j++)
             free(document->tables[i].values[j].text);
-        free(document->tables[i].values);
-        free(document->tables[i].columns);
+        FREE_ALL(document->tables[i].values, document->tables[i].columns);
     }
-    free(document->facts);
-    free(document->tables);
-    free(document->frames);
-    free(document);
+    FREE_ALL(document->facts, document->tables, document->frames, document);
 }
 
 /* Makes room for one more item of `size` bytes. Returns the array, or NULL. */

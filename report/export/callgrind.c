@@ -308,10 +308,7 @@ bool export_callgrind(struct export *export)
         free(writing.labels[i]);
     for (int i = 0; i < NAME_KINDS; i++)
         text_ids_free(writing.names[i]);
-    free(writing.labels);
-    free(writing.seen);
-    free(writing.own.list);
-    free(writing.calls.list);
+    FREE_ALL(writing.labels, writing.seen, writing.own.list, writing.calls.list);
     pair_ids_free(writing.own.ids);
     pair_ids_free(writing.calls.ids);
     return good;

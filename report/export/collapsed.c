@@ -147,8 +147,7 @@ static bool add_side(struct collapsing *all, const struct export_side *side, boo
         good = all->values[stack] == 0 ||
                add_node(all, side, side->starts[stack], &hashes[side->starts[stack]],
                         negative ? -all->values[stack] : all->values[stack]);
-    free(all->values);
-    free(hashes);
+    FREE_ALL(all->values, hashes);
     return good;
 }
 
@@ -194,9 +193,6 @@ bool export_collapsed(struct export *export)
         good = all.lines[i].value == 0 || put_line(&all, &all.lines[i]);
     text_ids_free(all.names);
     pair_ids_free(all.paths);
-    free(all.lines);
-    free(all.own.name);
-    free(all.base.name);
-    free(all.path);
+    FREE_ALL(all.lines, all.own.name, all.base.name, all.path);
     return good;
 }

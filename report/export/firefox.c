@@ -61,10 +61,7 @@ static void firefox_file_free(struct firefox_file *file)
     pair_ids_free(file->stacks);
     pair_ids_free(file->resources);
     export_nodes_free(&file->nodes);
-    free(file->frame);
-    free(file->function);
-    free(file->stack);
-    free(file);
+    FREE_ALL(file->frame, file->function, file->stack, file);
 }
 
 static struct firefox_file *firefox_file_new(const struct export *export)

@@ -311,9 +311,7 @@ bool export_heapsnapshot(struct export *export)
     text_ids_free(writing.texts);
     for (size_t i = 0; i < writing.kept_count; i++)
         free(writing.kept[i]);
-    free(writing.kept);
-    free(writing.nodes);
-    free(writing.reached);
+    FREE_ALL(writing.kept, writing.nodes, writing.reached);
     session_heap_snapshots_free(&snapshots);
     return good;
 }

@@ -10,6 +10,7 @@
 #include "cli/say.h"
 #include "report/export/export.h"
 #include "report/output/output.h"
+#include "schemas/array.h"
 #include "session/groups.h"
 #include "session/same_modules.h"
 #include "session/time.h"
@@ -99,8 +100,7 @@ static int take_label(struct export *export, const char *value)
         export->labels[export->label_count++] = label;
         return -1;
     }
-    free(label.key);
-    free(label.text);
+    FREE_ALL(label.key, label.text);
     return taken ? wrong("--label", "a key that no other label has", value) : EXIT_BAD_INPUT;
 }
 
@@ -410,8 +410,7 @@ static void close_side(struct export_side *side)
     const uint32_t count = side->names ? session_function_count(side->session) : 0;
     for (uint32_t function = 1; function <= count; function++)
         free(side->names[function]);
-    free(side->names);
-    free(side->starts);
+    FREE_ALL(side->names, side->starts);
     selection_free(side->selection);
     session_close(side->session);
     clean_free(side->clean);
@@ -470,8 +469,7 @@ static void complain(const struct session_error *error)
 static void free_labels(struct export *export)
 {
     for (size_t i = 0; i < export->label_count; i++) {
-        free(export->labels[i].key);
-        free(export->labels[i].text);
+        FREE_ALL(export->labels[i].key, export->labels[i].text);
     }
     export->label_count = 0;
 }

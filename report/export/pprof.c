@@ -174,10 +174,7 @@ static bool pprof_file_end(struct pprof_file *file)
     text_ids_free(file->strings);
     pair_ids_free(file->functions);
     pair_ids_free(file->locations);
-    free(file->packed);
-    free(file->lines);
-    free(file->line_pointers);
-    free(file);
+    FREE_ALL(file->packed, file->lines, file->line_pointers, file);
     return good;
 }
 
@@ -294,8 +291,7 @@ static bool make_room(struct pprof_file *file, size_t lines)
 {
     if (lines <= file->line_capacity)
         return true;
-    free(file->lines);
-    free(file->line_pointers);
+    FREE_ALL(file->lines, file->line_pointers);
     file->lines = malloc(lines * 2 * sizeof(*file->lines));
     file->line_pointers = calloc(lines * 2, sizeof(void *));
     file->line_capacity = file->lines && file->line_pointers ? lines * 2 : 0;

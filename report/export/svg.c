@@ -318,9 +318,7 @@ static bool put_file(const struct export *export, const struct name_tree *tree)
         }
         fprintf(export->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", svg_js);
     }
-    free(title);
-    free(boxes);
-    free(children);
+    FREE_ALL(title, boxes, children);
     return good || report_fail_memory(export->error, "the picture");
 }
 

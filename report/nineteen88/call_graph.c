@@ -120,16 +120,9 @@ static bool prepare(struct writer *writer)
 
 static void release(struct writer *writer)
 {
-    free(writer->order);
-    free(writer->index);
-    free(writer->out);
-    free(writer->by_callee);
-    free(writer->first_callee);
-    free(writer->first_caller);
-    free(writer->relatives);
-    free(writer->relative_of);
-    free(writer->members);
-    free(writer->first_member);
+    FREE_ALL(writer->order, writer->index, writer->out, writer->by_callee, writer->first_callee,
+             writer->first_caller, writer->relatives, writer->relative_of, writer->members,
+             writer->first_member);
     graph_free(&writer->graph);
 }
 

@@ -95,13 +95,8 @@ static bool graph_components_find(const struct graph_edge *edges, size_t edge_co
         if (search.order[i] == 0)
             visit(&search, i);
     *count = search.count;
-    free(search.next);
-    free(search.end);
-    free(search.order);
-    free(search.lowest);
-    free(search.open);
-    free(search.stack);
-    free(search.path);
+    FREE_ALL(search.next, search.end, search.order, search.lowest, search.open, search.stack,
+             search.path);
     return good;
 }
 
@@ -216,8 +211,7 @@ static bool make_cycles(struct graph *graph)
         graph->nodes[graph->count++] =
             (struct graph_node){.function = ++number, .component = i, .cycle = true};
     }
-    free(component);
-    free(members);
+    FREE_ALL(component, members);
     return good;
 }
 
@@ -347,12 +341,8 @@ static bool count_chains(struct graph *graph, const struct model *model, const u
         add_chains(graph, model, nodes, &counting);
         walk(graph, model, nodes, &counting);
     }
-    free(counting.flows);
-    free(counting.first);
-    free(counting.next);
-    free(counting.nodes);
-    free(counting.recursions);
-    free(counting.edges);
+    FREE_ALL(counting.flows, counting.first, counting.next, counting.nodes, counting.recursions,
+             counting.edges);
     return good;
 }
 
@@ -368,7 +358,5 @@ bool graph_make(struct graph *graph, const struct model *model, struct session_e
 
 void graph_free(struct graph *graph)
 {
-    free(graph->nodes);
-    free(graph->edges);
-    free(graph->cycle_of);
+    FREE_ALL(graph->nodes, graph->edges, graph->cycle_of);
 }

@@ -268,10 +268,7 @@ static bool starts_cut(struct model *model, struct session_error *error)
             chain->depth -= (uint32_t)cut_length(&starts, chain, start_length(&starts, chain));
         }
     }
-    free(starts.kinds);
-    free(starts.modules);
-    free(starts.inner);
-    free(starts.least);
+    FREE_ALL(starts.kinds, starts.modules, starts.inner, starts.least);
     return good;
 }
 
@@ -346,8 +343,7 @@ static bool scripts_cut(struct model *model, struct session_error *error)
     struct script *scripts = good && any ? calloc(model->call_count, sizeof(*scripts)) : NULL;
     if (good && any)
         good = (scripts && cut(model, places, scripts)) || report_fail_memory(error, "the stacks");
-    free(scripts);
-    free(places);
+    FREE_ALL(scripts, places);
     return good;
 }
 
@@ -435,8 +431,7 @@ static bool read_class(struct model *model, int class, size_t *places, struct se
         if (good)
             add_kept(model, class, kept, kept_count, places);
     }
-    free(rows);
-    free(kept);
+    FREE_ALL(rows, kept);
     return good;
 }
 
@@ -555,8 +550,7 @@ static bool read_chains(struct model *model, struct session_error *error)
            read_calls(model, sites, call_of, error);
     for (size_t i = 0; good && i < model->count; i++)
         model->chains[i].call = call_of[sites[model->chains[i].stack]];
-    free(sites);
-    free(call_of);
+    FREE_ALL(sites, call_of);
     if (!good || !scripts_cut(model, error))
         return false;
     mark_used(model);
@@ -584,9 +578,7 @@ bool model_read(struct model *model, const struct report_request *request,
 
 void model_free(struct model *model)
 {
-    free(model->chains);
-    free(model->calls);
-    free(model->starts);
+    FREE_ALL(model->chains, model->calls, model->starts);
 }
 
 void line_put(struct line *line, const char *text)

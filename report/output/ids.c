@@ -33,8 +33,7 @@ void pair_ids_free(struct pair_ids *ids)
     if (!ids)
         return;
     index_map_free(&ids->map);
-    free(ids->pairs);
-    free(ids);
+    FREE_ALL(ids->pairs, ids);
 }
 
 bool pair_ids_find(struct pair_ids *ids, uint64_t first, uint64_t second, uint32_t *id,
@@ -89,8 +88,7 @@ void text_ids_free(struct text_ids *ids)
     if (!ids)
         return;
     index_map_free(&ids->map);
-    free(ids->texts);
-    free(ids);
+    FREE_ALL(ids->texts, ids);
 }
 
 bool text_ids_find(struct text_ids *ids, const char *text, uint32_t *id, bool *is_new)

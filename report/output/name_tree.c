@@ -149,7 +149,5 @@ bool name_walk_find(struct name_walk *walk, uint32_t of_session, uint32_t *node,
 
 void name_walk_end(struct name_walk *walk)
 {
-    free(walk->found);
-    free(walk->way);
-    free(walk->functions);
+    FREE_ALL(walk->found, walk->way, walk->functions);
 }

@@ -16,6 +16,7 @@
 #include "report/output/json.h"
 #include "report/output/names.h"
 #include "report/page/page_tree.h"
+#include "schemas/array.h"
 #include "schemas/code/short_name.h"
 #include "session/code_facts.h"
 #include "session/findings.h"
@@ -395,8 +396,7 @@ static bool put_timeline(const struct page *page, const struct side *side, bool 
         json_array_end(json);
     }
     json_object_end(json);
-    free(slots);
-    free(legend);
+    FREE_ALL(slots, legend);
     return good;
 }
 
@@ -471,8 +471,7 @@ static void put_findings(const struct page *page, struct json *json)
                      !filter ? "The findings of this filter cannot be told apart from others."
                      : error.message[0] ? error.message
                                         : NULL);
-    free(filter);
-    free(findings);
+    FREE_ALL(filter, findings);
 }
 
 /* ---- types ------------------------------------------------------------------------------ */
@@ -957,14 +956,9 @@ bool page_write(const struct report_request *request, const struct history *hist
     if (data)
         put_file(&page, data, size, out);
     const bool good = data != NULL;
-    free(data);
-    free(page.types);
+    FREE_ALL(data, page.types);
     page_tree_free(page.tree);
-    free(page.used);
-    free(page.number);
-    free(page.function);
-    free(page.own_code);
-    free(page.of_base);
+    FREE_ALL(page.used, page.number, page.function, page.own_code, page.of_base);
     text_ids_free(page.names);
     close_side(&page.own);
     close_side(&page.base);

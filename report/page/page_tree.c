@@ -69,8 +69,7 @@ static bool add_side(struct page_tree *tree, struct session *session, struct sel
     for (size_t i = 0; good && i < count; i++)
         good = add_row(tree, &walk, &rows[i], sites[rows[i].stack], side, error);
     name_walk_end(&walk);
-    free(rows);
-    free(sites);
+    FREE_ALL(rows, sites);
     return good;
 }
 
@@ -105,8 +104,7 @@ void page_tree_free(struct page_tree *tree)
     if (!tree)
         return;
     name_tree_free(tree->calls);
-    free(tree->nodes);
-    free(tree);
+    FREE_ALL(tree->nodes, tree);
 }
 
 static int32_t name_of(const struct page_tree *tree, size_t node)

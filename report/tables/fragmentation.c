@@ -343,9 +343,7 @@ bool report_fragmentation(const struct report_request *request, struct document 
         add_groups(&fragmentation, document);
         add_holes(&fragmentation, document);
     }
-    free(fragmentation.holes);
-    free(fragmentation.pins);
-    free(fragmentation.groups);
+    FREE_ALL(fragmentation.holes, fragmentation.pins, fragmentation.groups);
     graph_result_free(result);
     return good;
 }

@@ -124,8 +124,7 @@ static bool find_variances(const struct report_request *request,
            add_selves(request->session, &all, false, made, error) &&
            add_selves(request->session, &passing, true, made, error) &&
            add_totals(request->session, &all, made, error);
-    free(all.rows);
-    free(passing.rows);
+    FREE_ALL(all.rows, passing.rows);
     if (good)
         *functions = made;
     else
@@ -185,8 +184,7 @@ bool report_functions(const struct report_request *request, struct document *doc
     if (!selection || !find_variances(request, &variances, error) ||
         !selection_functions(selection, &rows, &count, error) ||
         !selection_functions_resident(selection, &resident, &functions, error)) {
-        free(rows);
-        free(variances);
+        FREE_ALL(rows, variances);
         graph_result_free(result);
         return false;
     }
@@ -199,9 +197,7 @@ bool report_functions(const struct report_request *request, struct document *doc
     for (size_t i = 0; i < count && (request->top == 0 || i < request->top); i++)
         add_row(request->session, &rows[i], variances, resident, document);
     document_rows(document, count);
-    free(resident);
-    free(rows);
-    free(variances);
+    FREE_ALL(resident, rows, variances);
     graph_result_free(result);
     return true;
 }

@@ -572,11 +572,7 @@ void trace_packer_free(struct trace_packer *packer)
         return;
     ZSTD_freeCCtx(packer->zstd);
     trace_model_free(packer->model);
-    free(packer->headers);
-    free(packer->records);
-    free(packer->columns);
-    free(packer->payload);
-    free(packer);
+    FREE_ALL(packer->headers, packer->records, packer->columns, packer->payload, packer);
 }
 
 bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available)

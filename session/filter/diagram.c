@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/parser.h"
 #include "session/graphs.h"
 
@@ -272,8 +273,7 @@ void session_diagram_clear(struct session_diagram *diagram)
 {
     for (size_t i = 0; i < diagram->count; i++)
         free(diagram->boxes[i].text);
-    free(diagram->boxes);
-    free(diagram->definitions);
+    FREE_ALL(diagram->boxes, diagram->definitions);
     *diagram = (struct session_diagram){.boxes = NULL};
 }
 
@@ -454,8 +454,7 @@ char *session_diagram_joined(const struct session_diagram *diagram, size_t from,
     char *own = session_diagram_text(&plain, from);
     if (own && asprintf(&step, "%c (%s)", operator_, own) >= 0)
         text = session_diagram_inserted(diagram, to, step);
-    free(step);
-    free(own);
+    FREE_ALL(step, own);
     return text;
 }
 
@@ -695,8 +694,7 @@ static char *replace(const struct session_diagram *diagram, size_t box, const ch
     }
     if (text)
         make_one_line(text);
-    free(copy.definitions);
-    free(body);
+    FREE_ALL(copy.definitions, body);
     return text;
 }
 

@@ -224,10 +224,7 @@ const char *session_place_name(enum session_place place)
 
 void session_graph_clear(struct session_graph *graph)
 {
-    free(graph->name);
-    free(graph->text);
-    free(graph->about);
-    free(graph->whole);
+    FREE_ALL(graph->name, graph->text, graph->about, graph->whole);
     *graph = (struct session_graph){.name = NULL};
 }
 

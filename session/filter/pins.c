@@ -371,8 +371,7 @@ void pins_free(struct pins *pins)
 {
     if (!pins)
         return;
-    free(pins->pins);
-    free(pins);
+    FREE_ALL(pins->pins, pins);
 }
 
 size_t pins_from(const struct pins *pins, uint64_t row)
@@ -420,7 +419,6 @@ uint8_t *clears_find(struct session *session, struct session_error *error)
         session_fail_memory(error, "the filter");
     for (uint32_t stack = 1; found && stack < stacks->count; stack++)
         found[stack] = of_node[stacks_node(stacks, stack)];
-    free(of_node);
-    free(clears);
+    FREE_ALL(of_node, clears);
     return found;
 }

@@ -50,8 +50,7 @@ static void candidates_free(struct candidates *candidates)
 {
     if (!candidates)
         return;
-    free(candidates->places);
-    free(candidates);
+    FREE_ALL(candidates->places, candidates);
 }
 
 /* Reads the table. Returns NULL with `error` set. */
@@ -368,8 +367,7 @@ static bool compile_frames(struct session *session, const struct filter_test *te
     }
     if (good && !some && !negative)
         leaf->unknown = test;
-    free(of_node);
-    free(truth);
+    FREE_ALL(of_node, truth);
     text_test_close(&text);
     return good;
 }
@@ -795,8 +793,7 @@ void filter_program_free(struct filter_program *program)
     free(program->table);
     pins_free(program->pins);
     candidates_free(program->candidates);
-    free(program->list);
-    free(program);
+    FREE_ALL(program->list, program);
 }
 
 /* ---- computes the times of a filter for one session ---- */

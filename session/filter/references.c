@@ -305,8 +305,7 @@ static bool find_retained(const struct snapshots *all, const uint64_t *of, uint6
             put(found, above.pins[i].row);
         good = i % 65536 != 0 || scan_go_on(all->session, error);
     }
-    free(marks);
-    free(above.pins);
+    FREE_ALL(marks, above.pins);
     return good;
 }
 
@@ -325,7 +324,6 @@ bool references_keep(struct session *session, enum filter_step_kind way,
         good = find_neighbours(&all, way == STEP_HELD, of->words, found, error);
     for (size_t i = 0; good && i < (size_t)set->chunks * ROW_SET_WORDS; i++)
         set->words[i] &= found[i];
-    free(found);
-    free(all.rows);
+    FREE_ALL(found, all.rows);
     return good;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "schemas/array.h"
 #include "session/session.h"
 #include "session/sql.h"
 #include "session/sqlite/graph_table.h"
@@ -468,11 +469,7 @@ void session_table_free(struct session_table *table)
         free(table->titles[i]);
     for (size_t i = 0; table->origins && i < table->columns; i++)
         free(table->origins[i]);
-    free(table->origins);
-    free(table->titles);
-    free(table->values);
-    free(table->texts);
-    free(table);
+    FREE_ALL(table->origins, table->titles, table->values, table->texts, table);
 }
 
 /* Makes room for one more row of values and `bytes` more of texts. */

@@ -35,10 +35,7 @@ void code_facts_free(struct code_facts *facts)
 {
     if (!facts)
         return;
-    free(facts->modules);
-    free(facts->arenas);
-    free(facts->functions);
-    free(facts);
+    FREE_ALL(facts->modules, facts->arenas, facts->functions, facts);
 }
 
 static struct code_facts *facts_of(struct session *session, struct session_error *error)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "schemas/array.h"
 #include "schemas/packed_array.h"
 #include "session/store/database.h"
 #include "session/store/error.h"
@@ -258,9 +259,7 @@ void column_store_close(struct column_store *store)
     if (!store)
         return;
     big_rows_close(store->direct);
-    free(store->entries);
-    free(store->frees);
-    free(store);
+    FREE_ALL(store->entries, store->frees, store);
 }
 
 uint64_t column_store_rows(const struct column_store *store)
@@ -527,9 +526,7 @@ void column_reader_free(struct column_reader *reader)
         return;
     for (int column = 0; column < COLUMN_TOTAL; column++)
         free(reader->column[column].values);
-    free(reader->packed);
-    free(reader->leaf.page);
-    free(reader);
+    FREE_ALL(reader->packed, reader->leaf.page, reader);
 }
 
 static bool grow(uint8_t **bytes, size_t *size, size_t length)

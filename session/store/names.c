@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/hash.h"
 #include "schemas/session_ids.h"
 #include "session/store/database.h"
@@ -158,8 +159,7 @@ uint32_t *name_table_first(const struct name_table *table, struct session_error 
     uint32_t *order = malloc(table->count * sizeof(*order));
     if (!first || !order) {
         session_fail_memory(error, "names");
-        free(first);
-        free(order);
+        FREE_ALL(first, order);
         return NULL;
     }
     for (uint32_t id = 0; id < table->count; id++)
@@ -479,15 +479,7 @@ void names_free(struct names *names)
     name_table_free(&names->owner);
     name_table_free(&names->thread);
     name_table_free(&names->process);
-    free(names->process_pid);
-    free(names->process_machine);
-    free(names->thread_process);
-    free(names->thread_label);
-    free(names->confidence);
-    free(names->type_first);
-    free(names->module_first);
-    free(names->function);
-    free(names->threads);
-    free(names->marks);
-    free(names->rss);
+    FREE_ALL(names->process_pid, names->process_machine, names->thread_process, names->thread_label,
+             names->confidence, names->type_first, names->module_first, names->function,
+             names->threads, names->marks, names->rss);
 }

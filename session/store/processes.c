@@ -90,9 +90,7 @@ void processes_forget_meta(struct processes *processes)
 void processes_free(struct processes *processes)
 {
     processes_forget_meta(processes);
-    free(processes->rows);
-    free(processes->first);
-    free(processes->last);
+    FREE_ALL(processes->rows, processes->first, processes->last);
 }
 
 void processes_mask(const struct session *session, uint32_t chunk, uint64_t *words)
@@ -256,9 +254,7 @@ bool session_has_collected(struct session *session, bool *any, struct session_er
 
 void collected_arenas_free(struct collected_arenas *arenas)
 {
-    free(arenas->other);
-    free(arenas->kept_before);
-    free(arenas->earlier);
+    FREE_ALL(arenas->other, arenas->kept_before, arenas->earlier);
     *arenas = (struct collected_arenas){.count = 0};
 }
 

@@ -131,9 +131,7 @@ static bool put_in_order(struct stack_frames *all)
     for (uint32_t i = 1; good && i < all->count; i++)
         nodes[all->of_id[i]] = (struct stack_frames_node){
             .parent = all->of_id[all->nodes[i].parent], .frame = all->nodes[i].frame};
-    free(first);
-    free(next);
-    free(good ? all->nodes : nodes);
+    FREE_ALL(first, next, good ? all->nodes : nodes);
     if (good)
         all->nodes = nodes;
     return good;
@@ -152,8 +150,7 @@ static bool stack_frames_end(struct stack_frames *all)
 
 static void stack_frames_free(struct stack_frames *all)
 {
-    free(all->nodes);
-    free(all->of_id);
+    FREE_ALL(all->nodes, all->of_id);
     *all = (struct stack_frames){.nodes = NULL};
 }
 
@@ -602,14 +599,8 @@ size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **
 
 void stacks_close(struct stacks *stacks)
 {
-    free(stacks->function);
-    free(stacks->call_site);
-    free(stacks->node_id);
-    free(stacks->node);
-    free(stacks->state);
-    free(stacks->runtime);
-    free(stacks->frame_table);
-    free(stacks->some);
+    FREE_ALL(stacks->function, stacks->call_site, stacks->node_id, stacks->node, stacks->state,
+             stacks->runtime, stacks->frame_table, stacks->some);
     stack_frames_free(&stacks->all);
 }
 
@@ -674,10 +665,7 @@ uint32_t *stacks_sites(const struct stacks *stacks, const uint32_t *frames,
                                       calloc(stacks->frame_count, sizeof(uint32_t)),
                                       calloc(stacks->all.count, sizeof(uint32_t))};
         all = find_far(stacks, &far, sites, frames);
-        free(far.first);
-        free(far.next);
-        free(far.last);
-        free(far.before);
+        FREE_ALL(far.first, far.next, far.last, far.before);
     }
     if (sites && all)
         return sites;

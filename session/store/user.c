@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "schemas/array.h"
 #include "schemas/code/user_code.h"
 #include "schemas/column_codec.h"
 #include "schemas/user_limits.h"
@@ -374,8 +375,7 @@ static bool user_frames_compute(struct session *session, const struct user_code 
     for (uint32_t stack = 0; of_node && stack < stacks->count; stack++)
         frames[stack] = of_node[stacks_node(stacks, stack)];
     const bool good = of_node != NULL;
-    free(of_node);
-    free(classes);
+    FREE_ALL(of_node, classes);
     return good;
 }
 
@@ -405,9 +405,7 @@ static bool user_call_sites_compute(struct session *session, const struct user_c
                                 ? stored[stack]
                                 : of_node[sites[stack]];
     const bool good = of_node != NULL;
-    free(of_node);
-    free(sites);
-    free(classes);
+    FREE_ALL(of_node, sites, classes);
     return good;
 }
 
@@ -426,12 +424,7 @@ void user_free(struct user *user)
     if (!user)
         return;
     user_code_free(&user->code);
-    free(user->frames);
-    free(user->nodes);
-    free(user->owners);
-    free(user->classes);
-    free(user->call_sites);
-    free(user);
+    FREE_ALL(user->frames, user->nodes, user->owners, user->classes, user->call_sites, user);
 }
 
 static struct user *user_of(struct session *session, struct session_error *error)
@@ -560,8 +553,7 @@ static bool move_call_sites(struct session *session, struct user *user,
         user->call_sites = stored;
         stored = NULL;
     }
-    free(stored);
-    free(wanted);
+    FREE_ALL(stored, wanted);
     return good;
 }
 
@@ -583,9 +575,7 @@ bool session_set_user_code(struct session *session, const struct user_code *code
     user_code_free(&user->code);
     user->code = copy;
     session->user_code_changes++;
-    free(user->frames);
-    free(user->nodes);
-    free(user->classes);
+    FREE_ALL(user->frames, user->nodes, user->classes);
     user->frames = user->nodes = NULL;
     user->classes = NULL;
     return true;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "session/table/group_state.h"
@@ -131,10 +132,7 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
         if (sums[stack].allocations > 0)
             good = add_stack(&tree, &names, sites[stack], known, path, &node_of_stack[stack]);
     }
-    free(sites);
-    free(known);
-    free(path);
-    free(tree.slots);
+    FREE_ALL(sites, known, path, tree.slots);
     group_part_close(&names);
     if (cancelled) {
         scan_go_on(session, error);
@@ -155,8 +153,7 @@ static bool unify(struct session_group_set *set, const struct group_sum *sums,
     uint32_t *keeper = malloc(set->node_count * sizeof(*keeper));
     *cells = calloc(set->node_count, sizeof(**cells));
     if (!keeper || !*cells) {
-        free(keeper);
-        free(*cells);
+        FREE_ALL(keeper, *cells);
         return session_fail_memory(error, "the call tree");
     }
     for (uint32_t stack = 0; stack < stacks; stack++) {
@@ -198,9 +195,7 @@ static bool fold(struct session_group_set *set, uint64_t bytes, struct session_e
     }
     for (size_t i = 0; i < set->made; i++)
         sums[set->cell_of_group[i]] = set->sums[i];
-    free(set->cell_of_group);
-    free(set->group_of_cell);
-    free(set->sums);
+    FREE_ALL(set->cell_of_group, set->group_of_cell, set->sums);
     set->cell_of_group = set->group_of_cell = NULL;
     set->sums = NULL;
     set->made = 0;

@@ -116,10 +116,7 @@ static bool sum_classes(const struct session *session, const struct stack_sum *s
     }
     if (good)
         leave_to(classes, open, 0);
-    free(stack_of);
-    free(next);
-    free(classes->path);
-    free(classes->open);
+    FREE_ALL(stack_of, next, classes->path, classes->open);
     if (!good)
         free(classes->sums);
     return good;
@@ -239,9 +236,7 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
         session_fail_memory(error, "the functions");
     for (size_t id = 0; *bytes && id < *count; id++)
         (*bytes)[id] = totals[id].at_peak_bytes;
-    free(rows);
-    free(sums);
-    free(totals);
+    FREE_ALL(rows, sums, totals);
     return *bytes != NULL;
 }
 
@@ -329,8 +324,7 @@ bool selection_edges(struct selection *selection, uint32_t function, struct sess
     free(classes.sums);
     if (*callers && *callees)
         return true;
-    free(*callers);
-    free(*callees);
+    FREE_ALL(*callers, *callees);
     return false;
 }
 
@@ -441,8 +435,7 @@ bool selection_source(struct selection *selection, const char *path,
         free(*lines);
         *lines = NULL;
     }
-    free(of_file);
-    free(of_frame);
+    FREE_ALL(of_file, of_frame);
     return *lines != NULL;
 }
 

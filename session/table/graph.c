@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/sort_order.h"
 #include "session/groups.h"
 #include "session/store/error.h"
@@ -27,15 +28,13 @@ struct session *other_session_open(void *context, const char *path, struct sessi
     struct other_session *other = calloc(1, sizeof(*other));
     char *kept = strdup(path);
     if (!other || !kept) {
-        free(other);
-        free(kept);
+        FREE_ALL(other, kept);
         session_fail_memory(error, "another session");
         return NULL;
     }
     *other = (struct other_session){.path = kept, .session = session->open(path, error)};
     if (!other->session) {
-        free(kept);
-        free(other);
+        FREE_ALL(kept, other);
         return NULL;
     }
     scan_obey(other->session, session);
@@ -446,8 +445,7 @@ static struct graph_result *run_text(struct session *session, const char *text,
     struct graph_result *result = calloc(1, sizeof(*result));
     struct running *running = malloc(sizeof(*running));
     if (!result || !running) {
-        free(result);
-        free(running);
+        FREE_ALL(result, running);
         session_fail_memory(error, "a filter graph");
         return NULL;
     }
@@ -488,8 +486,7 @@ void graph_result_free(struct graph_result *result)
         selection_free(result->sides[i].selection);
     free(result->sides);
     session_groups_free(result->groups);
-    free(result->name);
-    free(result);
+    FREE_ALL(result->name, result);
 }
 
 enum graph_result_kind graph_result_kind(const struct graph_result *result)

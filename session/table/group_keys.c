@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/hash.h"
 #include "session/filter/references.h"
 #include "session/store/error.h"
@@ -103,12 +104,10 @@ static bool split(struct group_dimension *dimension, bool is_new, const uint32_t
     const uint64_t classes = map.count;
     code_map_free(&map);
     if (!good) {
-        free(class_of_value);
-        free(value_of_class);
+        FREE_ALL(class_of_value, value_of_class);
         return session_fail_memory(error, "the keys of groups");
     }
-    free(dimension->class_of_value);
-    free(dimension->value_of_class);
+    FREE_ALL(dimension->class_of_value, dimension->value_of_class);
     dimension->class_of_value = class_of_value;
     dimension->value_of_class = value_of_class;
     dimension->classes = classes;
@@ -118,8 +117,7 @@ static bool split(struct group_dimension *dimension, bool is_new, const uint32_t
 /* Makes each of the values from `min` to `max` a class of its own. */
 static void separate(struct group_dimension *dimension, uint64_t min, uint64_t max)
 {
-    free(dimension->class_of_value);
-    free(dimension->value_of_class);
+    FREE_ALL(dimension->class_of_value, dimension->value_of_class);
     dimension->class_of_value = NULL;
     dimension->value_of_class = NULL;
     dimension->min = min;
@@ -373,12 +371,9 @@ void group_keys_close(struct group_keys *keys)
     for (size_t i = 0; keys->parts && i < keys->part_count; i++)
         group_part_close(&keys->parts[i]);
     for (size_t i = 0; i < keys->dimension_count; i++) {
-        free(keys->dimensions[i].class_of_value);
-        free(keys->dimensions[i].value_of_class);
+        FREE_ALL(keys->dimensions[i].class_of_value, keys->dimensions[i].value_of_class);
     }
-    free(keys->parts);
-    free(keys->columns);
-    free(keys->reachability);
+    FREE_ALL(keys->parts, keys->columns, keys->reachability);
     *keys = (struct group_keys){.part_count = 0};
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "session/table/group_state.h"
@@ -34,17 +35,10 @@ void session_groups_free(struct session_group_set *set)
     row_set_free(&set->rows);
     group_keys_close(&set->keys);
     code_map_free(&set->codes);
-    free(set->cell_of_group);
-    free(set->group_of_cell);
-    free(set->sums);
+    FREE_ALL(set->cell_of_group, set->group_of_cell, set->sums);
     for (size_t i = 0; i < SUMS_PARTS; i++)
         free(set->records[i]);
-    free(set->peaks);
-    free(set->by_key);
-    free(set->order);
-    free(set->color);
-    free(set->nodes);
-    free(set);
+    FREE_ALL(set->peaks, set->by_key, set->order, set->color, set->nodes, set);
 }
 
 /* ---- sums ---- */

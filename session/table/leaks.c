@@ -84,11 +84,8 @@ static void suppressed_free(struct suppressed *suppressed)
 {
     if (!suppressed)
         return;
-    free(suppressed->functions);
-    free(suppressed->files);
-    free(suppressed->modules);
-    free(suppressed->of_node);
-    free(suppressed);
+    FREE_ALL(suppressed->functions, suppressed->files, suppressed->modules, suppressed->of_node,
+             suppressed);
 }
 
 /* Looks at all names once. The frames of all stacks are loaded (stacks_frames()). Both arguments
@@ -172,9 +169,7 @@ enum { REACH_SHIFT = 33 };
 
 void session_leaks_free(struct session_leaks *leaks)
 {
-    free(leaks->leaks);
-    free(leaks->stacks);
-    free(leaks->texts);
+    FREE_ALL(leaks->leaks, leaks->stacks, leaks->texts);
     *leaks = (struct session_leaks){.count = 0};
 }
 
@@ -390,9 +385,7 @@ static bool path_open(struct path *path, uint32_t functions, uint32_t nodes)
 
 static void path_close(struct path *path)
 {
-    free(path->outer);
-    free(path->inner);
-    free(path->before);
+    FREE_ALL(path->outer, path->inner, path->before);
 }
 
 /* In `path_of`, before the number is known. */
@@ -648,14 +641,9 @@ static void grouping_free(struct grouping *grouping)
     code_map_free(&grouping->paths);
     code_map_free(&grouping->parts);
     code_map_free(&grouping->groups);
-    free(grouping->last_ns);
-    free(grouping->group_of_code);
-    free(grouping->sites);
-    free(grouping->path_of);
-    free(grouping->reasons.of_stack);
-    free(grouping->reasons.kinds);
-    free(grouping->reasons.texts);
-    free(grouping->reasons.text);
+    FREE_ALL(grouping->last_ns, grouping->group_of_code, grouping->sites, grouping->path_of,
+             grouping->reasons.of_stack, grouping->reasons.kinds, grouping->reasons.texts,
+             grouping->reasons.text);
 }
 
 static bool group(struct grouping *grouping, const struct suppressions *suppressions,

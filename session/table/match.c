@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/same_modules.h"
 #include "session/store/error.h"
 #include "session/store/scan.h"
@@ -58,10 +59,7 @@ static struct key key_of_text(const char *text)
 
 static void name_keys_free(struct name_keys *keys)
 {
-    free(keys->stack);
-    free(keys->type);
-    free(keys->function);
-    free(keys->module);
+    FREE_ALL(keys->stack, keys->type, keys->function, keys->module);
     *keys = (struct name_keys){.stack = NULL};
 }
 
@@ -171,8 +169,7 @@ static bool is_of_part(const struct table *table, struct key key)
 
 static void table_free(struct table *table)
 {
-    free(table->keys);
-    free(table->counts);
+    FREE_ALL(table->keys, table->counts);
     table->keys = NULL;
     table->counts = NULL;
 }

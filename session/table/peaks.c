@@ -610,10 +610,7 @@ static void sweepers_close(struct scan_contexts *contexts)
 {
     for (size_t i = 0; i < contexts->threads; i++) {
         struct sweeper *sweeper = contexts->each[i];
-        free(sweeper->events);
-        free(sweeper->large);
-        free(sweeper->swept);
-        free(sweeper->touched);
+        FREE_ALL(sweeper->events, sweeper->large, sweeper->swept, sweeper->touched);
     }
     scan_contexts_close(contexts);
 }
@@ -944,15 +941,8 @@ static void search_close(struct search *search)
 {
     pthread_cond_destroy(&search->joined);
     pthread_mutex_destroy(&search->lock);
-    free(search->left_groups);
-    free(search->peaks);
-    free(search->before);
-    free(search->chosen);
-    free(search->chosen_before);
-    free(search->left);
-    free(search->spans);
-    free(search->windows);
-    free(search->live);
+    FREE_ALL(search->left_groups, search->peaks, search->before, search->chosen,
+             search->chosen_before, search->left, search->spans, search->windows, search->live);
 }
 
 /* Returns the peak of a group: that of its largest place, the first or the earliest of equals. */

@@ -195,8 +195,7 @@ static bool take_range(struct pass *pass, struct window *window, uint64_t number
         qsort(pass->entries, found, sizeof(*pass->entries), compare_entries);
     for (uint64_t i = skip; good && i < found && window->count < window->capacity; i++)
         window->rows[window->count++] = pass->entries[i].row;
-    free(pass->entries);
-    free(unused);
+    FREE_ALL(pass->entries, unused);
     return good;
 }
 
@@ -240,8 +239,7 @@ static bool take_run(struct pass *pass, struct window *window, uint64_t key, uin
             good = take_chunk(pass, window, chunk, skip, error);
         skip = here > skip ? 0 : skip - here;
     }
-    free(pass->by_chunk);
-    free(unused);
+    FREE_ALL(pass->by_chunk, unused);
     return good;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/sort_order.h"
 #include "session/store/error.h"
 #include "session/store/kernels.h"
@@ -134,16 +135,11 @@ void selection_free(struct selection *selection)
     row_set_free(&selection->set);
     for (int by = 0; by < COLOR_BY_TOTAL; by++)
         color_map_free(selection->maps[by]);
-    free(selection->before);
-    free(selection->warnings);
-    free(selection->order);
-    free(selection->stack_sums);
-    free(selection->slots);
+    FREE_ALL(selection->before, selection->warnings, selection->order, selection->stack_sums,
+             selection->slots);
     for (size_t i = 0; i < SELECTION_PARTS; i++)
         free(selection->parts[i]);
-    free(selection->graph);
-    free(selection->grid_colors);
-    free(selection->stacked_by);
+    FREE_ALL(selection->graph, selection->grid_colors, selection->stacked_by);
     selection_free(selection->stacked);
     free(selection);
 }

@@ -203,10 +203,8 @@ static bool categories_open(struct categories *categories, struct session *sessi
 
 static void categories_close(struct categories *categories)
 {
-    free(categories->of_code);
-    free(categories->bytes);
-    free(categories->allocations);
-    free(categories->at_peak_bytes);
+    FREE_ALL(categories->of_code, categories->bytes, categories->allocations,
+             categories->at_peak_bytes);
 }
 
 /* The sums of one thread, by category: bytes, allocations, bytes at the peak. */
@@ -504,8 +502,7 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
 void color_map_free(struct color_map *map)
 {
     if (map) {
-        free(map->position);
-        free(map->of_category);
+        FREE_ALL(map->position, map->of_category);
     }
     free(map);
 }

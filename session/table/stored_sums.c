@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/packed_array.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
@@ -170,10 +171,7 @@ static bool read_arrays(struct reading *reading, uint64_t allocations, struct se
     }
     for (uint64_t stack = 0; fit && !by_stack && good && stack < reading->values; stack++)
         good = add_record(reading, stack, words + stack * sums->width, error);
-    free(words);
-    free(arrays.counts);
-    free(arrays.bytes);
-    free(arrays.held);
+    FREE_ALL(words, arrays.counts, arrays.bytes, arrays.held);
     return good;
 }
 

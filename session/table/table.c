@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Makes tables of the groups of a join. */
 #include "session/table.h"
+#include "schemas/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,11 +149,7 @@ void selection_table_free(struct selection_table *table)
     if (!table)
         return;
     session_groups_free(table->groups);
-    free(table->columns);
-    free(table->key);
-    free(table->values);
-    free(table->errors);
-    free(table);
+    FREE_ALL(table->columns, table->key, table->values, table->errors, table);
 }
 
 /* ---- steps ------------------------------------------------------------------------------ */

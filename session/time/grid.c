@@ -128,8 +128,7 @@ static bool color_blocks(const struct selection *selection, const struct color_m
             (struct placed_block){(uint32_t)i, (uint16_t)(row % COLUMN_CHUNK_ROWS)};
     }
     good = good && scan_chunks_shared(selection->session, chunks, color_chunk, &coloring, error);
-    free(coloring.blocks);
-    free(coloring.starts);
+    FREE_ALL(coloring.blocks, coloring.starts);
     return good;
 }
 
@@ -249,8 +248,7 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
         add_block(&grid, i);
     if (good)
         take_groups(&grid);
-    free(grid.groups);
-    free(grid.selected);
+    FREE_ALL(grid.groups, grid.selected);
     return good;
 }
 

@@ -234,8 +234,7 @@ static bool apply(struct change *change)
         return false;
     if (change->came)
         merge(change);
-    free(list->words);
-    free(list->large);
+    FREE_ALL(list->words, list->large);
     list->words = change->words;
     list->large = change->large;
     change->words = NULL;
@@ -252,10 +251,7 @@ static bool apply(struct change *change)
 static void live_list_free(struct live_list *list)
 {
     if (list) {
-        free(list->entries);
-        free(list->large);
-        free(list->reach);
-        free(list->words);
+        FREE_ALL(list->entries, list->large, list->reach, list->words);
     }
     free(list);
 }
@@ -294,11 +290,7 @@ static const struct live_list *step(struct session *session, struct live_list **
     const bool gathered = gather(&change, error), good = gathered && apply(&change);
     if (gathered && !good)
         session_fail_memory(error, "what is live");
-    free(change.words);
-    free(change.first);
-    free(change.stays);
-    free(change.came);
-    free(change.large);
+    FREE_ALL(change.words, change.first, change.stays, change.came, change.large);
     if (good || (!gathered && *kept))
         *kept = list;
     else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The timelines and births of selections. */
+#include "schemas/array.h"
 #include "session/time.h"
 
 #include <stdlib.h>
@@ -518,8 +519,7 @@ static bool keep_slots(const struct screen *screen, const struct color_map *map,
         fill_slots(&screen->buckets.parts, &sums, selection, selection->slots);
         selection->timeline = *screen->timeline;
     }
-    free(sums.colors);
-    free(sums.parts);
+    FREE_ALL(sums.colors, sums.parts);
     return good || session_fail_memory(error, "the timeline");
 }
 
@@ -650,8 +650,7 @@ static bool find_columns(struct screen *screen, struct selection *selection,
         screen->stacks = screen->stacks || few;
         if (few)
             return true;
-        free(screen->category);
-        free(screen->code_of);
+        FREE_ALL(screen->category, screen->code_of);
         screen->category = NULL;
         screen->code_of = NULL;
         screen->categories = 0;
@@ -691,8 +690,7 @@ static bool screen_pass(struct selection *selection, const struct session_timeli
     bool good = find_columns(&screen, selection, error) && open_time(&screen, error) &&
                 pass(&screen, selection, error);
     time_buckets_close(&screen.buckets);
-    free(screen.category);
-    free(screen.code_of);
+    FREE_ALL(screen.category, screen.code_of);
     return good;
 }
 

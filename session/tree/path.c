@@ -188,8 +188,7 @@ bool path_find_rules(struct session_tree *tree, struct session_error *error)
         tree->rules[row] = rules[tree->sites[row]];
     }
     const bool good = rules != NULL;
-    free(sites);
-    free(rules);
+    FREE_ALL(sites, rules);
     return good;
 }
 
@@ -294,9 +293,7 @@ static void graph_free(struct graph *graph)
     if (!graph)
         return;
     code_map_free(&graph->edges);
-    free(graph->met);
-    free(graph->recursive);
-    free(graph);
+    FREE_ALL(graph->met, graph->recursive, graph);
 }
 
 static struct graph *graph_new(uint32_t functions)
@@ -402,9 +399,7 @@ static bool add_rules(const struct session_tree *tree, struct graph *graph,
         (walk.first && walk.function && walk.count) || session_fail_memory(error, "the call tree");
     for (int rule = PATH_ALL; good && rule < PATH_NO_STACK; rule++)
         good = add_rule(tree, (enum path_rule)rule, &walk, graph, error);
-    free(walk.first);
-    free(walk.function);
-    free(walk.count);
+    FREE_ALL(walk.first, walk.function, walk.count);
     return good;
 }
 
@@ -484,12 +479,8 @@ static void visit_from(struct search *search, uint32_t start)
 
 static void search_close(struct search *search)
 {
-    free(search->first);
-    free(search->callees);
-    free(search->index);
-    free(search->low);
-    free(search->stack);
-    free(search->path);
+    FREE_ALL(search->first, search->callees, search->index, search->low, search->stack,
+             search->path);
 }
 
 static bool find(const struct graph *graph, uint32_t *component, uint32_t *count)
@@ -575,8 +566,6 @@ bool components_find(struct session_tree *tree, struct session_error *error)
 
 void components_free(struct components *components)
 {
-    free(components->of_function);
-    free(components->first);
-    free(components->members);
-    free(components->recursive);
+    FREE_ALL(components->of_function, components->first, components->members,
+             components->recursive);
 }

@@ -85,9 +85,7 @@ bool session_heap_snapshots(struct session *session, struct session_heap_snapsho
 void session_heap_snapshots_free(struct session_heap_snapshots *snapshots)
 {
     for (size_t i = 0; i < snapshots->count; i++) {
-        free(snapshots->rows[i].reason);
-        free(snapshots->rows[i].name);
-        free(snapshots->rows[i].why);
+        FREE_ALL(snapshots->rows[i].reason, snapshots->rows[i].name, snapshots->rows[i].why);
     }
     free(snapshots->rows);
     *snapshots = (struct session_heap_snapshots){.rows = NULL};
@@ -374,8 +372,7 @@ bool session_block_references(struct session *session, int64_t id, uint64_t bloc
 void session_retained_free(struct session_retained *retained)
 {
     for (size_t i = 0; i < retained->count; i++) {
-        free(retained->rows[i].name);
-        free(retained->rows[i].place);
+        FREE_ALL(retained->rows[i].name, retained->rows[i].place);
     }
     free(retained->rows);
     *retained = (struct session_retained){.rows = NULL};
@@ -421,8 +418,7 @@ static bool add_step(struct session_path *path, int64_t node, struct path_readin
             (struct session_path_step){node, reading->name, reading->member, 1};
         return true;
     }
-    free(reading->name);
-    free(reading->member);
+    FREE_ALL(reading->name, reading->member);
     if (alike)
         last->repeats++;
     return alike;
@@ -467,8 +463,7 @@ bool session_path_to_root(struct session *session, int64_t id, uint64_t allocati
 void session_path_free(struct session_path *path)
 {
     for (size_t i = 0; i < path->count; i++) {
-        free(path->steps[i].name);
-        free(path->steps[i].member);
+        FREE_ALL(path->steps[i].name, path->steps[i].member);
     }
     free(path->steps);
     *path = (struct session_path){.steps = NULL};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/store/error.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
@@ -189,17 +190,8 @@ void session_tree_free(struct session_tree *tree)
         free(tree->arrays[i]);
     components_free(&tree->components);
     selection_free(tree->selection);
-    free(tree->rows);
-    free(tree->from_bytes);
-    free(tree->to_bytes);
-    free(tree->rules);
-    free(tree->sites);
-    free(tree->cursor);
-    free(tree->order);
-    free(tree->slots);
-    free(tree->searched);
-    free(tree->deepest);
-    free(tree);
+    FREE_ALL(tree->rows, tree->from_bytes, tree->to_bytes, tree->rules, tree->sites, tree->cursor,
+             tree->order, tree->slots, tree->searched, tree->deepest, tree);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -399,11 +391,8 @@ static void close(struct expanding *expanding)
 {
     for (uint32_t i = 0; expanding->found && i < expanding->count; i++)
         expanding->tree->slots[expanding->found[i]] = 0;
-    free(expanding->rows);
-    free(expanding->cursors);
-    free(expanding->keys);
-    free(expanding->found);
-    free(expanding->sizes);
+    FREE_ALL(expanding->rows, expanding->cursors, expanding->keys, expanding->found,
+             expanding->sizes);
 }
 
 /* Follows the paths of some rows of the node to its children. */
@@ -612,8 +601,7 @@ bool session_tree_expand_larger(struct session_tree *tree, uint32_t node,
         next = swap;
         count = next_count;
     }
-    free(level);
-    free(next);
+    FREE_ALL(level, next);
     return good;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/code/short_name.h"
 #include "session/stacks.h"
 #include "session/user_code.h"
@@ -382,8 +383,7 @@ static bool run_at_peak(struct session *session, struct selection *selection, vo
 
 static void clear_at_peak(void *data)
 {
-    free(((struct at_peak_data *)data)->bytes);
-    free(((struct at_peak_data *)data)->resident);
+    FREE_ALL(((struct at_peak_data *)data)->bytes, ((struct at_peak_data *)data)->resident);
 }
 
 static void load_at_peak(struct functions *functions, struct browse *browse)
@@ -425,10 +425,8 @@ static bool run_edges(struct session *session, struct selection *selection, void
 static void clear_edges(void *data)
 {
     struct edges_data *edges = data;
-    free(edges->edges[PANE_CALLERS]);
-    free(edges->edges[PANE_CALLEES]);
-    free(edges->on_stack);
-    free(edges->call_site);
+    FREE_ALL(edges->edges[PANE_CALLERS], edges->edges[PANE_CALLEES], edges->on_stack,
+             edges->call_site);
 }
 
 static void load_edges(struct functions *functions, struct browse *browse)

@@ -220,8 +220,7 @@ static bool file_run(struct session *session, struct selection *selection, void 
 static void file_clear(void *data)
 {
     struct source_file *file = data;
-    free(file->text);
-    free(file->lines);
+    FREE_ALL(file->text, file->lines);
 }
 
 /* Writes a line, "" if the file has none of the number. */
@@ -444,8 +443,7 @@ static void destroy(void *view, struct browse *browse)
     load_clear(&browse->loader, &source->file_load);
     load_clear(&browse->loader, &source->lines_load);
     load_clear(&browse->loader, &source->stacks_load);
-    free(source->path);
-    free(source);
+    FREE_ALL(source->path, source);
 }
 
 /* ---- the table of lines ----------------------------------------------------------------- */

@@ -74,11 +74,9 @@ void types_index_free(struct types_index *index)
         return;
     for (size_t i = 0; i < index->count; i++) {
         tdelete(index->list[i], &index->units, compare_units);
-        free(index->list[i]->entries);
-        free(index->list[i]);
+        FREE_ALL(index->list[i]->entries, index->list[i]);
     }
-    free(index->list);
-    free(index->names);
+    FREE_ALL(index->list, index->names);
     types_aliases_free(index->aliases);
     free(index);
 }
@@ -249,8 +247,7 @@ const struct types_unit *types_index_unit(struct types_index *index, const Dwarf
     if (dwarf_cu_die(die->cu, &root, NULL, NULL, NULL, NULL, NULL, NULL) &&
         read_unit(index, unit, &root) && remember_unit(index, unit))
         return unit;
-    free(unit->entries);
-    free(unit);
+    FREE_ALL(unit->entries, unit);
     return NULL;
 }
 

@@ -128,8 +128,7 @@ struct types_folded *types_folded_new(const struct symbols_file *file)
     struct types_folded *folded = calloc(1, sizeof(*folded));
     struct named_start *named = calloc(count > 0 ? (size_t)count : 1, sizeof(*named));
     if (!folded || !named) {
-        free(named);
-        free(folded);
+        FREE_ALL(named, folded);
         return NULL;
     }
     size_t kept = 0;
@@ -151,8 +150,7 @@ void types_folded_free(struct types_folded *folded)
 {
     if (!folded)
         return;
-    free(folded->starts);
-    free(folded);
+    FREE_ALL(folded->starts, folded);
 }
 
 bool types_folded_at(const struct types_folded *folded, uint64_t start)

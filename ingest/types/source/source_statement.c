@@ -12,6 +12,7 @@
 #include "ingest/base/array.h"
 #include "ingest/base/cache.h"
 #include "ingest/base/output_file.h"
+#include "schemas/array.h"
 
 /* A larger file was not written by hand. */
 #define FILE_MAX (16 << 20)
@@ -194,9 +195,7 @@ struct types_sources {
 static void forget(void *item)
 {
     struct source *source = item;
-    free(source->path);
-    free(source->text);
-    free(source->lines);
+    FREE_ALL(source->path, source->text, source->lines);
     *source = (struct source){0};
 }
 
@@ -225,8 +224,7 @@ void types_sources_free(struct types_sources *sources)
         return;
     generation_cache_free(&sources->shorts);
     forget(&sources->longer);
-    free(sources->root);
-    free(sources);
+    FREE_ALL(sources->root, sources);
 }
 
 void types_sources_note(struct types_sources *sources, struct cache_depends *depends)
@@ -391,9 +389,7 @@ void types_statement_facts_free(struct types_statement_facts *facts, size_t leve
         free(facts->levels[i].statement);
     for (size_t i = 0; i < facts->named_count; i++)
         free(facts->named[i].text);
-    free(facts->levels);
-    free(facts->named);
-    free(facts);
+    FREE_ALL(facts->levels, facts->named, facts);
 }
 
 const char *types_statement_facts_text(const struct types_site *site,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/stacking.h"
 #include "tui/screen/theme.h"
 
@@ -54,11 +55,8 @@ void browse_close(struct browse *browse)
     load_clear(&browse->loader, &browse->sought_load);
     load_clear(&browse->loader, &browse->worst_holes.load);
     selection_free(browse->selection);
-    free(browse->filter);
-    free(browse->request_filter);
-    free(browse->request_answer);
-    free(browse->source_path);
-    free(browse->edit_path);
+    FREE_ALL(browse->filter, browse->request_filter, browse->request_answer, browse->source_path,
+             browse->edit_path);
     session_jobs_stop(browse->loader.jobs);
 }
 

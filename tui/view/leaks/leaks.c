@@ -247,8 +247,7 @@ static bool find_callers(struct session *session, struct leaks_data *data, struc
             b->caller = differing[1];
         before = same;
     }
-    free(own);
-    free(sorted);
+    FREE_ALL(own, sorted);
     return true;
 }
 
@@ -276,8 +275,7 @@ static void clear(void *context)
     struct leaks_data *data = context;
     suppressions_free(data->suppressions);
     session_leaks_free(&data->leaks);
-    free(data->list.rows);
-    free(data->frames);
+    FREE_ALL(data->list.rows, data->frames);
 }
 
 static uint64_t rank(const void *view, const void *row)

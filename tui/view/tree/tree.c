@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/code/short_name.h"
 #include "tui/view/common/list.h"
 #include "tui/view/common/offers.h"
@@ -234,11 +235,7 @@ static void destroy(void *state, struct browse *browse)
     struct tree_view *view = state;
     tree_drop(view, browse);
     load_clear(&browse->loader, &view->tree_load);
-    free(view->open);
-    free(view->rows);
-    free(view->test);
-    free(view->on_stack);
-    free(view);
+    FREE_ALL(view->open, view->rows, view->test, view->on_stack, view);
 }
 
 /* ---- actions ---------------------------------------------------------------------------- */
